@@ -33,7 +33,7 @@ def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}
     name = name or getattr(made, "name", "") or file_name(files) or _by_size(made, files)
     earlier = workspace.get("known").get(made.dataset, {}).get("name")
     if earlier is None:
-        workspace.add_dataset(made.dataset, name, source, use=use, notes=notes)
+        workspace.add_dataset(made.dataset, name, source, use=use, notes=notes, files=files if kind == "read" else None)
         name = workspace.get("known").get(made.dataset, {}).get("name", name)
     elif use:
         workspace.update(dataset=made.dataset, wanted=None)

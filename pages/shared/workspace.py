@@ -80,7 +80,8 @@ _EMPTY = {
     "used": 0.0,  # when a data set was put in use because it had become ready, in seconds since 1970
     "wanted": DEFAULT_DATASET,  # a catalog entry to prepare, and to use when it is ready
     # What may be opened: fingerprint -> {"name", "source": "catalog", "upload", "synthetic" or "split", "notes": [...]}
-    # with "entry", the name in the catalog, of a data set of the catalog that was given another name.
+    # with "entry", the name in the catalog, of a data set of the catalog that was given another name, and "files", what
+    # the user calls the files it was read from, by what they are.
     "known": {},
     "forms": {},  # model -> {parameter: value} as last typed, allowed or not; "MODEL own": as they were before a preset
     "widgets": {},  # widget key -> value
@@ -91,6 +92,7 @@ _EMPTY = {
     "shown": {},  # fingerprint -> key of the run shown
     "rows": {},  # name -> number of the row, tree, node or label looked at: see the list of names below
     "jobs": [],  # records of tasks.start: tasks whose results have not been collected
+    "sweeps": [],  # records of sweeps, oldest first: see pages.shared.sweeping
     "look": None,  # the token of the address for looking only, once it was asked for
 }
 OWN = ("name", "tags", "note")  # what a user gives a run: a text, a list of texts, a text; all may be missing
@@ -121,6 +123,7 @@ _LOCAL = ("dataset", "forms", "widgets", "shown", "rows")  # what a session that
 LISTS = {"train": "runs", "select": "selections"}  # kinds of tasks whose results the workspace lists
 _RUN = ("key", "fingerprint", "model", "params", "k")
 _SELECTION = ("key", "fingerprint", "method", "params")
+_SWEEP = ("key", "fingerprint", "params", "asked")
 _JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
 _lock = threading.RLock()  # writers of workspace files in this process
 
@@ -282,10 +285,13 @@ def choose_row(scope: str, row: int) -> None:
     update(lambda data: data["rows"].__setitem__(scope, int(row)))
 
 
-def add_dataset(fingerprint: str, name: str, source: str, *, use: bool, notes: list[str] = ()) -> None:
+def add_dataset(
+    fingerprint: str, name: str, source: str, *, use: bool, notes: list[str] = (), files: dict | None = None
+) -> None:
     """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use.
 
-    A data set that the workspace knows keeps its name. Another one gets a number if its name is taken.
+    A data set that the workspace knows keeps its name. Another one gets a number if its name is taken. ``files`` are
+    the names of the files it was read from.
     """
 
     if refuse():
@@ -299,7 +305,9 @@ def add_dataset(fingerprint: str, name: str, source: str, *, use: bool, notes: l
             "name": before.get("name") or free_name(name, taken),
             "source": source,
             "notes": list(notes),
-        } | ({"entry": name} if source == "catalog" else {})
+        }
+        more = {"entry": name if source == "catalog" else None, "files": files or before.get("files")}
+        data["known"][fingerprint] |= {field: value for field, value in more.items() if value}
         if use:
             data["dataset"] = fingerprint
             data["used"] = time.time()
@@ -537,6 +545,7 @@ def _read(token) -> dict:
     read["known"] = {f: entry for f, entry in read["known"].items() if _has(entry, "name", "source", "notes")}
     read["runs"] = [run for run in read["runs"] if _has(run, *_RUN, "created")]
     read["selections"] = [one for one in read["selections"] if _has(one, *_SELECTION, "created")]
+    read["sweeps"] = [one for one in read["sweeps"] if _has(one, *_SWEEP) and isinstance(one["params"], dict)]
     read["jobs"] = [job for job in read["jobs"] if _is_job(job)]
     return read
 

@@ -6,7 +6,7 @@ labels.py each label, rows.py single predictions, past.py all runs.
 
 import streamlit as st
 
-from pages.shared import begin, format, jobs, results, run_changes, workspace
+from pages.shared import begin, format, jobs, results, run_changes, run_code, workspace
 from pages.train import answer, controls, labels, past, rows
 
 
@@ -34,6 +34,7 @@ def main() -> None:
             answer.show(run, record)
             answer.chosen(run, file_name)
             answer.figure(run, file_name)
+            run_code.show(record, file_name, "train")
     with right:
         # A fragment, so that typing does not draw the results again. It draws the whole page again when the state of
         # the page is not the one given here.

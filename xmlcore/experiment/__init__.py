@@ -22,6 +22,7 @@ from xmlcore.experiment import (  # noqa: F401
     synthetic,
 )
 from xmlcore.experiment.adversaries import most_adversaries
+from xmlcore.experiment.bundles import BundleError, Rerun, bundle, rerun
 from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
 from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selection_plan
@@ -31,6 +32,7 @@ from xmlcore.experiment.latex import latex_table
 from xmlcore.experiment.node_quality import label_tree_model
 from xmlcore.experiment.prefixes import prefix_measures, prefix_points
 from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
+from xmlcore.experiment.run_code import code_of
 from xmlcore.experiment.sampling import sampling_study
 from xmlcore.experiment.select import Selection, select, selection_params, selection_title, selector
 from xmlcore.experiment.selection_stability import selection_stability
@@ -65,14 +67,18 @@ __all__ = [
     "KINDS",
     "MODELS",
     "SELECTORS",
+    "BundleError",
     "DamagedResultWarning",
     "Estimate",
     "PerLabelOneVsRest",
+    "Rerun",
     "Run",
     "Selection",
     "Task",
+    "bundle",
     "candidate_bytes",
     "changed_params",
+    "code_of",
     "compare_selections",
     "comparison_titles",
     "estimator",
@@ -95,6 +101,7 @@ __all__ = [
     "prefix_points",
     "provenance",
     "remake",
+    "rerun",
     "run",
     "runs",
     "sampling_study",

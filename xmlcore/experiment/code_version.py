@@ -30,12 +30,15 @@ DECIDES = (
     "ranking.py",
     "validation.py",
 )
-# Files in these folders that decide no result: they estimate, compile, find results of early versions, or pair runs.
+# Files in these folders that decide no result: they estimate, compile, find results of early versions, pair runs, or
+# write down how a run was made.
 LEFT_OUT = frozenset(
     {
+        "experiment/bundles.py",
         "experiment/earlier.py",
         "experiment/estimates.py",
         "experiment/learned.py",
+        "experiment/run_code.py",
         "experiment/twins.py",
         "experiment/warm_up.py",
         "models/compiling.py",

@@ -40,6 +40,7 @@ def test_training_shows_measures_times_and_predictions(ready):
     assert predicted["rank"].tolist() == [1, 2, 3, 4, 5]
     assert set(predicted["correct"]) <= {"✓ right", "✗ wrong"}
     assert "All predictions, CSV" in page.downloads()
+    assert "Bundle, zip" in page.downloads() and any("model = PLT(" in code.value for code in page.at.code)
 
 
 @pytest.mark.parametrize("model", [name for name in experiment.MODELS if name != "PLT"])

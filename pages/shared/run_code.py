@@ -1,0 +1,44 @@
+"""The code that makes a result again, and its bundle: a folded part of pages that show one result."""
+
+import json
+
+import streamlit as st
+
+from pages.shared import charts, format, server, workspace
+from xmlcore import experiment, store
+
+
+def show(record: dict, file_name: str, place: str) -> None:
+    """Show the code of a run, folded, and a button that downloads its bundle.
+
+    Parameters
+    ----------
+    record : dict
+        The run's record in the workspace.
+    file_name : str
+        Name of the file of the bundle, without its ending.
+    place : str
+        Where on which page it is, for the keys of widgets.
+    """
+    with st.expander("Code and bundle", key=f"{place}.code", icon=":material/code:"):
+        files = workspace.get("known").get(record["fingerprint"], {}).get("files", {})
+        try:
+            code = _code(record["key"], json.dumps(files, sort_keys=True))
+        except (store.StoreError, KeyError) as error:
+            st.caption(f"The code cannot be written: {format.plain(error)}")
+            return
+        st.caption("These lines make the result again in a notebook, with the same measures.")
+        st.code(code, language="python")
+        charts.file_button(
+            "Bundle, zip",
+            lambda: experiment.bundle(record["key"], files=files),
+            f"{file_name}.zip",
+            "Settings, seed, fingerprint of the data, versions, measures, predictions, figure and code in one file. "
+            'experiment.rerun("FILE") makes the result again and says what agrees.',
+        )
+
+
+@server.shared(max_entries=100)
+def _code(key, files):
+    """Return the code of a run; ``files`` are the names of uploaded files, as JSON."""
+    return experiment.code_of(key, json.loads(files))

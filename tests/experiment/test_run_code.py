@@ -1,0 +1,99 @@
+"""The code that makes a kept run again: it is executed here, and gives the same measures."""
+
+import io
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from xmlcore import datasets, experiment, store
+from xmlcore.datasets import registry, save_dataset, write_matrix
+from xmlcore.experiment import given
+
+QUICK = {"max_leaf_labels": 4}
+
+
+def trained(fingerprint, model="PLT", **params):
+    task = experiment.task("train", {"dataset": fingerprint}, {"model": model, "params": params, "k": 3})
+    experiment.keep(task)
+    return task
+
+
+def executed(code, folder=None, monkeypatch=None):
+    if folder is not None:
+        monkeypatch.chdir(folder)
+    names = {}
+    exec(compile(code, "code of a run", "exec"), names)  # what a user does with it
+    return names
+
+
+def same_measures(task, names):
+    kept = task.load().measures
+    for name, values in kept.groupby("measure"):
+        np.testing.assert_array_equal(names["measures"][name], values.sort_values("k")["value"])
+
+
+def test_code_of_a_run_on_kept_data_gives_its_measures_and_leaves_out_defaults(easy):
+    task = trained(save_dataset(easy), **QUICK, n_estimators=2, random_state=7)
+    code = experiment.code_of(task.key)
+    model = code.split("model = ")[1].splitlines()[0]
+    assert set(model[4:-1].split(", ")) == {"max_leaf_labels=4", "n_estimators=2", "random_state=7"}
+    assert "loss=" not in code and "where it comes from is not known" in code
+    same_measures(task, executed(code))
+
+
+def test_code_of_a_run_trained_with_noise_gives_its_measures(easy):
+    task = trained(save_dataset(easy), **QUICK, noise_sigma=0.2, noise_ratio=0.5, random_state=3)
+    code = experiment.code_of(task.key)
+    assert "AdversarialTraining(PLT(" in code and "sigma=0.2" in code
+    same_measures(task, executed(code))
+
+
+def test_code_loads_data_of_the_catalog_by_its_name(easy, monkeypatch):
+    entry, _ = registry._ENTRIES["api-docs"]
+    monkeypatch.setattr(registry, "import_module", lambda name: SimpleNamespace(load=lambda progress: easy))
+    monkeypatch.setitem(registry._ENTRIES, "api-docs", (entry, "anywhere"))
+    experiment.keep(experiment.task("prepare", {}, {"name": "api-docs"}))
+    task = trained(save_dataset(easy), **QUICK)
+    code = experiment.code_of(task.key)
+    assert 'data = datasets.load("api-docs")' in code and "not known" not in code
+    same_measures(task, executed(code))
+
+
+@pytest.mark.parametrize("way", [{"way": "stratified", "random_state": 4}, {"way": "random", "test_size": 0.3},
+                                 {"way": "folds", "fold": 2}])  # fmt: skip
+def test_code_makes_and_splits_synthetic_data_as_it_was(way):
+    sizes = {"n_train": 60, "n_test": 20, "n_features": 30, "n_labels": 10, "labels_per_row": 2, "features_per_row": 6}
+    made = experiment.task("synthetic", {}, {"shape": "small", **sizes})
+    split = experiment.task("split", {"dataset": experiment.load("synthetic", experiment.keep(made)).dataset}, way)
+    task = trained(experiment.load("split", experiment.keep(split)).dataset, "OneVsRest")
+    code = experiment.code_of(task.key)
+    assert "datasets.make_synthetic(" in code and "datasets.split_again(data, " in code
+    same_measures(task, executed(code))
+
+
+def test_code_reads_uploaded_files_by_the_names_that_the_user_gave_them(easy, tmp_path, monkeypatch):
+    name = 'my "train".txt'
+    write_matrix(tmp_path / name, easy.X_train, easy.Y_train)
+    files = {"train": io.BytesIO((tmp_path / name).read_bytes())}
+    read = experiment.task("read", {}, {"files": given.described(files), "test_size": 0.25, "random_state": 5})
+    given.give(read.key, files)
+    task = trained(experiment.load("read", experiment.keep(read)).dataset, **QUICK)
+    assert '"your-train-file.txt"' in experiment.code_of(task.key)
+    code = experiment.code_of(task.key, {"train": name})
+    assert repr(name) in code and "test_size=0.25, random_state=5" in code
+    same_measures(task, executed(code, tmp_path, monkeypatch))
+
+
+def test_names_of_data_sets_cannot_become_code(easy):
+    hostile = datasets.resplit(
+        easy, np.arange(100), np.arange(100, 150), name="x\nraise SystemExit\u2028raise KeyError"
+    )
+    task = trained(save_dataset(hostile), "OneVsRest")
+    code = experiment.code_of(task.key)
+    same_measures(task, executed(code))
+
+
+def test_a_run_that_is_not_kept_has_no_code():
+    with pytest.raises(store.MissingArtifactError):
+        experiment.code_of("ab" * 16)
