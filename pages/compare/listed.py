@@ -153,7 +153,7 @@ def grouped(frame, choice: Choice) -> pd.DataFrame:
 
 def names(lines) -> list[str]:
     """Return a name for each line, by which lines of one data set differ: the user's, or the model and its settings."""
-    short = [row.run if row.named else _model(row) for row in lines.itertuples()]
+    short = [row.run if row.named else experiment.model_title(row.model, row.params) for row in lines.itertuples()]
     often = pd.Series(list(zip(lines["fingerprint"], short))).value_counts()
     texts = _differing(lines)
     named = [
@@ -165,12 +165,6 @@ def names(lines) -> list[str]:
         name if again[(fingerprint, name)] == 1 else f"{name} [{key[:4]}]"
         for name, fingerprint, key in zip(named, lines["fingerprint"], lines["key"])
     ]
-
-
-def _model(row) -> str:
-    """Return the model of a line, and whether it was trained with noise."""
-    sigma = row.params.get("noise_sigma", 0) or 0
-    return f"{row.model} trained with noise σ = {sigma:g}" if sigma > 0 else row.model
 
 
 def _differing(lines) -> list[str]:

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import listed
-from pages.shared import addresses, charts, format, jobs, results, run_changes, settings, tables, workspace
+from pages.shared import addresses, charts, format, jobs, results, run_changes, run_code, settings, tables, workspace
 from xmlcore import experiment, store
 
 FIELD = "run"  # the name in the address, and the key of the field that keeps it there
@@ -94,6 +94,8 @@ def show(line, record: dict, frame) -> None:
         _measures(line)
         _facts("Where it comes from", _origin(line, record))
     _log(record)
+    if not line["problem"]:
+        run_code.show(record, f"{format.file_name(name)}-{line['key'][:6]}", "compare.one")
     charts.csv_button(
         "All of this, CSV", lambda: tables.csv_safe(_everything(line)), f"result-{line['key'][:6]}", "Names and values"
     )

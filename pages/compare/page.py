@@ -29,7 +29,7 @@ def main() -> None:
         answer.sentence(lines, choice)
     table.show(lines, choice, len(frame))
     ticked = [k for k in table.chosen_keys() if k in records]
-    table.buttons([records[k] for k in ticked], frame)
+    table.buttons([records[k] for k in ticked], lines, frame, choice)
     chosen = lines.head(0)
     if ticked:  # also those that are filtered out
         all_lines = listed.grouped(frame, listed.Choice(choice.measure, choice.lines))

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.compare import listed, of_runs, one, pairs
+from pages.compare import across, listed, of_runs, one, pairs
 from pages.shared import charts, format, results, settings, tables, workspace
 from xmlcore import experiment, figures
 
@@ -45,6 +45,7 @@ def show(chosen, lines, choice) -> None:
         st.fragment(_buckets)(keys, names, file_name)
     _costs(of, choice.measure, file_name)
     _coordinates(of, choice.measure, file_name)
+    across.show(lines, choice.measure)
 
 
 def _dataset(lines) -> str | None:

@@ -129,7 +129,7 @@ def _parameters(lines, choice) -> dict:
     return found
 
 
-def buttons(records: list, frame) -> None:
+def buttons(records: list, lines, frame, choice) -> None:
     """Show what can be done with the results that are ticked, and the downloads of the table."""
     with st.container(horizontal=True, gap="small"):
         if records:
@@ -147,6 +147,17 @@ def buttons(records: list, frame) -> None:
             ALL_CSV,
             key="compare.csv",
         )
+        charts.page_button(
+            "Report, HTML",
+            lambda: _report(
+                [record["key"] for record in records] or [k for keys in lines["keys"] for k in keys],
+                frame,
+                choice.measure,
+            ),
+            "report.html",
+            "One file with tables, figures, tests, settings and versions that needs no network: of the ticked results, or "
+            "else of all in the table",
+        )
 
 
 ALL_CSV = "A line per result with all parameters, measures, times, tags and notes; filters do not count"
@@ -157,3 +168,10 @@ def everything(frame) -> pd.DataFrame:
     own = ["key", "run", "dataset", "fingerprint", "model", "tags", "note", "archived"]
     rest = [name for name in frame if name not in (*own, "params", "setting", "named")]
     return pd.concat([frame[own], frame[rest], experiment.parameters(frame, every=True).add_prefix("param.")], axis=1)
+
+
+def _report(keys, frame, measure) -> str:
+    """Return a report on results, with the names that they and their data sets have in this workspace."""
+    named = frame[frame["named"]]
+    names = dict(zip(named["key"], named["run"])) | dict(zip(frame["fingerprint"], frame["dataset"]))
+    return experiment.report(keys, measure=measure, names=names)

@@ -107,6 +107,11 @@ def file_button(label: str, make, file_name: str, help: str) -> None:
     _download(label, make, file_name, mime="application/zip", help=help)
 
 
+def page_button(label: str, make, file_name: str, help: str) -> None:
+    """Show a button that downloads the text that ``make()`` returns as an HTML page."""
+    _download(label, make, file_name, mime="text/html", help=help)
+
+
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """Return a DataFrame as a CSV file in UTF-8."""
     return frame.to_csv(index=False).encode("utf-8")

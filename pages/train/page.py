@@ -30,7 +30,7 @@ def main() -> None:
             _how_to_begin()
         else:
             file_name = f"{format.file_name(name)}-{run.model}-{record['key'][:6]}"
-            past.side_by_side(past.choose(runs, record), format.file_name(name))
+            past.choose(runs, record)
             answer.show(run, record)
             answer.chosen(run, file_name)
             answer.figure(run, file_name)
@@ -44,7 +44,6 @@ def main() -> None:
         row = workspace.chosen_row(f"run {record['key']}")
         st.fragment(labels.show)(data, run, record["key"], file_name, labels.page_state(record["key"]))
         st.fragment(rows.show)(data, run, record["key"], format.file_name(name), drawn_row=row)
-        past.cost(runs, record, format.file_name(name))
 
 
 def _record_to_show(fingerprint, runs):

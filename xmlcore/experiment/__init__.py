@@ -32,11 +32,12 @@ from xmlcore.experiment.latex import latex_table
 from xmlcore.experiment.node_quality import label_tree_model
 from xmlcore.experiment.prefixes import prefix_measures, prefix_points
 from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
+from xmlcore.experiment.report import best_of_models, report
 from xmlcore.experiment.run_code import code_of
 from xmlcore.experiment.sampling import sampling_study
 from xmlcore.experiment.select import Selection, select, selection_params, selection_title, selector
 from xmlcore.experiment.selection_stability import selection_stability
-from xmlcore.experiment.side_by_side import model_style
+from xmlcore.experiment.side_by_side import model_style, model_title
 from xmlcore.experiment.synthetic import scaled
 from xmlcore.experiment.task import (
     KINDS,
@@ -75,6 +76,7 @@ __all__ = [
     "Run",
     "Selection",
     "Task",
+    "best_of_models",
     "bundle",
     "candidate_bytes",
     "changed_params",
@@ -95,12 +97,14 @@ __all__ = [
     "made_by",
     "measure_speed",
     "model_style",
+    "model_title",
     "most_adversaries",
     "parameters",
     "prefix_measures",
     "prefix_points",
     "provenance",
     "remake",
+    "report",
     "rerun",
     "run",
     "runs",

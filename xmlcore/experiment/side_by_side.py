@@ -230,6 +230,12 @@ def model_style(model: str, params: dict) -> str:
     return "ExtendedPLT" if model == "PLT" and params.get("noise_sigma", 0) > 0 else model
 
 
+def model_title(model: str, params: dict) -> str:
+    """Return the name of a model, and whether it was trained with noise."""
+    sigma = params.get("noise_sigma", 0) or 0
+    return f"{model} trained with noise σ = {sigma:g}" if sigma > 0 else model
+
+
 def _share(p):
     """Return a probability as a number of cases: ``12 of 100``."""
     if p < 0.001:

@@ -1,7 +1,6 @@
 """The labels one by one on the Train page, and the list of results."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from pages.train.labels import rows_of_label
@@ -109,28 +108,6 @@ def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):
     shown = page.frame("rank", "name", "correct", "score")["score"].tolist()
     page.go("explain")
     assert page.frame("rank", "name", "score")["score"].tolist() == pytest.approx(shown)
-
-
-def test_ticked_results_stand_side_by_side_with_what_differs(ready):
-    from pages.train import past
-
-    page = trained(ready)
-    page.at.number_input(key="form.PLT.n_estimators").set_value(2)
-    page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
-    runs = page.at.session_state["workspace.snapshot"]["runs"]
-    names = dict(zip((run["key"] for run in runs), ("one", "other")))
-    assert past._differing_settings(runs, names) == "one: Trees = 1. other: Trees = 2."
-    assert past._differing_settings([runs[0], runs[0]], names) == ""
-
-
-@pytest.mark.parametrize("name", ["measure", "best", "Training, s", ""])
-def test_results_may_have_any_name_when_they_are_compared(name):
-    from pages.train import past
-
-    values = pd.DataFrame({name: {"P@1": 70.0, "Training, s": 2.0}, "other": {"P@1": 60.0, "Training, s": 1.0}})
-    shown = past._with_best(values)
-    assert shown[name].tolist() == [70.0, 2.0]
-    assert shown[past.BEST].tolist() == [name, "other"], "less time is better"
 
 
 def test_two_results_of_one_name_are_told_apart():

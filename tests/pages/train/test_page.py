@@ -74,19 +74,6 @@ def test_result_and_settings_survive_page_switches_and_a_reload(ready, session):
     assert again.at.number_input(key="form.PLT.max_leaf_labels").value == 3
 
 
-def test_two_runs_are_compared_by_training_time_and_a_measure_that_can_be_chosen(ready):
-    page = trained(ready)
-    assert "against training time" not in str(page.at.get("plotly_chart"))
-    page.at.selectbox(key="train.model").select("OneVsRest")
-    page.run().press("train.OneVsRest.submit").until(lambda s: "dotted line" in s.text())
-    title = "P@1 against training time"
-    assert any(title in chart.proto.spec for chart in page.at.get("plotly_chart"))
-    page.at.radio(key="train.frontier.measure").set_value("PSP@5")
-    page.run()
-    title = "PSP@5 against training time"
-    assert any(title in chart.proto.spec for chart in page.at.get("plotly_chart"))
-
-
 def test_same_settings_are_answered_from_the_cache(ready, server):
     page = trained(ready)
     before = len(server.jobs())

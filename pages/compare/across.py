@@ -1,0 +1,71 @@
+"""Several data sets: which models are better over all of them, and whether that is chance."""
+
+import streamlit as st
+
+from pages.shared import charts, format, tables
+from xmlcore import experiment, figures, metrics
+
+
+def show(lines, measure: str) -> None:
+    """Compare models over the data sets on which all of them were trained; nothing with fewer than two data sets.
+
+    ``lines`` is what :func:`pages.compare.listed.grouped` returned, best first.
+    """
+    if lines["fingerprint"].nunique() < 2:
+        return
+    frame = experiment.best_of_models(lines, measure)
+    st.header("Over several data sets")
+    if frame.shape[0] < 2 or frame.shape[1] < 2:
+        st.caption("Train two models on the same two data sets or more: they are then compared here.")
+        return
+    st.markdown(_answer(frame, measure))
+    shown = (100 * frame).round(2).reset_index(names="dataset")
+    number = st.column_config.NumberColumn
+    tables.show(
+        shown,
+        "compare.across",
+        {"dataset": st.column_config.TextColumn("Data set", width=130)}
+        | {name: number(name, format="%.2f", width=130) for name in frame.columns},
+        height=tables.height(len(shown), 300),
+    )
+    left_out = lines["fingerprint"].nunique() - len(frame)
+    st.caption(
+        f"{measure} in percent; of each model the best settings on each data set."
+        + (f" Left out: {format.count(left_out, 'data set')} without a result of every model." if left_out else "")
+    )
+    charts.csv_button(
+        "Data sets, CSV",
+        lambda: tables.csv_safe(frame.reset_index(names="dataset")),
+        "data-sets-compared",
+        "This table",
+    )
+    if frame.shape[1] > 2:
+        found = metrics.friedman(frame)
+        charts.show_figure(
+            figures.critical_difference(found.ranks, found.critical_difference, f"Mean rank in {measure}"),
+            found.ranks,
+            "critical-difference",
+            "Rank 1 is the best model of a data set. A bar joins models whose mean ranks differ by less than the "
+            "critical difference: Nemenyi's test does not tell them apart.",
+            key="compare.ranks",
+        )
+
+
+def _answer(frame, measure) -> str:
+    """Return the sentence on whether the models differ."""
+    n = len(frame)
+    means = frame.rank(axis=1, ascending=False).mean().sort_values(kind="stable")
+    first, second = (format.plain(name) for name in means.index[:2])
+    if frame.shape[1] == 2:
+        wins = int((frame[means.index[0]] > frame[means.index[1]]).sum())
+        p = float(metrics.wilcoxon(frame).iloc[0, 1])
+        said = f"**{first}** is better than **{second}** in {measure} on **{wins} of {n}** data sets. "
+        test = "Wilcoxon's signed-rank test"
+    else:
+        p = metrics.friedman(frame).p_value
+        said = f"**{first}** has the best mean rank in {measure} over {n} data sets, {means.iloc[0]:.2f}. "
+        test = "Friedman's test"
+    if p < 0.05:
+        return f"{said}{test} finds that the models differ (p = {p:.2g})."
+    few = f" With {n} data sets it could hardly find any: six or more are needed." if n < 6 else ""
+    return f"{said}{test} does not find that the models differ (p = {p:.2g}).{few}"

@@ -1,0 +1,116 @@
+"""LaTeX tables, comparisons of runs, and the report."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.many_runs import make
+from tests.pages.small import small_data
+from xmlcore import experiment, metrics
+from xmlcore.datasets import save_dataset
+from xmlcore.experiment import side_by_side
+from xmlcore.metrics import Difference
+
+
+@pytest.fixture
+def kept(own_cache):
+    data = small_data("a_b & <c>")
+    save_dataset(data)
+    return data, [record["key"] for record in make(9, data)]
+
+
+def difference(value, low, high, p):
+    return Difference("P@k", 1, 0.5 + value, 0.5, value, low, high, p, "permutation", False, 100, 2000, 0.95)
+
+
+def test_a_difference_is_said_with_its_interval_and_how_often_chance_gives_it():
+    say = side_by_side.difference_in_words
+    assert say(difference(0.021, 0.013, 0.029, 1 / 2001), "PLT", "LdSM") == (
+        "PLT is better than LdSM in P@1 by 2.1 points (1.3 to 2.9); chance alone gives such a difference in less than "
+        "1 of 1,000 cases."
+    )
+    assert say(difference(-0.01, -0.03, 0.01, 0.31), "PLT", "LdSM") == (
+        "LdSM is better than PLT in P@1 by 1.0 points (−1.0 to 3.0), which may be chance: chance alone gives such a "
+        "difference in 31 of 100 cases."
+    )
+    assert "5 of 1,000 cases" in say(difference(0.02, 0.01, 0.03, 0.005), "a", "b")
+    assert say(difference(0.0, -0.01, 0.01, 1.0), "a", "b") == "a and b are equal in P@1."
+    assert "cannot be compared" in say(difference(np.nan, np.nan, np.nan, np.nan), "a", "b")
+
+
+def test_latex_marks_the_best_and_the_second_and_escapes_names():
+    lines = [("a_1 & 50%", 0.6), ("b", 0.7), ("c", 0.69999), ("d", 0.1), ("e", np.nan)]
+    frame = pd.DataFrame([(run, "P@k", 1, v, v - 0.01, v + 0.01) for run, v in lines],
+                         columns=["run", "measure", "k", "value", "low", "high"])  # fmt: skip
+    text = experiment.latex_table(frame, caption="50 % of {it}")
+    rows = [row.strip() for row in text.splitlines()]
+    assert r"a\_1 \& 50\% & \underline{60.00} \\" in rows
+    assert r"b & \textbf{70.00} \\" in rows and r"c & \textbf{70.00} \\" in rows, "as written they are equal"
+    assert r"d & 10.00 \\" in rows and "e & -- \\\\" in rows
+    assert r"& {\scriptsize 69.00--71.00} \\" in rows
+    assert r"\caption{50 \% of \{it\}}" in rows and r"\toprule" in rows
+
+
+def test_labels_of_two_runs_are_compared_and_wins_add_up(kept):
+    data, keys = kept
+    a, b = (experiment.load("train", key) for key in (keys[0], keys[3]))
+    frame = side_by_side.labels_compared(data, a, b, 3)
+    one, other = (metrics.by_label(data.Y_test, run.ranking, 3).set_index("label") for run in (a, b))
+    np.testing.assert_array_equal(frame["difference"], (one["f1"] - other["f1"])[frame["label"]])
+    assert frame["difference"].abs().is_monotonic_decreasing and len(frame) == (one["rows"] > 0).sum()
+    wins = side_by_side.wins_by_bucket(frame).set_index("bucket")
+    assert (wins.loc[["head", "torso", "tail"]].sum() == wins.loc["all"]).all()
+    assert wins.loc["all"].sum() == len(frame)
+
+
+def test_rows_in_which_two_runs_differ_have_the_numbers_of_right_labels(kept):
+    data, keys = kept
+    a, b = (experiment.load("train", key) for key in (keys[0], keys[3]))
+    frame = side_by_side.rows_compared(data, a, b, 3)
+    Y = data.Y_test.toarray()
+    for line in frame.itertuples():
+        assert line.right_a == Y[line.row][a.ranking.labels[line.row, :3]].sum()
+        assert line.right_b == Y[line.row][b.ranking.labels[line.row, :3]].sum()
+        assert line.difference == line.right_a - line.right_b != 0
+    assert frame["difference"].abs().is_monotonic_decreasing
+
+
+def test_a_report_is_one_file_that_loads_nothing_and_has_all_runs(kept, tmp_path):
+    data, keys = kept
+    other = small_data("other", seed=5)
+    save_dataset(other)
+    keys += [record["key"] for record in make(9, other)]
+    content = experiment.report(keys, tmp_path / "report.html", names={keys[0]: "<script>alert(1)</script>"})
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == content
+    assert "<script>alert" not in content and "&lt;script&gt;alert" in content
+    assert "a_b &amp; &lt;c&gt;" in content, "names of data sets are escaped"
+    shown = content.split('id="figures"')[0]
+    assert not re.search(r"""(src|href)=["']?(https?:)?//""", shown) and "default-src 'none'" in shown
+    figures = json.loads(re.search(r'id="figures">(.*?)</script>', content)[1])
+    assert set(figures) == set(re.findall(r'<figure id="(figure-\d+)"', shown)) and len(figures) == 7
+    assert content.count('id="library"') == 1
+    assert "Over 2 data sets" in content and "is best: P@1" in content and "by Holm" in content
+    assert all(key in content for key in keys)
+
+
+def test_a_report_on_nothing_is_refused(own_cache):
+    with pytest.raises(ValueError, match="none of these runs is kept"):
+        experiment.report(["0" * 32])
+
+
+def test_models_are_compared_on_the_data_sets_that_all_of_them_have():
+    frame = pd.DataFrame(
+        {
+            "fingerprint": list("aabbcc"),
+            "dataset": list("AABBCC"),
+            "model": ["PLT", "LdSM"] * 2 + ["PLT", "OneVsRest"],
+            "params": [{}] * 6,
+            "P@1": [0.5, 0.6, 0.7, 0.8, 0.9, 1.0],
+        }
+    )
+    wide = experiment.best_of_models(frame, "P@1")
+    assert wide.index.tolist() == ["A", "B"] and wide.columns.tolist() == ["LdSM", "PLT"]
+    assert wide.loc["A", "LdSM"] == 0.6

@@ -1,0 +1,326 @@
+"""A report on kept runs: one HTML file with tables, figures and sentences that needs no server and no network."""
+
+import base64
+import gzip
+import html
+import json
+import platform
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xmlcore import __version__, metrics
+from xmlcore.experiment import side_by_side
+from xmlcore.experiment.catalog import MODELS
+from xmlcore.experiment.kept_runs import KS, parameters, runs, seeds_grouped
+from xmlcore.experiment.task import load
+from xmlcore.experiment.train import Train, changed_params
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST = 12  # lines that are put side by side on a data set
+COSTS = {"fit_s": "Training, seconds", "model_mb": "Model in memory, MB"}
+# The policy lets the page load nothing from anywhere. Plotly is kept compressed, once.
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
+<meta name="generator" content="xmlcore {version}"><title>{title}</title>
+<style>
+body {{ margin: 0 auto; max-width: 72rem; padding: 1rem; background: #fff; color: #1b2329;
+  font: 1rem/1.5 "Helvetica Neue", Arial, sans-serif; }}
+.table {{ overflow-x: auto; }} table {{ border-collapse: collapse; margin: 0.5rem 0; font-size: 0.9rem; }}
+th, td {{ border-bottom: 1px solid #d5dbe0; padding: 0.2rem 0.6rem; text-align: right; vertical-align: top; }}
+th:first-child, td:first-child, td.text, th.text {{ text-align: left; }}
+small, .quiet {{ color: #5b6770; }} .second {{ text-decoration: underline; }}
+figure {{ margin: 1rem 0; break-inside: avoid; }}
+</style></head><body>
+<h1>{title}</h1>
+{body}
+<script type="application/json" id="figures">{figures}</script>
+<script type="text/plain" id="library">{library}</script>
+<script>
+(async () => {{
+  "use strict";
+  const byId = (id) => document.getElementById(id);
+  const packed = Uint8Array.from(atob(byId("library").textContent), (c) => c.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const script = document.createElement("script");
+  script.textContent = await new Response(unpacked).text();
+  document.head.append(script);
+  const config = {{ displaylogo: false, responsive: true, showSendToCloud: false,
+    modeBarButtonsToRemove: ["sendChartToCloud", "sendDataToCloud"], toImageButtonOptions: {{ format: "svg" }} }};
+  for (const [place, figure] of Object.entries(JSON.parse(byId("figures").textContent)))
+    await Plotly.newPlot(place, figure.data, figure.layout, config);
+}})();
+</script></body></html>
+"""
+
+
+def report(
+    keys: Iterable[str], path=None, title: str = "Comparison of models", measure: str = "P@1", names: dict | None = None
+) -> str:
+    """Write a report on kept runs as one HTML file.
+
+    Parameters
+    ----------
+    keys : iterable of str
+        Keys of runs, of one or several data sets. Runs that differ only in their seed are grouped.
+    path : str or path-like, optional
+        Where to write the file.
+    title : str
+    measure : str
+        A column of :func:`runs`, by which the runs are ordered and tested.
+    names : dict of str, optional
+        Names of runs by key, and of data sets by fingerprint; by default those that they were kept with.
+
+    Returns
+    -------
+    str
+        The file's content. It has, for each data set: which runs are best and whether the differences are real (with
+        Holm's correction for their number), a table of all runs, measures with intervals and labels by frequency of up
+        to 12 of them, what precision costs; then the mean ranks over several data sets, the settings of all runs, and
+        versions and date.
+
+    Raises
+    ------
+    ValueError
+        None of the runs is kept, or there is no such measure.
+    """
+    frame = runs(keys)
+    frame = frame[frame["problem"] == ""]
+    if frame.empty:
+        raise ValueError("none of these runs is kept: give keys of kept runs, such as experiment.runs()['key']")
+    if measure not in frame:
+        raise ValueError(f"measure is {measure!r}: it must be a column of experiment.runs(), such as 'P@1'")
+    names = names or {}
+    frame = frame.assign(dataset=[names.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])])
+    lines = seeds_grouped(frame).sort_values(measure, ascending=False, kind="stable")
+    lines = lines.assign(run=_names(lines, names))
+    figures: dict = {}
+    parts = [_part(own, measure, figures) for _, own in lines.groupby("fingerprint", sort=False)]
+    parts += [_ranks(lines, measure, figures), _settings(lines), _about(frame)]
+    content = PAGE.format(
+        version=__version__,
+        title=html.escape(title),
+        body="\n".join(parts),
+        figures=json.dumps({place: json.loads(figure.to_json()) for place, figure in figures.items()}).replace(
+            "<", "\\u003c"
+        ),
+        library=_library(),
+    )
+    if path is not None:
+        Path(path).write_text(content, encoding="utf-8")
+    return content
+
+
+def _names(lines, names) -> list[str]:
+    """Return a name for each line: the one given, or the model with the settings in which it differs from others."""
+    found = []
+    for _, line in lines.iterrows():
+        given = next((names[key] for key in line["keys"] if names.get(key)), None)
+        others = lines[(lines["fingerprint"] == line["fingerprint"]) & (lines["model"] == line["model"])]
+        differing = {name: line["params"].get(name) for name in parameters(others, seed=False)}
+        info = MODELS.get(line["model"])
+        text = changed_params(info, differing) if info and differing else ""
+        found.append(given or (f"{line['model']} ({text})" if text else line["model"]))
+    again = {(f, name) for f, name in zip(lines["fingerprint"], found) if _count(lines, found, f, name) > 1}
+    return [
+        f"{name} [{key[:4]}]" if (f, name) in again else name
+        for f, name, key in zip(lines["fingerprint"], found, lines["key"])
+    ]
+
+
+def _count(lines, found, fingerprint, name) -> int:
+    """Return how many lines of a data set have a name."""
+    return sum(f == fingerprint and other == name for f, other in zip(lines["fingerprint"], found))
+
+
+def _part(lines, measure, figures) -> str:
+    """Return the part of the report on one data set."""
+    from xmlcore import figures as drawing
+    from xmlcore.datasets import load_saved
+    from xmlcore.store import StoreError
+
+    where = lines["dataset"].iloc[0]
+    head = f"<h2>{html.escape(where)}</h2>"
+    try:
+        data = load_saved(lines["fingerprint"].iloc[0])
+        kept = {line["run"]: load(Train.kind, _middle(line, measure)) for _, line in lines.head(MOST).iterrows()}
+    except (StoreError, OSError) as error:
+        return f"{head}{_table_of_runs(lines, measure)}<p>No more can be said: {html.escape(str(error))}.</p>"
+    size = (
+        f"{data.n_train:,} training rows, {data.n_test:,} test rows, {data.n_features:,} features, {data.n_labels:,} "
+    )
+    text = [head, f'<p class="quiet">{size}labels; fingerprint {lines["fingerprint"].iloc[0]}.</p>']
+    text.append(f"<p>{_answer(data, kept, lines, measure)}</p>")
+    text.append(_table_of_runs(lines, measure))
+    frame = side_by_side.measures_with_intervals(data, kept)
+    text.append(f"<h3>Measures with 95 % intervals over test rows, {len(kept)} of {len(lines)} lines</h3>")
+    text.append(_table_of_measures(frame))
+    text.append(_figure(figures, drawing.measures_compared(frame, f"Measures on {where}")))
+    buckets = side_by_side.buckets_side_by_side(data, kept)
+    text.append(_figure(figures, drawing.buckets_compared(buckets, "recall", f"Recall on {where}, top 5")))
+    costs = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
+    if len(costs) > 1:
+        models = [side_by_side.model_style(m, p) for m, p in zip(costs["model"], costs["params"])]
+        drawn = costs.assign(model=models, model_mb=costs["model_bytes"] / 1e6)
+        drawn[measure] *= 100
+        title = f"{measure} on {where} against time and memory"
+        text.append(_figure(figures, drawing.frontier(drawn, COSTS, [measure], title)))
+    return "\n".join(text)
+
+
+def _middle(line, measure) -> str:
+    """Return the key of the run of a line whose measure is nearest to the mean."""
+    own = runs(line["keys"])
+    return own["key"].iloc[int((own[measure] - line[measure]).abs().to_numpy().argmin())]
+
+
+def _answer(data, kept, lines, measure) -> str:
+    """Return sentences: which line is best, and of which others it is really better."""
+    names = list(kept)
+    value = f"{measure} {100 * lines[measure].iloc[0]:.1f} %"
+    best = f"<b>{html.escape(names[0])}</b> is best: {value}."
+    if len(names) == 1:
+        return best
+    name, k = measure.split("@")
+    weights = {"inv_ps": metrics.inverse_propensity(data.Y_train)} if name.startswith("PS") else {}
+    rankings = {run: kept[run].ranking for run in names}
+    tests = metrics.compare_rankings(data.Y_test, rankings, f"{name}@k", int(k), reference=names[0], **weights)
+    said = [best]
+    for test in tests.itertuples():
+        points = f"{100 * test.difference:+.1f} points ({100 * test.low:.1f} to {100 * test.high:.1f})".replace(
+            "-", "−"
+        )
+        sure = "the difference is real" if test.p_holm < 0.05 else "it may be chance"
+        said.append(f"Against {html.escape(test.b)}: {points}, {sure} (p = {test.p_holm:.2g}).")
+    return " ".join(said) + " <small>p is of a permutation test over test rows, corrected by Holm’s method.</small>"
+
+
+def _table_of_runs(lines, measure) -> str:
+    """Return a table of all lines with measures, seeds, time and memory."""
+    shown = list(dict.fromkeys((measure, "P@1", "P@3", "P@5", "nDCG@5", "PSP@5")))
+    heads = ["Model", *(f"{one}, %" for one in shown), "Seeds", "Training, s", "Model, MB"]
+    rows = []
+    for _, line in lines.iterrows():
+        cells = [html.escape(line["run"])]
+        for one in shown:
+            spread = f" ± {50 * (line[f'{one} high'] - line[f'{one} low']):.2f}" if line["n"] > 1 else ""
+            cells.append(f"{100 * line[one]:.2f}{spread}" if line[one] == line[one] else "–")
+        rows.append([*cells, str(line["n"]), f"{line['fit_s']:.3g}", f"{line['model_bytes'] / 1e6:.3g}"])
+    note = (
+        '<p class="quiet">± is half of the 95 % interval of the mean over seeds.</p>' if (lines["n"] > 1).any() else ""
+    )
+    return _table(heads, rows) + note
+
+
+def _table_of_measures(frame) -> str:
+    """Return a table of measures with intervals: the best of each bold, the second underlined."""
+    names = list(dict.fromkeys(frame["run"]))
+    rows = []
+    for (measure, k), own in frame.groupby(["measure", "k"], sort=False):
+        order = sorted({round(100 * value, 2) for value in own["value"] if value == value}, reverse=True)
+        cells = []
+        for line in own.itertuples():
+            text = f"{100 * line.value:.2f}"
+            mark = order.index(round(100 * line.value, 2)) if line.value == line.value else -1
+            text = f"<b>{text}</b>" if mark == 0 else f'<span class="second">{text}</span>' if mark == 1 else text
+            cells.append(f"{text}<br><small>{100 * line.low:.2f} to {100 * line.high:.2f}</small>")
+        rows.append([html.escape(measure.replace("@k", f"@{k}")), *cells])
+    return _table(["%", *names], rows)
+
+
+def _table(heads, rows) -> str:
+    """Return an HTML table; the cells of the rows are HTML, the heads are text."""
+    head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _figure(figures, figure) -> str:
+    """Remember a figure, and return its place in the page."""
+    place = f"figure-{len(figures)}"
+    figures[place] = figure
+    return f'<figure id="{place}" style="min-height: {int(figure.layout.height or 380)}px"></figure>'
+
+
+def _ranks(lines, measure, figures) -> str:
+    """Return the part on several data sets; empty with fewer than two that all models have."""
+    from xmlcore import figures as drawing
+
+    wide = best_of_models(lines, measure)
+    if wide.shape[0] < 2 or wide.shape[1] < 2:
+        return ""
+    text = f"<h2>Over {len(wide)} data sets</h2>"
+    if wide.shape[1] == 2:
+        p = float(metrics.wilcoxon(wide).iloc[0, 1])
+        return f"{text}<p>Wilcoxon’s signed-rank test of the two models in {measure}: p = {p:.2g}.</p>"
+    found = metrics.friedman(wide)
+    figure = drawing.critical_difference(found.ranks, found.critical_difference, f"Mean rank in {measure}")
+    said = f"<p>Friedman’s test of the mean ranks in {measure}: p = {found.p_value:.2g}. Bars join models whose ranks"
+    return f"{text}{said} Nemenyi’s test does not tell apart.</p>{_figure(figures, figure)}"
+
+
+def best_of_models(lines: "pd.DataFrame", measure: str) -> "pd.DataFrame":
+    """Return the measure of the best settings of each model on each data set.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        Lines of :func:`runs` or :func:`seeds_grouped`.
+    measure : str
+
+    Returns
+    -------
+    DataFrame
+        Data sets (rows) by models (columns), without missing values: models with a result on fewer than two data sets
+        are left out, then data sets without a result of every other model. Models trained with noise are on their own.
+    """
+    models = [side_by_side.model_title(m, p) for m, p in zip(lines["model"], lines["params"])]
+    wide = lines.assign(model=models).pivot_table(
+        index=["fingerprint", "dataset"], columns="model", values=measure, aggfunc="max"
+    )
+    wide = wide.loc[:, wide.notna().sum() >= 2].dropna()
+    wide.index = wide.index.get_level_values("dataset")
+    wide.columns.name = None
+    return wide
+
+
+def _settings(lines) -> str:
+    """Return the settings of all lines."""
+    rows = []
+    for _, line in lines.iterrows():
+        info = MODELS.get(line["model"])
+        changed = changed_params(info, line["params"]) if info else json.dumps(line["params"])
+        every = json.dumps(line["params"], sort_keys=True)
+        seeds = ", ".join(f"{seed:g}" for seed in line["seeds"] if seed == seed)
+        cells = (line["run"], line["dataset"], changed or "default settings", every, seeds, ", ".join(line["keys"]))
+        rows.append([html.escape(cell) for cell in cells])
+    heads = ["Model", "Data set", "Differs from the defaults", "All parameters", "Seeds", "Keys"]
+    return f"<h2>Settings</h2><details><summary>All settings</summary>{_table(heads, rows)}</details>"
+
+
+def _about(frame) -> str:
+    """Return versions and date."""
+    from importlib import metadata
+
+    libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba"))
+    made = ", ".join(sorted({str(version) for version in frame["xmlcore"] if version})) or "an early version"
+    when = datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC")
+    codes = ", ".join(sorted({str(code) for code in frame["code"] if code}))
+    return (
+        f'<h2>Versions</h2><p class="quiet">Written on {when} by xmlcore {__version__} with Python '
+        f"{platform.python_version()}, {libraries}. The results were made by xmlcore {html.escape(made)} (hash of the "
+        f"code: {html.escape(codes)}). Measures are at k = {', '.join(map(str, KS))}.</p>"
+    )
+
+
+def _library() -> str:
+    """Return Plotly's code, compressed by gzip and written in base64."""
+    import plotly.offline
+
+    packed = gzip.compress(plotly.offline.get_plotlyjs().encode("utf-8"), mtime=0)
+    return base64.b64encode(packed).decode("ascii")
