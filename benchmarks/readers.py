@@ -4,7 +4,8 @@
 
 PYTHON is an interpreter that has liac-arff and scikit-learn (benchmarks/requirements-rivals.txt). The files are made
 up: rows of 100 features and 5 labels, or 300 numbers and 10 labels in the dense one, repeated up to the size. Every
-measurement has a process of its own, which reads a tiny file first.
+measurement has a process of its own, which reads a tiny file first. Beside other libraries a file is read a few times;
+to see how the cost grows, once, after as much memory was used and given back.
 """
 
 import argparse
@@ -31,6 +32,7 @@ RIVALS = {"arff": ("liac-arff",), "dense": ("liac-arff", "scipy"), "xmlc": (), "
 RIVALS_MB = 10  # size of the files that other libraries read too
 GROWING = ("xmlc", "arff", "dense")
 SIZES_MB = (1, 10, 100, 1000)
+BASE_MB = 100  # the size whose cost per byte the others are compared with
 
 
 def block(kind, n_rows=BLOCK_ROWS):
@@ -71,13 +73,13 @@ def write_file(path, kind, megabytes, made):
     return n_rows
 
 
-def measure(reader, python, toy, path, threads, attempts):
+def measure(reader, python, toy, path, threads, attempts, once=False):
     """Measure in a new process; repeat while other programs disturb it, and return the run disturbed least."""
     runs = []
     for _ in range(attempts):
         variables = machine.environment(threads) | ({"PYTHONPATH": str(machine.ROOT)} if reader == "xmlcore" else {})
         clock = machine.Clock()
-        command = [python, "-P", "-s", str(JOB), reader, str(toy), str(path)]
+        command = [python, "-P", "-s", str(JOB), reader, str(toy), str(path), *["once"][:once]]
         done = subprocess.run(command, env=variables, capture_output=True, text=True)
         if done.returncode:
             return {"failed": machine.complaint(done), "others_cpu": clock.share_of_others()}
@@ -101,15 +103,16 @@ def study(options):
             write_file(toy, kind, 0, made)
             for size in sorted(sizes | {options.rivals_mb}):
                 n_rows = write_file(path, kind, size, made)
-                rivals = RIVALS[kind] if size == options.rivals_mb and options.rivals else ()
-                for reader in ("xmlcore", *rivals):
+                rivals = RIVALS[kind] if options.rivals else ()
+                beside = [(reader, False) for reader in ("xmlcore", *rivals) if size == options.rivals_mb]
+                for reader, once in beside + [("xmlcore", True)] * (size in sizes):
                     python = sys.executable if reader == "xmlcore" else options.rivals
                     run = {"kind": kind, "reader": reader, "mb": size, "bytes": path.stat().st_size, "rows": n_rows}
-                    run |= measure(reader, python, toy, path, 1, options.attempts)
+                    run |= {"once": once} | measure(reader, python, toy, path, 1, options.attempts, once)
                     if run["rows"] != n_rows:
                         raise SystemExit(f"{reader} read {run['rows']:,} rows of {n_rows:,} of {TITLES[kind]}")
                     results["runs"].append(run)
-                    processes.say(f"{TITLES[kind]}, {size} MB, {reader}: {told(run)}")
+                    processes.say(f"{TITLES[kind]}, {size} MB, {reader}{', once' * once}: {told(run)}")
                     results["xmlcore_code_end"] = machine.code_now()
                     files.write(options.out, files.as_json(results))
     return results
@@ -127,6 +130,11 @@ def seconds(run):
     return statistics.median(run["seconds"])
 
 
+def per_byte(run):
+    """Return the nanoseconds of a run per byte of the file."""
+    return 1e9 * seconds(run) / run["bytes"]
+
+
 def memory(run):
     """Return by how much memory rose, in sizes of the file."""
     return "–" if run["rise"] is None else f"{run['rise'] / run['bytes']:.1f}×"
@@ -134,18 +142,21 @@ def memory(run):
 
 def markdown(results):
     """Return the results as Markdown."""
-    runs = [run for run in results["runs"] if "failed" not in run]
-    ours = {run["kind"]: run for run in runs if run["reader"] == "xmlcore" and run["mb"] == results["rivals_mb"]}
+    runs = [run for run in results["runs"] if "failed" not in run and not run["once"]]
+    once = [run for run in results["runs"] if "failed" not in run and run["once"]]
+    ours = {run["kind"]: run for run in runs if run["reader"] == "xmlcore"}
     beside = [
         [TITLES[run["kind"]], run["reader"], tables.number(seconds(run)),
          tables.number(run["bytes"] / 1e6 / seconds(run)),
          "" if run["reader"] == "xmlcore" else tables.times(seconds(run) / seconds(ours[run["kind"]])), memory(run)]
-        for run in runs if run["mb"] == results["rivals_mb"]
+        for run in runs
     ]  # fmt: skip
+    base = {run["kind"]: per_byte(run) for run in once if run["mb"] == BASE_MB}
     growth = [
-        [TITLES[run["kind"]], f"{run['bytes'] / 1e6:,.0f}", tables.number(seconds(run)),
-         tables.number(1e9 * seconds(run) / run["bytes"]), memory(run)]
-        for run in runs if run["reader"] == "xmlcore" and run["kind"] in GROWING
+        [TITLES[run["kind"]], f"{run['bytes'] / 1e6:,.0f}", tables.number(seconds(run)), tables.number(run["system"]),
+         tables.number(per_byte(run)), tables.times(per_byte(run) / base[run["kind"]]) if run["kind"] in base else "–",
+         tables.number(1e9 * run["first_use"] / run["bytes"]), memory(run)]
+        for run in once
     ]  # fmt: skip
     failed = [
         f"{TITLES[run['kind']]}, {run['mb']} MB, {run['reader']}: failed, {run['failed']}."
@@ -161,9 +172,24 @@ def markdown(results):
         "",
         tables.table(["file", "reader", "seconds", "MB/s", "time of xmlcore's", "memory"], beside, left=2),
         "",
-        "How the cost of xmlcore grows with the file:",
+        "How the cost of xmlcore grows with the file, each read once in a process of its own. *System* is the system's "
+        "part of the seconds: it reads the file and provides memory. Each process first uses as much memory as the "
+        "file has bytes and gives it back: on a virtual machine the first use of memory takes the host's time too, in "
+        "*first use of memory*, and a reader that comes first pays for what it needs of it, *memory* times as much.",
         "",
-        tables.table(["file", "MB", "seconds", "ns per byte", "memory"], growth),
+        tables.table(
+            [
+                "file",
+                "MB",
+                "seconds",
+                "system",
+                "ns per byte",
+                f"of that at {BASE_MB} MB",
+                "first use of memory, ns per byte",
+                "memory",
+            ],
+            growth,
+        ),
         "",
         *failed,
     ]

@@ -6,8 +6,9 @@ import pytest
 
 from xmlcore._kernels import arff as kernels
 from xmlcore._kernels import arff_header as header_kernels
-from xmlcore.datasets.arff import _columns, _Reader
+from xmlcore.datasets.arff import _columns
 from xmlcore.datasets.arff_header import NOMINAL, NUMERIC, Header, Type
+from xmlcore.datasets.arff_rows import Reader, matrices
 
 STATUS = {
     "bad number": kernels.BAD_NUMBER,
@@ -51,7 +52,7 @@ def compare(content):
     """Check that the kernel and its twin agree on these rows; return what is wrong, or "ok"."""
     text = np.frombuffer(content, dtype=np.uint8)
     assert kernels.count_entries(text) == naive.arff.count_entries(content), content
-    reader = _Reader(kernels, text, HEADER, _columns(kernels, HEADER, LABELS), None, "rows")
+    reader = Reader(kernels, text, HEADER, _columns(kernels, HEADER, LABELS), None, "rows")
     status, out = reader.run(), reader.out
     expected = naive.arff.parse_rows(content, 5, ATTRIBUTES, DEFAULTS)
     if expected[0] != "ok":
@@ -63,7 +64,7 @@ def compare(content):
     _, rows, missing, weighted = expected
     assert out[[kernels.MISSING_FEATURES, kernels.MISSING_LABELS]].tolist() == missing, content
     assert out[kernels.WEIGHTED_ROWS] == weighted
-    X, Y = reader.matrices()
+    X, Y = matrices(reader)
     assert X.shape[0] == len(rows)
     for i, (labels, features) in enumerate(rows):
         assert Y[[i]].indices.tolist() == labels, content

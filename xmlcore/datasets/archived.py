@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 
 from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.sources import ADDED, DAMAGED, MEMORY_BOUND, PATH_BOUND, ZIP_ERRORS, source_name
+from xmlcore.datasets.sources import ADDED, DAMAGED, MEMORY_BOUND, PATH_BOUND, ZIP_ERRORS, source_name, too_large
 from xmlcore.datasets.visible import visible
 
 DATA = (".txt", ".svm", ".libsvm", ".dat", ".arff", ".npz", ".csv")  # endings of files with rows
@@ -107,8 +107,7 @@ def opened(source, max_bytes: int | None = None) -> dict[str, Member]:
     with _archive(source) as archive:
         found = {} if archive is None else roles(archive.namelist())
         if sum(archive.getinfo(name).file_size for name in found.values()) > max_bytes:
-            remedy = "If that is right and there is memory for it, pass a larger max_bytes."
-            raise DatasetFormatError(label, f"it holds more than {max_bytes:,} bytes of text", remedy)
+            raise too_large(label, max_bytes)
         return {what: Member(_shown(name), _content(archive, name, label)) for what, name in found.items()}
 
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
-import scipy.sparse as sp
 
 from xmlcore.datasets import mulan_xml
 from xmlcore.datasets.arff_header import NOMINAL, NUMERIC, Header, Type, looks_like, read_header, shown, unescape
+from xmlcore.datasets.arff_rows import matrices, run
+from xmlcore.datasets.blocks import LargeText, NotInBlocks
 from xmlcore.datasets.errors import DatasetFormatError, warn
-from xmlcore.datasets.sources import MEMORY_BOUND
-from xmlcore.datasets.xmlc import Rows, canonical_csr, with_hard_numbers
+from xmlcore.datasets.xmlc import Rows
 
 __all__ = ["looks_like", "parse"]
 
@@ -29,12 +29,14 @@ _BINARY_RULE = "A label is numeric with the values 0 and 1, or has two values su
 _MISSING_RULE = "A missing value is written as ?."
 
 
-def parse(text: np.ndarray, source: str, labels=None, max_bytes: int | None = None, leave_out: bool = False) -> Rows:
+def parse(
+    text: np.ndarray | LargeText, source: str, labels=None, max_bytes: int | None = None, leave_out: bool = False
+) -> Rows:
     """Parse the text of an ARFF file with dense or sparse rows.
 
     Parameters
     ----------
-    text : ndarray of uint8
+    text : ndarray of uint8, or LargeText
     source : str
         Name of the file in messages.
     labels : path, bytes or binary file object; list of str; int; optional
@@ -67,7 +69,11 @@ def parse(text: np.ndarray, source: str, labels=None, max_bytes: int | None = No
     """
     from xmlcore._kernels import arff as kernels
 
-    header = read_header(text, source)
+    try:
+        header = read_header(text, source)
+    except NotInBlocks:
+        text = text.whole()
+        header = read_header(text, source)
     chosen = _label_attributes(header, labels, source)
     doubt = _doubt(header, labels)
     rule = f"{_BINARY_RULE} {doubt}".rstrip()
@@ -75,11 +81,10 @@ def parse(text: np.ndarray, source: str, labels=None, max_bytes: int | None = No
     columns = _columns(kernels, header, chosen)
     if columns.n_features == 0:
         raise DatasetFormatError(source, "all of its attributes are labels", "Name only some of them as labels.")
-    reader = _Reader(kernels, text, header, columns, max_bytes, source)
-    status = reader.run()
+    reader, status = run(kernels, text, header, columns, max_bytes, source)
     if status != kernels.OK:
         raise _error(kernels, reader, status, source, rule)
-    X, Y = reader.matrices()
+    X, Y = matrices(reader)
     label_names = [header.names[a] for a in chosen]
     if header.encoding != "utf-8":
         warn(f"{source}: its names are not UTF-8, and were read as Windows-1252 (Western European)")
@@ -378,60 +383,6 @@ def _feature_names(header, columns) -> list[str]:
         return list(compress(header.names, (~columns.is_label).tolist()))
     found = zip(header.names, header.type_of.tolist(), columns.is_label.tolist())
     return [name + suffix for name, number, is_label in found if not is_label for suffix in suffixes[number]]
-
-
-class _Reader:
-    """A run of the compiled parser, with arrays that are large enough for all values of the text."""
-
-    def __init__(self, kernels, text, header, columns, max_bytes, source):
-        self.kernels, self.text, self.header, self.columns = kernels, text, header, columns
-        n_rows, n_sparse, separators = kernels.count_entries(text[header.start :])
-        n_sparse, entries = min(n_sparse, n_rows), separators + n_rows
-        kind = columns.attributes.kind
-        n_features = int(np.count_nonzero(kind < kernels.LABEL))
-        n_label_defaults = int(np.count_nonzero(kind[columns.attributes.default] >= kernels.LABEL))
-        n_defaults = columns.attributes.default.size - n_label_defaults
-        bound = MEMORY_BOUND if max_bytes is None else max_bytes
-        if n_sparse * (8 * n_defaults + 4 * n_label_defaults) > bound:
-            raise DatasetFormatError(
-                source,
-                f"its {n_sparse:,} sparse rows leave out up to {n_sparse * (n_defaults + n_label_defaults):,} values "
-                "that are not 0, which are the first values of nominal attributes",
-                "Declare 0 as the first value of these attributes, or pass a larger max_bytes.",
-            )
-        self.arrays = kernels.Arrays(
-            x_indptr=np.empty(n_rows + 1, np.int64),
-            x_indices=np.empty(min(entries + n_sparse * n_defaults, n_rows * n_features), np.int32),
-            x_data=np.empty(min(entries + n_sparse * n_defaults, n_rows * n_features), np.float32),
-            y_indptr=np.empty(n_rows + 1, np.int64),
-            y_indices=np.empty(min(entries + n_sparse * n_label_defaults, n_rows * columns.n_labels), np.int32),
-        )
-        self.out = np.zeros(kernels.OUT_SIZE, np.int64)
-
-    def run(self):
-        """Parse the text, and return the status of the compiled parser."""
-        attributes, header = self.columns.attributes, self.header
-        places = header.start, header.data_line + 1, attributes, self.arrays
-        return with_hard_numbers(
-            self.text,
-            lambda spans, resolved: self.kernels.parse_rows(self.text, *places, spans, resolved, self.out),
-            lambda: int(self.out[self.kernels.N_HARD]),
-        )
-
-    def matrices(self):
-        """Return X and Y, which take the place of the arrays that were parsed into."""
-        arrays, out = self.arrays, self.out
-        rows, n_x, n_y = (int(out[i]) for i in (self.kernels.ROWS, self.kernels.N_FEATURES, self.kernels.N_LABELS))
-        for array, size in zip(arrays, (rows + 1, n_x, n_x, rows + 1, n_y)):
-            array.resize(size, refcheck=False)  # in place: a copy would take as much memory again
-        X = canonical_csr(arrays.x_indptr, arrays.x_indices, arrays.x_data, self.columns.n_features)
-        indices = arrays.y_indices
-        labels = self.columns.attributes.column[self.columns.is_label]
-        if np.any(np.diff(labels) < 0):  # the labels' order is not that of the file
-            Y = sp.csr_array((np.ones(n_y, bool), indices, arrays.y_indptr), shape=(rows, self.columns.n_labels))
-            Y.sort_indices()
-            indices = Y.indices
-        return X, canonical_csr(arrays.y_indptr, indices, np.ones(n_y, bool), self.columns.n_labels)
 
 
 def _counted(number, what) -> str:

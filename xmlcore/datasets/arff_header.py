@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlcore.datasets.blocks import LargeText, NotInBlocks, head_of
 from xmlcore.datasets.errors import DatasetFormatError
 
 NUMERIC, NOMINAL = "numeric", "nominal"
@@ -125,20 +126,25 @@ def looks_like(text: np.ndarray) -> bool:
     )
 
 
-def read_header(text: np.ndarray, source: str) -> Header:
+def read_header(text: np.ndarray | LargeText, source: str) -> Header:
     """Read the header of an ARFF file; raise DatasetFormatError if it is not valid.
+
+    Raise NotInBlocks if the first block of a large text does not hold all of the header.
 
     Parameters
     ----------
-    text : ndarray of uint8
+    text : ndarray of uint8, or LargeText
     source : str
         Name of the file in messages.
     """
     from xmlcore._kernels import arff_header as kernels
 
+    large, text = isinstance(text, LargeText), head_of(text)
     if bytes(text[:2]) in (b"\xff\xfe", b"\xfe\xff"):
         raise DatasetFormatError(source, "it is UTF-16 text", "Save the file as UTF-8.")
     data = _data_line(text)
+    if large and not data:
+        raise NotInBlocks
     head = text[: data.start() if data else _HEAD_BOUND]
     content = head.tobytes()
     header = Header(encoding=_encoding(content))

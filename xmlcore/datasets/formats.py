@@ -5,11 +5,12 @@ from types import ModuleType
 from typing import NamedTuple
 
 from xmlcore.datasets import arff, npz, table, xmlc, xmlc_parts
+from xmlcore.datasets.blocks import LargeText, head_of, read_or_open
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.recognise import other_format
 from xmlcore.datasets.sources import read_text, source_name
 from xmlcore.datasets.xmlc import Rows
-from xmlcore.progress import part_of, silent
+from xmlcore.progress import silent
 from xmlcore.validation import check_count
 
 
@@ -32,6 +33,7 @@ class Reader(NamedTuple):
 # Most features, and most labels, of a file unless max_columns is given: so many, or so many for each of its values.
 ENOUGH_COLUMNS, COLUMNS_PER_VALUE = 1 << 24, 1000
 _XMLC_OPTIONS = ("format", "first_index", "counts")
+IN_BLOCKS = ("auto", "xmlc", "svmlight", "arff")  # formats of large files that are parsed block after block
 # In the order in which a text of unknown format is compared with them. XMLC and svmlight are what remains: their parser
 # tells the two apart, and its errors say what is wrong with a text that has no format at all.
 READERS = {
@@ -63,10 +65,12 @@ def read_rows(
         raise ValueError(f'counts must be "header" or "data", not {counts!r}')
     first_index = check_count(first_index, "first_index", 0, 1)
     max_columns = None if max_columns is None else check_count(max_columns, "max_columns", 1)
-    read = part_of(progress, 0.0, 0.5)  # the rest of the time goes into parsing
-    text = read_text(source, max_bytes=max_bytes, name=name, npz=format in ("auto", "npz"), progress=read)
+    npz_too = format in ("auto", "npz")
+    text = read_or_open(source, max_bytes=max_bytes, name=name, npz=npz_too, progress=progress)
     source = source_name(source, name)
-    format = format if format != "auto" else recognised(text, source)
+    format = format if format != "auto" else recognised(head_of(text), source)
+    if isinstance(text, LargeText) and (format not in IN_BLOCKS or labels is not None and format != "arff"):
+        text = text.whole()
     names_columns = labels is not None and (
         not is_source(labels) or (isinstance(labels, str) and not os.path.exists(labels))
     )

@@ -119,8 +119,9 @@ def read_matrix(
     nothing else is no row. Lines end with ``\n`` or ``\r\n``. Values are decimal numbers, rounded to float64 and then
     to float32, like ``numpy.float32("0.1")``. Zeros in the file are not stored.
 
-    Time: two compiled passes over the text, at hundreds of MB per second on one core. Memory: the decompressed text and
-    at most 8 bytes for each feature and 4 bytes for each label in it, regardless of what the header promises.
+    Time: two compiled passes over the text, at hundreds of MB per second on one core. Memory: at most 8 bytes for each
+    feature and 4 bytes for each label, regardless of what the header promises, and the decompressed text; of XMLC,
+    svmlight and ARFF files of more than 4 MB only a block of it.
     """
     inside = archived.opened(source, max_bytes)
     if inside and not set(inside) - {"train", "labels"}:

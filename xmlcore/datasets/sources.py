@@ -182,12 +182,12 @@ def read_text(
         text = _whole(stream, content, max_bytes, progress) if pieces is None else None
         if text is None:
             pieces = _told(pieces or _chunks(stream), share, progress)
-            text = np.frombuffer(_joined(pieces, label, max_bytes), np.uint8)
+            text = np.frombuffer(_joined(_limited(pieces, label, max_bytes)), np.uint8)
     if bytes(text[:3]) == b"\xef\xbb\xbf":
         text = text[3:]
     text.flags.writeable = False  # all sources give the same array type, so that the kernels compile once
     if not (any_text or npz and holds_npz(text)):
-        _check_text(text, label)
+        check_text(text, label)
     return text
 
 
@@ -211,7 +211,7 @@ def read_head(source, size: int, name: str | None = None) -> np.ndarray:
     text = np.frombuffer(buffer.removeprefix(b"\xef\xbb\xbf"), np.uint8)
     text.flags.writeable = False
     if bytes(text[:4]) != b"PK\x03\x04":
-        _check_text(text, label)
+        check_text(text, label)
     return text
 
 
@@ -255,18 +255,42 @@ def _chunks(stream):
     return iter(lambda: stream.read(_CHUNK), b"")
 
 
-def _joined(pieces, label, max_bytes) -> bytearray:
-    """Return all pieces of a text; raise DatasetFormatError if they are more than ``max_bytes``."""
+def too_large(label: str, max_bytes: int) -> DatasetFormatError:
+    """Return the error for a source with more than ``max_bytes`` bytes."""
+    remedy = "If that is right and there is memory for it, pass a larger max_bytes."
+    return DatasetFormatError(label, f"it holds more than {max_bytes:,} bytes of text", remedy)
+
+
+def _limited(pieces, label, max_bytes):
+    """Yield the pieces of a text; raise DatasetFormatError once they are more than ``max_bytes``."""
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > max_bytes:
+            raise too_large(label, max_bytes)
+        yield piece
+
+
+def _joined(pieces) -> bytearray:
+    """Return all pieces of a text."""
     buffer = bytearray()
     for piece in pieces:
-        if len(buffer) + len(piece) > max_bytes:
-            raise DatasetFormatError(
-                label,
-                f"it holds more than {max_bytes:,} bytes of text",
-                "If that is right and there is memory for it, pass a larger max_bytes.",
-            )
         buffer += piece
     return buffer
+
+
+@contextmanager
+def pieces_of(path, max_bytes: int | None, name: str | None, npz: bool, progress: Progress):
+    """Open a file, and give an iterator over its decompressed bytes and a function for the share of it that was read.
+
+    The arguments and the errors are those of :func:`read_text`.
+    """
+    label = source_name(path, name)
+    max_bytes = check_count(PATH_BOUND if max_bytes is None else max_bytes, "max_bytes")
+    with open(path, "rb") as stream:
+        share = _share_read(stream)
+        pieces = _unpacked(stream, label, npz) or _chunks(stream)
+        yield _limited(_told(pieces, share, progress), label, max_bytes), share
 
 
 def _whole(stream, content, max_bytes, progress) -> np.ndarray | None:
@@ -309,9 +333,7 @@ def _open_stream(source, max_bytes, label):
             parts.append(piece)
             total += len(piece)
             if total > max_bytes:
-                raise DatasetFormatError(
-                    label, f"it holds more than {max_bytes:,} bytes", "If that is right, pass a larger max_bytes."
-                )
+                raise too_large(label, max_bytes)
         else:
             content = b"".join(parts)
     else:
@@ -430,7 +452,7 @@ def _archive_kind(names) -> str | None:
     return None
 
 
-def _check_text(text, label):
+def check_text(text, label) -> None:
     """Raise DatasetFormatError if the bytes are not lines of text."""
     if text.size == 0:
         raise DatasetFormatError(label, EMPTY, "Give a file with one row per line.")

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.datasets.blocks import LargeText, NotInBlocks
 from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.xmlc_rows import BlockReader, TextReader
 from xmlcore.validation import INT32_MAX
 
 NO_ID = 2**40  # the smallest id of a file that has none
 
 _SHOWN = 40  # largest number of bytes of a token that a message shows
-_HARD_CAPACITY = 256  # number of numbers that the first run of the compiled parser can leave to Python
 _NOT_ROWS = re.compile(  # blank lines and comments before the first row
     rb"(?:[ \t\r]*+(?:#[^\n]*+)?+\n)*+(?:[ \t\r]*+(?:#[^\n]*+)?+\Z)?"
 )
@@ -82,10 +83,15 @@ def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
     return matrix
 
 
-def first_row(text, source) -> tuple[int, int]:
-    """Return the position of the first line that is not blank or a comment, and its number."""
+def first_row(text, source, large=None) -> tuple[int, int]:
+    """Return the position of the first line that is not blank or a comment, and its number.
+
+    ``large``: the text of which ``text`` is the beginning, if it is large.
+    """
     start = _NOT_ROWS.match(text).end()
     if start == text.size:
+        if large is not None:
+            raise NotInBlocks
         raise DatasetFormatError(source, "it holds no rows, only blank lines or comments", "Give one row per line.")
     return start, 1 + int(np.count_nonzero(text[:start] == 10))
 
@@ -103,12 +109,14 @@ def without_blank_end(text, start):
     return text[:end]
 
 
-def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int = 0, counts: str = "header") -> Rows:
+def parse(
+    text: np.ndarray | LargeText, source: str, format: str = "auto", first_index: int = 0, counts: str = "header"
+) -> Rows:
     """Parse the text of a file.
 
     Parameters
     ----------
-    text : ndarray of uint8
+    text : ndarray of uint8, or LargeText
     source : str
         Name of the file in messages.
     format : {"auto", "xmlc", "svmlight"}
@@ -120,11 +128,23 @@ def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int 
     ------
     DatasetFormatError
     """
+    if isinstance(text, LargeText):
+        try:
+            return _parse(text.head, source, format, first_index, counts, text)
+        except NotInBlocks:
+            text = text.whole()
+    return _parse(text, source, format, first_index, counts)
+
+
+def _parse(text, source, format, first_index, counts, large=None):
+    """Do what :func:`parse` does; ``large`` is the text of which ``text`` is the beginning, if it is large."""
     from xmlcore._kernels import xmlc as kernels
 
-    start, line = first_row(text, source)
+    start, line = first_row(text, source, large)
     header = _HEADER.match(text, start)
     commas = None if header else _COMMA_HEADER.match(text, start)
+    if commas and large is not None:
+        raise NotInBlocks
     if format == "auto":
         if commas and _fits(kernels, text, commas, line, first_index):
             raise DatasetFormatError(
@@ -147,13 +167,15 @@ def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int 
             )
         n_rows, n_features, n_labels = _header(header, source, line)
         start = header.end() + 1
-        check_not_blank(text, start, n_rows, source, line)
+        if large is None:
+            check_not_blank(text, start, n_rows, source, line)
         header_line = line
         line += 1
     else:
         n_rows, n_features, n_labels, header_line = -1, INT32_MAX, INT32_MAX, None
 
-    reader = TextReader(kernels, text, start, line, first_index, skip_blank=format == "svmlight")
+    Reader = TextReader if large is None else BlockReader
+    reader = Reader(kernels, text if large is None else large, start, line, first_index, format == "svmlight")
     status = reader.run(n_rows, n_features, n_labels)
     if status in (kernels.FEATURE_RANGE, kernels.LABEL_RANGE, kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS):
         if counts == "data" and header_line is not None:
@@ -230,64 +252,6 @@ def _fits(kernels, text, header, line, first_index):
         if reader.run(n_rows, n_features, n_labels) == kernels.OK:
             return True
     return False
-
-
-def with_hard_numbers(text, parse, n_hard):
-    """Parse a text, and return the status of the compiled parser.
-
-    It leaves numbers that are hard to round, which are very rare, to Python. The text is then parsed again with the
-    values of these numbers.
-
-    Parameters
-    ----------
-    text : ndarray of uint8
-    parse : callable
-        Called with two arrays, it parses the text: into the first, int64 (capacity, 2), it writes the start and end of
-        each hard number; the second, float32, has the values of the first of them. It returns the status.
-    n_hard : callable
-        Returns how many hard numbers the last call of ``parse`` found.
-    """
-    spans = np.empty((_HARD_CAPACITY, 2), np.int64)
-    resolved = np.empty(0, np.float32)
-    while True:
-        status = parse(spans, resolved)
-        found = n_hard()
-        if found <= resolved.size:
-            return status
-        if found > len(spans):
-            spans = np.empty((found, 2), np.int64)
-            continue
-        with np.errstate(over="ignore"):
-            resolved = np.array([float(text[a:b].tobytes()) for a, b in spans[:found]]).astype(np.float32)
-
-
-class TextReader:
-    """A run of the compiled parser, with arrays that are large enough for all values of the text."""
-
-    def __init__(self, kernels, text, start, first_line, first_index, skip_blank):
-        self.kernels = kernels
-        self.text, self.start, self.first_line = text, start, first_line
-        self.first_index, self.skip_blank = first_index, skip_blank
-        lines, colons, commas = kernels.count_tokens(text[start:])
-        self.arrays = kernels.Arrays(
-            x_indptr=np.empty(lines + 1, np.int64),
-            x_indices=np.empty(colons, np.int32),
-            x_data=np.empty(colons, np.float32),
-            y_indptr=np.empty(lines + 1, np.int64),
-            y_indices=np.empty(commas + lines, np.int32),
-        )
-        self.out = np.zeros(kernels.OUT_SIZE, np.int64)
-
-    def run(self, n_rows, n_features, n_labels):
-        """Parse the text, and return the status of the compiled parser."""
-        form = self.kernels.Form(
-            self.start, self.first_line, n_rows, n_features, n_labels, self.first_index, self.skip_blank
-        )
-        return with_hard_numbers(
-            self.text,
-            lambda spans, resolved: self.kernels.parse_rows(self.text, form, self.arrays, spans, resolved, self.out),
-            lambda: int(self.out[self.kernels.N_HARD]),
-        )
 
 
 def _cut(array, size):
