@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks import compare
 from benchmarks.library import files
-from xmlcore import PLT, metrics
+from xmlcore import PLT, experiment, metrics
 from xmlcore.datasets import read_matrix
 
 CHOICE = files.RESULTS / "choice.json"
@@ -74,9 +74,8 @@ def choose(measured):
 
 def held_out(n_rows, split):
     """Return the row numbers to train on and those to measure on."""
-    order = np.random.default_rng(split).permutation(n_rows)
-    fifth = round(HELD_OUT * n_rows)
-    return np.sort(order[fifth:]), np.sort(order[:fifth])
+    kept, held = experiment.held_out(n_rows, HELD_OUT, split)
+    return np.sort(kept), held
 
 
 def measure(X, Y, candidates, splits, threads):

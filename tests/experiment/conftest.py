@@ -109,5 +109,7 @@ def some_of_each(easy, classes, monkeypatch):
         kept("power_law", of, n_samples=5),
         kept("examine", of),
         kept("split", of),
+        kept("trial", of, model="OneVsRest"),
+        kept("sweep", of, model="OneVsRest", grid={"C": [1.0]}),
         read_from(easy),
     ]

@@ -38,6 +38,9 @@ from xmlcore.experiment.sampling import sampling_study
 from xmlcore.experiment.select import Selection, select, selection_params, selection_title, selector
 from xmlcore.experiment.selection_stability import selection_stability
 from xmlcore.experiment.side_by_side import model_style, model_title
+from xmlcore.experiment.sweep_drive import Driver, sweep
+from xmlcore.experiment.sweep_trials import held_out, without_held_out
+from xmlcore.experiment.sweeps import Sweep
 from xmlcore.experiment.synthetic import scaled
 from xmlcore.experiment.task import (
     KINDS,
@@ -70,11 +73,13 @@ __all__ = [
     "SELECTORS",
     "BundleError",
     "DamagedResultWarning",
+    "Driver",
     "Estimate",
     "PerLabelOneVsRest",
     "Rerun",
     "Run",
     "Selection",
+    "Sweep",
     "Task",
     "best_of_models",
     "bundle",
@@ -89,6 +94,7 @@ __all__ = [
     "fitting_depth",
     "from_record",
     "full_params",
+    "held_out",
     "keep",
     "label_tree_model",
     "latex_table",
@@ -118,7 +124,9 @@ __all__ = [
     "selection_title",
     "selector",
     "submit",
+    "sweep",
     "task",
     "union_of_features",
     "warm_up",
+    "without_held_out",
 ]

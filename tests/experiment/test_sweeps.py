@@ -1,0 +1,262 @@
+"""Sweeps: what is tried, what is chosen, and that they go on where they were."""
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from xmlcore import experiment, jobs, store
+from xmlcore.datasets import save_dataset
+from xmlcore.experiment import sweep_settings, sweeps
+from xmlcore.progress import Cancelled
+
+GRID = {"max_leaf_labels": [2, 12], "C": [0.01, 10.0]}
+FIXED = {"loss": "logistic", "arity": 2}
+
+
+def quick(data, grid=GRID, **others):
+    return experiment.sweep(data, "PLT", grid, params=FIXED, test=False, **others)
+
+
+def made(data, **params):
+    wanted = {"model": "PLT", "grid": GRID, "params": FIXED} | params
+    return experiment.task("sweep", {"dataset": save_dataset(data)}, wanted)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Trials that are trained, in place of trainings: the value of a setting is a function of its parameters."""
+    calls = []
+
+    def run(task, progress=None, files=None):
+        import pandas as pd
+
+        params = task.params["params"]
+        calls.append((params["max_leaf_labels"], params["C"], params["random_state"], task.params["n_rows"]))
+        if params["C"] == 0.5:
+            raise RuntimeError("the worker died")
+        value = min(1.0, params["C"] / 10 + params["random_state"] / 1000)
+        measures = pd.DataFrame([("P@k", k, value) for k in range(1, 6)], columns=["measure", "k", "value"])
+        error = "max_leaf_labels does not go with C" if params["max_leaf_labels"] == 7 else ""
+        rows = task.params["n_rows"] or 160
+        return {
+            "measures": None if error else measures,
+            "seconds": 0.1,
+            "n_rows": rows,
+            "n_held_out": 40,
+            "error": error,
+        }
+
+    monkeypatch.setattr(experiment.KINDS["trial"], "run", run)
+    return calls
+
+
+@pytest.fixture
+def queue():
+    with ThreadPoolExecutor(3) as threads:
+        queue = jobs.Queue(executor=threads)
+        yield queue
+        queue.shutdown()
+
+
+# --- what is tried
+
+
+def test_a_grid_has_all_combinations_and_five_values_of_a_range():
+    grid = sweep_settings.checked_grid("PLT", {"C": {"low": 0.1, "high": 10}, "arity": [2, 16, 16]})
+    found = sweep_settings.settings_of(grid, "grid", None, 0)
+    assert [one["C"] for one in found[::2]] == [0.1, 0.3162, 1.0, 3.162, 10.0] and len(found) == 10
+    whole = sweep_settings.checked_grid("PLT", {"n_estimators": {"low": 1, "high": 5}})
+    assert sweep_settings.values_of(whole["n_estimators"]) == [1, 2, 3, 4, 5]
+
+
+def test_settings_drawn_at_random_are_different_within_the_range_and_the_same_for_a_seed():
+    grid = sweep_settings.checked_grid("PLT", {"C": {"low": 0.1, "high": 10}, "n_estimators": {"low": 1, "high": 3}})
+    found = sweep_settings.settings_of(grid, "random", 40, 1)
+    assert (
+        found == sweep_settings.settings_of(grid, "random", 40, 1) != sweep_settings.settings_of(grid, "random", 40, 2)
+    )
+    assert len({json.dumps(one) for one in found}) == 40
+    assert all(0.1 <= one["C"] <= 10 for one in found) and {one["n_estimators"] for one in found} == {1, 2, 3}
+    assert 8 < sum(one["C"] < 1 for one in found) < 32  # drawn by ratios
+    few = sweep_settings.checked_grid("PLT", {"n_estimators": {"low": 1, "high": 3}})
+    assert len(sweep_settings.settings_of(few, "random", 9, 0)) == 3  # there are no more
+
+
+@pytest.mark.parametrize(
+    "params, said",
+    [
+        ({"grid": {}}, "names no parameter"),
+        ({"grid": {"C": []}}, "no values"),
+        ({"grid": {"C": 3}}, "must be a list"),
+        ({"grid": {"C": [-1.0]}}, "C"),
+        ({"grid": {"depth": [1]}}, "no parameter depth"),
+        ({"grid": {"random_state": [1, 2]}}, "give seeds="),
+        ({"grid": {"C": {"low": 1}}}, "needs low and high"),
+        ({"grid": {"C": {"low": 2.0, "high": 1.0}}}, "less than high"),
+        ({"method": "best"}, "unknown"),
+        ({"method": "random"}, "needs a budget"),
+        ({"budget": 3}, "leave out the budget"),
+        ({"measure": "F1"}, "such as P@1"),
+        ({"seeds": []}, "one seed or more"),
+        ({"model": "OneVsRest", "params": None, "grid": {"C": [1.0]}, "seeds": [0, 1]}, "has no seed"),
+        ({"grid": {"C": [i + 1.0 for i in range(200)], "n_estimators": list(range(1, 100))}}, "19,800 settings"),
+    ],
+)
+def test_what_cannot_be_swept_is_named(easy, params, said):
+    with pytest.raises((ValueError, TypeError), match=said):
+        made(easy, **params).settings  # noqa: B018
+
+
+def test_the_key_does_not_depend_on_how_values_are_written(easy):
+    assert made(easy).key == made(easy, grid={"max_leaf_labels": (2, np.int64(12)), "C": np.array([0.01, 10])}).key
+    assert made(easy).key == made(easy, factor=5).key != made(easy, method="halving").key
+    assert experiment.from_record(made(easy).to_record()).key == made(easy).key
+
+
+# --- what is chosen
+
+
+def test_the_best_is_chosen_on_rows_held_out_and_measured_on_the_test_rows_apart(easy):
+    found = experiment.sweep(easy, "PLT", GRID, params=FIXED, seeds=(0, 1))
+    assert len(found.trials) == 8 and (found.n_rows, found.n_held_out) == (160, 40)
+    assert found.value == found.table["mean"].max() == found.table["mean"][found.best_setting]
+    assert found.best["C"] == found.settings[found.best_setting]["C"] and found.best["loss"] == "logistic"
+    runs = [task.load() for task in found.final_tasks()]
+    assert [run.params["random_state"] for run in runs] == [0, 1] and runs[0].ranking.labels.shape == (60, 5)
+    p_at_1 = [run.measures["value"][0] for run in runs]
+    assert found.test["mean"][0] == pytest.approx(np.mean(p_at_1)) and found.test["n_seeds"][0] == 2
+    same = experiment.task("train", {"dataset": easy.fingerprint}, {"params": found.best})
+    assert same.exists()  # it is an ordinary result, with the same key
+
+
+def test_trials_never_read_the_test_rows(easy):
+    part = experiment.without_held_out(easy, 0.2, seed=3)
+    train = {row.tobytes() for row in easy.X_train.toarray()}
+    assert {row.tobytes() for row in (*part.X_train.toarray(), *part.X_test.toarray())} == train
+    smaller = experiment.without_held_out(easy, 0.2, seed=3, n_rows=50)
+    assert {row.tobytes() for row in smaller.X_train.toarray()} <= {row.tobytes() for row in part.X_train.toarray()}
+    assert (smaller.X_test != part.X_test).nnz == 0
+
+
+def test_successive_halving_goes_on_with_the_best_third_on_more_rows(easy, calls):
+    grid = {"C": [float(c) for c in range(1, 10)], "max_leaf_labels": [4]}
+    found = quick(easy, grid, method="halving", factor=3, seeds=(0, 1))
+    assert [rung.n_settings for rung in made(easy, grid=grid, method="halving").rungs] == [9]  # few rows: no samples
+    assert len(calls) == 18 and found.best["C"] == 9.0
+
+
+def test_successive_halving_trains_on_growing_samples(easy, calls, monkeypatch):
+    monkeypatch.setattr(sweeps, "LEAST_SAMPLE", 10)
+    grid = {"C": [float(c) for c in range(1, 10)], "max_leaf_labels": [4]}
+    found = quick(easy, grid, method="halving", factor=3)
+    assert [(C, rows) for _, C, _, rows in calls] == [*((float(c), 17) for c in range(1, 10)),
+                                                      (9.0, 53), (8.0, 53), (7.0, 53), (9.0, None)]  # fmt: skip
+    assert found.best["C"] == 9.0 and found.trials["rung"].tolist() == [0] * 9 + [1] * 3 + [2]
+    assert found.table["rows"].tolist() == [17] * 6 + [53, 53, 160]
+
+
+def test_settings_that_cannot_be_trained_are_said_and_do_not_end_the_sweep(easy, calls):
+    found = quick(easy, {"C": [1.0, 2.0], "max_leaf_labels": [4, 7]})
+    assert found.table["state"].tolist() == ["done", "failed", "done", "failed"]
+    assert set(found.table["error"]) == {"", "max_leaf_labels does not go with C"}
+    assert found.best["C"] == 2.0 and found.best["max_leaf_labels"] == 4
+    none = quick(easy, {"C": [1.0], "max_leaf_labels": [7]})
+    assert none.best is None and none.final_tasks() == [] and none.test is None
+
+
+def test_an_error_of_the_model_is_kept_as_the_reason(easy, monkeypatch):
+    monkeypatch.setattr(
+        experiment.sweep_trials, "run_and_model", lambda *_: (_ for _ in ()).throw(ValueError("too\nfew"))
+    )
+    trial = experiment.task("trial", {"dataset": save_dataset(easy)})
+    experiment.keep(trial)
+    assert trial.load().error == "too few" and trial.load().measures is None
+
+
+def test_of_equally_good_settings_the_first_is_chosen(easy, calls):
+    assert quick(easy, {"C": [10.0, 20.0, 30.0]}).best["C"] == 10.0
+
+
+def test_intervals_are_those_of_students_t():
+    low, high = sweeps.interval([0.2, 0.4, 0.6])
+    assert (low, high) == pytest.approx((0.4 - 4.302653 * 0.2 / 3**0.5, 0.4 + 4.302653 * 0.2 / 3**0.5))
+    assert np.isnan(sweeps.interval([0.2])).all()
+
+
+# --- queues, interruptions
+
+
+def test_a_queue_gives_the_same_result_as_this_process(easy, calls, queue):
+    alone = quick(easy, seeds=(0, 1), method="halving")
+    for record in (*store.entries("trials"), *store.entries("sweeps")):
+        store.delete(record["kind"], record["key"])
+    sweeps._loaded.cache_clear()
+    shared = quick(easy, seeds=(0, 1), method="halving", queue=queue)
+    assert shared.best == alone.best and shared.trials.equals(alone.trials) and shared.table.equals(alone.table)
+    assert len(queue.jobs()) == 8 and len({job.key for job in queue.jobs()}) == 8  # a job for each training
+
+
+def test_a_sweep_goes_on_where_it_was_stopped(easy, calls):
+    def stop_after_three(phase, fraction, detail=""):
+        if len(calls) == 3:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        quick(easy, seeds=(0, 1), progress=stop_after_three)
+    plan = made(easy, seeds=(0, 1)).plan()
+    assert (plan.done, plan.total, plan.complete) == (2, 8, False)  # the third was not saved
+    quick(easy, seeds=(0, 1))
+    assert len(calls) == 9 and len(set(calls)) == 8
+    quick(easy, seeds=(0, 1))  # from the cache
+    quick(easy, seeds=(0, 1), grid={**GRID, "C": [0.01, 10.0, 5.0]})  # only what is new
+    assert len(calls) == 13
+
+
+def test_a_driver_is_stopped_and_started_again(easy, calls, queue, monkeypatch):
+    import threading
+
+    go_on, train = threading.Event(), experiment.KINDS["trial"].run
+
+    def run(task, progress, files=None):
+        while len(calls) >= 2 and not go_on.wait(0.02):
+            progress("Training nodes", 0.5)
+        return train(task)
+
+    monkeypatch.setattr(experiment.KINDS["trial"], "run", run)
+    task = made(easy)
+    driver = experiment.Driver(task, queue, owner="me", at_once=1)
+    while len(calls) < 2:
+        time.sleep(0.01)
+    assert driver.active and not task.exists()
+    driver.stop(wait=20)
+    assert not driver.active and driver.error is None
+    assert all(job.wait(20) for job in queue.jobs())  # the one that ran has noticed that it was cancelled
+    assert not task.exists() and task.plan().done == 2 and task.best_so_far(task.plan()) is not None
+    go_on.set()
+    again = experiment.Driver(task, queue, owner="me")
+    again._thread.join(30)
+    assert task.exists() and len(calls) == 4 and task.load().best["C"] == 10.0
+
+
+def test_a_trial_whose_worker_failed_is_said_and_tried_again_by_the_next_sweep(easy, calls, queue):
+    found = quick(easy, {"C": [0.5, 1.0]}, queue=queue)
+    assert found.table["state"].tolist() == ["failed", "done"] and "the worker died" in found.table["error"][0]
+    assert found.best["C"] == 1.0
+    assert not made(easy, grid={"C": [0.5, 1.0]}).plan().complete
+
+
+def test_a_sweep_estimates_all_its_trainings(easy, monkeypatch):
+    one = made(easy, grid={"C": [1.0]}).estimate().seconds
+    assert made(easy, seeds=[0, 1, 2]).estimate().seconds == pytest.approx(12 * one, rel=0.05)
+    monkeypatch.setattr(sweeps, "LEAST_SAMPLE", 10)
+    grid = {"C": [float(c) for c in range(1, 10)]}
+    whole = made(easy, grid=grid)
+    less = made(easy, grid=grid, method="halving")
+    assert less.n_trials == 13 > whole.n_trials == 9 and less.estimate().seconds < 13 * one
+    for model in experiment.MODELS:
+        name = {"PLT": "C", "OneVsRest": "C", "LdSM": "max_nodes", "DoubleSampling": "n_candidates"}[model]
+        values = [p.default for p in experiment.MODELS[model].parameters if p.name == name]
+        assert made(easy, model=model, params=None, grid={name: values}).estimate().seconds > 0

@@ -1,0 +1,265 @@
+"""Carrying out a sweep: its trials are given to a queue, one job each, and the result is kept when all have ended."""
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from xmlcore import store
+from xmlcore.experiment.catalog import MODELS
+from xmlcore.experiment.sweeps import Sweep, SweepSettings
+from xmlcore.experiment.task import keep, submit, task
+from xmlcore.experiment.train import changed_params
+from xmlcore.progress import Cancelled, Progress, part_of, silent
+
+if TYPE_CHECKING:
+    from xmlcore.datasets import Dataset
+    from xmlcore.jobs import Queue
+
+EVERY = 0.1  # seconds between two looks at the jobs
+TRIES = 2  # how often a trial is given to a worker whose process ends before it is done
+_DIED = "The worker process"  # how the reason of such a failure begins
+
+
+def sweep(
+    dataset: "Dataset | str",
+    model: str = "PLT",
+    grid: dict | None = None,
+    *,
+    params: dict | None = None,
+    seeds=(0,),
+    method: str = "grid",
+    measure: str = "P@1",
+    budget: int | None = None,
+    validation: float = 0.2,
+    factor: int = 3,
+    seed: int = 0,
+    queue: "Queue | None" = None,
+    at_once: int | None = None,
+    test: bool = True,
+    progress: Progress = silent,
+) -> Sweep:
+    """Try settings of a model, choose the best on training rows that are held out, and measure it on the test rows.
+
+    Each training is a task that is kept. When the same sweep is called again, after an interruption or for its result,
+    only what is missing is trained. The dashboard makes sweeps in the same way, so they share all results.
+
+    Parameters
+    ----------
+    dataset : Dataset or str
+        A data set, or the fingerprint of a kept one.
+    model : str
+        A key of :data:`MODELS`.
+    grid : dict
+        For each parameter to vary, a list of values, or a range ``{"low": 0.1, "high": 10}``. A grid has five values of
+        a range, or as many as ``"steps"`` says. Values are spaced, and drawn, by ratios if ``"log"`` is true, by
+        default where ``high`` is at least ten times ``low``.
+    params : dict, optional
+        Other parameters that differ from the defaults.
+    seeds : sequence of int
+        Each setting is trained with each of these seeds, and judged by the mean.
+    method : {"grid", "random", "halving"}
+        "grid": all combinations. "random": ``budget`` of them, drawn at random. "halving": all, or ``budget`` of them,
+        are trained on a small sample of the rows; the best third goes on to three times as many rows, until the last
+        ones are trained on all rows (Jamieson and Talwalkar, AISTATS 2016).
+    measure : str
+        What is best: "P@1", "nDCG@5", "PSP@3", or another measure of :class:`Run`.
+    budget : int, optional
+        Number of settings to try, for "random" and "halving".
+    validation : float
+        Share of the training rows that is held out to choose on. Test rows are not looked at before the choice.
+    factor : int
+        For "halving": one of so many settings goes on, with so many times the rows.
+    seed : int
+        Of the rows held out, of the samples of rows, and of settings that are drawn.
+    queue : xmlcore.jobs.Queue, optional
+        Where to train: each trial is a job. By default in this process, one after the other. The choice is the same.
+    at_once : int, optional
+        Most trials that wait or run in the queue at the same time; by default all.
+    test : bool
+        Whether to train the chosen setting on all training rows, with each seed, for :attr:`Sweep.test`.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the sweep.
+
+    Returns
+    -------
+    Sweep
+        ``.best`` are the chosen parameters, ``.table`` has all settings, ``.trials`` all trainings, ``.test`` the
+        measures on the test rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        There is no such model, parameter, method or measure, or a value is not accepted.
+    """
+    from xmlcore.datasets import save_dataset
+
+    fingerprint = dataset if isinstance(dataset, str) else save_dataset(dataset)
+    wanted = {
+        "model": model, "grid": grid, "params": params, "seeds": seeds, "method": method, "measure": measure,
+        "budget": budget, "validation": validation, "factor": factor, "seed": seed,
+    }  # fmt: skip
+    made = task("sweep", {"dataset": fingerprint}, wanted)
+    end = 0.9 if test else 1.0
+    if queue is None:
+        keep(made, part_of(progress, 0.0, end))
+    elif not made.exists():
+        drive(made, queue, at_once=at_once, progress=part_of(progress, 0.0, end))
+    found = made.load()
+    finals = found.final_tasks() if test else []
+    if queue is None:
+        for at, final in enumerate(finals):
+            keep(final, part_of(progress, end + at * 0.1 / len(finals), end + (at + 1) * 0.1 / len(finals)))
+    else:
+        for job in [submit(queue, final) for final in finals if not final.exists()]:
+            job.result()
+    return found
+
+
+def drive(
+    made: SweepSettings,
+    queue: "Queue",
+    owner: str = "",
+    at_once: int | None = None,
+    progress: Progress = silent,
+    stopped: threading.Event | None = None,
+    jobs: dict | None = None,
+    failures: dict | None = None,
+) -> bool:
+    """Give the trials of a sweep to a queue until all have ended, and keep the result.
+
+    Parameters
+    ----------
+    made : SweepSettings
+        The task of the sweep.
+    queue : xmlcore.jobs.Queue
+    owner : str
+        Owner of the jobs.
+    at_once : int, optional
+        Most trials that wait or run at the same time; by default all.
+    progress : callable, optional
+        Told how far all trials are together; an exception from it stops the sweep.
+    stopped : threading.Event, optional
+        The sweep stops when it is set; what has been done stays.
+    jobs : dict, optional
+        Filled with the jobs that wait or run, by the keys of their trials.
+    failures : dict, optional
+        Filled with the reasons of trials that failed without a result, by their keys.
+
+    Returns
+    -------
+    bool
+        Whether the sweep is complete.
+    """
+    jobs, failures, tries = {} if jobs is None else jobs, {} if failures is None else failures, {}
+    stopped = threading.Event() if stopped is None else stopped
+    try:
+        plan = made.plan()
+        while not plan.complete and not stopped.is_set():
+            for trial in plan.waiting:
+                if at_once is not None and len(jobs) >= at_once:
+                    break
+                if trial.key not in jobs:
+                    tries[trial.key] = tries.get(trial.key, 0) + 1
+                    jobs[trial.key] = submit(queue, trial, owner, title=_title(made, trial, plan))
+            _wait(jobs, plan, progress, stopped)
+            for key, job in list(jobs.items()):
+                if job.active:
+                    continue
+                del jobs[key]
+                if job.state == "cancelled":
+                    failures[key] = "This training was stopped."
+                elif job.state == "failed" and not (job.error.startswith(_DIED) and tries[key] < TRIES):
+                    failures[key] = job.error
+            plan = made.plan(failures)
+        if plan.complete:
+            with store.writing(made.folder, made.key, replace=True, **made.facts()) as path:
+                store.write_value(path, made.value(plan))
+        return plan.complete
+    finally:
+        for job in list(jobs.values()):
+            queue.cancel(job.id, owner=owner)
+
+
+def _wait(jobs, plan, progress, stopped) -> None:
+    """Wait until a job has ended or the sweep is stopped, and report progress meanwhile."""
+    while not stopped.is_set():
+        done = plan.done + sum(not job.active for job in jobs.values())
+        begun = sum(1.0 if not job.active else job.fraction for job in jobs.values())
+        progress("Trying settings", min(1.0, (plan.done + begun) / plan.total), f"{done:,} of {plan.total:,} trainings")
+        if not jobs or any(not job.active for job in jobs.values()):
+            return
+        stopped.wait(EVERY)
+
+
+def _title(made, trial, plan) -> str:
+    """Return the title of the job of a trial: what is tried, and with which seed."""
+    info = MODELS[made.params["model"]]
+    swept = {name: trial.params["params"][name] for name in [*made.params["grid"], "random_state"]
+             if name in trial.params["params"]}  # fmt: skip
+    return f"Trying settings of {made.params['model']}: {changed_params(info, swept) or 'default settings'}"
+
+
+class Driver:
+    """A sweep that is carried out in the background, by a thread that only waits for jobs.
+
+    Parameters
+    ----------
+    made : SweepSettings
+    queue : xmlcore.jobs.Queue
+    owner : str
+        Owner of the jobs.
+    at_once : int, optional
+        As for :func:`drive`.
+
+    Attributes
+    ----------
+    key : str
+        Key of the sweep.
+    jobs : dict
+        The jobs that wait or run, by the keys of their trials.
+    failures : dict
+        Reasons of trials that failed without a result, by their keys.
+    error : str or None
+        Why it ended without a result, if it failed.
+    started : float
+        When it was started, by time.time.
+    """
+
+    def __init__(self, made, queue, owner="", at_once=None):
+        self.key, self.jobs, self.failures, self.error, self.started = made.key, {}, {}, None, time.time()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(
+            target=self._run, args=(made, queue, owner, at_once), name="xmlcore-sweep", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def active(self) -> bool:
+        """Whether trials wait or run."""
+        return self._thread.is_alive()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was stopped and has not ended yet."""
+        return self._stopped.is_set() and self.active
+
+    def stop(self, wait: float | None = None) -> None:
+        """Stop the sweep; what has been done stays, and it can be started again.
+
+        Parameters
+        ----------
+        wait : float, optional
+            Seconds to wait for its end; by default it is not waited for.
+        """
+        self._stopped.set()
+        if wait is not None:
+            self._thread.join(wait)
+
+    def _run(self, made, queue, owner, at_once):
+        """Carry out the sweep, and note why it failed."""
+        try:
+            drive(made, queue, owner, at_once, stopped=self._stopped, jobs=self.jobs, failures=self.failures)
+        except Cancelled:
+            pass
+        except Exception as error:  # shown to the user: there is no other place for it
+            self.error = f"{type(error).__name__}: {error}"

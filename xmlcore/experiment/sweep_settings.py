@@ -1,0 +1,151 @@
+"""The settings that a sweep tries: all combinations of values, or some that are drawn at random."""
+
+import math
+from itertools import product
+
+import numpy as np
+
+from xmlcore.experiment.catalog import MODELS
+from xmlcore.validation import check_count, check_number
+
+METHODS = ("grid", "random", "halving")
+STEPS = 5  # values of a range that a grid has, unless it says how many
+WIDE = 10  # a range whose ends differ by this factor is divided, and drawn from, by ratios
+MOST_SETTINGS = 10_000  # settings of one sweep
+ATTEMPTS = 100  # draws for each setting that is wanted, while drawn settings are repeated
+_RANGE = ("low", "high", "steps", "log")
+
+
+def checked_grid(model: str, grid: dict) -> dict:
+    """Return the values to try for each parameter, as plain lists and ranges.
+
+    Parameters
+    ----------
+    model : str
+        A key of :data:`MODELS`.
+    grid : dict
+        For each parameter a list of values, or a range: ``{"low": 0.1, "high": 10}``, with ``"steps"`` (number of
+        values in a grid) and ``"log"`` (whether by ratios; by default where ``high`` is at least ten times ``low``).
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError, TypeError
+        The model does not have the parameter, or does not accept a value; or there are no values.
+    """
+    if model not in MODELS:
+        raise ValueError(f"unknown model {model!r}: known are {', '.join(MODELS)}")
+    if not isinstance(grid, dict) or not grid:
+        raise ValueError("grid names no parameter: give values to try, such as {'C': [1, 10]}")
+    checked = {}
+    for name, values in grid.items():
+        if name == "random_state":
+            raise ValueError("random_state cannot be swept: give seeds=")
+        if isinstance(values, dict):
+            checked[name] = _checked_range(model, name, values)
+            continue
+        if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+            raise TypeError(f"the values of {name} must be a list or a range, not {values!r}")
+        values = [value.item() if hasattr(value, "item") else value for value in values]
+        if not values:
+            raise ValueError(f"{name} has no values to try")
+        for value in values:
+            MODELS[model].filled(model, {name: value})
+        checked[name] = list({repr(value): value for value in values}.values())  # each value once
+    return checked
+
+
+def _checked_range(model, name, values) -> dict:
+    """Return a range with all its fields."""
+    if not {"low", "high"} <= set(values) <= set(_RANGE):
+        raise ValueError(f"the range of {name} needs low and high, and may have steps and log; it has {sorted(values)}")
+    for end in ("low", "high"):
+        MODELS[model].filled(model, {name: values[end]})
+    low, high = (check_number(values[end], f"{end} of {name}", -math.inf, math.inf) for end in ("low", "high"))
+    if low >= high:
+        raise ValueError(f"the range of {name} goes from {low:g} to {high:g}: low must be less than high")
+    whole = isinstance(values["low"], (int, np.integer)) and isinstance(values["high"], (int, np.integer))
+    log = bool(values.get("log", low > 0 and high >= WIDE * low))
+    if log and low <= 0:
+        raise ValueError(f"the range of {name} begins at {low:g}: by ratios (log) it must be above 0")
+    steps = check_count(values.get("steps", STEPS), f"steps of {name}", least=2)
+    kind = next((p.kind for p in MODELS[model].cls.PARAMETERS if p.name == name), "float")
+    number = int if kind == "int" or (kind == "share" and whole and low >= 1) else float
+    return {"low": number(low), "high": number(high), "steps": steps, "log": log}
+
+
+def values_of(values) -> list:
+    """Return the values that a grid has for a parameter, given as in what :func:`checked_grid` returns."""
+    if not isinstance(values, dict):
+        return values
+    spaced = np.geomspace if values["log"] else np.linspace
+    points = spaced(values["low"], values["high"], values["steps"])
+    if isinstance(values["low"], int):
+        return sorted({int(round(point)) for point in points})
+    return sorted({float(f"{point:.4g}") for point in points} | {values["low"], values["high"]})[: values["steps"] + 2]
+
+
+def n_combinations(grid: dict) -> int | None:
+    """Return how many different settings a grid has; None if a range makes them countless."""
+    if any(isinstance(values, dict) for values in grid.values()):
+        return None
+    return math.prod(len(values) for values in grid.values())
+
+
+def settings_of(grid: dict, method: str, budget: int | None, seed: int) -> list[dict]:
+    """Return the settings to try, in the order in which they are tried; of equally good ones the first is chosen.
+
+    Parameters
+    ----------
+    grid : dict
+        From :func:`checked_grid`.
+    method : {"grid", "random", "halving"}
+        "grid": all combinations. The others: ``budget`` different settings, drawn at random; all combinations if there
+        are no more than that, or if ``budget`` is None.
+    budget : int or None
+    seed : int
+
+    Returns
+    -------
+    list of dict
+        The values of the parameters in ``grid``.
+
+    Raises
+    ------
+    ValueError
+        There are more than 10,000 settings.
+    """
+    lists = {name: values_of(values) for name, values in grid.items()}
+    n_grid, n_all = math.prod(map(len, lists.values())), n_combinations(grid)
+    draws = method != "grid" and budget is not None and (n_all is None or budget < n_all)
+    wanted = budget if draws else n_grid
+    if wanted > MOST_SETTINGS:
+        raise ValueError(
+            f"that is {wanted:,} settings, and a sweep tries up to {MOST_SETTINGS:,}: give fewer values, or "
+            "method='random' with a budget"
+        )
+    if not draws:
+        return [dict(zip(lists, values)) for values in product(*lists.values())]
+    rng, drawn = np.random.default_rng([seed, 2]), {}
+    for _ in range(ATTEMPTS * wanted):  # a range of whole numbers may have fewer different values
+        one = {name: _drawn(values, rng) for name, values in grid.items()}
+        drawn.setdefault(repr(one), one)
+        if len(drawn) == wanted:
+            break
+    return list(drawn.values())
+
+
+def _drawn(values, rng):
+    """Return one value of a parameter, drawn at random."""
+    if not isinstance(values, dict):
+        return values[rng.integers(len(values))]
+    low, high = values["low"], values["high"]
+    whole = isinstance(low, int)
+    if values["log"]:
+        value = math.exp(rng.uniform(math.log(low), math.log(high + whole)))
+    else:
+        value = rng.uniform(low, high + whole)
+    return min(int(value), high) if whole else float(f"{value:.4g}")
