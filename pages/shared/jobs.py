@@ -266,8 +266,9 @@ def submit(
     # Streamlit may stop this run wherever its session's state is read. So that is done before the job is submitted, and
     # again after the record is in the server process, where recover() finds it.
     owner, records = workspace.token(), server.job_records()
-    asked, seconds = time.time(), server.estimated_seconds(task)
-    job = experiment.submit(server.queue(), task, owner=owner, title=title, again=again)
+    asked, estimate = time.time(), server.estimated(task)
+    seconds = None if estimate is None else estimate.seconds
+    job = experiment.submit(server.queue(), task, owner=owner, title=title, again=again, estimate=estimate)
     record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
     record |= {"about": about or {}, "again": again, "note": note, "asked": asked, "seconds": seconds}
     records[owner, job.id] = record

@@ -229,16 +229,22 @@ def _small(kind, key):
 
 def estimated_seconds(task) -> float | None:
     """Return how long a task is expected to take; None when its data set or run cannot be read."""
+    estimate = estimated(task)
+    return None if estimate is None else estimate.seconds
+
+
+def estimated(task) -> experiment.Estimate | None:
+    """Return the time and memory that a task is expected to take; None when its data set or run cannot be read."""
     try:
-        return _estimated_seconds(json.dumps(task.to_record(), sort_keys=True), store.changed(learned.FOLDER))
+        return _estimated(json.dumps(task.to_record(), sort_keys=True), store.changed(learned.FOLDER))
     except (store.StoreError, OSError):
         return None
 
 
 @shared(max_entries=500)
-def _estimated_seconds(record, learned_at):
-    """Return the estimated time of a task that is given as JSON, by what was learned until a time."""
-    return experiment.from_record(json.loads(record)).estimate().seconds
+def _estimated(record, learned_at):
+    """Return the estimate of a task that is given as JSON, by what was learned until a time."""
+    return experiment.from_record(json.loads(record)).estimate()
 
 
 def run(key: str) -> experiment.Run:

@@ -104,3 +104,41 @@ def write_artifact(key, progress=silent):
 
     store.save("runs", key, "from a worker")
     return key
+
+
+_running = []
+
+
+def count_others(progress=silent):
+    """Return how many calls of this function run at the moment, in threads of this process."""
+    _running.append(None)
+    found = len(_running)
+    time.sleep(0.002)
+    _running.pop()
+    return found
+
+
+def vanish_unless(path, progress=silent):
+    progress("Vanishing", 0.1)
+    if not os.path.exists(path):
+        os.kill(os.getpid(), 9)
+    return "there"
+
+
+def talk(n_bytes, progress=silent):
+    """Say something in all ways, with ``n_bytes`` of memory."""
+    import logging
+    import warnings
+
+    kept = bytearray(n_bytes)
+    progress("Talking", 0.0)
+    warnings.warn("too warm", stacklevel=1)
+    logging.getLogger("xmlcore.models").info("trained 3 trees")
+    logging.getLogger("other").info("not for users")
+    logging.getLogger("other").warning("disk is slow")
+    progress("Leaving", 1.0, str(len(kept)))
+
+
+def chatter(n, progress=silent):
+    for number in range(n):
+        progress(f"Phase {number} {'x' * number}", 0.0)

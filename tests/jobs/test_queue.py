@@ -206,6 +206,7 @@ def test_cancelled_job_stops_at_its_next_report_and_keeps_its_worker():
 def test_job_that_never_reports_is_killed_after_the_grace_period(queue, tmp_path):
     other = start(queue, work.until, str(tmp_path / "go"))
     job = start(queue, work.deaf, 60)
+    wait_until(lambda: job.phase)
     begin = time.monotonic()
     assert queue.cancel(job.id)
     assert time.monotonic() - begin < 0.1  # the caller does not wait

@@ -38,6 +38,7 @@ from xmlcore.experiment.sampling import sampling_study
 from xmlcore.experiment.select import Selection, select, selection_params, selection_title, selector
 from xmlcore.experiment.selection_stability import selection_stability
 from xmlcore.experiment.side_by_side import model_style, model_title
+from xmlcore.experiment.submitting import submit
 from xmlcore.experiment.sweep_drive import Driver, sweep
 from xmlcore.experiment.sweep_trials import held_out, without_held_out
 from xmlcore.experiment.sweeps import Sweep
@@ -53,7 +54,6 @@ from xmlcore.experiment.task import (
     made_by,
     provenance,
     remake,
-    submit,
     task,
 )
 from xmlcore.experiment.train import (

@@ -51,6 +51,7 @@ class SplitAgain(MakesDataset):
     """
 
     kind, folder, result, needs = "split", "splits", Split, ("dataset",)
+    on_cluster = False  # it keeps a data set besides its result
 
     def complete(self, params):
         way = params.get("way", "stratified")

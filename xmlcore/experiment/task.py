@@ -13,8 +13,8 @@ A kind of task is a subclass of :class:`Task` in a file of its own, registered b
         def estimate(self): ...                        # seconds and bytes, before the task runs
         def run(self, progress=silent, files=None): ...  # the result, as plain values
 
-Everything else is the same for all kinds: :func:`keep` runs a task and keeps its result in the store, :func:`submit`
-has a worker call :func:`keep`, and :meth:`Task.load` reads the result.
+Everything else is the same for all kinds: :func:`keep` runs a task and keeps its result in the store,
+:func:`xmlcore.experiment.submit` has a worker call :func:`keep`, and :meth:`Task.load` reads the result.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from xmlcore import __version__, store
 from xmlcore.artifact_keys import artifact_key
@@ -33,9 +33,6 @@ from xmlcore.experiment.catalog import with_additions, without_additions
 from xmlcore.experiment.code_version import code_version
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
-
-if TYPE_CHECKING:
-    from xmlcore.jobs import Job, Queue
 
 KINDS: "dict[str, type[Task]]" = {}
 MADE_BY = {"run": "train", "selection": "select"}  # name of an input -> kind of the task that makes this input
@@ -92,6 +89,8 @@ class Task:
     """The author of the kind adds 1 when the same inputs and parameters give another result than before."""
     needs: ClassVar[tuple[str, ...]] = ("dataset",)
     """Names of the inputs."""
+    on_cluster: ClassVar[bool] = True
+    """Whether a worker on another machine can run the task. It must keep nothing but its result."""
 
     inputs: dict[str, str]
     params: dict[str, Any]
@@ -542,34 +541,6 @@ def remake(task: Task, progress: Progress = silent) -> str:
         The key, which is :attr:`Task.key`.
     """
     return keep(task, progress, again=True)
-
-
-def submit(queue: "Queue", task: Task, owner: str = "", title: str | None = None, again: bool = False) -> "Job":
-    """Have a worker of a queue run a task and keep its result, as :func:`keep` does.
-
-    Parameters
-    ----------
-    queue : xmlcore.jobs.Queue
-    task : Task
-    owner : str
-        Who wants the job, see :meth:`xmlcore.jobs.Queue.submit`.
-    title : str, optional
-        By default :attr:`Task.title`.
-    again : bool
-        See :func:`keep`.
-
-    Returns
-    -------
-    xmlcore.jobs.Job
-        Its result is the key.
-    """
-    title = task.title if title is None else title
-    return queue.submit(keep_record, task.to_record(), again, title=title, owner=owner, key=task.key)
-
-
-def keep_record(record: dict, again: bool = False, progress: Progress = silent) -> str:
-    """Call :func:`keep` for a task given as a record; this is what a worker calls."""
-    return keep(from_record(record), progress, again)
 
 
 def as_plain(result) -> dict:

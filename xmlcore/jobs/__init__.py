@@ -5,18 +5,17 @@
 >>> job.state, job.phase, job.fraction                                              # doctest: +SKIP
 ('running', 'Training nodes', 0.42)
 
-:class:`Queue` gives work to any :class:`concurrent.futures.Executor`. Without one it makes a :class:`WorkerPool`:
-processes on this machine, started when they are needed. Each process runs one job at a time, so that a process that
-crashes or is killed does not stop other jobs.
+:class:`Queue` runs jobs in the processes of a :class:`WorkerPool` on this machine, which are started when they are
+needed, or by any :class:`concurrent.futures.Executor`. Each process runs one job at a time, so that a process that
+crashes or is killed does not stop other jobs; its job is started once more. Jobs wait in the queue, in an order that
+can be changed, until a worker and the memory that they need are free.
 
-**A Dask cluster.** Pass the executor of its client: ``Queue(Client(address).get_executor(), folder="/shared/jobs")``.
-Progress and cancel travel through small files, and results through the store, so ``folder`` and the cache folder
-(``XMLCORE_CACHE``) must be on a file system that all machines see under the same path, and xmlcore must be installed on
-all. When a running job of another executor is cancelled, it stops at its next progress report. Only a
-:class:`WorkerPool` can kill a job that does not report.
+A job with a task (see :class:`Plan`) has a record on disk: after the program has ended, :meth:`Queue.past` has it.
 """
 
+from xmlcore.jobs.job import Job, JobError, Plan
 from xmlcore.jobs.pool import WorkerPool, default_workers
-from xmlcore.jobs.queue import Job, JobError, Queue
+from xmlcore.jobs.queue import Queue
+from xmlcore.jobs.records import PastJob
 
-__all__ = ["Job", "JobError", "Queue", "WorkerPool", "default_workers"]
+__all__ = ["Job", "JobError", "PastJob", "Plan", "Queue", "WorkerPool", "default_workers"]

@@ -1,336 +1,82 @@
-"""A queue of jobs, and each job's state, progress, result and owners."""
+"""A queue of jobs: which one starts next, where, and when its memory is free."""
 
 import json
-import os
+import math
 import shutil
-import socket
 import threading
 import time
 import uuid
 import weakref
-from concurrent.futures import BrokenExecutor, CancelledError
-from datetime import UTC, datetime
 from pathlib import Path
 
-from xmlcore.jobs import worker
+from xmlcore.jobs import memory, worker
+from xmlcore.jobs.job import Job
+from xmlcore.jobs.places import ThisMachine
 from xmlcore.jobs.pool import WorkerPool, default_workers
-from xmlcore.progress import Cancelled
+from xmlcore.jobs.records import QUEUE_FILE, PastJob, Records, about_this_process, is_alive
 from xmlcore.system import cache_root
 
-POLL_SECONDS = 0.05  # least time between two readings of a job's record, in seconds
-STALE_SECONDS = 7 * 24 * 3600  # age at which the records of a queue on another machine are removed, in seconds
-_QUEUE_FILE = "queue.json"
-
-
-class JobError(RuntimeError):
-    """A job has no result.
-
-    Parameters
-    ----------
-    message : str
-        Why it has none.
-    traceback : str, optional
-        Traceback of the failure in the worker.
-
-    Attributes
-    ----------
-    traceback : str or None
-    """
-
-    def __init__(self, message, traceback=None):
-        super().__init__(message)
-        self.traceback = traceback
-
-
-class Job:
-    """One piece of work, which :meth:`Queue.submit` makes.
-
-    Its attributes may be read from any thread, and must not be changed.
-
-    Parameters
-    ----------
-    queue : Queue
-        The queue that runs the job.
-    key : str or None
-        The key given to :meth:`Queue.submit`.
-    title : str
-        What the work is, for the user.
-    owner : str
-        Who wants the job.
-
-    Attributes
-    ----------
-    id : str
-        Unique; hex digits.
-    key : str or None
-    title : str
-    queued : datetime
-        When the job was submitted (UTC).
-    """
-
-    def __init__(self, queue, key, title, owner):
-        self.id = uuid.uuid4().hex[:16]
-        self.key = key
-        self.title = title
-        self.queued = datetime.now(UTC)
-        self._queue = queue
-        self._lock = queue._lock
-        self._owners = {owner: None}  # a dict keeps the order
-        self._folder = queue.folder / self.id
-        self._future = None
-        self._over = threading.Event()  # set when the job has ended
-        self._state = "queued"
-        self._cancelling = False
-        self._timer = None
-        self._record = {}
-        self._polled = -1.0  # when the record was last read, by time.monotonic
-        self._value = None
-        self._value_bytes = 0
-        self._error = None
-        self._traceback = None
-        self._ended = None
-
-    def __repr__(self):
-        return f"<Job {self.id} {self.title!r} {self.state}>"
-
-    @property
-    def state(self) -> str:
-        """``"queued"``, ``"running"``, ``"done"``, ``"failed"`` or ``"cancelled"``."""
-        self._poll()
-        return self._state
-
-    @property
-    def active(self) -> bool:
-        """Whether the job waits or runs."""
-        return not self._over.is_set()
-
-    @property
-    def cancelling(self) -> bool:
-        """Whether the job was cancelled and has not stopped yet."""
-        return self._cancelling and self.active
-
-    @property
-    def owners(self) -> tuple:
-        """The owners of the job, in the order of their requests."""
-        with self._lock:
-            return tuple(self._owners)
-
-    @property
-    def phase(self) -> str:
-        """The phase reported last, such as "Training nodes"; empty before the first report."""
-        self._poll()
-        return self._record.get("phase", "")
-
-    @property
-    def fraction(self) -> float:
-        """The part of the present phase that is done, in [0, 1]; 1 when the job is done."""
-        self._poll()
-        return 1.0 if self._state == "done" else self._record.get("fraction", 0.0)
-
-    @property
-    def detail(self) -> str:
-        """A text about the progress within the phase, such as ``"120 of 384 nodes"``; may be empty."""
-        self._poll()
-        return self._record.get("detail", "")
-
-    @property
-    def phases(self) -> dict:
-        """Seconds spent in each phase so far, in the order in which the phases began."""
-        self._poll()
-        record = self._record
-        phases = dict(record.get("phases", {}))
-        if self.active and record.get("phase"):
-            phases[record["phase"]] += max(0.0, time.time() - record["written"])
-        return phases
-
-    @property
-    def started(self) -> datetime | None:
-        """When a worker began the job (UTC, by the worker's clock)."""
-        self._poll()
-        return _utc(self._record.get("started"))
-
-    @property
-    def ended(self) -> datetime | None:
-        """When the job was done, failed or was cancelled (UTC)."""
-        return _utc(self._ended)
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since a worker began the job, or that the job took if it has ended; 0 while it waits."""
-        self._poll()
-        started = self._record.get("started")
-        if started is None:
-            return 0.0
-        return max(0.0, (self._ended or time.time()) - started)
-
-    @property
-    def error(self) -> str | None:
-        """Why the job failed, in one line."""
-        return self._error
-
-    @property
-    def traceback(self) -> str | None:
-        """The full traceback of the failure."""
-        return self._traceback
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the job has ended.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            Largest number of seconds to wait; no limit when None.
-
-        Returns
-        -------
-        bool
-            Whether the job has ended.
-        """
-        return self._over.wait(timeout)
-
-    def result(self, timeout: float | None = None):
-        """Wait until the job has ended, and return what its function returned.
-
-        Functions should return something small, such as a key of the store: at most 10 MB.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            Largest number of seconds to wait; no limit when None.
-
-        Returns
-        -------
-        object
-
-        Raises
-        ------
-        TimeoutError
-            The job has not ended after ``timeout`` seconds.
-        JobError
-            The job failed, or returned more than 10 MB.
-        xmlcore.progress.Cancelled
-            The job was cancelled.
-        """
-        if not self.wait(timeout):
-            raise TimeoutError(f"{self.title!r} has not ended after {timeout} seconds")
-        if self._state == "failed":
-            raise JobError(self._error, self._traceback)
-        if self._state == "cancelled":
-            raise Cancelled
-        if self._value is None:
-            raise JobError(
-                f"{self.title!r} returned {self._value_bytes / 1e6:.0f} MB, which is not kept; "
-                "let the function put it in xmlcore.store and return its key"
-            )
-        return worker.unpickled(self._value)
-
-    def _poll(self):
-        """Read the progress record of the worker, unless this was done a moment ago, and update the state."""
-        if self._over.is_set() or time.monotonic() - self._polled < POLL_SECONDS:
-            return
-        record = self._read()
-        with self._lock:
-            self._polled = time.monotonic()
-            if record and not self._over.is_set() and record["written"] >= self._record.get("written", 0.0):
-                self._record = record
-                self._state = "running"
-
-    def _read(self):
-        """Return the progress record of the worker; None if there is none."""
-        try:
-            return json.loads((self._folder / worker.RECORD).read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # the worker has not begun, or (on Windows) is replacing the file
-            return None
-
-    def _finish(self, future):
-        """Set the final state of the job. The future calls this once, from the thread in which it ended."""
-        record = self._read()
-        outcome = {"state": "failed", "value": None, "value_bytes": 0, "error": None, "traceback": None}
-        try:
-            outcome.update(future.result())
-        except CancelledError:
-            outcome["state"] = "cancelled"
-        except BaseException as error:
-            outcome["error"] = _reason(error)
-            outcome["traceback"] = f"{type(error).__name__}: {error}" + (
-                f"\n{error.__cause__}" if error.__cause__ else ""
-            )
-        with self._lock:
-            if self._over.is_set():
-                return
-            self._record = outcome.get("record") or record or self._record
-            if "record" not in outcome and self._record.get("phase"):  # add the time since the last report
-                self._record["phases"][self._record["phase"]] += max(0.0, time.time() - self._record["written"])
-            if self._cancelling and outcome["state"] == "failed":  # it was killed or stopped
-                outcome["state"] = "cancelled"
-                outcome["error"] = None
-            self._state = outcome["state"]
-            self._value, self._value_bytes = outcome["value"], outcome["value_bytes"]
-            self._error, self._traceback = outcome["error"], outcome["traceback"]
-            self._ended = outcome.get("ended", time.time())
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = self._future = None
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._over.set()
-            self._queue._forget_old()
-
-
-def _utc(seconds):
-    """Turn seconds since 1970 into a datetime in UTC; None stays None."""
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-
-
-def _reason(error):
-    """Return why a job has no result, in one line for users, from the exception of its future."""
-    text = str(error)
-    if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":  # KilledWorker is from Dask
-        if "SIG" in text and "SIGKILL" not in text and "SIGTERM" not in text:
-            names = [name for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL") if name in text]
-            if names:
-                return f"The worker process crashed ({names[0]})"
-        return "The worker process ended unexpectedly (out of memory?)"
-    return worker.one_line(error)
+GRACE = 1.0  # seconds that a cancelled job has to stop by itself
+LOOK_AGAIN = 1.0  # seconds after which the queue looks again whether memory has become free, or a cluster answers
+OVERTAKEN = 5  # when so many jobs have overtaken one that waits for memory, no other job overtakes it
+HEARD_OF = 3600.0  # seconds between two signs of life of a queue, for programs on other machines
+PLACES = ("first", "up", "down", "last")
 
 
 class Queue:
-    """Jobs that wait, run or have ended, and the executor that runs them.
+    """Jobs that wait, run or have ended, and the place where they run.
+
+    Jobs wait in the queue, in an order that can be changed, until a worker is free and their memory is, too.
 
     Parameters
     ----------
     executor : concurrent.futures.Executor, optional
         Where jobs run; by default a :class:`~xmlcore.jobs.WorkerPool`. The queue never shuts down an executor that it
-        is given.
+        is given, and does not know the memory that it has.
     folder : path, optional
-        Folder for the progress records of jobs; ``cache_root()/jobs`` by default. All workers must have access to it.
+        Folder for the progress and the records of jobs; ``cache_root()/jobs`` by default. All workers of ``executor``
+        must have access to it.
     n_workers : int, optional
         Number of jobs that the default executor runs at the same time; :func:`~xmlcore.jobs.default_workers` when None.
     grace : float
         The process of a cancelled job is killed if it has not stopped, at a progress report, after so many seconds.
     keep : int
         Number of ended jobs that stay in the list; the oldest are removed.
+    retries : int
+        How often a job is started again by itself when its worker has died.
+    free_bytes : callable, optional
+        Returns the free memory of this machine; by default :func:`xmlcore.jobs.memory.available`.
 
     Notes
     -----
     All methods may be called from any thread and return at once.
     """
 
-    def __init__(self, executor=None, folder=None, n_workers=2, grace=5.0, keep=100):
-        self._own_executor = executor is None
-        self._executor = (
-            WorkerPool(default_workers() if n_workers is None else n_workers) if executor is None else executor
-        )
+    def __init__(self, executor=None, folder=None, n_workers=2, grace=GRACE, keep=100, retries=1, free_bytes=None):
         parent = Path(folder).resolve() if folder is not None else cache_root() / "jobs"
         self.folder = parent / f"{int(time.time()):x}-{uuid.uuid4().hex[:8]}"
-        self._grace = grace
-        self._keep = keep
+        self._grace, self._keep, self._retries = grace, keep, retries
         self._lock = threading.RLock()  # reentrant: cancelling a future may call Job._finish at once
         self._jobs = {}  # by id, oldest first
+        self._line = []  # jobs that wait, in the order in which they start
+        self._paused = False
+        self._paused_owners = set()
         self._closed = False
+        self._free_bytes = free_bytes
+        self._looking = None  # a timer, while a job waits for what nobody tells the queue
+        own = executor is None
+        if own:
+            executor = WorkerPool(default_workers() if n_workers is None else n_workers)
+            self._free_bytes = free_bytes or memory.available
+        self._here = ThisMachine(executor, own)
+        self._records = Records(parent)
+        self._records.recover()
         _remove_dead_queues(parent)
 
-    def submit(self, function, /, *args, title, owner="", key=None, **kwargs) -> Job:
-        """Add a job that calls ``function(*args, progress=..., **kwargs)`` in a worker.
+    # --- asking for work ---
+
+    def submit(self, function, /, *args, title, owner="", key=None, plan=None, **kwargs) -> Job:
+        """Have ``function(*args, progress=..., **kwargs)`` run in a worker.
 
         Parameters
         ----------
@@ -348,6 +94,8 @@ class Queue:
         key : str, optional
             Identifies the result. While a job of the same key waits or runs, no second one is made: ``owner`` becomes
             another owner of the first one.
+        plan : Plan, optional
+            What is known of the job before it runs: its task, time, memory, inputs and results.
         **kwargs : object
             Further arguments of the function, pickled as ``args`` are.
 
@@ -360,30 +108,51 @@ class Queue:
             raise TypeError(f"function must be callable, not {type(function).__name__}")
         if "progress" in kwargs:
             raise TypeError("progress is given by the worker; do not pass it")
-        payload = worker.pickled((function, args, kwargs))
+        return self._enter(worker.pickled((function, args, kwargs)), key, str(title), owner, plan)
+
+    def _enter(self, payload, key, title, owner, plan):
+        """Put a new job at the end of the line, or return the one with the same key."""
         with self._lock:
             if self._closed:
                 raise RuntimeError("this queue was shut down; make a new one")
             if key is not None:
                 for job in self._jobs.values():
                     if job.key == key and job.active and not job._cancelling:
-                        job._owners.setdefault(owner)
+                        if owner not in job._owners:
+                            job._owners[owner] = title
+                            self._records.write(job)
                         return job
-            job = Job(self, key, str(title), owner)
+            job = Job(self, key, title, owner, payload, plan)
             self._make_folder()
             job._folder.mkdir()
-            try:
-                # Positional arguments only: some keywords have a meaning for Dask.
-                future = self._executor.submit(
-                    worker.run, payload, str(job._folder), str(cache_root()), worker.where_am_i()
-                )
-            except BaseException:
-                shutil.rmtree(job._folder, ignore_errors=True)
-                raise
-            job._future = future
             self._jobs[job.id] = job
-        future.add_done_callback(job._finish)
+            self._line.append(job)
+            self._records.write(job)
+            self._start_what_can(raise_for=job)
         return job
+
+    def retry(self, job_id: str, owner: str = "") -> Job | None:
+        """Start a job again that failed or was cancelled.
+
+        Parameters
+        ----------
+        job_id : str
+            Id of a job that has ended.
+        owner : str
+            Who requests it.
+
+        Returns
+        -------
+        Job or None
+            A new job with the same work; None if the queue does not have such a job any more, or it was done.
+        """
+        with self._lock:
+            job = self._jobs.get(job_id)
+            if job is None or job.active or job._state == "done":
+                return None
+        return self._enter(job._payload, job.key, job.title_for(owner), owner, job.plan)
+
+    # --- looking at jobs ---
 
     def get(self, job_id: str) -> Job | None:
         """Return the job with an id.
@@ -417,6 +186,240 @@ class Queue:
         with self._lock:
             return [job for job in reversed(self._jobs.values()) if owner is None or owner in job._owners]
 
+    def waiting(self) -> list[Job]:
+        """Return the jobs that wait for a worker, in the order in which they will start.
+
+        Returns
+        -------
+        list of Job
+        """
+        with self._lock:
+            return list(self._line)
+
+    def past(self, owner: str | None = None) -> list[PastJob]:
+        """Return jobs with a task that this queue does not have: of earlier programs, and of others on this cache.
+
+        Parameters
+        ----------
+        owner : str, optional
+            Only jobs of this owner; all when None.
+
+        Returns
+        -------
+        list of PastJob
+            The newest first. At most 500 are kept, for 30 days.
+        """
+        return [job for job in self._records.past(owner) if self.get(job.id) is None]
+
+    def forget(self, job_id: str) -> None:
+        """Remove the record of a job that has ended.
+
+        Parameters
+        ----------
+        job_id : str
+        """
+        with self._lock:
+            job = self._jobs.get(job_id)
+            if job is None or not job.active:
+                self._jobs.pop(job_id, None)
+                self._records.forget(job_id)
+
+    # --- the order ---
+
+    def move(self, job_id: str, to: str, owner: str | None = None) -> bool:
+        """Change the place of a waiting job.
+
+        Parameters
+        ----------
+        job_id : str
+        to : {"first", "up", "down", "last"}
+        owner : str, optional
+            Change the order of this owner's jobs only: jobs of others keep their places. None: the order of all.
+
+        Returns
+        -------
+        bool
+            Whether the job waits, and so could be moved.
+        """
+        if to not in PLACES:
+            raise ValueError(f"to must be one of {', '.join(PLACES)}, not {to!r}")
+        with self._lock:
+            places = [i for i, job in enumerate(self._line) if owner is None or owner in job._owners]
+            mine = [self._line[i] for i in places]
+            job = self._jobs.get(job_id)
+            if job not in mine:
+                return False
+            at = mine.index(job)
+            new = {"first": 0, "up": max(0, at - 1), "down": min(len(mine) - 1, at + 1), "last": len(mine) - 1}[to]
+            mine.insert(new, mine.pop(at))
+            for i, other in zip(places, mine, strict=True):
+                self._line[i] = other
+            self._start_what_can()
+        return True
+
+    def pause(self, job_id: str | None = None, owner: str | None = None) -> None:
+        """Start no waiting job until :meth:`resume` is called. Jobs that run go on.
+
+        Parameters
+        ----------
+        job_id : str, optional
+            Only this job; it must wait.
+        owner : str, optional
+            Only the jobs of this owner. Without any argument, no job starts at all.
+        """
+        self._set_paused(job_id, owner, True)
+
+    def resume(self, job_id: str | None = None, owner: str | None = None) -> None:
+        """Undo what :meth:`pause` did with the same arguments."""
+        self._set_paused(job_id, owner, False)
+
+    def _set_paused(self, job_id, owner, paused):
+        """Pause or resume a job, the jobs of an owner, or all."""
+        with self._lock:
+            if job_id is not None:
+                job = self._jobs.get(job_id)
+                if job is not None and job.active:
+                    job.paused = paused
+            elif owner is not None:
+                (self._paused_owners.add if paused else self._paused_owners.discard)(owner)
+            else:
+                self._paused = paused
+            self._start_what_can()
+
+    def paused(self, owner: str | None = None) -> bool:
+        """Return whether the queue as a whole, or the jobs of an owner, are paused.
+
+        Parameters
+        ----------
+        owner : str, optional
+
+        Returns
+        -------
+        bool
+        """
+        return self._paused if owner is None else self._paused or owner in self._paused_owners
+
+    def is_paused(self, job: Job) -> bool:
+        """Return whether a waiting job is paused: by itself, with the queue, or with all its owners."""
+        return job.paused or self._paused or self._paused_owners.issuperset(job._owners)
+
+    def insist(self, job_id: str) -> None:
+        """Start a waiting job as soon as a worker is free, even if its memory is not.
+
+        Parameters
+        ----------
+        job_id : str
+        """
+        with self._lock:
+            job = self._jobs.get(job_id)
+            if job is not None and job.active:
+                job._insisted = True
+                self._start_what_can()
+
+    # --- starting ---
+
+    def _start_what_can(self, raise_for=None):
+        """Start waiting jobs, in their order, as long as workers and memory are free."""
+        waits, look_again = [], False
+        for job in list(self._line):
+            if self._closed or self.is_paused(job):
+                continue
+            place = self._here
+            job._waits_for = place.lacks_worker()
+            if not job._waits_for and not job._insisted:
+                lack = self.lacks(job)
+                job._waits_for = lack or self._waits_for_memory(job)
+                if lack is None and job._waits_for:
+                    waits.append(job)
+            if job._waits_for:
+                look_again = look_again or not place.lacks_worker()
+                if any(other._overtaken >= OVERTAKEN for other in waits):
+                    break
+                continue
+            self._start(job, place, raise_for)
+            for other in waits:
+                other._overtaken += 1
+        if look_again:
+            self._look_again()
+
+    def lacks(self, job: Job) -> str | None:
+        """Return why a job can never start on this machine, or None if it can once memory is free."""
+        most = memory.total() if self._free_bytes is memory.available else None
+        if most is None or job._bytes <= most:
+            return None
+        return f"{memory.words(job._bytes)} of memory, more than the {memory.words(most)} of this machine"
+
+    def _waits_for_memory(self, job) -> str:
+        """Return how much memory a job waits for, or an empty text if it is free."""
+        free = self._free_bytes() if self._free_bytes is not None and job._bytes else None
+        if free is None:
+            return ""
+        for other in self._here.running:
+            other._poll()
+            grown = (other._record.get("memory") or 0) - (other._record.get("memory_at_start") or 0)
+            free -= max(0, other._bytes - max(0, grown))
+        if job._bytes <= free:
+            return ""
+        return f"{memory.words(job._bytes)} of memory, of which {memory.words(max(0, free))} are free"
+
+    def at_most_all(self, n_bytes: float) -> int:
+        """Return an amount of memory, but not more than the machine has."""
+        return int(min(n_bytes, memory.total() or math.inf))
+
+    def _start(self, job, place, raise_for):
+        """Have a worker run a job."""
+        self._line.remove(job)
+        job._where, job._waits_for = place, ""
+        job.attempts += 1
+        try:
+            job._future = future = place.start(job)
+        except BaseException as error:
+            if job is raise_for:  # whoever submits it is told
+                del self._jobs[job.id]
+                self._records.forget(job.id)
+                shutil.rmtree(job._folder, ignore_errors=True)
+                raise
+            job._fail(error)
+            return
+        place.running.add(job)
+        self._records.write(job, "running")
+        future.add_done_callback(job._finish)
+
+    def _look_again(self):
+        """Look in a moment whether a waiting job can start now."""
+        if self._looking is None and not self._closed:
+            self._looking = threading.Timer(LOOK_AGAIN, _look, [weakref.ref(self)])
+            self._looking.daemon = True
+            self._looking.start()
+
+    def _look_soon(self):
+        """Look at once whether a waiting job can start; called when a cluster has answered, or was lost."""
+        with self._lock:
+            self._looking = None
+            self._start_what_can()
+
+    def tries_again(self, job: Job) -> bool:
+        """Return whether a job whose worker died is started again, and put it at the head of the line if so."""
+        if self._closed or job.attempts > self._retries:
+            return False
+        self._line.insert(0, job)
+        return True
+
+    def gone(self, job: Job) -> None:
+        """Note that no worker runs a job any more: it has ended, or waits to be started again."""
+        with self._lock:
+            if job._where is not None:
+                job._where.running.discard(job)
+            if job in self._line:
+                state = "queued"
+            else:  # what the end of the program stops can be started again when it runs again
+                state = "interrupted" if self._closed and job._state == "cancelled" and not job._by_user else None
+            self._records.write(job, state)
+            self._forget_old()
+            self._start_what_can()
+
+    # --- stopping ---
+
     def cancel(self, job_id: str, owner: str | None = None) -> bool:
         """Cancel a job, for all owners or for one of them.
 
@@ -442,28 +445,27 @@ class Queue:
                     return False
                 if len(job._owners) > 1 and not job._cancelling:
                     del job._owners[owner]
+                    self._records.write(job)
                     return False
             if not job._cancelling:
+                job._by_user = True
                 self._stop(job, self._grace)
             return True
 
     def _stop(self, job, grace):
         """Tell a job to stop, and have its process killed if it still runs after ``grace`` seconds."""
         job._cancelling = True
+        if job in self._line:
+            self._line.remove(job)
+            job._cancel_waiting()
+            return
         try:
             (job._folder / worker.CANCEL).touch()
         except OSError:  # the job has just ended
             pass
-        future = job._future
         job._polled = -1.0
-        # A cluster's future can be cancelled although a worker has begun the job: if it has begun, wait for the worker.
-        if future is None or (job.state == "queued" and future.cancel()):
-            return
-        kill = getattr(self._executor, "kill", None)
-        if kill is not None:
-            job._timer = threading.Timer(grace, kill, (future,))
-            job._timer.daemon = True
-            job._timer.start()
+        if job._future is not None and job._where is not None:
+            job._timer = job._where.stop(job, grace)
 
     def shutdown(self, wait: bool = True) -> None:
         """Stop all jobs, and the workers of the default executor; nothing can be submitted afterwards.
@@ -478,16 +480,19 @@ class Queue:
             for job in list(self._jobs.values()):
                 if job.active and not job._cancelling:
                     self._stop(job, 0.0)
-        if self._own_executor:
-            self._executor.shutdown(wait=wait, kill=True)
+        self._here.close(wait)
+
+    # --- files ---
 
     def _make_folder(self):
         """Make the folder of this queue, with a file that names its process, unless it exists."""
-        if (self.folder / _QUEUE_FILE).is_file():
+        file = self.folder / QUEUE_FILE
+        if file.is_file():
+            if time.time() - file.stat().st_mtime > HEARD_OF:
+                file.touch()
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        record = {"host": socket.gethostname(), "pid": os.getpid()}
-        (self.folder / _QUEUE_FILE).write_text(json.dumps(record), encoding="utf-8")
+        file.write_text(json.dumps(about_this_process()), encoding="utf-8")
         # When the queue is deleted or the interpreter exits:
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
@@ -498,26 +503,14 @@ class Queue:
             del self._jobs[job_id]
 
 
+def _look(queue):
+    """Look whether a waiting job of a queue, given as a weak reference, can start."""
+    if (found := queue()) is not None:
+        found._look_soon()
+
+
 def _remove_dead_queues(parent):
     """Remove the folders of queues whose process has ended without removing them."""
     for folder in parent.iterdir() if parent.is_dir() else ():
-        try:
-            record = json.loads((folder / _QUEUE_FILE).read_text(encoding="utf-8"))
-            age = time.time() - (folder / _QUEUE_FILE).stat().st_mtime
-            if age > STALE_SECONDS or (record["host"] == socket.gethostname() and not _alive(record["pid"])):
-                shutil.rmtree(folder, ignore_errors=True)
-        except (OSError, ValueError, KeyError, TypeError):  # not the folder of a queue
-            continue
-
-
-def _alive(pid):
-    """Return whether a process of this machine may still run."""
-    if os.name != "posix":
-        return True  # other systems have no safe way to find out; their folders are removed by age
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+        if is_alive(folder) is False:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,23 +1,31 @@
-"""The worker's side of a job: run the function, write progress records, return the outcome.
+"""The worker's side of a job: run the function, write progress and log, return the outcome.
 
 Only plain values cross between the processes. The function and its arguments arrive as bytes and are unpickled here,
 and an exception is returned as text: an exception that cannot be pickled or unpickled would break the whole pool.
 """
 
+import contextlib
 import json
+import logging
 import os
 import socket
 import threading
 import time
 import traceback
+import warnings
+from collections import deque
 from pathlib import Path
 
+from xmlcore.jobs.memory import Usage
 from xmlcore.progress import Cancelled
 from xmlcore.system import CACHE_VARIABLE
 
 RECORD = "progress.json"
 CANCEL = "cancel"
+LOG = "log.json"
+LOG_LINES = 200  # lines of a job's log that are kept: the last ones
 INTERVAL = 0.1  # least time between two records of one phase, and two checks for a cancellation, in seconds
+BEAT = 1.0  # most time between two records of a job that runs in a process of its own, in seconds
 LARGEST_VALUE = 10_000_000  # largest return value that is kept, in bytes
 LONGEST_LINE = 300  # longest text of an error or of a progress detail, in characters
 
@@ -61,6 +69,10 @@ class Reporter:
         self._seconds = {}  # of each phase that has begun
         self._phase_since = self._written = time.monotonic()
         self._stop = False
+        self._usage = Usage()
+        self._log = deque(maxlen=LOG_LINES)
+        self._logged = False  # whether there are lines that the file does not have
+        self._log_written = 0.0  # when the file was written, by time.monotonic
 
     def begin(self):
         """Write the first record, by which the queue sees that the job runs."""
@@ -78,6 +90,7 @@ class Reporter:
                 self._close_phase(now)
                 self._seconds.setdefault(phase, 0.0)
                 self._phase = phase
+                self.note(phase)
             self._fraction, self._detail = fraction, detail
             self._check_cancel()
             self._write(now)
@@ -86,6 +99,23 @@ class Reporter:
         """Return the last record, which becomes part of the outcome and is not written to the file."""
         with self._lock:
             return self._record(time.monotonic())
+
+    def note(self, text):
+        """Add a line to the job's log, with the time of day."""
+        line = " ".join(str(text).split())[:LONGEST_LINE]
+        self._log.append(f"{time.strftime('%H:%M:%S')} {line}")
+        self._logged = True
+
+    def log(self):
+        """Return the lines of the log."""
+        return list(self._log)
+
+    def beat(self):
+        """Write a record if none was written for a while, so that memory and log are up to date."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._written >= BEAT / 2:
+                self._write(now)
 
     def _close_phase(self, now):
         """Add the time since the phase began to its seconds; the next phase begins ``now`` (time.monotonic)."""
@@ -111,7 +141,12 @@ class Reporter:
         if self._phase is not None:
             seconds[self._phase] += now - self._phase_since
         fraction = float(self._fraction)
+        present, peak = self._usage.now()
         return {
+            "pid": os.getpid(),
+            "memory": present,
+            "memory_at_start": self._usage.at_start,
+            "memory_peak": peak,
             "started": self._started,
             "written": time.time(),
             "phase": self._phase or "",
@@ -123,13 +158,63 @@ class Reporter:
     def _write(self, now):
         """Replace the file of the record in one step."""
         self._written = now
-        record = self._record(now)
-        temporary = self._folder / f"{RECORD}.new"
+        self._put(RECORD, self._record(now))
+        if self._logged and now - self._log_written >= BEAT / 2:
+            self._log_written = now
+            self._logged = not self._put(LOG, self.log())
+
+    def _put(self, name, value) -> bool:
+        """Replace a file of the job's folder in one step, and return whether that was possible."""
+        temporary = self._folder / f"{name}.new"
         try:
-            temporary.write_text(json.dumps(record), encoding="utf-8")
-            os.replace(temporary, self._folder / RECORD)
+            temporary.write_text(json.dumps(value), encoding="utf-8")
+            os.replace(temporary, self._folder / name)
         except OSError:  # the disk is full, or (on Windows) the file is being read: the next report tries again
-            pass
+            return False
+        return True
+
+
+class _ToLog(logging.Handler):
+    """Adds what the program logs to a job's log."""
+
+    def __init__(self, reporter):
+        super().__init__(logging.INFO)
+        self._reporter = reporter
+
+    def emit(self, record):
+        """Add one message."""
+        with contextlib.suppress(Exception):  # a message that cannot be formatted must not end the job
+            self._reporter.note(f"{record.levelname.capitalize()}: {record.getMessage()}")
+
+
+@contextlib.contextmanager
+def _own_process(reporter):
+    """Have warnings and messages of this process go to a job's log, and its record be written now and then."""
+    handler, ended, package = _ToLog(reporter), threading.Event(), logging.getLogger("xmlcore")
+
+    def beat():
+        """Write records until the job has ended."""
+        while not ended.wait(BEAT):
+            reporter.beat()
+
+    def show(message, category, filename, lineno, file=None, line=None):
+        """Add a warning to the log."""
+        reporter.note(f"{category.__name__}: {message}")
+
+    level = package.level
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        logging.getLogger().addHandler(handler)
+        package.setLevel(min(package.getEffectiveLevel(), logging.INFO))
+        beating = threading.Thread(target=beat, name="xmlcore-beat", daemon=True)
+        beating.start()
+        try:
+            yield
+        finally:
+            package.setLevel(level)
+            logging.getLogger().removeHandler(handler)
+            ended.set()
+            beating.join()
 
 
 def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
@@ -150,17 +235,20 @@ def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
     -------
     dict
         ``state`` ("done", "failed" or "cancelled"), ``value`` (bytes or None), ``value_bytes``, ``error``,
-        ``traceback``, ``ended`` (seconds since 1970) and ``record`` (the last progress record).
+        ``traceback``, ``ended`` (seconds since 1970), ``log`` (its last lines) and ``record`` (the last progress
+        record).
     """
-    if where_am_i() != submitter:
+    own_process = where_am_i() != submitter
+    if own_process:
         os.environ[CACHE_VARIABLE] = cache
     reporter = Reporter(folder)
     outcome = {"state": "done", "value": None, "value_bytes": 0, "error": None, "traceback": None}
     try:
         reporter.begin()
-        function, args, kwargs = unpickled(payload)
-        del payload
-        value = pickled(function(*args, progress=reporter, **kwargs))
+        with _own_process(reporter) if own_process else contextlib.nullcontext():
+            function, args, kwargs = unpickled(payload)
+            del payload
+            value = pickled(function(*args, progress=reporter, **kwargs))
         outcome["value_bytes"] = len(value)
         if len(value) <= LARGEST_VALUE:
             outcome["value"] = value
@@ -173,6 +261,7 @@ def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
             traceback.format_exception(type(error), error, error.__traceback__ and error.__traceback__.tb_next)
         )
     outcome["record"] = reporter.end()
+    outcome["log"] = reporter.log()
     outcome["ended"] = time.time()
     return outcome
 

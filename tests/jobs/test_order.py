@@ -1,0 +1,232 @@
+"""The order in which jobs start: places in the line, pauses, and memory."""
+
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import job_functions as work
+import pytest
+from watching import is_alive, start, wait_until
+
+from xmlcore.jobs import Plan, Queue, memory
+
+GB = 10**9
+
+
+@pytest.fixture
+def line(tmp_path):
+    """A queue of one worker that is busy until ``go()`` is called."""
+    with ThreadPoolExecutor(1) as executor:
+        queue = Queue(executor, folder=tmp_path / "records")
+        queue.first = start(queue, work.until, str(tmp_path / "go"))
+        queue.go = (tmp_path / "go").touch
+        yield queue
+        queue.go()
+        queue.shutdown()
+
+
+def add(queue, title, owner="", **plan):
+    return queue.submit(work.add, 1, 1, title=title, owner=owner, plan=Plan(**plan))
+
+
+def titles(queue):
+    return "".join(job.title for job in queue.waiting())
+
+
+def test_jobs_start_in_the_order_of_the_line(line):
+    jobs = {title: add(line, title) for title in "abcd"}
+    assert [job.state for job in jobs.values()] == ["queued"] * 4 and titles(line) == "abcd"
+    assert jobs["a"].words == "Waiting for a free worker"
+    line.move(jobs["d"].id, "first")
+    line.move(jobs["a"].id, "down")
+    assert titles(line) == "dbac"
+    line.move(jobs["c"].id, "up")
+    line.move(jobs["b"].id, "last")
+    assert titles(line) == "dcab"
+    assert not line.move(line.first.id, "first") and not line.move("unknown", "up")
+    with pytest.raises(ValueError, match="first, up, down, last"):
+        line.move(jobs["a"].id, "sideways")
+    line.go()
+    assert all(job.wait(10) for job in jobs.values())
+    assert sorted(jobs, key=lambda title: jobs[title].started) == list("dcab")
+
+
+def test_an_owner_changes_the_order_of_his_jobs_only(line):
+    jobs = {title: add(line, title, owner) for title, owner in zip("aXbYc", "mnmnm", strict=True)}
+    line.move(jobs["c"].id, "first", owner="m")
+    assert titles(line) == "cXaYb"
+    assert not line.move(jobs["X"].id, "first", owner="m")
+    assert titles(line) == "cXaYb"
+
+
+def test_a_paused_job_waits_and_the_others_go_on(line):
+    a, b = add(line, "a"), add(line, "b")
+    line.pause(a.id)
+    line.go()
+    assert b.wait(10) and a.state == "queued" and a.words == "Paused"
+    line.resume(a.id)
+    assert a.wait(10) and a.state == "done"
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_paused_queue_starts_nothing(line, whole):
+    owner = None if whole else "m"
+    line.pause(owner=owner)
+    a, b = add(line, "a", "m"), add(line, "b", "n")
+    line.go()
+    assert line.first.wait(10) and line.paused(owner) and a.words == "Paused"
+    assert b.wait(0.2 if whole else 10) != whole and a.state == "queued"
+    line.resume(owner=owner)
+    assert a.wait(10) and b.wait(10) and not line.paused("m")
+
+
+def test_fifty_jobs_wait_in_the_queue_and_none_is_lost(tmp_path):
+    with ThreadPoolExecutor(3) as executor:
+        queue = Queue(executor, folder=tmp_path)
+        queue.pause()
+        jobs = [queue.submit(work.count_others, title=str(i)) for i in range(50)]
+        assert queue.waiting() == jobs
+        dropped = [job for job in queue.waiting()[-10:] if queue.cancel(job.id)]
+        queue.resume()
+        assert all(job.wait(30) for job in jobs)
+        assert {job.state for job in jobs if job not in dropped} == {"done"} and len(dropped) == 10
+        assert max(job.result() for job in jobs if job not in dropped) <= 3
+        assert queue.waiting() == [] and len(queue.jobs()) == 50
+
+
+# --- memory
+
+
+def of_memory(tmp_path, free):
+    """A queue of one process, for which ``free()`` bytes are free."""
+    return Queue(ThreadPoolExecutor(4), folder=tmp_path / "records", free_bytes=free)
+
+
+def test_a_job_waits_until_its_memory_is_free_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr("xmlcore.jobs.queue.LOOK_AGAIN", 0.05)
+    free = [1 * GB]
+    queue = of_memory(tmp_path, lambda: free[0])
+    job = add(queue, "large", bytes=3_100_000_000)
+    assert job.state == "queued" and job.attempts == 0
+    assert job.words == "Waiting for 3.1 GB of memory, of which 1.0 GB are free"
+    assert add(queue, "small", bytes=GB // 2).result(10) == 2
+    free[0] = 4 * GB
+    assert job.wait(10) and job.state == "done"
+    queue.shutdown()
+
+
+def test_what_running_jobs_may_still_take_is_not_free(tmp_path, monkeypatch):
+    monkeypatch.setattr("xmlcore.jobs.queue.LOOK_AGAIN", 0.05)
+    queue = of_memory(tmp_path, lambda: 5 * GB)
+    first = queue.submit(work.until, str(tmp_path / "go"), title="first", plan=Plan(bytes=3 * GB))
+    second = add(queue, "second", bytes=3 * GB)
+    wait_until(lambda: first.state == "running")
+    assert second.waits_for.startswith("3.0 GB of memory, of which 2.0 GB")
+    (tmp_path / "go").touch()
+    assert second.wait(10) and second.state == "done"
+    queue.shutdown()
+
+
+def test_a_job_that_can_never_fit_starts_only_if_the_user_insists(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "total", lambda: 8 * GB)
+    monkeypatch.setattr(memory, "available", lambda: 6 * GB)
+    queue = Queue(folder=tmp_path, n_workers=1)
+    job = add(queue, "huge", bytes=31 * GB)
+    assert not job.fits and job.words == "Waiting for 31.0 GB of memory, more than the 8.0 GB of this machine"
+    assert add(queue, "other", bytes=GB).result(30) == 2 and job.state == "queued"
+    queue.insist(job.id)
+    assert job.wait(30) and job.state == "done" and job.fits
+    queue.shutdown()
+
+
+def test_small_jobs_overtake_a_large_one_only_a_few_times(tmp_path, monkeypatch):
+    monkeypatch.setattr("xmlcore.jobs.queue.LOOK_AGAIN", 0.05)
+    free = [2 * GB]
+    queue = of_memory(tmp_path, lambda: free[0])
+    large = add(queue, "large", bytes=3 * GB)
+    small = [add(queue, "small", bytes=GB) for _ in range(5)]
+    assert all(job.wait(10) for job in small)
+    late = add(queue, "late", bytes=GB)
+    assert not late.wait(0.2) and late.state == "queued"
+    free[0] = 4 * GB
+    assert large.wait(10) and late.wait(10)
+    assert large.started <= late.started
+    queue.shutdown()
+
+
+def test_memory_of_this_machine_is_known():
+    free, most, used = memory.available(), memory.total(), memory.Usage()
+    if free is None:
+        pytest.skip("this system does not tell")
+    assert 0 < free <= most
+    kept = bytearray(50_000_000)
+    present, peak = used.now()
+    assert peak >= used.at_start + 0.9 * len(kept) and present >= used.at_start + 0.9 * len(kept)
+    del kept
+    assert used.now()[1] >= peak
+
+
+# --- workers that die
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_the_job_of_a_killed_worker_is_started_once_more_by_itself(tmp_path):
+    queue = Queue(folder=tmp_path / "records", n_workers=2)
+    other = start(queue, work.until, str(tmp_path / "other"))
+    job = start(queue, work.until, str(tmp_path / "go"))
+    wait_until(lambda: job.phase)
+    killed = job._record["pid"]
+    os.kill(killed, signal.SIGKILL)
+    wait_until(lambda: job.attempts == 2 and job.state == "running")
+    assert any("The worker process ended unexpectedly (out of memory?): it starts again" in line for line in job.log)
+    (tmp_path / "go").touch()
+    assert job.result(30) != killed and other.state == "running"
+    (tmp_path / "other").touch()
+    assert other.result(30) > 0
+    queue.shutdown()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_a_job_whose_workers_die_twice_fails_and_is_retried_by_hand(tmp_path):
+    queue = Queue(folder=tmp_path / "records", n_workers=1)
+    job = queue.submit(work.vanish_unless, str(tmp_path / "go"), title="Vanish", owner="anna", key="k")
+    assert job.wait(30) and job.attempts == 2
+    assert job.error == "The worker process ended unexpectedly (out of memory?)"
+    (tmp_path / "go").touch()
+    again = queue.retry(job.id, "anna")
+    assert again is not job and (again.title, again.owners, again.key) == ("Vanish", ("anna",), "k")
+    assert again.result(30) == "there"
+    assert queue.retry(again.id) is None and queue.retry("unknown") is None
+    queue.shutdown()
+
+
+def test_a_cancelled_job_that_never_reports_leaves_its_core_within_two_seconds(tmp_path):
+    queue = Queue(folder=tmp_path / "records", n_workers=1)  # with the grace period that users get
+    job = start(queue, work.deaf, 60)
+    wait_until(lambda: job.phase)
+    begin = time.monotonic()
+    queue.cancel(job.id)
+    assert job.wait(10) and job.state == "cancelled"
+    wait_until(lambda: not is_alive(job._record["pid"]))
+    assert time.monotonic() - begin < 2.0
+    queue.shutdown()
+
+
+# --- log and memory
+
+
+def test_a_job_has_a_log_of_phases_warnings_and_messages_and_its_memory(tmp_path):
+    queue = Queue(folder=tmp_path / "records", n_workers=1)
+    for _ in range(2):  # a worker gives each job its own
+        job = queue.submit(work.talk, 40_000_000, title="Talk")
+        assert job.wait(30) and job.error is None
+        said = [line.split(" ", 1)[1] for line in job.log]
+        assert said == ["Talking", "UserWarning: too warm", "Info: trained 3 trees", "Warning: disk is slow", "Leaving"]
+        assert job.memory > 40_000_000
+    small = queue.submit(work.talk, 1, title="Talk")
+    assert small.wait(30) and small.memory < job.memory - 20_000_000  # of this job alone, in the same process
+    long = queue.submit(work.chatter, 1000, title="Chatter")
+    assert long.wait(30) and len(long.log) == 200 and "Phase 999" in long.log[-1]
+    assert max(map(len, long.log)) < 320
+    queue.shutdown()

@@ -1,0 +1,446 @@
+"""A job: its state, progress, log, memory, result and owners."""
+
+import json
+import shutil
+import threading
+import time
+import uuid
+from concurrent.futures import BrokenExecutor, CancelledError
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from xmlcore.jobs import worker
+from xmlcore.progress import Cancelled
+
+POLL_SECONDS = 0.05  # least time between two readings of a job's record, in seconds
+WORDS = {
+    "queued": "Waiting",
+    "running": "Running",
+    "done": "Done",
+    "failed": "Failed",
+    "cancelled": "Stopped",
+    "interrupted": "Interrupted",
+}
+LOST = "The worker process ended unexpectedly (out of memory?)"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is known of a job before it runs.
+
+    Parameters
+    ----------
+    task : dict, optional
+        What to do, in types that JSON has. A record of a job with a task is kept on disk, so that it is known after the
+        program has ended, and can be started again.
+    seconds : float, optional
+        How long the job is expected to take.
+    bytes : int
+        Memory that the job is expected to need at most; 0 if that is little or unknown. The job waits until so much
+        is free.
+    reads : sequence of (kind, key)
+        Artifacts of the store that the job reads: a cluster's worker without them fetches them.
+    writes : sequence of (kind, key)
+        Artifacts that the job writes: they come back from a cluster's worker.
+    here : bool
+        Whether the job must run on this machine even if the queue has a cluster.
+    """
+
+    task: dict | None = None
+    seconds: float | None = None
+    bytes: int = 0
+    reads: tuple = ()
+    writes: tuple = ()
+    here: bool = False
+
+
+class JobError(RuntimeError):
+    """A job has no result.
+
+    Parameters
+    ----------
+    message : str
+        Why it has none.
+    traceback : str, optional
+        Traceback of the failure in the worker.
+
+    Attributes
+    ----------
+    traceback : str or None
+    """
+
+    def __init__(self, message, traceback=None):
+        super().__init__(message)
+        self.traceback = traceback
+
+
+class Job:
+    """One piece of work, which :meth:`Queue.submit` makes.
+
+    Its attributes may be read from any thread, and must not be changed.
+
+    Parameters
+    ----------
+    queue : Queue
+        The queue that runs the job.
+    key : str or None
+        The key given to :meth:`Queue.submit`.
+    title : str
+        What the work is, for the user.
+    owner : str
+        Who wants the job.
+    payload : bytes
+        The function and its arguments, pickled.
+    plan : Plan
+        What is known of the job before it runs.
+
+    Attributes
+    ----------
+    id : str
+        Unique; hex digits.
+    key : str or None
+    title : str
+    plan : Plan
+    queued : datetime
+        When the job was submitted (UTC).
+    paused : bool
+        Whether the job waits until :meth:`Queue.resume` is called for it.
+    attempts : int
+        How often a worker was asked to run the job.
+    """
+
+    def __init__(self, queue, key, title, owner, payload=b"", plan=None):
+        self.id = uuid.uuid4().hex[:16]
+        self.key = key
+        self.title = title
+        self.plan = plan or Plan()
+        self.queued = datetime.now(UTC)
+        self.paused = False
+        self.attempts = 0
+        self._payload = payload
+        self._bytes = self.plan.bytes  # memory that the job needs, as far as is known by now
+        self._insisted = False  # whether it starts even if its memory is not free
+        self._overtaken = 0  # how many jobs behind it were started because it did not fit into memory
+        self._waits_for = ""
+        self._where = None  # the place of the queue that runs it
+        self._earlier_log, self._log = [], []  # of workers that died, and of the present or last one
+        self._queue = queue
+        self._lock = queue._lock
+        self._owners = {owner: str(title)}  # in the order of their requests, each with its own title
+        self._folder = queue.folder / self.id
+        self._future = None
+        self._over = threading.Event()  # set when the job has ended
+        self._state = "queued"
+        self._cancelling = False
+        self._by_user = False  # whether it was cancelled, not stopped by the end of the program
+        self._timer = None
+        self._record = {}
+        self._polled = -1.0  # when the record was last read, by time.monotonic
+        self._value = None
+        self._value_bytes = 0
+        self._error = None
+        self._traceback = None
+        self._ended = None
+
+    def __repr__(self):
+        return f"<Job {self.id} {self.title!r} {self.state}>"
+
+    @property
+    def state(self) -> str:
+        """``"queued"``, ``"running"``, ``"done"``, ``"failed"`` or ``"cancelled"``."""
+        self._poll()
+        return self._state
+
+    @property
+    def words(self) -> str:
+        """The state in a few words for users, such as ``"Running"`` or ``"Waiting for 3.1 GB of memory"``."""
+        state = self.state
+        if self.cancelling:
+            return "Stopping"
+        if state != "queued":
+            return WORDS[state]
+        if self._future is not None:
+            return "Starting a worker"
+        if self._queue.is_paused(self):
+            return "Paused"
+        return f"{WORDS[state]}{self.waits_for and ' for '}{self.waits_for}"
+
+    @property
+    def waits_for(self) -> str:
+        """What a waiting job waits for, such as ``"3.1 GB of memory, of which 1.2 GB are free"``; may be empty."""
+        return self._waits_for if self._state == "queued" and self._future is None else ""
+
+    @property
+    def starting(self) -> bool:
+        """Whether a worker was asked to run the job and has not begun."""
+        return self._future is not None and self.state == "queued"
+
+    @property
+    def fits(self) -> bool:
+        """Whether the job can ever start: False if it needs more memory than there is, and nobody insisted."""
+        return self._insisted or self._queue.lacks(self) is None
+
+    @property
+    def where(self) -> str:
+        """Where the job runs, such as ``"this machine"``; empty before it starts."""
+        return "" if self._where is None else self._where.name_of(self)
+
+    @property
+    def memory(self) -> int | None:
+        """Most bytes that the worker had in memory while the job ran; None if that is not known."""
+        self._poll()
+        return self._record.get("memory_peak")
+
+    @property
+    def log(self) -> list:
+        """Lines that the job wrote: warnings, messages, and the phases that it began; the last 200."""
+        lines = self._read(worker.LOG) if self.active else None
+        if isinstance(lines, list):
+            self._log = lines
+        return [*self._earlier_log, *self._log][-worker.LOG_LINES :]
+
+    @property
+    def active(self) -> bool:
+        """Whether the job waits or runs."""
+        return not self._over.is_set()
+
+    @property
+    def cancelling(self) -> bool:
+        """Whether the job was cancelled and has not stopped yet."""
+        return self._cancelling and self.active
+
+    @property
+    def owners(self) -> tuple:
+        """The owners of the job, in the order of their requests."""
+        with self._lock:
+            return tuple(self._owners)
+
+    def title_for(self, owner: str) -> str:
+        """Return what an owner calls the job.
+
+        Parameters
+        ----------
+        owner : str
+
+        Returns
+        -------
+        str
+        """
+        return self._owners.get(owner, self.title)
+
+    @property
+    def phase(self) -> str:
+        """The phase reported last, such as "Training nodes"; empty before the first report."""
+        self._poll()
+        return self._record.get("phase", "")
+
+    @property
+    def fraction(self) -> float:
+        """The part of the present phase that is done, in [0, 1]; 1 when the job is done."""
+        self._poll()
+        return 1.0 if self._state == "done" else self._record.get("fraction", 0.0)
+
+    @property
+    def detail(self) -> str:
+        """A text about the progress within the phase, such as ``"120 of 384 nodes"``; may be empty."""
+        self._poll()
+        return self._record.get("detail", "")
+
+    @property
+    def phases(self) -> dict:
+        """Seconds spent in each phase so far, in the order in which the phases began."""
+        self._poll()
+        record = self._record
+        phases = dict(record.get("phases", {}))
+        if self.active and record.get("phase"):
+            phases[record["phase"]] += max(0.0, time.time() - record["written"])
+        return phases
+
+    @property
+    def started(self) -> datetime | None:
+        """When a worker began the job (UTC, by the worker's clock)."""
+        self._poll()
+        return _utc(self._record.get("started"))
+
+    @property
+    def ended(self) -> datetime | None:
+        """When the job was done, failed or was cancelled (UTC)."""
+        return _utc(self._ended)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since a worker began the job, or that the job took if it has ended; 0 while it waits."""
+        self._poll()
+        started = self._record.get("started")
+        if started is None:
+            return 0.0
+        return max(0.0, (self._ended or time.time()) - started)
+
+    @property
+    def error(self) -> str | None:
+        """Why the job failed, in one line."""
+        return self._error
+
+    @property
+    def traceback(self) -> str | None:
+        """The full traceback of the failure."""
+        return self._traceback
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the job has ended.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Largest number of seconds to wait; no limit when None.
+
+        Returns
+        -------
+        bool
+            Whether the job has ended.
+        """
+        return self._over.wait(timeout)
+
+    def result(self, timeout: float | None = None):
+        """Wait until the job has ended, and return what its function returned.
+
+        Functions should return something small, such as a key of the store: at most 10 MB.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Largest number of seconds to wait; no limit when None.
+
+        Returns
+        -------
+        object
+
+        Raises
+        ------
+        TimeoutError
+            The job has not ended after ``timeout`` seconds.
+        JobError
+            The job failed, or returned more than 10 MB.
+        xmlcore.progress.Cancelled
+            The job was cancelled.
+        """
+        if not self.wait(timeout):
+            raise TimeoutError(f"{self.title!r} has not ended after {timeout} seconds")
+        if self._state == "failed":
+            raise JobError(self._error, self._traceback)
+        if self._state == "cancelled":
+            raise Cancelled
+        if self._value is None:
+            raise JobError(
+                f"{self.title!r} returned {self._value_bytes / 1e6:.0f} MB, which is not kept; "
+                "let the function put it in xmlcore.store and return its key"
+            )
+        return worker.unpickled(self._value)
+
+    def _poll(self):
+        """Read the progress record of the worker, unless this was done a moment ago, and update the state."""
+        if self._over.is_set() or time.monotonic() - self._polled < POLL_SECONDS:
+            return
+        record = self._read()
+        with self._lock:
+            self._polled = time.monotonic()
+            if record and not self._over.is_set() and record["written"] >= self._record.get("written", 0.0):
+                self._record = record
+                self._state = "running"
+
+    def _read(self, name=worker.RECORD):
+        """Return what the worker has written to a file, by default its progress record; None if there is none."""
+        try:
+            return json.loads((self._folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # the worker has not begun, or (on Windows) is replacing the file
+            return None
+
+    def _finish(self, future):
+        """Take in the outcome of a call. The future calls this once, from the thread in which it ended."""
+        record = self._read()
+        outcome = {"state": "failed", "value": None, "value_bytes": 0, "error": None, "traceback": None}
+        outcome["log"] = self._read(worker.LOG) or self._log
+        died = False
+        try:
+            outcome.update(future.result())
+            died = bool(outcome.get("died"))
+        except CancelledError:
+            outcome["state"] = "cancelled"
+        except BaseException as error:
+            died = _is_death(error)
+            outcome["error"] = _reason(error)
+            outcome["traceback"] = f"{type(error).__name__}: {error}" + (
+                f"\n{error.__cause__}" if error.__cause__ else ""
+            )
+        with self._lock:
+            if self._over.is_set():
+                return
+            self._record = outcome.get("record") or record or self._record
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = self._future = None
+            if died and not self._cancelling and self._queue.tries_again(self):
+                self._again(outcome)
+            else:
+                self._close(outcome)
+        self._queue.gone(self)
+
+    def _again(self, outcome):
+        """Put the job back into its first state, as its worker died; it knows by then how much memory it needs."""
+        grown = (self._record.get("memory_peak") or 0) - (self._record.get("memory_at_start") or 0)
+        self._bytes = max(self._bytes, self._queue.at_most_all(1.1 * grown))
+        self._earlier_log += [*outcome["log"], f"{time.strftime('%H:%M:%S')} {outcome['error']}: it starts again"]
+        self._log = []
+        self._record, self._state, self._polled = {}, "queued", -1.0
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
+
+    def _cancel_waiting(self):
+        """End a job that no worker has begun."""
+        self._close(
+            {"state": "cancelled", "value": None, "value_bytes": 0, "error": None, "traceback": None, "log": []}
+        )
+        self._queue.gone(self)
+
+    def _fail(self, error):
+        """End a job that could not be given to a worker."""
+        text = worker.one_line(error)
+        self._close({"state": "failed", "value": None, "value_bytes": 0, "error": text, "traceback": text, "log": []})
+        self._queue.gone(self)
+
+    def _close(self, outcome):
+        """Set the final state of the job."""
+        if "record" not in outcome and self._record.get("phase"):  # add the time since the last report
+            self._record["phases"][self._record["phase"]] += max(0.0, time.time() - self._record["written"])
+        if self._cancelling and outcome["state"] == "failed":  # it was killed or stopped
+            outcome["state"] = "cancelled"
+            outcome["error"] = None
+        self._state = outcome["state"]
+        self._value, self._value_bytes = outcome["value"], outcome["value_bytes"]
+        self._error, self._traceback = outcome["error"], outcome["traceback"]
+        self._log = outcome["log"]
+        self._ended = outcome.get("ended", time.time())
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._over.set()
+
+
+def _utc(seconds):
+    """Turn seconds since 1970 into a datetime in UTC; None stays None."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _is_death(error):
+    """Return whether the exception of a future means that the worker died, so that another one may do better."""
+    return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"  # KilledWorker is from Dask
+
+
+def _reason(error):
+    """Return why a job has no result, in one line for users, from the exception of its future."""
+    text = str(error)
+    if _is_death(error):
+        if "SIG" in text and "SIGKILL" not in text and "SIGTERM" not in text:
+            names = [name for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL") if name in text]
+            if names:
+                return f"The worker process crashed ({names[0]})"
+        return LOST
+    return worker.one_line(error)

@@ -1,0 +1,116 @@
+"""How much memory this machine has, how much of it jobs may still take, and how much a process uses."""
+
+import os
+import sys
+from pathlib import Path
+
+from xmlcore.system import free_bytes
+
+_UNLIMITED = 1 << 60  # a limit above this many bytes is none
+# The memory limit of a container, and what it uses: of version 2 of Linux's control groups, and of version 1.
+_GROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat", "inactive_file"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "/sys/fs/cgroup/memory/memory.stat",
+        "total_inactive_file",
+    ),
+)
+
+
+def available() -> int | None:
+    """Return the memory in bytes that processes may still take, or None if the system does not tell.
+
+    It is the free memory of the machine, or of the container if its limit leaves less.
+
+    Returns
+    -------
+    int or None
+    """
+    free, limit = free_bytes(), _limit()
+    if limit is None:
+        return free
+    left = max(0, limit[0] - limit[1])
+    return left if free is None else min(free, left)
+
+
+def total() -> int | None:
+    """Return the memory in bytes of the machine, or of the container if that has less; None if it is not known.
+
+    Returns
+    -------
+    int or None
+    """
+    limit = _limit()
+    try:
+        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        machine = None
+    if limit is None:
+        return machine
+    return limit[0] if machine is None else min(machine, limit[0])
+
+
+def _limit():
+    """Return the memory limit of the container and what it uses, in bytes; None without a limit."""
+    for largest, used, facts, cached in _GROUPS:
+        try:
+            limit = int(Path(largest).read_text())
+            if limit < _UNLIMITED:
+                lines = dict(line.split() for line in Path(facts).read_text().splitlines())
+                return limit, int(Path(used).read_text()) - int(lines.get(cached, 0))
+        except (OSError, ValueError):  # no such version, or the text "max"
+            continue
+    return None
+
+
+class Usage:
+    """The memory of this process from now on.
+
+    Attributes
+    ----------
+    at_start : int or None
+        Bytes in memory when the object was made; None where the system does not tell.
+    """
+
+    def __init__(self):
+        self.at_start = self._peak = resident()
+        self._exact = False
+        if sys.platform == "linux":
+            try:
+                Path("/proc/self/clear_refs").write_text("5")  # Linux forgets the peak of this process
+                self._exact = True
+            except OSError:
+                pass
+
+    def now(self) -> tuple[int | None, int | None]:
+        """Return the bytes of this process in memory, and the most since the object was made."""
+        present = resident()
+        if present is not None:
+            highest = _status("VmHWM:") if self._exact else None
+            self._peak = max(self._peak or 0, present, highest or 0)
+        return present, self._peak
+
+
+def resident() -> int | None:
+    """Return the bytes of this process in memory, or None if the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _status(field):
+    """Return a field of the kernel's record of this process in bytes; None without it."""
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as lines:
+            return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(field)), None)
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def words(n_bytes: float) -> str:
+    """Return an amount of memory for users: ``512 MB``, ``3.1 GB``."""
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 0.9995e9 else f"{max(1, round(n_bytes / 1e6))} MB"

@@ -1,0 +1,90 @@
+"""Where the jobs of a queue run."""
+
+import math
+import threading
+
+from xmlcore.jobs import worker
+from xmlcore.system import cache_root
+
+
+class Place:
+    """Runs jobs. The lock of the queue protects :attr:`running`.
+
+    Attributes
+    ----------
+    running : set of Job
+        Jobs that were given to a worker and have not ended.
+    words : str
+        Name of the place, for users.
+    """
+
+    words = ""
+
+    def __init__(self):
+        self.running = set()
+
+    def slots(self) -> float:
+        """Return how many jobs run at the same time at most."""
+        raise NotImplementedError
+
+    def lacks_worker(self) -> str:
+        """Return what a job waits for, in words, or an empty text if a worker is free."""
+        return "" if len(self.running) < self.slots() else "a free worker"
+
+    def start(self, job):
+        """Have a worker run a job, and return a :class:`concurrent.futures.Future` of its outcome."""
+        raise NotImplementedError
+
+    def stop(self, job, grace):
+        """Have the process of a job killed after ``grace`` seconds; it was told to stop. Return a timer, or None."""
+        raise NotImplementedError
+
+    def name_of(self, job) -> str:
+        """Return where a job runs, for users."""
+        return self.words
+
+
+class ThisMachine(Place):
+    """An executor, usually a :class:`xmlcore.jobs.WorkerPool`, whose workers see the files of the queue.
+
+    Parameters
+    ----------
+    executor : concurrent.futures.Executor
+    own : bool
+        Whether it ends with the queue.
+    """
+
+    words = "this machine"
+
+    def __init__(self, executor, own):
+        super().__init__()
+        self._executor, self._own = executor, own
+        self._slots = getattr(executor, "_max_workers", None) or math.inf  # all executors of the standard library
+
+    def slots(self):
+        """Return how many jobs run at the same time at most; jobs wait in an executor that does not tell."""
+        return self._slots
+
+    def start(self, job):
+        """Call :func:`xmlcore.jobs.worker.run` by the executor."""
+        # Positional arguments only: some keywords have a meaning for Dask.
+        return self._executor.submit(worker.run, job._payload, str(job._folder), str(cache_root()), worker.where_am_i())
+
+    def stop(self, job, grace):
+        """Kill the process of a job after the grace period, if the executor can."""
+        future = job._future
+        # A cluster's future can be cancelled although a worker has begun the job: if it has begun, wait for the worker.
+        if job.state == "queued" and future.cancel():
+            return None
+        kill = getattr(self._executor, "kill", None)
+        if kill is None:
+            return None
+        timer = threading.Timer(grace, kill, (future,))
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def close(self, wait):
+        """End the workers."""
+        if self._own:
+            self._executor.shutdown(wait=wait, kill=True)

@@ -1,0 +1,269 @@
+"""Records of jobs on disk, by which jobs are known after the program has ended.
+
+::
+
+    <folder>/records/<job>.json     what the job does, for whom (hashed), its state, times, memory, error and log
+
+Only jobs with a task (see :class:`xmlcore.jobs.Plan`) have a record. A record holds no data and no pickle. A record
+that says "queued" or "running" although the process of its queue has ended is of an interrupted job.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import socket
+import time
+import uuid
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+FOLDER = "records"
+MOST_RECORDS = 500
+OLDEST_SECONDS = 30 * 24 * 3600  # records that were written longer ago are removed, in seconds
+STALE_SECONDS = 7 * 24 * 3600  # a queue on another machine that was not heard of for so long has ended, in seconds
+QUEUE_FILE = "queue.json"
+ACTIVE = ("queued", "running")
+
+
+@dataclass(frozen=True)
+class PastJob:
+    """What is known of a job from its record.
+
+    Attributes
+    ----------
+    id, key : str
+        As of :class:`xmlcore.jobs.Job`.
+    title : str
+        What the owner who asked for the record called it.
+    state : str
+        As of a job, or ``"interrupted"``: the program ended while the job waited or ran. ``"queued"`` and ``"running"``
+        are of a job of another program that uses the same cache folder.
+    task : dict
+        What to do.
+    queued, started, ended : datetime or None
+        UTC.
+    elapsed : float
+        Seconds that the job took.
+    seconds : float or None
+        Seconds that it was expected to take.
+    memory : int or None
+        Most bytes that its worker had in memory.
+    phase : str
+        The phase reported last.
+    fraction : float
+        The part of that phase that was done.
+    error : str or None
+    log : list of str
+    """
+
+    id: str
+    key: str
+    title: str
+    state: str
+    task: dict
+    queued: datetime
+    started: datetime | None = None
+    ended: datetime | None = None
+    elapsed: float = 0.0
+    seconds: float | None = None
+    memory: int | None = None
+    phase: str = ""
+    fraction: float = 0.0
+    error: str | None = None
+    log: list = field(default_factory=list)
+
+
+class Records:
+    """The records of jobs below a folder, for all programs that use it.
+
+    Parameters
+    ----------
+    parent : pathlib.Path
+        The folder of the queues, such as ``cache_root()/jobs``.
+    """
+
+    def __init__(self, parent):
+        self.parent = parent
+        self.folder = parent / FOLDER
+        self._read = {}  # by file name: when the file was written (nanoseconds), and its record
+
+    def write(self, job, state: str | None = None) -> None:
+        """Write the record of a job; nothing for a job without a task. A disk that is full is no error."""
+        if job.plan.task is None:
+            return
+        record = job._record
+        about = {
+            "id": job.id,
+            "key": job.key,
+            "task": job.plan.task,
+            "owners": {hashed(owner): title for owner, title in job._owners.items()},
+            "queue": job._queue.folder.name,
+            "state": state or job._state,
+            "queued": job.queued.timestamp(),
+            "started": record.get("started"),
+            "ended": job._ended,
+            "seconds": job.plan.seconds,
+            "memory": record.get("memory_peak"),
+            "phase": record.get("phase", ""),
+            "fraction": record.get("fraction", 0.0),
+            "error": job._error,
+            "log": [*job._earlier_log, *job._log][-200:],
+        }
+        self._put(f"{job.id}.json", about)
+
+    def _put(self, name, about):
+        """Write a record in one step, readable by this user only."""
+        temporary = self.folder / f".{name}.{uuid.uuid4().hex[:8]}"
+        with contextlib.suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            try:
+                with open(
+                    os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+                ) as out:
+                    json.dump(about, out)
+                os.replace(temporary, self.folder / name)
+            finally:
+                temporary.unlink(missing_ok=True)
+
+    def forget(self, job_id: str) -> None:
+        """Remove the record of a job."""
+        if job_id.isalnum():
+            with contextlib.suppress(OSError):
+                (self.folder / f"{job_id}.json").unlink(missing_ok=True)
+
+    def all(self) -> list[dict]:
+        """Return all records, the newest first; damaged ones are left out."""
+        read = {}
+        with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(".") or not entry.name.endswith(".json"):
+                    continue
+                with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+                    written = entry.stat().st_mtime_ns
+                    known = self._read.get(entry.name)
+                    if known is None or known[0] != written:
+                        record = json.loads(Path(entry.path).read_text(encoding="utf-8"))
+                        _check(record, entry.name)
+                        known = written, record
+                    read[entry.name] = known
+        self._read = read
+        return sorted((record for _, record in read.values()), key=lambda record: -record["queued"])
+
+    def past(self, owner: str | None = None) -> list[PastJob]:
+        """Return the jobs of an owner by their records, or all jobs; the newest first."""
+        mine = None if owner is None else hashed(owner)
+        return [_past(record, mine) for record in self.all() if mine is None or mine in record["owners"]]
+
+    def recover(self) -> None:
+        """Mark jobs whose program has ended as interrupted, and remove old records.
+
+        Called before the folders of ended queues are removed: they have the last progress of their jobs.
+        """
+        alive = {}
+        for number, record in enumerate(self.all()):
+            name, queue = f"{record['id']}.json", str(record.get("queue"))
+            if record["state"] in ACTIVE:
+                if queue not in alive:
+                    alive[queue] = is_alive(self.parent / queue)
+                if not alive[queue]:
+                    self._put(name, _interrupted(record, self.parent / queue / record["id"]))
+            elif number >= MOST_RECORDS or time.time() - (record.get("ended") or record["queued"]) > OLDEST_SECONDS:
+                self.forget(record["id"])
+        with contextlib.suppress(OSError), os.scandir(self.folder) as entries:  # of a program that was killed
+            for entry in entries:
+                if entry.name.startswith(".") and time.time() - entry.stat().st_mtime > 3600:
+                    Path(entry.path).unlink(missing_ok=True)
+
+
+def hashed(owner: str) -> str:
+    """Return a hash of an owner: his token opens his workspace, so it is not written to disk."""
+    return hashlib.blake2b(owner.encode(), digest_size=12, person=b"xmlcore-jobs").hexdigest()
+
+
+def _check(record, name):
+    """Raise one of several errors unless a record is one."""
+    if record["id"] != name.removesuffix(".json") or not isinstance(record["state"], str):
+        raise ValueError(name)
+    for field_, kind in (("task", dict), ("owners", dict), ("queued", (int, float)), ("log", list)):
+        if not isinstance(record[field_], kind):
+            raise TypeError(name)
+
+
+def _interrupted(record, folder) -> dict:
+    """Return the record of an interrupted job, with the progress that its worker has written last."""
+    changed = {"state": "interrupted", "ended": time.time()}
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        progress = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
+        changed |= {name: progress[name] for name in ("phase", "fraction", "started")}
+        changed |= {"memory": progress["memory_peak"], "ended": progress["written"]}
+        changed["log"] = json.loads((folder / "log.json").read_text(encoding="utf-8"))
+    return record | changed
+
+
+def _past(record, owner) -> PastJob:
+    """Return what is known of a job for an owner (hashed), or for nobody in particular."""
+    titles = record["owners"]
+    started, ended = record.get("started"), record.get("ended")
+    return PastJob(
+        id=record["id"],
+        key=str(record.get("key")),
+        title=str(titles.get(owner) or next(iter(titles.values()), "")),
+        state=record["state"],
+        task=record["task"],
+        queued=_utc(record["queued"]),
+        started=_utc(started),
+        ended=_utc(ended),
+        elapsed=max(0.0, (ended or time.time()) - started) if started else 0.0,
+        seconds=record.get("seconds"),
+        memory=record.get("memory"),
+        phase=str(record.get("phase", "")),
+        fraction=float(record.get("fraction") or 0.0),
+        error=record.get("error"),
+        log=record["log"],
+    )
+
+
+def _utc(seconds):
+    """Turn seconds since 1970 into a datetime in UTC; None stays None."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+# --- which queues are there ---
+
+
+def about_this_process() -> dict:
+    """Return what distinguishes this process from all others that there were: machine, number and time of start."""
+    return {"host": socket.gethostname(), "pid": os.getpid(), "began": _began(os.getpid())}
+
+
+def is_alive(folder: Path) -> bool | None:
+    """Return whether the process of the queue with a folder may still run; None if it is no folder of a queue."""
+    try:
+        record = json.loads((folder / QUEUE_FILE).read_text(encoding="utf-8"))
+        if record["host"] == socket.gethostname() and os.name == "posix":
+            return _runs(record["pid"], record.get("began"))
+        return time.time() - (folder / QUEUE_FILE).stat().st_mtime <= STALE_SECONDS  # that is all that can be found out
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _runs(pid, began) -> bool:
+    """Return whether a process of this machine, which began at a time, may still run."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return began is None or _began(pid) in (None, began)  # another process may have the number by now
+
+
+def _began(pid):
+    """Return when a process began, in the units of Linux; None on other systems."""
+    try:
+        with open(f"/proc/{int(pid)}/stat", encoding="ascii", errors="replace") as file:
+            return int(file.read().rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return None
