@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from xmlcore import store
 from xmlcore.experiment.catalog import MODELS
+from xmlcore.experiment.submitting import submit
 from xmlcore.experiment.sweeps import Sweep, SweepSettings
-from xmlcore.experiment.task import keep, submit, task
+from xmlcore.experiment.task import keep, task
 from xmlcore.experiment.train import changed_params
 from xmlcore.progress import Cancelled, Progress, part_of, silent
 
