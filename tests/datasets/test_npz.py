@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from datasets.reads import failure, random_matrices, warned
 from datasets.test_sources import Upload
 
-from xmlcore.datasets import read_dataset, read_matrix
+from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_dataset, read_matrix
 
 X, Y = random_matrices(np.random.default_rng(3), n=40, d=9, k=6)
 CSR = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
@@ -139,6 +139,21 @@ def test_a_row_without_the_name_of_a_class_has_no_label():
 
 
 @pytest.mark.filterwarnings("ignore::xmlcore.datasets.DatasetWarning")
+def test_class_numbers_of_the_test_rows_may_be_only_0_and_1_where_the_training_rows_have_more():
+    train, test = (arrays(X=np.eye(3), y=np.array(classes)) for classes in ([0, 3, 2], [0, 1, 1]))
+    with pytest.warns(DatasetWarning, match="class number for each row"):
+        data = read_dataset(train, test)
+    assert data.Y_test.toarray().tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0]]
+    with pytest.raises(DatasetFormatError, match="data.*0 or 1: this may be one label, or two classes"):
+        read_dataset(arrays(X=np.eye(3), y=np.array([0, 1, 0])), test)
+    with pytest.warns(DatasetWarning, match="class number for each row"):
+        data = read_dataset(
+            arrays(X=np.eye(3)), arrays(X=np.eye(3)), labels=arrays(y=np.array([0, 3, 2])),
+            test_labels=arrays(y=np.array([0, 1, 1])),
+        )  # fmt: skip
+    assert data.Y_test.toarray().argmax(axis=1).tolist() == [0, 1, 1]
+
+
 def test_classes_that_only_one_of_two_files_has_are_labels_of_both():
     train, test = (arrays(X=np.eye(3), y=np.array(classes)) for classes in ([0, 3, 2], [5, 2, 2]))
     assert read_dataset(train, test).Y_test.shape == read_dataset(train, test).Y_train.shape == (3, 6)

@@ -220,6 +220,13 @@ def test_words_in_some_of_many_columns_do_not_slow_the_others(monkeypatch):
     assert [len(columns) for columns, _ in calls] == [60, 40, 20], "each column is read as text at most once"
 
 
+def test_rows_of_numbers_between_bars_may_have_decimal_commas():
+    read_back = (([[0.5, 1.25], [2.5, 3]], [[1], [0]]), (None, None))
+    assert read(b"0,5|1,25|1\n2,5|3,0|0\n", -1) == read_back
+    assert read(b"0.5|1.25|1\n2.5|3.0|0\n", -1) == read_back
+    assert read(b"a,tags\n1,3|4\n2,3|5\n", "tags")[0] == ([[1], [2]], [[1, 1, 0], [1, 0, 1]])
+
+
 def test_labels_in_a_file_of_their_own_with_decimal_commas_are_refused():
     assert "the label 'y' is 0.5, not 0 or 1" in failure(b"a;b\n1;2\n3;4\n", labels=b"x;y\n1;0\n0;0,5\n").found
 

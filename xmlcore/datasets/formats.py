@@ -39,7 +39,7 @@ IN_BLOCKS = ("auto", "xmlc", "svmlight", "arff")  # formats of large files that 
 READERS = {
     "xmlc": Reader(xmlc, _XMLC_OPTIONS),
     "svmlight": Reader(xmlc, _XMLC_OPTIONS),
-    "npz": Reader(npz, ("max_bytes",)),
+    "npz": Reader(npz, ("max_bytes", "classes")),
     "arff": Reader(arff, ("labels", "max_bytes", "leave_out")),
     "csv": Reader(table, ("labels", "leave_out")),
 }
@@ -56,8 +56,12 @@ def read_rows(
     max_columns=None,
     name=None,
     progress=silent,
+    classes=False,
 ) -> Rows:
-    """Check the arguments of :func:`xmlcore.datasets.read_matrix`, and read the rows of one file, or of two."""
+    """Check the arguments of :func:`xmlcore.datasets.read_matrix`, and read the rows of one file, or of two.
+
+    ``classes``: whether another file of the data set has a list with the class number of each row.
+    """
     if format not in ("auto", *READERS):
         formats = ", ".join(f'"{known}"' for known in READERS)
         raise ValueError(f'format {format!r} cannot be read: use one of {formats}, or "auto"')
@@ -78,7 +82,7 @@ def read_rows(
         format = "csv"
     reader = READERS.get(format, READERS["xmlc"])
     options = {"format": format, "labels": labels, "first_index": first_index, "max_bytes": max_bytes, "counts": counts}
-    options["leave_out"] = leave_out
+    options |= {"leave_out": leave_out, "classes": classes}
     if labels is not None and "labels" not in reader.options and not is_source(labels):
         raise DatasetFormatError(
             source,
@@ -92,7 +96,7 @@ def read_rows(
         rows = reader.module.parse(text, source=source, **{option: options[option] for option in reader.options})
     del text
     if rows.Y is None:
-        _add_labels(rows, labels, first_index, max_bytes, counts)
+        _add_labels(rows, labels, first_index, max_bytes, counts, classes)
     elif labels is not None and "labels" not in reader.options:
         raise DatasetFormatError(
             source, "it has the labels of its rows, but labels= is given too", "Leave labels= out."
@@ -122,7 +126,7 @@ def _check_width(rows, what, matrix, max_columns):
     raise DatasetFormatError(rows.label_source if own else rows.source, found, remedy, line)
 
 
-def _add_labels(rows, labels, first_index, max_bytes, counts):
+def _add_labels(rows, labels, first_index, max_bytes, counts, classes):
     """Read the file of the labels of rows that have none, and put them into ``rows``."""
     if labels is None:
         raise DatasetFormatError(
@@ -132,7 +136,8 @@ def _add_labels(rows, labels, first_index, max_bytes, counts):
     text = read_text(labels, max_bytes=max_bytes, name=rows.label_source, npz=True)
     n_rows = rows.X.shape[0]
     if npz.looks_like(text):
-        rows.Y, rows.label_names, rows.has_label_width = npz.parse_labels(text, rows.label_source, max_bytes)
+        rows.Y, rows.label_names, rows.has_label_width = npz.parse_labels(text, rows.label_source, max_bytes, classes)
+        rows.classes = not rows.has_label_width  # a number that is exact is that of a matrix
     elif table.looks_like(text) or table.is_one_label(text):
         rows.Y, rows.label_names = table.parse_labels(text, rows.label_source)
         rows.has_label_width = True

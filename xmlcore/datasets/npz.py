@@ -26,7 +26,7 @@ _FEW_CLASSES = 10  # different class numbers that are never too many for the row
 _ROWS_PER_VALUE = 1000  # most rows that the shape of a matrix may promise for each value it holds
 
 
-def parse(text, source, max_bytes=None) -> Rows:
+def parse(text, source, max_bytes=None, classes=False) -> Rows:
     """Parse a NumPy archive with the features, and the labels unless they are in another file.
 
     Parameters
@@ -37,6 +37,9 @@ def parse(text, source, max_bytes=None) -> Rows:
         Name of the file in messages.
     max_bytes : int, optional
         Most bytes of all arrays together.
+    classes : bool
+        Whether a list of whole numbers is one of class numbers, as in another file of the data set, even if all are 0
+        or 1, or nearly all differ.
 
     Returns
     -------
@@ -51,17 +54,25 @@ def parse(text, source, max_bytes=None) -> Rows:
     X = _checked(check_features, _matrix(arrays, "X", source, alone=True), source, "features")
     Y = label_names = is_exact = None
     if any(name in arrays for name in ("Y", "y", "Y_indptr")):
-        Y, label_names, is_exact = _labels(arrays, source)
+        Y, label_names, is_exact = _labels(arrays, source, classes)
         if Y.shape[0] != X.shape[0]:
             found = f"its features have {X.shape[0]:,} rows, but its labels {Y.shape[0]:,}"
             raise DatasetFormatError(source, found, "Every row needs its labels: save both from the same rows.")
     feature_names = _names(arrays, "feature_names", X.shape[1], source)
     names = {"feature_names": feature_names, "label_names": label_names}
-    return Rows(source, "npz", X, Y, 0, **names, has_label_width=is_exact)
+    return Rows(source, "npz", X, Y, 0, **names, has_label_width=is_exact, classes=_lists_classes(arrays))
 
 
-def parse_labels(text, source, max_bytes=None) -> tuple[sp.csr_array, list[str] | None, bool]:
+def _lists_classes(arrays) -> bool:
+    """Return whether an archive has a list with the class number of each row."""
+    listed = arrays.get("Y", arrays.get("y"))
+    return listed is not None and listed.ndim == 1 and listed.dtype.kind in "iu" and "Y_indptr" not in arrays
+
+
+def parse_labels(text, source, max_bytes=None, classes=False) -> tuple[sp.csr_array, list[str] | None, bool]:
     """Parse a NumPy archive that holds labels alone, or labels beside features that are not read.
+
+    See :func:`parse` for the arguments.
 
     Returns
     -------
@@ -70,20 +81,20 @@ def parse_labels(text, source, max_bytes=None) -> tuple[sp.csr_array, list[str] 
     is_exact : bool
         Whether the number of labels is exact, not a lower bound.
     """
-    return _labels(_arrays(text, source, max_bytes), source, alone=True)
+    return _labels(_arrays(text, source, max_bytes), source, classes, alone=True)
 
 
-def _labels(arrays, source, alone=False):
+def _labels(arrays, source, classes, alone=False):
     """Return the labels of an archive, their names, and whether their number is exact; see :func:`parse_labels`."""
     only = list(arrays) if alone and len(arrays) == 1 else []
     name = next((name for name in ("Y", "y", *only) if name in arrays), None)
     if "Y_indptr" not in arrays and name is not None and arrays[name].ndim == 1:
-        return _classes(arrays, name, source)
+        return _classes(arrays, name, source, classes)
     Y = _checked(check_labels, _matrix(arrays, "Y", source, alone), source, "labels")
     return Y, _names(arrays, "label_names", Y.shape[1], source), True
 
 
-def _classes(arrays, name, source):
+def _classes(arrays, name, source, are_classes):
     """Return what :func:`_labels` does, from a list with the class of each row: its number from 0, or its name."""
     values = arrays[name]
     classes, numbers = np.unique(values, return_inverse=True)
@@ -93,7 +104,7 @@ def _classes(arrays, name, source):
         if names[:1] == [""]:  # the name of no class
             names, numbers, has_label = names[1:], numbers - 1, numbers > 0
     else:
-        found = _no_classes(values, classes)
+        found = _no_classes(values, classes, are_classes)
         if found is not None:
             remedy = (
                 "Save labels as a matrix of 0 and 1 with a row for each row of the data and a column for each label, "
@@ -112,12 +123,14 @@ def _classes(arrays, name, source):
     return Y, names, is_exact
 
 
-def _no_classes(values, classes) -> str | None:
-    """Return why a value for each row is not certainly a class number; None if it is."""
+def _no_classes(values, classes, are_classes) -> str | None:
+    """Return why a value for each row is not certainly a class number; None if it is, or ``are_classes`` says so."""
     if values.dtype.kind not in "iu" or not classes.size:
         return f"of the type {values.dtype}, which are no class numbers"
     if classes[0] < 0 or classes[-1] >= INT32_MAX:
         return f"such as {int(classes[0] if classes[0] < 0 else classes[-1])}, which is no class number"
+    if are_classes:
+        return None
     if classes[-1] <= 1:
         return "0 or 1: this may be one label, or two classes"
     if classes.size > max(_FEW_CLASSES, values.size / 2):

@@ -53,6 +53,8 @@ class Rows:
         Name of the file with the labels, if that is another.
     has_label_width : bool or None
         Whether the number of labels is exact, not a lower bound. None: it is if there is a ``header_line``.
+    classes : bool
+        Whether the file has a list with the class number of each row.
     """
 
     source: str
@@ -66,6 +68,7 @@ class Rows:
     label_names: list[str] | None = None
     label_source: str | None = None
     has_label_width: bool | None = None
+    classes: bool = False
 
     def has_width(self, what: str) -> bool:
         """Return whether the file says how many features or labels there are, so that the number is exact."""
