@@ -6,7 +6,6 @@ from pages.robustness import choices
 from pages.shared import actions, format, jobs, run_names, server, tasks, workspace
 from pages.shared.noise_supports import SUPPORTS
 from xmlcore import robustness
-from xmlcore.experiment import estimates
 from xmlcore.experiment import twins as pairs
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.experiment.twins import trained_with_noise
@@ -41,7 +40,7 @@ def twins(data, fingerprint, runs, past, k) -> None:
     kept = key in {r["key"] for r in past} or task.exists()
     chosen = [r["key"] for r in runs]
     with st.container(horizontal=True, vertical_alignment="center"):
-        seconds = max(1.0, estimates.twin(server.run(record["key"]), data, ratio, support).seconds)
+        seconds = max(1.0, server.estimated_seconds(task) or 0.0)  # as beside its progress
         actions.button(
             "Show the twin" if kept else f"Train the twin (about {format.seconds(seconds)})",
             type="secondary" if record["key"] in {one["key"] for one, _ in pairs.twins(past)} else "primary",

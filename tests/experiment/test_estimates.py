@@ -65,20 +65,37 @@ def test_noise_in_training_on_all_features_says_what_memory_it_takes(words):
 
 def test_the_next_estimate_of_a_model_on_a_data_set_uses_the_measured_time(words, easy):
     plain, more = experiment.full_params("PLT"), experiment.full_params("PLT", {"n_estimators": 3})
-    before = {name: estimates.train(words, "PLT", params).seconds for name, params in (("1", plain), ("3", more))}
-    work = before["1"] - estimates.START
-    learned.keep(words, "PLT", plain, 0.1)
-    assert learned.train(words, "PLT", plain).seconds == before["1"], "too short to say anything"
-    for seconds in (3.0, 5.0):
+    noisy = experiment.full_params("PLT", {"noise_sigma": 0.1})
+    before = {name: _work(estimates, words, params) for name, params in (("1", plain), ("3", more), ("noisy", noisy))}
+    for seconds in (300.0, 500.0):
         learned.keep(words, "PLT", plain, seconds)
-        assert learned.train(words, "PLT", plain).seconds == pytest.approx(estimates.START + seconds)
-    expected = estimates.START + 5.0 / work * (before["3"] - estimates.START)
-    assert learned.train(words, "PLT", more).seconds == pytest.approx(expected), "other settings, the same factor"
+        factor = _work(learned, words, plain) / before["1"]
+        assert factor == pytest.approx(seconds / before["1"], rel=0.3), "long trainings, the last one most"
+    assert _work(learned, words, more) == pytest.approx(factor * before["3"]), "other settings, the same factor"
+    assert _work(learned, words, noisy) == pytest.approx(factor * before["noisy"]), "noise has no factor of its own yet"
+    learned.keep(words, "PLT", noisy, 3e6)
+    assert _work(learned, words, noisy) == pytest.approx(3e6, rel=1e-3) and _work(learned, words, plain) < 1e3
     for data, model in ((easy, "PLT"), (words, "OneVsRest")):
         params = experiment.full_params(model)
         assert learned.train(data, model, params) == estimates.train(data, model, params)
-    noisy = experiment.full_params("PLT", {"noise_sigma": 0.1})
-    assert learned.train(words, "PLT", noisy) == estimates.train(words, "PLT", noisy)
+
+
+def test_a_short_training_hardly_changes_the_next_estimate(words):
+    params = experiment.full_params("PLT")
+    work = _work(estimates, words, params)
+    learned.keep(words, "PLT", params, 0.1)
+    expected = work * (0.1 / work) ** (0.1 / 2.1)  # two seconds weigh for the estimate as it was
+    assert _work(learned, words, params) == pytest.approx(expected)
+    learned.keep(words, "PLT", params, 3e3)
+    assert _work(learned, words, params) == pytest.approx(3e3, rel=0.02)
+    for _ in range(5):
+        learned.keep(words, "PLT", params, 0.1)
+    assert _work(learned, words, params) > 2e3, "a long training counts after short ones"
+
+
+def _work(module, data, params):
+    """Estimated seconds of a PLT without those that every task takes."""
+    return module.train(data, "PLT", params).seconds - estimates.START
 
 
 @pytest.mark.parametrize("kept", [{}, {"factor": None}, {"factor": "much"}, {"factor": float("nan")}, {"factor": -2.0}])
@@ -90,7 +107,7 @@ def test_a_damaged_record_of_the_last_training_leaves_the_estimate_as_it_is(word
 
 
 def test_a_training_is_learned_from_and_its_task_estimates_by_it(words, monkeypatch):
-    monkeypatch.setattr(learned, "LEAST", 0.0)
+    monkeypatch.setattr(learned, "PRIOR", 1e-9)
     task = experiment.task("train", {"dataset": save_dataset(words)}, {"model": "PLT"})
     key = experiment.keep(task)
     times = experiment.load("train", key).times

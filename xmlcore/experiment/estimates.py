@@ -257,16 +257,6 @@ def _pairs_share(params, n_adversarial, examples_per_class, reference) -> float:
 _TRAININGS = {"PLT": _plt, "OneVsRest": _one_vs_rest, "LdSM": _ldsm, "DoubleSampling": _double_sampling}
 
 
-def twin(run, dataset, ratio: float, support: str) -> Estimate:
-    """Estimate a training like that of a run but with ``ratio`` noisy copies per row, from the times of the run."""
-    from xmlcore.robustness import augmented_bytes
-
-    nonzeros = max(dataset.X_train.nnz, 1)
-    values = dataset.n_train * dataset.n_features if support == "all" else nonzeros
-    n_bytes = augmented_bytes(dataset.n_train, dataset.n_features, nonzeros, ratio, support)
-    return Estimate(START + run.times["fit_s"] * (1 + ratio * values / nonzeros), int(n_bytes))
-
-
 def reduced(dataset, wanted: dict, n_used: int, whole=None) -> Estimate:
     """Estimate a training on ``n_used`` features and one on all features.
 

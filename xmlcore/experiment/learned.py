@@ -1,7 +1,9 @@
 """How much longer trainings take than estimated: learned from each training, used for the next estimate.
 
-What is kept is one factor for each model on each data set and machine, with and without noise in training: the measured
-time of the last training, as a multiple of its estimate.
+What is kept is one factor for each model on each data set and machine, with and without noise: the measured
+time of trainings as a multiple of their estimates. It is a weighted geometric mean: a training weighs as much as it
+took seconds, half as much once another has followed, and the estimate as it is weighs :data:`PRIOR` seconds. So a short
+training, whose time is mostly that of reading and loading, hardly changes the factor, and a long one nearly decides.
 """
 
 import contextlib
@@ -13,12 +15,14 @@ from xmlcore.experiment import estimates
 from xmlcore.experiment.task import Estimate
 
 FOLDER = "times"
-VERSION = 1  # of what is kept, part of its key
-LEAST = 0.5  # seconds; what a shorter training takes beside its own work would change the factor too much
+VERSION = 2  # of what is kept, part of its key
+PRIOR = 2.0  # seconds; the weight of the estimate that nothing was learned for
 
 
 def train(dataset, model: str, params: dict) -> Estimate:
-    """Estimate a training as :func:`xmlcore.experiment.estimates.train` does, corrected by the last one that was kept.
+    """Estimate a training as :func:`xmlcore.experiment.estimates.train` does, corrected by earlier ones.
+
+    Until there was a training with noise, those without noise correct its estimate.
 
     Parameters
     ----------
@@ -33,12 +37,10 @@ def train(dataset, model: str, params: dict) -> Estimate:
     Estimate
     """
     made = estimates.train(dataset, model, params)
-    try:
-        factor = float(store.info(FOLDER, _key(dataset, model, params))["factor"])
-    except (KeyError, OSError, TypeError, ValueError):  # none was kept (a StoreError), or the file is damaged
+    kept = _kept(dataset, model, params) or _kept(dataset, model, {**params, "noise_sigma": 0})
+    if kept is None:
         return made
-    if not 0 < factor < math.inf:
-        return made
+    factor, _ = kept
     return Estimate(estimates.START + factor * (made.seconds - estimates.START), made.bytes)
 
 
@@ -53,11 +55,24 @@ def keep(dataset, model: str, params: dict, seconds: float) -> None:
         Time of the training and of its measurement on the test rows.
     """
     work = estimates.train(dataset, model, params).seconds - estimates.START
-    if seconds < LEAST or work <= 0:
+    if seconds <= 0 or work <= 0:
         return
-    key = _key(dataset, model, params)
-    with contextlib.suppress(OSError), store.writing(FOLDER, key, replace=True, factor=seconds / work):
+    before, weight = _kept(dataset, model, params) or (1.0, PRIOR)
+    weight = max(weight / 2, PRIOR)
+    mean = (weight * math.log(before) + seconds * math.log(seconds / work)) / (weight + seconds)
+    key, fields = _key(dataset, model, params), {"factor": math.exp(mean), "weight": weight + seconds}
+    with contextlib.suppress(OSError), store.writing(FOLDER, key, replace=True, **fields):
         pass  # the record has all there is
+
+
+def _kept(dataset, model, params) -> tuple[float, float] | None:
+    """Return the factor that was kept and its weight in seconds; None if there is none, or its file is damaged."""
+    try:
+        info = store.info(FOLDER, _key(dataset, model, params))
+        factor, weight = float(info["factor"]), float(info["weight"])
+    except (KeyError, OSError, TypeError, ValueError):  # none was kept (a StoreError), or the file is damaged
+        return None
+    return (factor, weight) if 0 < factor < math.inf and 0 < weight < math.inf else None
 
 
 def _key(dataset, model, params) -> str:
