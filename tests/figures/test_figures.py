@@ -109,6 +109,12 @@ def test_the_font_is_the_systems_so_that_an_exported_image_has_it_too():
         assert font.family == "Arial, Helvetica, sans-serif"
 
 
+def test_a_browser_does_not_measure_every_tick_label_once_more():
+    layout = figures.label_frequency(labels([3, 10, 1])).layout.template.layout
+    assert layout.xaxis.ticklabeloverflow == layout.yaxis.ticklabeloverflow == "allow"
+    assert layout.xaxis.automargin and layout.yaxis.automargin, "so labels do not leave the figure"
+
+
 def test_features_per_row_are_drawn_as_labels_are():
     counts = {"rows": [3, 1], "part": ["training", "test"]}
     figure = figures.features_per_row(pd.DataFrame({"features": [2, 4], **counts}))
