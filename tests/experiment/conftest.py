@@ -102,6 +102,7 @@ def some_of_each(easy, classes, monkeypatch):
         kept("selection_stability", of, params=few, seeds=[0, 1]),
         kept("reduced", {"selection": selection.key}, n_per_label=2),
         kept("prefixes", {"run": trees.key}),
+        kept("measures", {"run": run.key}, n_resamples=20),
         kept("node_quality", {"run": run.key}),
         kept("robustness", {"run": run.key}, kind="gaussian", levels=[0.1], n_repeats=1),
         kept("explanations", {"run": run.key}, n_rows=5),

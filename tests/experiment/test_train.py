@@ -23,8 +23,19 @@ def test_evaluate_gives_the_measures_of_the_ranking(data):
     np.testing.assert_allclose(found["R@k"], metrics.recall_at_k(data.Y_test, ranking, 3))
     np.testing.assert_allclose(found["PSP@k"], metrics.psprecision_at_k(data.Y_test, ranking, weights, 3))
     np.testing.assert_allclose(found["PSnDCG@k"], metrics.psndcg_at_k(data.Y_test, ranking, weights, 3))
-    assert found["predict_s"] > 0
+    np.testing.assert_allclose(found["coverage@k"], metrics.coverage_at_k(data.Y_test, ranking, 3))
+    macro = metrics.precision_recall_f1_at_k(data.Y_test, ranking, 3, average="macro")
+    np.testing.assert_allclose([found[f"macro {of}@k"] for of in ("P", "R", "F1")], macro)
+    assert "intervals" not in found and found["predict_s"] > 0
     assert found["predict_ms_per_row"] == pytest.approx(1000 * found["predict_s"] / 30)
+
+
+def test_evaluate_gives_intervals_when_they_are_asked_for(data):
+    found = evaluate(PLT().fit(data.X_train, data.Y_train), data, k=2, intervals=True)
+    frame = found["intervals"].set_index(["measure", "k"])
+    assert (frame["low"] <= frame["value"]).all() and (frame["value"] <= frame["high"]).all()
+    for measure in ("P@k", "PSP@k", "macro F1@k", "abandonment@k"):
+        np.testing.assert_allclose(frame.loc[measure, "value"], found[measure])
 
 
 def test_a_run_is_a_fit_and_an_evaluation(data):

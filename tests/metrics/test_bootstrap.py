@@ -99,6 +99,9 @@ def test_the_usual_measures_are_those_of_measures():
     frame = metrics.intervals(Y, ranked, 4, inv_ps=weights, n_resamples=20)
     for name, values in metrics.measures(Y, ranked, 4, weights).items():
         np.testing.assert_allclose(frame.loc[frame["measure"] == name, "value"], values, rtol=1e-12)
+    named = metrics.measures(Y, ranked, 4, weights, names=["PSR@k", "macro P@k"])
+    np.testing.assert_allclose(named["PSR@k"], metrics.psrecall_at_k(Y, ranked, weights, 4))
+    np.testing.assert_allclose(named["macro P@k"][3], naive("macro P@k", true, ranking, 4, N_LABELS))
     assert list(dict.fromkeys(metrics.intervals(Y, ranked, 1, n_resamples=2)["measure"])) == ["P@k", "R@k", "nDCG@k"]
 
 

@@ -29,6 +29,7 @@ from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selecti
 from xmlcore.experiment.examine import examining_seconds
 from xmlcore.experiment.kept_runs import parameters, runs, seeds_grouped
 from xmlcore.experiment.latex import latex_table
+from xmlcore.experiment.measures import Measured, measure_ranking
 from xmlcore.experiment.node_quality import label_tree_model
 from xmlcore.experiment.prefixes import prefix_measures, prefix_points
 from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
@@ -75,6 +76,7 @@ __all__ = [
     "DamagedResultWarning",
     "Driver",
     "Estimate",
+    "Measured",
     "PerLabelOneVsRest",
     "Rerun",
     "Run",
@@ -101,6 +103,7 @@ __all__ = [
     "load",
     "load_run_model",
     "made_by",
+    "measure_ranking",
     "measure_speed",
     "model_style",
     "model_title",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FOLDER = "runs"
 LARGEST_EXACT = 2**53  # all integers up to this size are exact as float64
+MORE = ("coverage@k", "abandonment@k", "macro P@k", "macro R@k", "macro F1@k", "micro F1@k")
 LEAST_RANKED = 5  # least number of labels that are kept for each test row
 
 
@@ -41,7 +42,8 @@ class Run:
     k : int
         Largest k of the measures.
     measures : DataFrame
-        Columns ``measure`` ("P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k"), ``k`` (1 to ``k``), ``value`` (in [0, 1]).
+        Columns ``measure``, ``k`` (1 to ``k``), ``value`` (in [0, 1]), with the measures of :func:`evaluate`. Runs of
+        earlier versions have the first five only; all others can be computed from ``ranking``.
     times : dict
         "fit_s", "predict_s" and "compile_s" (compiling kernels, which the other times do not include), in seconds, and
         "predict_ms_per_row", in milliseconds.
@@ -74,7 +76,7 @@ class Run:
     trials: list[dict] = field(default_factory=list)
 
 
-def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = None) -> dict:
+def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = None, intervals: bool = False) -> dict:
     """Measure a fitted model on the test rows of a data set.
 
     Parameters
@@ -86,13 +88,16 @@ def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = 
     k : int
     progress : callable, optional
         Passed to ``predict_topk``.
+    intervals : bool
+        Whether to add bootstrap intervals, which take a second or two for 16,000 rows and labels.
 
     Returns
     -------
     dict
-        "P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k": ndarray (k,), the value at 1 to k, in [0, 1];
-        "predict_s": seconds for all test rows; "predict_ms_per_row"; "ranking": the Ranking measured, with
-        max(k, 5) labels.
+        "P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k", "coverage@k", "abandonment@k", "macro P@k", "macro R@k",
+        "macro F1@k" and "micro F1@k": ndarray (k,), the value at 1 to k, in [0, 1]; "predict_s": seconds for all test
+        rows; "predict_ms_per_row"; "ranking": the Ranking measured, with max(k, 5) labels. With ``intervals`` also
+        "intervals": a DataFrame of the same measures with ``low`` and ``high``, see :func:`xmlcore.metrics.intervals`.
     """
     k = check_count(k, "k")
     start = time.perf_counter()
@@ -100,8 +105,12 @@ def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = 
     ranking = model.predict_topk(dataset.X_test, k=max(k, LEAST_RANKED), **reporting)
     seconds = time.perf_counter() - start
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
-    return {
-        **metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps),
+    found = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
+    found |= metrics.measures(dataset.Y_test, ranking, k, names=MORE)
+    if intervals:
+        names = [*found]
+        found["intervals"] = metrics.intervals(dataset.Y_test, ranking, k, measures=names, inv_ps=inv_ps)
+    return found | {
         "predict_s": seconds,
         "predict_ms_per_row": 1000 * seconds / dataset.n_test,
         "ranking": ranking,

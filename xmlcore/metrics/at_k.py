@@ -89,7 +89,7 @@ def precision_recall_f1_at_k(
     [0.5, 0.5]
     """
     check_average(average)
-    found = _at_k(Y_true, ranking, k, [f"{average} {of}@k" for of in ("P", "R", "F1")], labels, n_labels)
+    found = values_at_k(Y_true, ranking, k, [f"{average} {of}@k" for of in ("P", "R", "F1")], labels, n_labels)
     return PrecisionRecallF1(*found)
 
 
@@ -120,7 +120,7 @@ def coverage_at_k(Y_true, ranking, k: int = 5, *, labels=None) -> np.ndarray:
     ValueError, TypeError
         As for :func:`xmlcore.metrics.precision_at_k`.
     """
-    return _at_k(Y_true, ranking, k, ["coverage@k"], labels)[0]
+    return values_at_k(Y_true, ranking, k, ["coverage@k"], labels)[0]
 
 
 def abandonment_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
@@ -150,7 +150,7 @@ def abandonment_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
     ValueError, TypeError
         As for :func:`xmlcore.metrics.precision_at_k`.
     """
-    return _at_k(Y_true, ranking, k, ["abandonment@k"])[0]
+    return values_at_k(Y_true, ranking, k, ["abandonment@k"])[0]
 
 
 def subset_accuracy_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
@@ -178,7 +178,7 @@ def subset_accuracy_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
     ValueError, TypeError
         As for :func:`xmlcore.metrics.precision_at_k`.
     """
-    return _at_k(Y_true, ranking, k, ["subset accuracy@k"])[0]
+    return values_at_k(Y_true, ranking, k, ["subset accuracy@k"])[0]
 
 
 def hamming_loss_at_k(Y_true, ranking, k: int = 5, *, n_labels: int | None = None) -> np.ndarray:
@@ -207,14 +207,14 @@ def hamming_loss_at_k(Y_true, ranking, k: int = 5, *, n_labels: int | None = Non
     ValueError, TypeError
         As for :func:`xmlcore.metrics.precision_at_k`, or the number of labels is not known.
     """
-    return _at_k(Y_true, ranking, k, ["Hamming loss@k"], n_labels=n_labels)[0]
+    return values_at_k(Y_true, ranking, k, ["Hamming loss@k"], n_labels=n_labels)[0]
 
 
-def _at_k(Y_true, ranking, k, measures, labels=None, n_labels=None) -> np.ndarray:
+def values_at_k(Y_true, ranking, k, measures, labels=None, n_labels=None, inv_ps=None) -> np.ndarray:
     """Return measures at 1..k: float64, shape (measures, k)."""
     k = check_count(k, "k")
-    items = [check_item(measure, at, labels=labels) for measure in measures for at in range(1, k + 1)]
-    counts = RowCounts(Y_true, ranking, k, labels=labels, n_labels=n_labels)
+    items = [check_item(measure, at, inv_ps, labels) for measure in measures for at in range(1, k + 1)]
+    counts = RowCounts(Y_true, ranking, k, inv_ps, labels, n_labels)
     return Statistics(counts, items).measured().reshape(len(measures), k)
 
 

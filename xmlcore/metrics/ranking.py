@@ -28,6 +28,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import ranking as _kernels
 from xmlcore.metrics._inputs import as_ranking, read
+from xmlcore.metrics.at_k import values_at_k
 
 
 def precision_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
@@ -259,8 +260,8 @@ def psndcg_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
     return _ratio(sums, _kernels.PS_NDCG_GAIN, _kernels.PS_NDCG_BEST)
 
 
-def measures(Y_true, ranking, k: int = 5, inv_ps=None) -> dict[str, np.ndarray]:
-    """Return all measures of a ranking, computed in one pass.
+def measures(Y_true, ranking, k: int = 5, inv_ps=None, names=None) -> dict[str, np.ndarray]:
+    """Return the usual measures of a ranking, computed in one pass, or those that are named.
 
     Parameters
     ----------
@@ -272,18 +273,22 @@ def measures(Y_true, ranking, k: int = 5, inv_ps=None) -> dict[str, np.ndarray]:
         The last place to measure at. It may be larger than the number of labels.
     inv_ps : array_like of float, shape (L,), optional
         As for :func:`psprecision_at_k`.
+    names : sequence of str, optional
+        Names in :data:`xmlcore.metrics.MEASURES`, such as "macro F1@k".
 
     Returns
     -------
     dict of str to ndarray of float64, shape (k,)
-        ``"P@k"``, ``"R@k"``, ``"nDCG@k"``, and with ``inv_ps`` also ``"PSP@k"`` and ``"PSnDCG@k"``: the values at
-        1..k, in [0, 1], the same as those of the single functions.
+        ``"P@k"``, ``"R@k"``, ``"nDCG@k"``, and with ``inv_ps`` also ``"PSP@k"`` and ``"PSnDCG@k"``; or those named: the
+        values at 1..k, in [0, 1], the same as those of the single functions.
 
     Raises
     ------
     ValueError, TypeError
         As for :func:`precision_at_k`.
     """
+    if names is not None:
+        return dict(zip(names, values_at_k(Y_true, ranking, k, list(names), inv_ps=inv_ps)))
     sums, n = _sums(Y_true, ranking, k, inv_ps)
     result = {
         "P@k": _precision(sums, n),
