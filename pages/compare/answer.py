@@ -2,8 +2,10 @@
 
 import streamlit as st
 
-from pages.compare import listed, of_runs
+from pages.compare import of_runs
 from pages.shared import addresses, format, workspace
+
+WORDS = {"settings": "setting", "result": "result", "model": "model"}  # what a line of the table is
 
 
 def without_results() -> None:
@@ -25,30 +27,32 @@ def sentence(lines, choice) -> None:
     used = workspace.get("dataset")
     fingerprints = list(dict.fromkeys(measured["fingerprint"]))
     first = used if used in fingerprints else fingerprints[0]
-    _best(measured[measured["fingerprint"] == first], choice.measure)
+    _best(measured[measured["fingerprint"] == first], choice)
     others = [fingerprint for fingerprint in fingerprints if fingerprint != first]
     said = []
     for fingerprint in others[:3]:
         best = measured[measured["fingerprint"] == fingerprint].head(1)
-        name, value = listed.names(best)[0], format.percent(best[choice.measure].iloc[0])
+        name, value = best["title"].iloc[0], format.percent(best[choice.measure].iloc[0])
         said.append(f"**{format.plain(name)}** on {format.plain(best['dataset'].iloc[0])} ({value})")
     if said:
         more = f" These are {len(said)} of {len(others)} other data sets." if len(others) > len(said) else ""
         st.markdown(f"Best on other data sets: {format.listed(said)}.{more}")
 
 
-def _best(lines, measure) -> None:
+def _best(lines, choice) -> None:
     """Say which line of one data set is best, and whether it is better than the next one."""
-    names, values = listed.names(lines.head(2)), lines[measure].tolist()
+    measure = choice.measure
+    names, values = lines["title"].tolist(), lines[measure].tolist()
     best, where = format.plain(names[0]), format.plain(lines["dataset"].iloc[0])
     seeds = f", the mean of {lines['n'].iloc[0]} seeds" if lines["n"].iloc[0] > 1 else ""
-    value = f"{measure} **{format.percent(values[0])}**{seeds}"
     if len(lines) == 1:
-        st.markdown(f"On **{where}** there is one result: **{best}**, {value}.")
+        st.markdown(
+            f"On **{where}** there is one result, **{best}**: {measure} **{format.percent(values[0])}**{seeds}."
+        )
         return
     found = of_runs.difference(of_runs.middle(lines.iloc[0], measure), of_runs.middle(lines.iloc[1], measure), measure)
-    of = format.count(len(lines), "line")
-    said = f"On **{where}**, **{best}** is the best of {of}: {value}. "
+    of = format.count(len(lines), WORDS[choice.lines])
+    said = f"On **{where}**, **{best}** has the highest {measure} of {of}: **{format.percent(values[0])}**{seeds}. "
     if found is None:
         st.markdown(f"{said}The next is **{format.plain(names[1])}**, {format.percent(values[1])}.")
     else:

@@ -5,7 +5,7 @@ import dataclasses
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, run_changes, server, workspace
+from pages.shared import format, run_changes, server, settings, workspace
 from xmlcore import experiment, store
 
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "R@5")  # by which results are ordered
@@ -114,7 +114,7 @@ def filtered(frame, choice: Choice) -> pd.DataFrame:
     if choice.model != ANY:
         wanted &= frame["model"] == choice.model
     if choice.tag != ANY:
-        wanted &= [choice.tag in text.split(", ") for text in frame["tags"]]
+        wanted &= frame["tags"].map(lambda text: choice.tag in text.split(", ")).astype(bool)
     if choice.text:
         wanted &= _texts(frame).str.contains(choice.text, case=False, regex=False)
     return frame[wanted]
@@ -139,7 +139,8 @@ def _texts(frame) -> pd.Series:
 def grouped(frame, choice: Choice) -> pd.DataFrame:
     """Return the lines of the table, best first on each data set: see :data:`LINES`.
 
-    The columns are those of :func:`xmlcore.experiment.seeds_grouped`.
+    The columns are those of :func:`xmlcore.experiment.seeds_grouped`, and ``run``, ``named``, ``tags``, ``note`` and
+    ``archived`` of the first result of each line, and ``title``, by which it differs from other lines of its data set.
     """
     alone = frame.assign(setting=frame["key"]) if choice.lines == "result" else frame
     lines = experiment.seeds_grouped(alone)
@@ -148,14 +149,15 @@ def grouped(frame, choice: Choice) -> pd.DataFrame:
     lines = lines.sort_values(choice.measure, ascending=False, kind="stable", na_position="last")
     if choice.lines == "model":
         lines = lines.drop_duplicates(["fingerprint", "model"])
-    return lines.reset_index(drop=True)
+    lines = lines.reset_index(drop=True)
+    return lines.assign(title=_titles(lines))
 
 
-def names(lines) -> list[str]:
+def _titles(lines) -> list[str]:
     """Return a name for each line, by which lines of one data set differ: the user's, or the model and its settings."""
     short = [row.run if row.named else experiment.model_title(row.model, row.params) for row in lines.itertuples()]
     often = pd.Series(list(zip(lines["fingerprint"], short))).value_counts()
-    texts = _differing(lines)
+    texts = _differing(lines, seed=bool((lines["keys"].str.len() == 1).all() and lines["setting"].equals(lines["key"])))
     named = [
         name if often[(fingerprint, name)] == 1 else f"{name} ({text})" if text else name
         for name, fingerprint, text in zip(short, lines["fingerprint"], texts)
@@ -167,17 +169,18 @@ def names(lines) -> list[str]:
     ]
 
 
-def _differing(lines) -> list[str]:
-    """Return, for each line, the parameters in which it differs from others of its model, in words."""
-    from pages.shared import settings
+def _differing(lines, seed: bool) -> list[str]:
+    """Return, for each line, the parameters in which it differs from others of its model, in words.
 
+    ``seed`` says whether the seed is one of them: not where the results of all seeds are in one line.
+    """
     found = [""] * len(lines)
     place = {index: number for number, index in enumerate(lines.index)}
     for model, own in lines.groupby("model", sort=False):
-        columns = experiment.parameters(own)
+        columns = experiment.parameters(own, seed=seed)
         columns = columns.drop(columns=[name for name in columns if name == "noise_sigma"])
         for index, values in zip(own.index, columns.to_dict("records")):
-            found[place[index]] = settings.words(model, values).replace(" = ", " ")
+            found[place[index]] = settings.short_words(model, values)
     return found
 
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.compare import of_runs
-from pages.shared import charts, format, results, server, tables, workspace
+from pages.shared import charts, format, predictions, results, server, tables, workspace
 
 LISTED = 1000  # most labels and rows in a table
 
@@ -57,9 +57,9 @@ def _labels(a, b, k, names, file_name) -> None:
         "compare.wins",
         {
             "bucket": text("Labels", width=70),
-            "a": number(f"{first} is better", format="localized", width=180),
+            "a": number("First is better", format="localized", width=120),
             "equal": number("Equal", format="localized", width=70),
-            "b": number(f"{second} is better", format="localized", width=180),
+            "b": number("Second is better", format="localized", width=130),
         },
     )
     query = st.text_input(
@@ -73,11 +73,11 @@ def _labels(a, b, k, names, file_name) -> None:
         {
             "name": text("Label", width=140, pinned=True),
             "difference": number("Difference", width=85, help=f"F1 of {first} less that of {second}, in points."),
-            "f1_a": number(f"F1 of {first}, %", format="%.1f", width=130),
-            "f1_b": number(f"F1 of {second}, %", format="%.1f", width=130),
+            "f1_a": number("First, F1 %", format="%.1f", width=95, help=f"First: {first}."),
+            "f1_b": number("Second, F1 %", format="%.1f", width=105, help=f"Second: {second}."),
             "rows": number("Test rows", format="localized", width=80),
-            "right_a": number(f"Found by {first}", format="localized", width=130),
-            "right_b": number(f"Found by {second}", format="localized", width=130),
+            "right_a": number("First finds", format="localized", width=88, help="Test rows for which it is right."),
+            "right_b": number("Second finds", format="localized", width=100, help="Test rows for which it is right."),
             "n_train": number("Training rows", format="localized", width=105),
             "bucket": text("Bucket", width=65),
         },
@@ -119,25 +119,46 @@ def _rows(a, b, k, names, file_name) -> None:
     columns = {
         "row": number("Row", format="%d", width=60),
         "name": text("Name", width=260),
-        "right_a": number(f"Right of {first}", format="%d", width=110),
-        "right_b": number(f"Right of {second}", format="%d", width=110),
+        "right_a": number("First, right", format="%d", width=90, help=f"Right labels of {first}."),
+        "right_b": number("Second, right", format="%d", width=105, help=f"Right labels of {second}."),
         "labels": text("True labels", width=220),
-        "first": text(f"{first} predicts", width=220, help="✓ marks right labels."),
-        "second": text(f"{second} predicts", width=220, help="✓ marks right labels."),
+        "first": text("First predicts", width=220, help="✓ marks right labels."),
+        "second": text("Second predicts", width=220, help="✓ marks right labels."),
     }
-    tables.show(
+    event = tables.show(
         drawn[[name for name in columns if name in drawn]],
         f"compare.rows.{a[:6]}.{b[:6]}.{k}",
         columns,
         height=tables.height(len(drawn), 360),
+        on_select="rerun",
+        selection_mode="single-row",
     )
-    st.caption(f"Showing {len(listed):,} of {format.count(len(frame), 'row')}, largest differences first.")
+    st.caption(
+        f"Showing {len(listed):,} of {format.count(len(frame), 'row')}, largest differences first. Tick a row to see "
+        "both predictions of it."
+    )
+    ticked = [line for line in event.selection.rows if line < len(listed)]
+    if ticked:
+        _one_row(data, {first: one, second: other}, int(listed["row"].iloc[ticked[0]]), k)
     charts.csv_button(
         "Rows compared, CSV",
         lambda: tables.csv_safe(frame),
         f"{file_name}-rows-{a[:6]}-{b[:6]}-at-{k}",
         "All test rows for which they differ",
     )
+
+
+def _one_row(data, runs, row, k) -> None:
+    """Show what two results predict for a row, and the features of the row."""
+    name = f" {format.plain(data.row_names_test[row])}" if data.row_names_test is not None else ""
+    st.markdown(f"**Test row {row:,}**{name}")
+    for number, (column, (title, run)) in enumerate(zip(st.columns(2, gap="medium"), runs.items())):
+        with column:
+            st.markdown(f"**{format.plain(title)}**")
+            predictions.show(data, run, row, k, key=f"compare.row.{number}")
+    features = tables.features(data, data.X_test, row)
+    if not features.empty:
+        tables.show_features(features, key="compare.row.features", most=220)
 
 
 def _predicted(data, ranking, row, k) -> str:

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.compare import across, listed, of_runs, one, pairs
+from pages.compare import across, of_runs, one, pairs
 from pages.shared import charts, format, results, settings, tables, workspace
 from xmlcore import experiment, figures
 
@@ -29,7 +29,7 @@ def show(chosen, lines, choice) -> None:
         return
     of = lines[(lines["fingerprint"] == fingerprint) & lines[choice.measure].notna()]
     wanted = chosen[chosen["fingerprint"] == fingerprint] if len(chosen) else of.head(FIRST)
-    names = dict(zip((of_runs.middle(line, choice.measure) for _, line in wanted.iterrows()), listed.names(wanted)))
+    names = {of_runs.middle(line, choice.measure): line["title"] for _, line in wanted.iterrows()}
     keys = of_runs.readable(list(names))[:MOST]
     where = wanted["dataset"].iloc[0] if len(wanted) else ""
     file_name = f"{format.file_name(where)}-compared"
@@ -74,7 +74,7 @@ def _header(keys, names, chosen, wanted, where) -> None:
         said.append("Of several seeds, the result nearest to their mean stands for all.")
     if said:
         st.caption(" ".join(said))
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.caption("All that is known of:", width="content")
         for key in keys:
             one.link(key, names[key])
@@ -181,7 +181,7 @@ def _costs(lines, measure, file_name) -> None:
     if len(known) < 2:
         return
     st.header("What precision costs")
-    frame = pd.DataFrame({"run": listed.names(known), "model": [_style(line) for _, line in known.iterrows()]})
+    frame = pd.DataFrame({"run": known["title"].to_numpy(), "model": [_style(line) for _, line in known.iterrows()]})
     frame = frame.assign(fit_s=known["fit_s"].to_numpy(), model_mb=known["model_bytes"].to_numpy() / 1e6)
     frame[measure] = 100 * known[measure].to_numpy()
     charts.show_figure(
@@ -217,9 +217,9 @@ def _coordinates(lines, measure, file_name) -> None:
     own = lines[lines["model"] == model]
     known = {p.name: p for p in experiment.MODELS[model].parameters} if model in experiment.MODELS else {}
     columns = experiment.parameters(own, seed=False)
-    frame = pd.DataFrame({name: _axis(columns[name]) for name in columns}, index=own.index)
+    frame = pd.DataFrame({name: _axis(columns[name], known.get(name)) for name in columns}, index=own.index)
     frame[measure] = 100 * own[measure]
-    labels = {name: known[name].label if name in known else name for name in columns}
+    labels = {name: known[name].label.split(",")[0] if name in known else name for name in columns}
     figure = figures.parameters_compared(frame, labels, measure, f"{measure} of {model} by settings")
     charts.show_figure(
         figure,
@@ -232,8 +232,8 @@ def _coordinates(lines, measure, file_name) -> None:
     )
 
 
-def _axis(values) -> pd.Series:
+def _axis(values, parameter) -> pd.Series:
     """Return the values of a parameter as numbers, or as texts if some are none."""
     if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
         return pd.to_numeric(values)
-    return values.map(lambda value: "automatic" if value is None else str(value))
+    return pd.Series([settings.value_text(value, parameter) for value in values], index=values.index)

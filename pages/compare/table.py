@@ -61,7 +61,9 @@ def show(lines, choice, total: int) -> None:
     shown = sum(len(keys) for keys in lines["keys"])
     of = f"Showing {shown:,} of {format.count(total, 'result')}"
     grouped = f" in {format.count(len(lines), 'line')}" if shown != len(lines) else ""
-    spread = " ± is half of the 95 % interval of the mean over seeds." if (lines["n"] > 1).any() else ""
+    spread = (
+        f" ± is half of the 95 % interval of the mean {choice.measure} over seeds." if (lines["n"] > 1).any() else ""
+    )
     st.caption(
         f"{of}{grouped}, best {choice.measure} first; measures in percent.{spread} Tick lines to compare or change "
         "them; click a heading to sort."
@@ -80,23 +82,24 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
         frame["model"] = lines["model"]
         columns["model"] = text("Model", width=100)
     several = bool((lines["n"] > 1).any())
-    for measure in dict.fromkeys((choice.measure, *SHOWN)):
-        frame[measure] = 100 * lines[measure]
-        columns[measure] = number(measure, format="%.2f", width=68)
-        if several:
-            name = f"{measure} ±"
-            frame[name] = 50 * (lines[f"{measure} high"] - lines[f"{measure} low"])
-            columns[name] = number("±", format="%.2f", width=SMALL, help=f"Of {measure}, over seeds.")
+    frame[choice.measure] = 100 * lines[choice.measure]
+    columns[choice.measure] = number(choice.measure, format="%.2f", width=68)
     if several:
+        frame["spread"] = 50 * (lines[f"{choice.measure} high"] - lines[f"{choice.measure} low"])
+        columns["spread"] = number("±", format="%.2f", width=SMALL, help=f"Of {choice.measure}, over seeds.")
         frame["n"] = lines["n"]
         columns["n"] = number("Seeds", format="%d", width=58, help="Results with these settings and other seeds.")
+    for name, (title, values, column) in _parameters(lines, choice).items():
+        frame[name] = values
+        columns[name] = column(title, width=max(70, min(160, 9 * len(title))))
+    for measure in SHOWN:
+        if measure != choice.measure:
+            frame[measure] = 100 * lines[measure]
+            columns[measure] = number(measure, format="%.2f", width=68)
     frame["fit_s"] = [format.in_seconds(value) if value == value else None for value in lines["fit_s"]]
     columns["fit_s"] = number("Training, s", format="%g", width=85)
     frame["model_mb"] = lines["model_bytes"] / 1e6
     columns["model_mb"] = number("Model, MB", format="%.3g", width=82, help="Size in memory.")
-    for name, (title, values, column) in _parameters(lines, choice).items():
-        frame[name] = values
-        columns[name] = column(title, width=max(70, min(160, 9 * len(title))))
     for name, title, width in (("tags", "Tags", 100), ("note", "Note", 140)):
         if lines[name].astype(bool).any():
             frame[name] = lines[name]
@@ -117,7 +120,7 @@ def _parameters(lines, choice) -> dict:
     known = {p.name: p for info in experiment.MODELS.values() for p in info.parameters}
     found, titles = {}, set()
     for name, values in experiment.parameters(lines, choice.every, seed=choice.lines == "result").items():
-        title = known[name].label if name in known else name
+        title = known[name].label.split(",")[0] if name in known else name
         title = f"{title} ({name})" if title in titles or title in SHOWN else title
         titles.add(title)
         given = [value for value in values if value is not None]
@@ -155,8 +158,8 @@ def buttons(records: list, lines, frame, choice) -> None:
                 choice.measure,
             ),
             "report.html",
-            "One file with tables, figures, tests, settings and versions that needs no network: of the ticked results, or "
-            "else of all in the table",
+            "One file with tables, figures, tests, settings and versions that needs no network: of the ticked results, "
+            "or else of all in the table",
         )
 
 

@@ -31,6 +31,16 @@ def words(model: str, params: dict) -> str:
     )
 
 
+def short_words(model: str, params: dict) -> str:
+    """Return settings for a name, such as ``C 0.5, Trees 3``: of labels of the form what is before a comma."""
+    info = (experiment.MODELS | experiment.SELECTORS).get(model)
+    known = {p.name: p for p in info.parameters} if info else {}
+    return ", ".join(
+        f"{known[name].label.split(',')[0] if name in known else name} {value_text(value, known.get(name))}"
+        for name, value in params.items()
+    )
+
+
 def in_form(model: str, message: str) -> str:
     """Return a message of a model or a selection with names of parameters replaced by the labels of the form.
 

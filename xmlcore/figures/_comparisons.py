@@ -149,10 +149,18 @@ def _dimension(values, label) -> dict:
         distinct = sorted(values.unique())
         ticks = {"tickvals": distinct, "ticktext": [f"{value:g}" for value in distinct]} if len(distinct) <= 8 else {}
         return {"label": label, "values": values.astype(float).tolist(), **ticks}
-    distinct = sorted(values.astype(str).unique())
+    distinct = sorted(values.astype(str).unique(), key=_by_number)
     places = {text: place for place, text in enumerate(distinct)}
     ticks = {"tickvals": list(places.values()), "ticktext": [short(text, 16) for text in distinct]}
     return {"label": label, "values": [places[str(value)] for value in values], **ticks}
+
+
+def _by_number(text: str):
+    """Return by what texts are ordered: numbers by their size, before other texts."""
+    try:
+        return 0, float(text.replace(",", "")), text
+    except ValueError:
+        return 1, 0.0, text
 
 
 def run_colors(frame: pd.DataFrame) -> dict:

@@ -27,13 +27,6 @@ def words():
     return small_data("words")
 
 
-def tick(page, rows):
-    """Tick lines of the table of all results."""
-    table = next(e for e in page.at.dataframe if "run" in e.value.columns and "created" in e.value.columns)
-    page.at.session_state[table.proto.id] = None
-    return page
-
-
 def test_without_results_the_page_says_what_to_do(ready):
     page = ready.go("compare")
     assert "No model has been trained in this workspace yet" in page.text()
@@ -41,14 +34,14 @@ def test_without_results_the_page_says_what_to_do(ready):
 
 def test_one_result_is_listed_and_nothing_is_compared(ready, words):
     page = listed(ready, make(1, words), words)
-    assert "there is one result" in page.text() and "Showing 1 of 1 result" in page.text()
+    assert "there is one result, PLT: P@1" in page.text().replace("*", "") and "Showing 1 of 1 result" in page.text()
     assert "Is the difference real?" not in page.text()
 
 
 def test_the_first_sentence_says_which_is_best_and_whether_that_is_sure(ready, words):
     page = listed(ready, make(12, words), words)
     said = page.text().replace("*", "")
-    assert "On words," in said and "is the best of 6 lines: P@1" in said
+    assert "On words," in said and "has the highest P@1 of 6 settings:" in said
     assert "chance alone gives such a difference in" in said
     assert "Showing 12 of 12 results in 6 lines" in said
     for header in ("4 side by side on words", "Is the difference real?", "What precision costs"):
@@ -62,3 +55,140 @@ def test_1000_results_are_filtered_within_a_second(ready, words):
     page.at.selectbox(key="compare.model").set_value("LdSM")
     page.run()
     assert time.process_time() - start < 1.0
+
+
+def line(page, **fields):
+    """The line of the table of all results with these values."""
+    frame = page.frame("run", "created")
+    for name, value in fields.items():
+        frame = frame[frame[name] == value]
+    return frame.iloc[0]
+
+
+def ticked(page, keys):
+    """Tick results, as the table does."""
+    from pages.compare import table
+
+    path = workspace_path(page)
+    stored = json.loads(path.read_text())
+    stored["widgets"][table.CHOSEN] = keys
+    path.write_text(json.dumps(stored))
+    page.at.session_state["workspace.view"]["widgets"][table.CHOSEN] = keys
+    return page.run()
+
+
+def records(page):
+    return {one["key"]: one for one in json.loads(workspace_path(page).read_text())["runs"]}
+
+
+def test_seeds_share_a_line_and_each_result_has_its_own_when_asked(ready, words):
+    page = listed(ready, make(6, words), words)
+    frame = page.frame("run", "created")
+    assert frame["n"].tolist() == [3, 3] and frame["spread"].notna().all()
+    page.at.selectbox(key="compare.lines").set_value("result")
+    frame = page.run().frame("run", "created")
+    assert len(frame) == 6 and "spread" not in frame and set(frame["param.random_state"]) == {0, 1, 2}
+    assert frame["P@1"].is_monotonic_decreasing
+
+
+def test_all_parameters_are_columns_when_asked(ready, words):
+    page = listed(ready, make(12, words), words)
+    assert {name for name in page.frame("run", "created") if "param." in name} == {"param.C"}
+    page.at.toggle(key="compare.every").set_value(True)
+    assert "param.n_estimators" in page.run().frame("run", "created")
+
+
+def test_tags_notes_and_names_are_kept_and_found(ready, session, words):
+    page = listed(ready, make(6, words), words)
+    keys = list(records(page))
+    page = ticked(page, keys[:3])
+    tags = next(e for e in page.at.text_input if e.key.startswith("compare.tags."))
+    tags.set_value(" final, ablation ,, final")
+    page.run()
+    next(e for e in page.at.text_area if e.key.startswith("compare.note.")).set_value("the *best* one")
+    page.run()
+    page.at.text_input(key=f"compare.name.{keys[0]}").set_value("mine")
+    page.run()
+    assert [records(page)[key]["tags"] for key in keys[:3]] == [["final", "ablation"]] * 3
+    again = session(page.token).go("compare")
+    assert line(again, run="mine")[["tags", "note"]].tolist() == ["final, ablation", "the *best* one"]
+    again.at.selectbox(key="compare.tag").set_value("ablation")
+    assert again.run().frame("run", "created")["run"].tolist() == ["mine"]
+    again.at.selectbox(key="compare.tag").set_value("all")
+    again.at.text_input(key="compare.text").set_value("BEST")
+    assert again.run().frame("run", "created")["run"].tolist() == ["mine"]
+
+
+def test_archived_results_are_left_out_until_asked_for(ready, words):
+    page = listed(ready, make(6, words), words)
+    keys = list(records(page))
+    ticked(page, keys[:3]).press("compare.archive")
+    assert len(page.frame("run", "created")) == 1 and "Showing 3 of 6 results" in page.text()
+    page.at.toggle(key="compare.archived").set_value(True)
+    assert sorted(page.run().frame("run", "created")["archived"]) == ["", "archived"]
+    assert "3 results, measures in percent" in page.go("train").text()
+    page.go("compare").press("compare.archive")
+    assert not any(one.get("archived") for one in records(page).values())
+
+
+def test_deleted_results_come_back_with_undo(ready, words):
+    page = listed(ready, make(6, words), words)
+    before = records(page)
+    ticked(page, list(before)[:3]).press("compare.delete")
+    assert len(records(page)) == 3 and "Deleted: PLT, PLT and PLT." in page.text()
+    page.press("compare.undo")
+    assert records(page) == before
+
+
+def test_two_ticked_lines_stand_side_by_side(ready, words):
+    page = listed(ready, make(12, words), words)
+    keys = list(records(page))
+    page = ticked(page, [keys[0], keys[1], keys[2], keys[6]])
+    assert "2 side by side on words" in page.text()
+    measures = page.frame("measure")
+    assert measures["measure"].tolist()[:3] == ["P@1", "P@3", "P@5"] and len(measures.columns) == 3
+    wins = page.frame("bucket", "a", "equal", "b").set_index("bucket")
+    assert wins.loc["all"].sum() == len(page.frame("label", "difference", "f1_a"))
+    assert {"Measures, LaTeX", "Measures, CSV", "All results, CSV", "Report, HTML"} <= page.downloads()
+
+
+def test_a_result_has_a_view_with_an_address_of_its_own(ready, session, words):
+    runs = make(1, words, first=6)
+    key = runs[0]["key"]
+    page = session(listed(ready, runs, words).token)
+    page.at.query_params["run"] = key[:12]
+    page.go("compare")
+    said = page.text()
+    assert "OneVsRest on words" in said and "on this data set" in said
+    facts = page.frame("what", "value").set_index("what")["value"]
+    assert facts["Fingerprint of the data set"] == words.fingerprint and facts["Key"] == key
+    settings = page.frame("title", "value", "name")
+    assert settings["name"].tolist() == ["C"], "what was chosen comes first, apart from the defaults"
+    page.press("compare.back")
+    assert "Showing 1 of 1 result" in page.text()
+
+
+def test_an_address_of_an_unknown_result_says_so(ready, session, words):
+    page = session(listed(ready, make(2, words), words).token)
+    page.at.query_params["run"] = "0" * 12
+    assert "does not have the result of the link" in page.go("compare").text()
+
+
+def test_three_data_sets_are_compared_by_the_best_of_each_model(ready, words):
+    others = [small_data("second", 1), small_data("third", 2)]
+    runs = [one for number, data in enumerate((words, *others)) for one in make(12, data, first=100 * number)]
+    page = listed(ready, runs, words, *others)
+    said = page.text().replace("*", "")
+    assert "Best on other data sets:" in said and "Over several data sets" in said
+    assert "Friedman's test" in said and "With 3 data sets it could hardly find any" in said
+    page.at.selectbox(key="compare.dataset").set_value(words.fingerprint)
+    assert "Over several data sets" not in page.run().text()
+
+
+def test_a_workspace_with_damaged_tags_and_notes_is_still_shown(ready, words):
+    runs = make(3, words)
+    for one, tags in zip(runs, ("text", [1, "good"], None)):
+        one |= {"tags": tags, "note": 5}
+    page = listed(ready, runs, words)
+    assert "Showing 3 of 3 results" in page.text()
+    assert page.frame("run", "created")["n"].tolist() == [3]
