@@ -120,7 +120,7 @@ def test_where_one_level_costs_too_much_shapes_of_affordable_cost_are_tried():
     wide, usual, binary = possible_shapes(EVERY_AUTO, Sizes(97_200, 1000, 1.0))
     assert wide == {"arity": 16, "max_leaf_labels": 63} and binary == {"arity": 2, "max_leaf_labels": 400}
     assert usual == choosing.BINARY
-    data = Sizes(490_449, 670_091, 5.4)
+    data = Sizes(490_449, 500_000, 5.4)
     shapes = possible_shapes(EVERY_AUTO, data)
     costs = [relative_cost(data, *shape.values()) for shape in shapes]
     assert len(shapes) == 3 and costs == sorted(costs) and costs[-1] <= RULE.most_cost
@@ -238,6 +238,14 @@ def test_a_shape_that_costs_more_must_be_better_by_a_share():
         scores = {2: 1.0, 16: 1.2, 64: 1.2 * (1 + gain * 0.1)}
         trials = MadeUpTrials(lambda one, scores=scores: scores[one["arity"]])
         assert decide(fixed, shapes, trials, RULE._replace(shape_gain=0.1))["arity"] == expected
+
+
+def test_a_sample_with_hardly_a_row_for_a_label_does_not_choose_the_shape():
+    thin, thick = Sizes(490_000, 670_000, 5.5), Sizes(490_000, 500_000, 5.5)  # 0.16 and 0.22 rows in a sample of 20,000
+    assert possible_shapes(EVERY_AUTO, thin) == [{"arity": 64, "max_leaf_labels": 164}]
+    assert len(possible_shapes(EVERY_AUTO, thick)) == 3
+    assert possible_shapes(EVERY_AUTO | {"arity": 2}, thin) == [{"arity": 2, "max_leaf_labels": 800}]
+    assert possible_shapes(EVERY_AUTO | {"max_leaf_labels": 100}, thin)[0]["arity"] > 2
 
 
 def test_C_is_the_top_of_a_parabola_over_the_logarithm_of_C():

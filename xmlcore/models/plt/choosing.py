@@ -40,6 +40,7 @@ class Rule(NamedTuple):
     measured_most: int = 10_000
     most_cost: float = 2.5  # A tree may cost at most this many times as much as a binary tree.
     shape_gain: float = 0.02  # A tree replaces one that costs less if it is better by this share.
+    thin: float = 0.2  # With fewer rows per label in a sample, its trials do not decide the shape of the tree.
     C_factor: float = 4.0  # Factor between neighbouring trials of C.
     C_power: float = -0.6  # The C for a sample is the C for all rows times this power of the share of the rows.
     C_trust: float = 0.75  # Weight of the trials against the published C where the sample is a small share of the rows
@@ -155,7 +156,9 @@ def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: R
     The fewer levels a tree has, the fewer factors a label's probability has, and the more precise are the predictions;
     but nodes with many children take longer to train. So this returns a tree of one level where that is affordable.
     Otherwise it returns the usual binary tree, one whose last nodes have as many labels as is affordable, and a tree of
-    the fewest levels that is affordable with nodes of about equally many children.
+    the fewest levels that is affordable with nodes of about equally many children. Where a sample has hardly a row for
+    a label, as with 670,000 labels, its trials rank shapes otherwise than all rows do; then this returns only the tree
+    of the fewest levels.
 
     Parameters
     ----------
@@ -202,7 +205,15 @@ def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: R
         if arity > 2 and affordable(arity, last):
             shapes.append({"arity": arity, "max_leaf_labels": last})
             break
+    sampled_rows_per_label = data.rows_per_label * sizes_of_trials(data.rows, rule)[0] / data.rows
+    if sampled_rows_per_label < rule.thin:
+        return [min(shapes, key=lambda shape: levels_of(n_labels, *shape.values()))]
     return sorted(shapes, key=lambda shape: relative_cost(data, *shape.values()))
+
+
+def levels_of(n_labels: int, arity: int, max_leaf_labels: int) -> int:
+    """Return the number of levels of a balanced tree, the root not counted."""
+    return 1 + math.ceil(math.log(max(n_labels / max(max_leaf_labels, arity), 1.0), arity))
 
 
 def relative_cost(data: Sizes, arity: int, max_leaf_labels: int) -> float:
