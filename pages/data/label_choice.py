@@ -44,7 +44,14 @@ def say(found, file, has_label_file: bool) -> None:
     if not isinstance(found, Look):
         return  # the message comes when the files are read
     if found.inside:
-        parts = {"train": "training rows", "test": "test rows", "labels": "labels"}
+        parts = {
+            "train": "training rows",
+            "test": "test rows",
+            "labels": "labels",
+            "test_labels": "labels of the test rows",
+        }
+        if "train_rows" in found.inside:
+            parts = {"train": "all rows", "train_rows": "training row numbers", "test_rows": "test row numbers"}
         named = {words: found.inside[what] for what, words in parts.items() if what in found.inside}
         shown = [f"{words} from {format.plain(inside)}" for words, inside in named.items()]
         st.caption(f"{name} is an archive: {', '.join(shown)}.")

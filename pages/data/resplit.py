@@ -7,7 +7,7 @@ import streamlit as st
 from pages.data import uploads
 from pages.shared import actions, jobs, server, tasks, workspace
 from xmlcore import experiment, store
-from xmlcore.datasets.downloaded import PUBLISHED_SPLIT
+from xmlcore.datasets.split_files import PUBLISHED_SPLIT
 from xmlcore.experiment import given
 
 WAYS = {

@@ -76,7 +76,8 @@ def show(fingerprint) -> None:
         "train",
         "Training file",
         "XMLC text, svmlight, ARFF, CSV or npz: see the formats above. Packed with gzip, bzip2, xz or zip is fine. A "
-        "zip may also hold training rows, test rows and Mulan's XML.",
+        "zip may also hold training rows, test rows and Mulan's XML, or the files of the Extreme Classification "
+        "Repository with the row numbers of a split.",
     )
     found = label_choice.look_at(train)
     kind = getattr(found, "format", None)
@@ -113,7 +114,7 @@ def show(fingerprint) -> None:
         feature_names = _uploader(
             "features", "Feature names (optional)", "Text, one name per line, in the order of the ids."
         )
-    name, options = _options(kind, test is not None or "test" in inside)
+    name, options = _options(kind, test is not None or bool({"test", "test_rows"} & set(inside)))
     key, read = st.session_state.get(READING, (None, None))
     waits = read == file_ids() and bool(jobs.active("read", key=key))
     actions.button(

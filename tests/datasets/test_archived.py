@@ -58,13 +58,49 @@ def test_what_the_dashboard_writes_is_read_again(tmp_path):
         ["a.txt", "b.txt"],
         ["train-1.arff", "train-2.arff", "test-1.arff"],
         ["a.arff", "a.xml", "b.xml"],
-        ["bibtex_data.txt", "bibtex_trSplit.txt", "bibtex_tstSplit.txt"],
-        ["trn_X_Xf.txt", "trn_X_Y.txt", "tst_X_Xf.txt", "tst_X_Y.txt"],
+        ["bibtex_data.txt", "bibtex_trSplit.txt"],
+        ["a_data.txt", "b_data.txt", "trSplit.txt", "tstSplit.txt"],
+        ["trn_X_Xf.txt", "trn_X_Y.txt", "tst_X_Xf.txt"],
         ["X.npy", "Y.npy"],
     ],
 )
 def test_files_whose_names_do_not_tell_what_they_are_are_not_guessed(names):
     assert archived.roles(names) == {}
+
+
+DATA = b"4 3 2\n0 0:1\n1 1:1\n0,1 2:1\n1 0:2\n"
+SPLITS = {"Bibtex/bibtex_trSplit.txt": b"4 1\n1 2\n", "Bibtex/bibtex_tstSplit.txt": b"2 3\n1 4\n"}
+
+
+def test_all_rows_and_the_files_of_the_published_split_are_one_data_set():
+    archive = zipped({"Bibtex/Bibtex_data.txt": DATA} | SPLITS)
+    data = read_dataset(archive)
+    assert data.Y_train.toarray().tolist() == [[0, 1], [1, 0]] and data.X_train.toarray()[0].tolist() == [2, 0, 0]
+    assert data.Y_test.toarray().tolist() == [[0, 1]]
+    assert data.notes == (
+        "Training and test rows are the first of the published splits.",
+        "Left out: 1 test row, which the split has among the training rows too.",
+    )
+    assert look(archive).inside == {
+        "train": "Bibtex_data.txt", "train_rows": "bibtex_trSplit.txt", "test_rows": "bibtex_tstSplit.txt"
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="has the rows of its split"):
+        read_dataset(archive, DATA)
+    with pytest.raises(DatasetFormatError, match="bibtex_trSplit.txt, line 1: '9' is not the number of a row"):
+        read_dataset(zipped({"data.txt": DATA, "bibtex_trSplit.txt": b"9\n", "bibtex_tstSplit.txt": b"1\n"}))
+
+
+def test_files_of_training_and_test_rows_come_before_the_files_of_a_split():
+    data = read_dataset(zipped({"a/a_train.txt": DATA, "a/a_test.txt": b"1 3 2\n0 0:1\n"} | SPLITS))
+    assert (data.n_train, data.n_test, data.notes) == (4, 1, ())
+
+
+def test_features_and_labels_of_both_parts_are_four_files():
+    members = {"trn_X_Xf.txt": b"2 3\n0:1\n1:1\n", "trn_X_Y.txt": b"2 2\n0:1\n1:1\n"}
+    members |= {"tst_X_Xf.txt": b"1 3\n2:1\n", "tst_X_Y.txt": b"1 2\n0:1 1:1\n", "Yf.txt": b"a\nb\n"}
+    data = read_dataset(zipped(members))
+    assert data.Y_train.toarray().tolist() == [[1, 0], [0, 1]] and data.X_test.toarray().tolist() == [[0, 0, 1]]
+    assert data.Y_test.toarray().tolist() == [[1, 1]]
 
 
 def test_an_archive_that_is_not_understood_says_what_to_do():

@@ -18,9 +18,9 @@ from xmlcore.datasets.power_law import (
 from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
 from xmlcore.datasets.registry import catalog, load, prepare
 from xmlcore.datasets.saved import in_use_or_saved, load_saved, save_dataset
+from xmlcore.datasets.split_files import read_row_numbers
 from xmlcore.datasets.splits import (
     folds,
-    read_row_numbers,
     resplit,
     rows_of_file,
     split_again,

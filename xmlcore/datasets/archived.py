@@ -1,4 +1,6 @@
-"""Data sets in one zip archive, as Mulan's come: training rows, test rows and the XML file of the labels."""
+"""Data sets in one zip archive: Mulan's, with the XML file of the labels, and the Extreme Classification Repository's,
+with files of row numbers, or with features and labels in two files.
+"""
 
 import io
 import os
@@ -18,6 +20,8 @@ PART = {
     "test": re.compile(r"(^|[^a-z])(test|tst)([^a-z]|$)"),
 }
 SPLIT = {"train": re.compile(r"tr(ain)?_?split"), "test": re.compile(r"te?st_?split")}  # files of row numbers
+# Files of features alone and of labels alone, such as trn_X_Xf.txt and trn_X_Y.txt.
+_HALF = {"X": re.compile(r"(^|[^a-z])x_?xf?\.txt"), "Y": re.compile(r"(^|[^a-z])x_?y\.txt")}
 _NAMES = {  # files with a name per line, as the dashboard writes them
     "label_names": re.compile(r"labels?([_-]names?)?\.txt"),
     "feature_names": re.compile(r"features?([_-]names?)?\.txt"),
@@ -54,8 +58,9 @@ def roles(names) -> dict[str, str]:
     Returns
     -------
     dict
-        Names by ``"train"``, ``"test"``, ``"labels"`` (Mulan's XML), ``"label_names"`` and ``"feature_names"``; empty
-        if they do not tell what is what, or there is but one file.
+        Names by ``"train"``, ``"test"``, ``"labels"`` (Mulan's XML, or the labels of the training rows),
+        ``"test_labels"``, ``"label_names"`` and ``"feature_names"``. With ``"train_rows"`` and ``"test_rows"``, files
+        of row numbers, ``"train"`` has all rows. Empty if they do not tell what is what, or there is but one file.
     """
     named = {name: bare(name) for name in names if not ADDED.search(name) and not name.endswith("/")}
     found = {}
@@ -65,13 +70,17 @@ def roles(names) -> dict[str, str]:
             found[what] = matching[0]
     data = [name for name in named if named[name].endswith(DATA) and not is_about(named[name])]
     data = [name for name in data if name not in found.values()]
-    if any(rule.search(named[name]) for rule in SPLIT.values() for name in data):
-        return {}
+    split = {f"{part}_rows": [name for name in data if rule.search(named[name])] for part, rule in SPLIT.items()}
+    data = [name for name in data if not any(name in matching for matching in split.values())]
+    if halves := _halves(data, named):
+        return found | halves
     parts = {part: [name for name in data if rule.search(named[name])] for part, rule in PART.items()}
     if len(parts["train"]) == len(parts["test"]) == 1 and parts["train"] != parts["test"]:
         found |= {part: matching[0] for part, matching in parts.items()}
-    elif len(data) == 1:
+    elif len(data) == 1 and not any(split.values()):
         found["train"] = data[0]
+    elif len(data) == 1 and all(len(matching) == 1 for matching in split.values()):
+        found |= {"train": data[0]} | {part: matching[0] for part, matching in split.items()}
     else:
         return {}
     xml = [name for name in named if named[name].endswith(".xml")]
@@ -80,6 +89,17 @@ def roles(names) -> dict[str, str]:
             return {}
         found |= {"labels": xml[0]} if xml else {}
     return found if len(named) > 1 else {}
+
+
+def _halves(data, named) -> dict[str, str]:
+    """Return which of four files have features or labels of training or test rows; empty if these are not all."""
+    roles = {("train", "X"): "train", ("train", "Y"): "labels", ("test", "X"): "test", ("test", "Y"): "test_labels"}
+    found = {}
+    for (part, half), role in roles.items():
+        matching = [name for name in data if PART[part].search(named[name]) and _HALF[half].search(named[name])]
+        if len(matching) == 1:
+            found[role] = matching[0]
+    return found if len(found) == len(data) == 4 else {}
 
 
 def opened(source, max_bytes: int | None = None) -> dict[str, Member]:

@@ -9,22 +9,19 @@ import tempfile
 import warnings
 from pathlib import Path
 
-import numpy as np
-
 from xmlcore.datasets.archived import DATA, PART, SPLIT, bare, is_about
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.entries import CatalogEntry
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.fetch import DownloadError, Limits, fetch
 from xmlcore.datasets.reading import read_dataset, read_matrix
-from xmlcore.datasets.splits import read_row_numbers
+from xmlcore.datasets.split_files import read_split
 from xmlcore.datasets.unpack import unpack
 from xmlcore.progress import Progress, part_of, silent
 from xmlcore.system import data_root
 
 SOURCES = "sources.json"  # in data_root(): other addresses, {"name": "address"}, or with a checksum: see addresses()
 RECORD = "downloaded.json"  # in the folder of a data set: what was downloaded
-PUBLISHED_SPLIT = "Training and test rows are"  # begins the note on a data set that has a published split of its rows
 
 
 def folder(entry: CatalogEntry) -> Path:
@@ -222,17 +219,8 @@ def _read_parts(entry, inside) -> Dataset:
 def _read_split(entry, path, split) -> Dataset:
     """Read a file with all rows, and two files that have the numbers of the training and of the test rows."""
     X, Y, feature_names, label_names = read_matrix(path)
-    rows = {part: read_row_numbers(split[part], X.shape[0]) for part in split}
-    notes = [f"{PUBLISHED_SPLIT} the first of the published splits."]
-    leaks = np.isin(rows["test"], rows["train"])
-    if leaks.all():
-        found = "all of its rows are training rows too"
-        raise DatasetFormatError(split["test"].name, found, "Replace it by a file with the numbers of other rows.")
-    if leaks.any():
-        rows["test"] = rows["test"][~leaks]
-        rows_are = "1 test row" if leaks.sum() == 1 else f"{int(leaks.sum()):,} test rows"
-        notes.append(f"Left out: {rows_are}, which the split has among the training rows too.")
-    matrices = [matrix[rows[part]] for part in ("train", "test") for matrix in (X, Y)]
+    rows, notes = read_split(split["train"], split["test"], X.shape[0])
+    matrices = [matrix[part] for part in rows for matrix in (X, Y)]
     return Dataset(entry.name, *matrices, feature_names, label_names, notes=tuple(notes))
 
 

@@ -12,6 +12,7 @@ from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.formats import read_rows
 from xmlcore.datasets.remarks import remark
 from xmlcore.datasets.sources import EMPTY, read_text, source_name, stem, telling_name
+from xmlcore.datasets.split_files import read_split
 from xmlcore.datasets.split_sizes import count_test_rows
 from xmlcore.datasets.xmlc import canonical_csr
 from xmlcore.progress import part_of, silent
@@ -242,7 +243,9 @@ def read_dataset(
     train, test : path, bytes, or binary file object
         See :func:`read_matrix`. Without ``test``, some rows of ``train`` become the test rows, drawn at random by
         :func:`split_rows`; the data set's ``notes`` say so. ``train`` may also be a zip archive of several files, whose
-        names tell which one has the training rows (train), the test rows (test), and for ARFF the labels (.xml).
+        names tell which one has the training rows (train), the test rows (test), and for ARFF the labels (.xml); or,
+        as in the Extreme Classification Repository, all rows and the numbers of the rows of each part (trSplit,
+        tstSplit), or the features and the labels of each part (trn_X_Xf, trn_X_Y, tst_X_Xf, tst_X_Y).
     name : str, optional
         By default that of the training file, without its endings and "train"; if nothing is left, that of its folder.
     test_size : float or int
@@ -287,13 +290,17 @@ def read_dataset(
     options |= read_options
     if hasattr(options["labels"], "read") and not hasattr(options["labels"], "getvalue"):
         options["labels"] = options["labels"].read()  # for both files: a file object is at its end after the first
-    inside = archived.opened(train, options["max_bytes"])
+    inside, files_of_split = archived.opened(train, options["max_bytes"]), (None, None)
     if inside and (test is None and split is None or "test" not in inside):
         name = _name_of(train) if name is None else name
         train, test = inside["train"], inside.get("test", test)
         options["labels"] = inside.get("labels") if options["labels"] is None else options["labels"]
+        test_labels = inside.get("test_labels") if test_labels is None else test_labels
+        if "train_rows" in inside and (test is not None or split is not None):
+            raise ValueError("the archive has the rows of its split: give neither split= nor a test file")
         feature_names = inside.get("feature_names") if feature_names is None else feature_names
         label_names = inside.get("label_names") if label_names is None else label_names
+        files_of_split = inside.get("train_rows"), inside.get("test_rows")
     train_label, test_label = source_name(train), source_name(test) if test is not None else None
     if train_label == test_label:
         train_label, test_label = f"{train_label} (training)", f"{test_label} (test)"
@@ -324,22 +331,33 @@ def read_dataset(
     if test is not None:
         matrices = parts[0].X, parts[0].Y, parts[1].X, parts[1].Y
     else:
-        X, Y = parts[0].X, parts[0].Y
-        if split is not None:
-            train_rows, test_rows = check_split(*split, X.shape[0])
-            how = "chosen by a list of row numbers"
-        else:
-            train_rows, test_rows = split_rows(X.shape[0], test_size, random_state) if X.shape[0] else ([], [])
-            how = f"drawn at random with seed {random_state}"
-        matrices = X[train_rows], Y[train_rows], X[test_rows], Y[test_rows]
-        held_out = "The test row is 1" if len(test_rows) == 1 else f"The test rows are {len(test_rows):,}"
-        notes = (f"{held_out} of the {X.shape[0]:,} rows of {train_label}, {how}.",)
+        matrices, notes = _split(parts[0], split, files_of_split, test_size, random_state)
     for part in parts:
         if part.X.shape[0] == 0:
             raise DatasetFormatError(part.source, "it holds no rows", "Give a file with at least one row.")
     plain = {field: None if given is None else given[0] for field, given in names.items()}
     remark(parts, **plain)
     return Dataset(name, *matrices, **plain, notes=notes)
+
+
+def _split(part, split, files_of_split, test_size, random_state):
+    """Return the matrices of training and test rows of one file, and notes on how they were chosen.
+
+    The arguments are those of :func:`read_dataset`, and the files of a published split, or None.
+    """
+    X, Y = part.X, part.Y
+    if files_of_split[0] is not None:
+        (train_rows, test_rows), notes = read_split(*files_of_split, X.shape[0])
+        return (X[train_rows], Y[train_rows], X[test_rows], Y[test_rows]), tuple(notes)
+    if split is not None:
+        train_rows, test_rows = check_split(*split, X.shape[0])
+        how = "chosen by a list of row numbers"
+    else:
+        train_rows, test_rows = split_rows(X.shape[0], test_size, random_state) if X.shape[0] else ([], [])
+        how = f"drawn at random with seed {random_state}"
+    held_out = "The test row is 1" if len(test_rows) == 1 else f"The test rows are {len(test_rows):,}"
+    notes = (f"{held_out} of the {X.shape[0]:,} rows of {part.source}, {how}.",)
+    return (X[train_rows], Y[train_rows], X[test_rows], Y[test_rows]), notes
 
 
 def _join_listed_labels(parts):

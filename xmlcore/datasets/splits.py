@@ -8,9 +8,7 @@ import scipy.sparse as sp
 from xmlcore.datasets import formats
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.duplicates import seen_in_train
-from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.reading import check_split, split_rows
-from xmlcore.datasets.sources import read_text, source_name
 from xmlcore.datasets.split_sizes import count_test_rows, move_to_sizes, whole_sizes
 from xmlcore.datasets.statistics import all_labels
 from xmlcore.validation import check_count, check_labels, csr_parts
@@ -119,70 +117,6 @@ def folds(Y, n_folds: int = 5, method: str = "stratified", random_state: int = 0
         part[order] = np.arange(Y.shape[0]) % n_folds
         return part
     return stratified_parts(Y, np.full(n_folds, 1 / n_folds), random_state)
-
-
-def read_row_numbers(
-    source, n_rows: int | None = None, column: int = 0, *, first: int = 1, name: str | None = None
-) -> np.ndarray:
-    """Read the row numbers of a part from a file, as the Extreme Classification Repository's split files have them.
-
-    Parameters
-    ----------
-    source : path, bytes, or binary file object
-        A text with a line of whole numbers for each row of the part, separated by spaces, tabs or commas: the first
-        number of each line belongs to the first split, the second to the second, and so on. Such files are called
-        ``trSplit.txt`` and ``tstSplit.txt``. May be compressed.
-    n_rows : int, optional
-        Number of rows of the data; without it, numbers that are too large are not found here.
-    column : int
-        Which split, from 0.
-    first : {1, 0}
-        The number of the first row. The repository counts from 1.
-    name : str, optional
-        Name of the source in errors; by default its file name.
-
-    Returns
-    -------
-    ndarray of int64
-        Row numbers from 0, in the order of the file.
-
-    Raises
-    ------
-    DatasetFormatError
-        A line has another number of columns than the first line, something is not the number of a row, or a row is
-        listed twice. The error has the line.
-    """
-    label = source_name(source, name)
-    column, first = check_count(column, "column", 0), check_count(first, "first", 0, 1)
-    lines = read_text(source, name=name).tobytes().decode("utf-8", "replace").splitlines()
-    rows, seen, width = [], {}, None
-    for number, line in enumerate(lines, 1):
-        parts = line.replace(",", " ").split()
-        if not parts:
-            continue
-        width = len(parts) if width is None else width
-        if len(parts) != width:
-            found = f"the line has {len(parts)} numbers, but the first line has {width}"
-            raise DatasetFormatError(label, found, "Each line needs one row number for each split.", number)
-        if column >= width:
-            found = f"there is no split {column + 1}: the file has {width} column{'s' if width > 1 else ''}"
-            raise DatasetFormatError(label, found, "Choose a smaller number of the split.", number)
-        text = parts[column]
-        row = int(text) - first if text.isdecimal() and len(text) < 19 else -1
-        if row < 0 or (n_rows is not None and row >= n_rows):
-            most = "" if n_rows is None else f" to {n_rows - 1 + first:,}"
-            remedy = f"Row numbers are whole numbers from {first}{most}."
-            if text == "0" and first == 1:
-                remedy += " If the first row has the number 0, pass first=0."
-            raise DatasetFormatError(label, f"{text[:40]!r} is not the number of a row", remedy, number)
-        if row in seen:
-            found = f"row {text} is listed twice: line {seen[row]:,} has it too"
-            raise DatasetFormatError(label, found, "List each row once.", number)
-        seen[row] = number
-        rows.append(row)
-    if not rows:
-        raise DatasetFormatError(label, "it lists no rows", "Give a file with one row number per line.")
-    return np.array(rows, np.int64)
 
 
 def rows_of_file(n_train: int, n_test: int, random_state: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from pages.shared import workspace
 from tests.pages.data.test_page import tick as tick_row
 from tests.pages.small import small_data
 from xmlcore import datasets
-from xmlcore.datasets import Dataset, DatasetFormatError, describe, downloaded, examine
+from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine, split_files
 
 HEADERS = ("How large is it?", "How often does a label occur?", "How alike are training and test rows?")
 HEADERS += ("What is wrong with it?", "Which labels belong together?", "Labels", "Rows")
@@ -182,7 +182,7 @@ def test_row_numbers_of_a_file_are_not_applied_to_a_new_split():
 
 
 def test_row_numbers_of_a_file_are_not_applied_to_rows_in_the_order_of_a_published_split():
-    notes = [f"{downloaded.PUBLISHED_SPLIT} the first of the published splits."]
+    notes = [f"{split_files.PUBLISHED_SPLIT} the first of the published splits."]
     with pytest.raises(ValueError, match="Upload that file as your own data"):
         split(small_data(), "file", {"train": b"1\n", "test": b"5\n", "column": 1, "first": 1}, notes)
 
