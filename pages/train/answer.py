@@ -4,16 +4,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, charts, format, results, settings, tables, workspace
+from pages.shared import addresses, charts, format, measured, results, settings, tables, workspace
 from xmlcore import figures
 
 TREE_MODELS = ("PLT", "LdSM")
+TO = "\u2060–\u2060"  # a dash with word joiners, which keep an interval on one line
 SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")
-MEANING = {
-    "P@k": "share of the k predicted labels that are right",
-    "nDCG@k": "right labels count more the earlier they come; 100 % is the best possible order",
-    "PSP@k": "propensity-scored P@k: rare labels count more; 100 % is the best possible value",
-}
 
 
 def sentence(data, name, run) -> None:
@@ -34,14 +30,7 @@ def sentence(data, name, run) -> None:
 def show(run, record) -> None:
     """Show the measures, times and size of a run, and links to other pages about it; ``record`` is its record."""
     results.mark(record)
-    measures = [m for m in SHOWN_MEASURES if (run.measures["measure"] == m).any()]
-    lines = ["| % | " + " | ".join(f"k = {k}" for k in results.KS) + " |", "|:--|" + "--:|" * len(results.KS)]
-    for measure in measures:
-        values = " | ".join(percent(value(run.measures, measure, k)) for k in results.KS)
-        lines.append(f"| **{measure}** | {values} |")
-    table, meaning = st.columns([6, 5], gap="medium", vertical_alignment="center")
-    table.markdown("\n".join(lines))
-    meaning.caption("  \n".join(f"**{m}**: {MEANING[m]}." for m in measures))
+    _table(measured.headline(record["key"]))
     times, size = run.times, run.size
     cards = [
         ("Training", format.duration(times["fit_s"]), _compile_help(times)),
@@ -70,6 +59,24 @@ def show(run, record) -> None:
         ("From the cache, trained at " if cached else "Trained at ")
         + f"{format.when(run.created)} with {format.plain(settings_text(run.model, run.params))}."
     )
+
+
+def _table(frame) -> None:
+    """Show measures with their intervals, and what they mean."""
+    lines = ["| % | " + " | ".join(f"k = {k}" for k in results.KS) + " |", "|:--|" + "--:|" * len(results.KS)]
+    for measure, rows in frame.groupby("measure", sort=False):
+        cells = (f"{percent(row.value)} {_grey(row)}" for row in rows.itertuples())
+        lines.append(f"| **{measure}** | " + " | ".join(cells) + " |")
+    st.markdown("\n".join(lines))
+    st.caption("In grey: the 95 % interval.", help=measured.INTERVAL)
+    st.caption("  \n".join(f"**{m}**: {measured.MEANING[m]}." for m in frame["measure"].unique()))
+
+
+def _grey(row) -> str:
+    """Return the interval of a measure in percent, as small grey Markdown; empty where there is none."""
+    if not np.isfinite(row.low):
+        return ""
+    return f":gray[:small[{100 * row.low:.1f}{TO}{100 * row.high:.1f}]]"
 
 
 def chosen(run, name) -> None:

@@ -1,13 +1,14 @@
 """The Train page: how well does a model predict this data set's labels?
 
 answer.py shows the measures of a run (one model, trained and measured), controls.py the form that trains a model,
-labels.py each label, rows.py single predictions, past.py all runs.
+calibration.py whether its probabilities are right, every.py all measures, labels.py each label, rows.py single
+predictions, past.py all runs.
 """
 
 import streamlit as st
 
 from pages.shared import begin, format, jobs, results, run_changes, run_code, workspace
-from pages.train import answer, controls, labels, past, rows
+from pages.train import answer, calibration, controls, every, labels, past, rows
 
 
 def main() -> None:
@@ -43,6 +44,8 @@ def main() -> None:
     if run is not None:
         row = workspace.chosen_row(f"run {record['key']}")
         st.fragment(labels.show)(data, run, record["key"], file_name, labels.page_state(record["key"]))
+        st.fragment(calibration.show)(run, record["key"], file_name)
+        st.fragment(every.show)(record["key"], file_name)
         st.fragment(rows.show)(data, run, record["key"], format.file_name(name), drawn_row=row)
 
 

@@ -8,7 +8,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 METHODS = sorted((ROOT / "docs" / "methods").glob("*.md"))
-WITH_EXAMPLES = [page for page in [ROOT / "README.md", *METHODS] if "```python" in page.read_text(encoding="utf-8")]
+WITH_EXAMPLES = [
+    page
+    for page in [ROOT / "README.md", ROOT / "docs" / "measures.md", *METHODS]
+    if "```python" in page.read_text(encoding="utf-8")
+]
 
 
 def named(page):

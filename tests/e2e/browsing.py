@@ -111,11 +111,11 @@ class Tab:
         self.text("ranks a true label first")
 
     def measures(self):
-        """The table of measures: {"P@k": [at 1, at 3, at 5], ...} in percent."""
+        """The table of measures: {"P@k": [at 1, at 3, at 5], ...} in percent, without intervals."""
         self.idle()
         rows = self.page.get_by_role("table").first.get_by_role("row").all()
         cells = [row.locator("th, td").all_inner_texts() for row in rows]
-        return {row[0]: [float(value) for value in row[1:]] for row in cells[1:]}
+        return {row[0]: [float(value.split()[0]) for value in row[1:]] for row in cells[1:]}
 
     def download(self, label):
         if not self.page.get_by_role("button", name=label).count():  # those of a figure are behind its button

@@ -5,6 +5,8 @@ import plotly.graph_objects as go
 
 from xmlcore.figures._style import GREY, MEASURE_COLORS, MEASURE_MARKS, PALETTE, need_columns, new_figure
 
+IN_TABLES = ("coverage@k", "abandonment@k", "macro P@k", "macro R@k", "macro F1@k", "micro F1@k")
+
 
 def measures_at_k(frame: pd.DataFrame, shown=("P@k", "nDCG@k", "PSP@k")) -> go.Figure:
     """Draw measures against k, in percent.
@@ -12,7 +14,8 @@ def measures_at_k(frame: pd.DataFrame, shown=("P@k", "nDCG@k", "PSP@k")) -> go.F
     Parameters
     ----------
     frame : DataFrame
-        Columns ``measure`` ("P@k", "nDCG@k", ...), ``k``, ``value`` in [0, 1].
+        Columns ``measure`` ("P@k", "nDCG@k", ...), ``k``, ``value`` in [0, 1]. Measures of labels, such as
+        "macro F1@k", coverage and abandonment are not drawn: they are no means of a ranking's quality over rows.
     shown : sequence of str
         Measures that are visible at first; a click in the legend shows the others.
 
@@ -21,6 +24,7 @@ def measures_at_k(frame: pd.DataFrame, shown=("P@k", "nDCG@k", "PSP@k")) -> go.F
     plotly.graph_objects.Figure
     """
     need_columns(frame, ["measure", "k", "value"], "measures_at_k")
+    frame = frame[~frame["measure"].isin(IN_TABLES)]
     figure = new_figure("Measures at k", shown=len(frame), total=len(frame))
     present = list(dict.fromkeys(frame["measure"]))
     known = [measure for measure in MEASURE_COLORS if measure in present]

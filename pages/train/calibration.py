@@ -1,0 +1,90 @@
+"""Calibration: whether labels that are predicted with a probability of 80 % are right in 80 % of the cases."""
+
+import streamlit as st
+
+from pages.shared import charts, format, measured, predictions, results, tables, workspace
+from xmlcore import figures, metrics
+
+BINS = {"equal width": "of equal width", "equal count": "of equal count"}
+RIGHT = 0.02  # mean error of probabilities that are called right
+LEAST = 20  # predictions in a bin that a sentence is about
+
+
+def show(run, key, file_name: str) -> None:
+    """Show how often predictions are right by their probability; nothing for a model without probabilities."""
+    if run.model not in predictions.PROBABILITIES:
+        return
+    st.header("Calibration")
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        k = st.radio(
+            "Labels predicted for a row",
+            results.KS,
+            horizontal=True,
+            **workspace.keep("train.calibration.k", results.KS[-1], options=results.KS),
+        )
+        bins = st.radio(
+            "Bins of probabilities",
+            list(BINS),
+            format_func=BINS.get,
+            horizontal=True,
+            help="Of equal width: 0 to 10 %, 10 to 20 % and so on. Of equal count: about as many predictions in each, "
+            "which shows more where most predictions are.",
+            **workspace.keep("train.calibration.bins", "equal width", options=list(BINS)),
+        )
+        frame = measured.reliability(key, k, bins)
+        if frame.empty:
+            st.caption("The model predicts no label, so there are no probabilities to check.")
+            return
+        error = metrics.calibration_error(frame)
+        st.markdown(sentence(frame, error))
+        tables.cards(
+            [
+                (
+                    "Expected error",
+                    format.percent(error.expected),
+                    "Difference between the mean probability and the share that is right, mean over all predictions "
+                    "(ECE). It depends on the bins.",
+                ),
+                (
+                    "Largest error",
+                    format.percent(error.maximal),
+                    "The largest such difference of a bin (MCE). A bin with few predictions makes it large by chance.",
+                ),
+                (
+                    "Brier score",
+                    f"{measured.brier(key, k):.4f}",
+                    "Mean squared difference between the probability and 1 for a right or 0 for a wrong prediction; "
+                    "smaller is better. 0.25 is what a probability of 50 % everywhere gives.",
+                ),
+            ]
+        )
+    with right:
+        charts.show_figure(
+            figures.reliability_curve(frame, f"Are probabilities right? Top {k}"),
+            frame,
+            f"{file_name}-reliability-{k}",
+            "Each point is a bin of predictions with similar probabilities. On the dotted line they are as often right "
+            "as they say; below it the model is too sure, above it not sure enough. Vertical lines are 95 % intervals "
+            "of the share that is right; bars count the predictions.",
+            key="train.reliability",
+        )
+
+
+def sentence(frame, error) -> str:
+    """Return whether probabilities are right, and the bin that is wrong for the most predictions, as Markdown."""
+    if error.expected <= RIGHT:
+        return (
+            "**Probabilities can be taken as they are**: on average they differ by "
+            f"{100 * error.expected:.1f} points from the share that is right."
+        )
+    gap = frame["predicted"] - frame["observed"]
+    weight = (gap.abs() * frame["n"]).where(frame["n"] >= LEAST, -1.0)
+    worst = frame.loc[weight.idxmax()]
+    sure = worst["predicted"] > worst["observed"]
+    return (
+        f"Of the labels predicted with a probability of {100 * worst['low']:.3g} to {100 * worst['high']:.3g} %, "
+        f"**{100 * worst['observed']:.0f} % are right**, and their mean probability is {100 * worst['predicted']:.0f} "
+        f"%: the model is **{'too sure' if sure else 'not sure enough'}** there. "
+        f"On average a probability is {100 * error.expected:.1f} points off."
+    )

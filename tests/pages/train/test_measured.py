@@ -1,0 +1,71 @@
+"""Intervals, calibration and all measures on the Train page."""
+
+import pandas as pd
+import pytest
+
+from pages.shared import measured
+from pages.train import calibration, every
+from tests.pages.making import figure, train
+from xmlcore import experiment, metrics
+
+
+def reliability(*bins):
+    """A table of bins: (low, high, predictions, mean probability, share that is right)."""
+    return pd.DataFrame(bins, columns=["low", "high", "n", "predicted", "observed"])
+
+
+def said(*bins):
+    frame = reliability(*bins)
+    return calibration.sentence(frame, metrics.calibration_error(frame))
+
+
+def test_a_sentence_names_the_probabilities_that_are_wrong_for_the_most_predictions():
+    sure = said((0.0, 0.1, 500, 0.05, 0.05), (0.8, 0.9, 400, 0.85, 0.71), (0.9, 1.0, 5, 0.95, 0.0))
+    assert "a probability of 80 to 90 %, **71 % are right**, and their mean probability is 85 %" in sure
+    assert "**too sure**" in sure and "On average a probability is 6.7 points off" in sure
+    assert "**not sure enough**" in said((0.4, 0.5, 100, 0.45, 0.9))
+    assert "can be taken as they are" in said((0.4, 0.5, 100, 0.45, 0.46))
+
+
+def test_measures_are_lines_of_text_with_their_meaning():
+    frame = pd.DataFrame(
+        {"bucket": ["all"] * 4 + ["tail"], "measure": ["P@k"] * 4 + ["macro F1@k"], "k": [1, 2, 3, 5, 1],
+         "value": [0.5, 0.4, 0.3, 0.2, float("nan")], "low": 0.1, "high": 0.9}
+    )  # fmt: skip
+    lines = every.lines(frame, "all")
+    assert lines["k = 1"].tolist() == ["50.00 (10.00 to 90.00)"] and "k = 2" not in lines
+    assert lines["meaning"].tolist() == [measured.MEANING["P@k"]]
+    assert every.lines(frame, "tail")["k = 1"].tolist() == ["–"]
+
+
+def test_every_measure_has_a_meaning():
+    assert set(metrics.MEASURES) == set(measured.MEANING)
+
+
+@pytest.mark.parametrize("model", ["PLT", "LdSM"])
+def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilities(ready, model):
+    key = train(ready, model)
+    page = ready.go("train")
+    run = experiment.load("train", key)
+    table = next(m.value for m in page.at.markdown if "| **P@k** |" in m.value)
+    assert "**coverage@k**" in table and "**abandonment@k**" in table and "**macro P@k**" in table
+    value = run.measures.query("measure == 'P@k' and k == 1")["value"].iloc[0]
+    cell = table.split("| **P@k** | ")[1].split(" |")[0]
+    assert cell.startswith(f"{100 * value:.2f} :gray[:small[")
+    assert ("Calibration" in [h.value for h in page.at.header]) == (model == "PLT")
+    assert (figure(page, "Are probabilities right?") is not None) == (model == "PLT")
+    page.press("train.every").until(lambda s: "draws of the test rows" in s.text())
+    lines = page.frame("measure", "meaning")
+    assert len(lines) == len(metrics.MEASURES)
+    page.at.radio(key="train.every.bucket").set_value("tail")
+    assert len(page.run().frame("measure", "meaning")) == len(experiment.measures.OF_BUCKETS)
+
+
+def test_a_run_of_an_earlier_version_has_all_measures_too(ready, monkeypatch):
+    from xmlcore.experiment import train as module
+
+    monkeypatch.setattr(module, "MORE", ())
+    key = train(ready)
+    assert "coverage@k" not in set(experiment.load("train", key).measures["measure"])
+    table = next(m.value for m in ready.go("train").at.markdown if "| **P@k** |" in m.value)
+    assert "**coverage@k**" in table and "**macro P@k**" in table
