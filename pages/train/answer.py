@@ -8,6 +8,7 @@ from pages.shared import addresses, charts, format, measured, results, settings,
 from xmlcore import figures
 
 TREE_MODELS = ("PLT", "LdSM")
+HYPHEN = "\u00ad"  # where a long word may be broken on a phone
 TO = "\u2060–\u2060"  # a dash with word joiners, which keep an interval on one line
 SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")
 
@@ -66,7 +67,7 @@ def _table(frame) -> None:
     lines = ["| % | " + " | ".join(f"k = {k}" for k in results.KS) + " |", "|:--|" + "--:|" * len(results.KS)]
     for measure, rows in frame.groupby("measure", sort=False):
         cells = (f"{percent(row.value)} {_grey(row)}" for row in rows.itertuples())
-        lines.append(f"| **{measure}** | " + " | ".join(cells) + " |")
+        lines.append(f"| **{measure.replace('abandon', 'abandon' + HYPHEN)}** | " + " | ".join(cells) + " |")
     st.markdown("\n".join(lines))
     st.caption("In grey: the 95 % interval.", help=measured.INTERVAL)
     st.caption("  \n".join(f"**{m}**: {measured.MEANING[m]}." for m in frame["measure"].unique()))

@@ -83,8 +83,8 @@ def sentence(frame, error) -> str:
     worst = frame.loc[weight.idxmax()]
     sure = worst["predicted"] > worst["observed"]
     return (
-        f"Of the labels predicted with a probability of {100 * worst['low']:.3g} to {100 * worst['high']:.3g} %, "
-        f"**{100 * worst['observed']:.0f} % are right**, and their mean probability is {100 * worst['predicted']:.0f} "
-        f"%: the model is **{'too sure' if sure else 'not sure enough'}** there. "
+        f"Of the labels predicted with a probability of {100 * worst['low']:.3g} to {100 * worst['high']:.3g}\u00a0%, "
+        f"**{100 * worst['observed']:.0f}\u00a0% are right**, and their mean probability is "
+        f"{100 * worst['predicted']:.0f}\u00a0%: the model is **{'too sure' if sure else 'not sure enough'}** there. "
         f"On average a probability is {100 * error.expected:.1f} points off."
     )

@@ -76,7 +76,8 @@ def reliability_curve(frame: pd.DataFrame, title: str = "Are probabilities right
             "anchor": "x",
             "nticks": 3,
             "rangemode": "tozero",
+            "tickformat": ",d",
         },
-        xaxis={"anchor": "y2", "title": {"text": "Predicted probability, %"}, "range": [-1, 101]},
+        xaxis={"anchor": "y2", "title": {"text": "Predicted probability, %"}, "range": [-2, 102], "dtick": 20},
     )
     return figure
