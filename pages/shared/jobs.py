@@ -20,7 +20,9 @@ MAIN_PHASES = {
     "select": {"Growing trees"},
     "robustness": {"Perturbing and predicting"},
 }
-EVERY = 0.7  # seconds between two updates of the progress of jobs; pages without running jobs are not rerun
+EVERY = 1.0  # seconds between two updates of the progress of jobs, for all places of a page that show progress together
+MOST_SECONDS = 4.0  # seconds between two updates of one such place, at most
+LISTED_INTERRUPTED = 200  # interrupted jobs that a workspace remembers at most: the last ones
 
 
 def find(record: dict):
@@ -58,7 +60,10 @@ def watch(jobs: list, *, compact: bool = False) -> None:
     """Show the progress of jobs. The page itself is rerun once, when one of them ends."""
     if jobs:
         st.session_state[workspace.WATCHED] |= {job.id for job in jobs}
-        st.fragment(_live, run_every=EVERY)([job.id for job in jobs], compact, [])
+        places = st.session_state[workspace.PLACES] = st.session_state.get(workspace.PLACES, 0) + 1
+        # Each place polls on its own, so each polls less often the more places there are, or were in the run before.
+        every = min(MOST_SECONDS, EVERY * max(places, st.session_state.get(workspace.PLACES_BEFORE, 0)))
+        st.fragment(_live, run_every=every)([job.id for job in jobs], compact, [])
 
 
 def is_watched(job) -> bool:
@@ -113,7 +118,7 @@ def _live(ids, compact, calls):
     calls.append(None)
     polling = len(calls) > 1  # the first call is a part of the page's own run, which must not be cut short
     jobs = [server.queue().get(job_id) for job_id in ids]
-    if polling and not all(job is not None and job.state in ACTIVE and _wanted(job) for job in jobs):
+    if polling and not all(job is not None and job.state in ACTIVE and is_wanted(job) for job in jobs):
         downloads.wait()
         st.rerun()  # the whole page: it has a result, a failure or a note to show
     records = {record["id"]: record for record in workspace.get("jobs")}
@@ -131,7 +136,7 @@ def _live(ids, compact, calls):
         downloads.wait()  # the end of this run may delete a file that was made for a download
 
 
-def _wanted(job) -> bool:
+def is_wanted(job) -> bool:
     """Return whether this workspace or the server still owns the job: a job ends when all owners have stopped it."""
     return not {workspace.token(), server.SERVER}.isdisjoint(job.owners)
 
@@ -141,11 +146,13 @@ def title(job, record) -> str:
     return record.get("title") or job.title
 
 
-def _waiting(job) -> str:
-    """Return the place of a job in the queue, in words."""
-    line = [other.id for other in reversed(server.queue().jobs()) if other.state == "queued"]
-    place = line.index(job.id) + 1 if job.id in line else 1
-    return "Waiting for a free worker" + (f", number {place} of {len(line)} in the queue" if len(line) > 1 else "")
+def waiting(job) -> str:
+    """Return what a job waits for, and its place in the queue, in words."""
+    line = [other.id for other in server.queue().waiting()]
+    if job.id not in line:
+        return "Starting a worker"
+    place = f", number {line.index(job.id) + 1} of {len(line)} in the queue" if len(line) > 1 else ""
+    return job.words + place
 
 
 def time_left(job, expected: float | None, kind: str = "") -> str:
@@ -177,7 +184,7 @@ def _show_job(job, name, compact, record):
     if job.cancelling:
         doing = "Stopping"
     elif job.state == "queued":
-        doing = _waiting(job)
+        doing = waiting(job)
     else:
         doing = f"{job.phase}: {percent}" if job.phase else "Starting a worker"
         doing += f" ({job.detail})" if job.detail and not compact else ""
@@ -202,10 +209,10 @@ def _show_job(job, name, compact, record):
 def _stop_button(job, label, compact):
     """Show a button that stops a job."""
     key = f"stop-{'side' if compact else 'main'}-{job.id}"
-    actions.button(label, key=key, on_click=_stop, args=(job.id,), disabled=job.cancelling)
+    actions.button(label, key=key, on_click=stop, args=(job.id,), disabled=job.cancelling)
 
 
-def _stop(job_id):
+def stop(job_id: str) -> None:
     """Stop a job for this workspace; a job that another session needs too goes on without us."""
     if workspace.refuse():
         return
@@ -284,7 +291,31 @@ def remember(record) -> None:
             records.pop(name, None)
 
     def add(data):
-        """Replace or append the record in the workspace's list."""
-        data["jobs"] = [r for r in data["jobs"] if r["id"] != record["id"]] + [record]
+        """Replace or append the record in the workspace's list; an interrupted job with the same task is no longer."""
+        data["jobs"] = [r for r in data["jobs"] if r["id"] != record["id"] and not _is_again(r, record)] + [record]
 
     workspace.update(add)
+
+
+def _is_again(earlier, record) -> bool:
+    """Return whether an earlier record is of an interrupted job that the job of a record does again."""
+    return "interrupted" in earlier and earlier["key"] == record["key"]
+
+
+def interrupt(record: dict) -> None:
+    """Note that a job was interrupted: the server has ended while it waited or ran."""
+
+    def change(data):
+        """Mark the record, and drop the oldest of too many."""
+        for one in data["jobs"]:
+            if one["id"] == record["id"]:
+                one["interrupted"] = time.time()
+        marked = [one["id"] for one in data["jobs"] if "interrupted" in one][:-LISTED_INTERRUPTED]
+        data["jobs"] = [one for one in data["jobs"] if one["id"] not in marked]
+
+    workspace.update(change)
+
+
+def interrupted() -> list[dict]:
+    """Return the records of this workspace's interrupted jobs, oldest first."""
+    return [record for record in workspace.get("jobs") if "interrupted" in record]

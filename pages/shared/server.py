@@ -180,6 +180,11 @@ def warm_up():
     return next(iter(queue().jobs(owner=SERVER)), None)
 
 
+def past_states() -> dict:
+    """Return the states of jobs that other server processes have run, by id."""
+    return {job.id: job.state for job in queue().past()}
+
+
 def job_records() -> dict:
     """Return copies of the workspaces' records of jobs: files of workspaces may be deleted with the cache."""
     return _job_records(str(cache_root()))

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, jobs, server, tasks, views, workspace
+from pages.shared import addresses, format, jobs, server, tasks, views, workspace
 from xmlcore import store
 
 
@@ -83,8 +83,8 @@ def _jobs():
     compiling = [warm_up] if warm_up is not None and warm_up.state in jobs.ACTIVE else []
     own = jobs.active()
     elsewhere = [job for job in own if not jobs.is_watched(job)]
-    if elsewhere:
-        st.caption("Running")
+    if elsewhere or jobs.interrupted():
+        addresses.link("Jobs", "Running" if elsewhere else "Interrupted jobs", "pending_actions")
     jobs.watch([*elsewhere, *compiling], compact=True)
     if len(elsewhere) < len(own):  # shown once, so that a page never has two different states of one job
         st.caption(f"{format.count(len(own) - len(elsewhere), 'job')} running: see the page.")

@@ -21,10 +21,6 @@ MARKS = {
     "earlier code": "This result was made before the last change of the program. It is most likely still the same.",
     "earlier version": "This result was made by an earlier version of the program, and may differ from today's.",
 }
-_RESTARTED = {
-    "train": "The server was restarted during a training. Press Train to start it again.",
-    "select": "The server was restarted during a selection of features. Its page can start it again.",
-}
 
 
 def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
@@ -355,16 +351,37 @@ def _done(record, job):
 
 
 def _lost(record):
-    """List the result of a job that an earlier server process started, or report the job as lost."""
+    """List the result of a job that another server process started, or note that the job was interrupted."""
+    if "interrupted" in record:
+        return
     folder = experiment.KINDS[record["kind"]].folder
+    state = server.past_states().get(record["id"])
+    if state in jobs.ACTIVE:  # another server runs it, and works on the same cache
+        return
     if record["kind"] == "prepare":
-        pass  # collect() starts it again if it is still wanted
+        jobs.dismiss(record["id"])  # collect() starts it again if it is still wanted
     elif store.exists(folder, record["key"]):
         _list_result(record, record["key"])
+        jobs.dismiss(record["id"])
+    elif state in ("failed", "cancelled"):  # before the server was restarted: the Jobs page tells
+        jobs.dismiss(record["id"])
     else:
-        again = f"The server was restarted during: {record['title']}. Its page can start it again."
-        workspace.notify(_RESTARTED.get(record["kind"], again))
-    jobs.dismiss(record["id"])
+        jobs.interrupt(record)
+        workspace.notify(f"The server was restarted during: {record['title']}. The Jobs page can start it again.")
+
+
+def start_again(record: dict) -> None:
+    """Start a job of this workspace again, as its record says."""
+    task = experiment.from_record(record)
+    about = record.get("about") or {}
+    if task.kind in made.KINDS:
+        make_dataset(task, **about)
+    elif task.exists() and not record.get("again"):
+        _list_result(record, task.key)
+        jobs.dismiss(record["id"])
+    else:
+        title, note = record["title"], record.get("note", "")
+        jobs.submit(task, record["fingerprint"], title=title, again=record.get("again", False), note=note, about=about)
 
 
 def _list_result(record, key):

@@ -55,6 +55,10 @@ EXPLAIN_FEATURES_LABEL = "explain.features.label"
 SAMPLING_RUN = "sampling.run"  # what is chosen on the Sampling page, likewise
 SAMPLING_ROW = "sampling.row"
 WATCHED = "jobs.watched"  # ids of the jobs whose progress this run of the script shows
+PLACES = "jobs.places"  # places of the page that show progress, in this run of the script so far
+PLACES_BEFORE = "jobs.places_before"  # the same, in the run before
+JOBS_CHANGED = "jobs.changed"  # what the Jobs page has shown last, and since when it has not changed
+JOBS_LOG = "jobs.log"  # id of the job whose log the Jobs page shows
 STARTED = "tasks.started"  # keys of tasks that were started automatically: once per session
 DELETED = "train.deleted"  # records of the runs deleted last, when, and what was "shown": (list, seconds, dict)
 FROM_CACHE = "train.from_cache"  # keys of runs that were stored already when Train was pressed
@@ -146,6 +150,8 @@ def open_workspace() -> None:
             notify(NOT_FOUND)
     st.session_state[SNAPSHOT] = _current()
     st.session_state[WATCHED] = set()
+    st.session_state[PLACES_BEFORE] = st.session_state.get(PLACES, 0)
+    st.session_state[PLACES] = 0
 
 
 def keep_in_address() -> None:

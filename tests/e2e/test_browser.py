@@ -15,7 +15,7 @@ from xmlcore import LdSM
 from xmlcore.datasets import read_dataset
 
 pytestmark = pytest.mark.browser
-PAGES = ("Data", "Train", "Robustness", "Explain", "Trees", "Features", "Sampling")
+PAGES = ("Data", "Train", "Robustness", "Explain", "Trees", "Features", "Sampling", "Jobs")
 
 
 def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it(tab):

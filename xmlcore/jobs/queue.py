@@ -224,6 +224,16 @@ class Queue:
                 self._jobs.pop(job_id, None)
                 self._records.forget(job_id)
 
+    @property
+    def where(self) -> str:
+        """Where jobs run, for users: ``"this machine"``."""
+        return self._here.words
+
+    @property
+    def problem(self) -> str:
+        """Why jobs do not run where they should, and what to do; empty if there is no problem."""
+        return ""
+
     # --- the order ---
 
     def move(self, job_id: str, to: str, owner: str | None = None) -> bool:

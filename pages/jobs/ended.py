@@ -1,0 +1,101 @@
+"""Jobs that have ended: how, how long they took and how much memory, their logs, and a button that starts one again."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.jobs import log
+from pages.shared import actions, format, jobs, server, tables, tasks, workspace
+from xmlcore import experiment, store
+from xmlcore.jobs.job import WORDS
+
+MOST = 100  # lines of the table
+CHOSEN = "jobs.ended"
+COLUMNS = {
+    "Job": st.column_config.TextColumn(width=330, pinned=True),
+    "State": st.column_config.TextColumn(width=90),
+    "Ended": st.column_config.TextColumn(width=110),
+    "Took": st.column_config.TextColumn(width=100),
+    "Expected": st.column_config.TextColumn(width=100, help="How long it was expected to take before it began."),
+    "Memory": st.column_config.TextColumn(width=90, help="The most memory that its worker process had."),
+}
+NEEDS_FILES = "read"  # kind of task whose files are gone when it has ended
+
+
+def show() -> None:
+    """Show the ended jobs of this workspace, the newest first."""
+    found = _ended()
+    if not found:
+        return
+    st.subheader("Ended")
+    frame = pd.DataFrame(
+        {
+            "Job": [job_title for job_title, _ in found],
+            "State": [WORDS[job.state] for _, job in found],
+            "Ended": [format.when(job.ended.isoformat()) if job.ended else "" for _, job in found],
+            "Took": [format.duration(job.elapsed) if job.started else "" for _, job in found],
+            "Expected": [_expected(job) for _, job in found],
+            "Memory": [format.size(job.memory) if job.memory else "" for _, job in found],
+        }
+    )
+    shown = frame.head(MOST)
+    tables.show(shown, "jobs.table", COLUMNS, height=tables.height(len(shown), 390))
+    of = f"{len(shown):,} of {len(frame):,} jobs, the newest first. " if len(frame) > MOST else ""
+    st.caption(f"{of}Jobs of the last 30 days are listed.")
+    by_id = {job.id: (job_title, job) for job_title, job in found[:MOST]}
+    chosen = st.selectbox(
+        "Look at one",
+        list(by_id),
+        index=None,
+        format_func=lambda job_id: f"{by_id[job_id][0]} ({WORDS[by_id[job_id][1].state]})",
+        placeholder="Choose a job to see its log",
+        key=CHOSEN,
+    )
+    if chosen in by_id:
+        _details(*by_id[chosen])
+
+
+def _expected(job):
+    """Return how long a job was expected to take; empty if that is not known."""
+    seconds = job.plan.seconds if hasattr(job, "plan") else job.seconds
+    return "" if seconds is None else format.duration(max(seconds, 0.1))
+
+
+def _ended() -> list:
+    """Return pairs of title and job: ended jobs of this server process and of earlier ones, the newest first."""
+    mine, queue = workspace.token(), server.queue()
+    titles = {record["id"]: record.get("title") for record in workspace.get("jobs")}
+    again = {record["id"] for record in jobs.interrupted()}
+    found = [(titles.get(job.id) or job.title_for(mine), job) for job in queue.jobs(mine) if not job.active]
+    found += [(job.title, job) for job in queue.past(mine) if job.state not in jobs.ACTIVE and job.id not in again]
+    return sorted(found, key=lambda pair: pair[1].queued, reverse=True)
+
+
+def _details(job_title, job):
+    """Show why a job failed, its log, and a button that starts it again."""
+    if job.error:
+        st.error(f"**{format.plain(job_title)} failed.** {format.plain(job.error)}")
+    log.lines(job.log)
+    record = (job.plan.task if hasattr(job, "plan") else job.task) or {}
+    if job.state == "done" or record.get("kind") not in experiment.KINDS:
+        return
+    if record["kind"] == NEEDS_FILES:
+        st.caption("Its files are gone. Choose them again on the Data page.")
+        return
+    actions.button("Start again", key=f"jobs.retry.{job.id}", on_click=_again, args=(job_title, record, job.id))
+
+
+def _again(job_title, record, job_id):
+    """Start the task of an ended job again; called by a button."""
+    if workspace.refuse():
+        return
+    try:
+        task = experiment.from_record(record)
+        jobs.dismiss(job_id)  # its failure is no longer shown
+        tasks.start_again(record | {"key": task.key, "id": "", "fingerprint": _fingerprint(task), "title": job_title})
+    except (store.StoreError, ValueError, TypeError, KeyError) as error:
+        workspace.notify(f"{job_title} cannot start again: {error}")
+
+
+def _fingerprint(task):
+    """Return the fingerprint of the data set of a task; "" for a data set that is yet to be made."""
+    return task.fingerprint if task.inputs else ""

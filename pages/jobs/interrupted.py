@@ -1,0 +1,76 @@
+"""Jobs that the end of the server has interrupted: start them again."""
+
+import streamlit as st
+
+from pages.shared import actions, format, jobs, server, tasks, workspace
+from xmlcore import store
+
+
+def show() -> None:
+    """List interrupted jobs with a button each, and one for all."""
+    records = jobs.interrupted()
+    if not records:
+        return
+    past = {job.id: job for job in server.queue().past(workspace.token())}
+    st.subheader("Interrupted")
+    st.markdown(
+        f"The server was restarted during {format.count(len(records), 'job')}. "
+        "What was finished is kept; these have to start from their beginning."
+    )
+    if len(records) > 1:
+        with st.container(horizontal=True):
+            actions.button(
+                f"Start all {len(records)} again",
+                key="jobs.again.all",
+                type="primary",
+                on_click=_again,
+                args=(records,),
+            )
+            actions.button("Forget all", key="jobs.forget.all", on_click=_forget, args=(records,))
+    for record in records:
+        _one(record, past.get(record["id"]))
+
+
+def _one(record, job):
+    """Show one interrupted job."""
+    with st.container(key=f"interrupted-{record['id']}", border=True, gap="small"):
+        st.markdown(f"**{format.plain(record['title'])}**")
+        said = f"Interrupted {format.when(_iso(record['interrupted']))}"
+        if job is not None and job.started is not None:
+            said = f"Interrupted after {format.seconds(job.elapsed)}"
+            said += f", in {job.phase}: {100 * job.fraction:.0f} %" if job.phase else ""
+        elif job is not None:
+            said = "Was waiting when the server ended"
+        st.caption(format.plain(said))
+        with st.container(horizontal=True):
+            actions.button(
+                "Start again", key=f"jobs.again.{record['id']}", on_click=_again, args=([record],), type="secondary"
+            )
+            actions.button("Forget", key=f"jobs.forget.{record['id']}", on_click=_forget, args=([record],))
+
+
+def _iso(seconds):
+    """Return seconds since 1970 as an ISO time."""
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def _again(records):
+    """Start jobs again; called by a button."""
+    if workspace.refuse():
+        return
+    for record in records:
+        try:
+            tasks.start_again(record)
+        except (store.StoreError, ValueError, TypeError) as error:
+            workspace.notify(f"{record['title']} cannot start again: {error}")
+        jobs.dismiss(record["id"])
+
+
+def _forget(records):
+    """Forget interrupted jobs; called by a button."""
+    if workspace.refuse():
+        return
+    for record in records:
+        jobs.dismiss(record["id"])

@@ -1,0 +1,159 @@
+"""Jobs that run or wait, with their progress, and buttons that stop, pause and move them."""
+
+import time
+
+import streamlit as st
+
+from pages.jobs import log
+from pages.shared import actions, downloads, format, jobs, server, workspace
+
+CALM = 15.0  # seconds without a change after which the page looks less often
+SLOW = 4.0  # seconds between two looks while nothing changes
+
+
+def show() -> None:
+    """Show the jobs of this workspace that run or wait, and keep them up to date."""
+    own = [job for job in jobs.active() if job.active]
+    if not own:
+        st.session_state.pop(workspace.JOBS_CHANGED, None)
+        return
+    st.session_state[workspace.WATCHED] |= {job.id for job in own}
+    st.session_state[workspace.PLACES] += 1
+    _pause_all(own)
+    every = SLOW if _is_calm(own) else jobs.EVERY
+    st.fragment(_live, run_every=every)([job.id for job in own], every, [])
+
+
+def _is_calm(own):
+    """Return whether nothing has changed for a while in what the page shows of jobs."""
+    seen = [(job.id, job.state, job.phase, round(100 * job.fraction), job.words) for job in own]
+    before, since = st.session_state.get(workspace.JOBS_CHANGED, (None, 0.0))
+    if seen != before:
+        before, since = seen, time.time()
+        st.session_state[workspace.JOBS_CHANGED] = before, since
+    return time.time() - since > CALM
+
+
+def _pause_all(own):
+    """Show a button that pauses all waiting jobs of this workspace, or lets them go on."""
+    queue, mine = server.queue(), workspace.token()
+    if queue.paused(mine):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown("**Paused**: no waiting job of this workspace starts. Jobs that run go on.", width="content")
+            actions.button("Go on", key="jobs.resume.all", on_click=_pause, args=(False,), type="primary")
+    elif any(job.state == "queued" and not job.starting for job in own):
+        actions.button(
+            "Pause all that wait",
+            key="jobs.pause.all",
+            on_click=_pause,
+            args=(True,),
+            help="Jobs of this workspace that wait do not start until you press Go on. Jobs that run go on.",
+        )
+
+
+def _pause(paused, job_id=None):
+    """Pause waiting jobs of this workspace, or one of them, or let them go on; called by a button."""
+    if workspace.refuse():
+        return
+    queue = server.queue()
+    change = queue.pause if paused else queue.resume
+    change(job_id) if job_id else change(owner=workspace.token())
+
+
+def _live(ids, every, calls):
+    """Show jobs; rerun the page when one has ended, or when it should look more or less often."""
+    calls.append(None)
+    polling = len(calls) > 1  # the first call is a part of the page's own run
+    queue = server.queue()
+    own = [queue.get(job_id) for job_id in ids]
+    if polling:
+        goes_on = all(job is not None and job.state in jobs.ACTIVE and jobs.is_wanted(job) for job in own)
+        if not goes_on or _is_calm(own) != (every == SLOW):
+            downloads.wait()
+            st.rerun()
+    records = {record["id"]: record for record in workspace.get("jobs")}
+    line = queue.waiting()
+    waiting = [job for job in line if job in own]
+    running = [job for job in own if job is not None and job not in waiting]
+    for job in running:
+        _running(job, records.get(job.id, {}))
+    for place, job in enumerate(waiting):
+        _waiting(job, records.get(job.id, {}), place, len(waiting))
+    if polling:
+        downloads.wait()
+
+
+def _running(job, record):
+    """Show a job that runs."""
+    with st.container(key=f"job-{job.id}", border=True, gap="small"):
+        st.markdown(f"**{format.plain(jobs.title(job, record))}**")
+        fraction = min(max(job.fraction, 0.0), 1.0)
+        doing = job.words if job.cancelling or not job.phase else f"{job.phase}: {100 * fraction:.0f} %"
+        if job.detail and not job.cancelling:
+            doing += f" ({job.detail})"
+        st.progress(fraction, text=format.plain(doing))
+        st.caption(format.plain(", ".join(_facts(job, record))))
+        with st.container(horizontal=True):
+            _button("Stop", "stop", job, jobs.stop, job.id, disabled=job.cancelling)
+            log.button(job)
+        log.show(job)
+
+
+def _facts(job, record):
+    """Return what is known of a running job: times, memory and place."""
+    facts = [f"{format.seconds(job.elapsed)} so far"]
+    if left := jobs.time_left(job, record.get("seconds"), record.get("kind", "")):
+        facts.append(left)
+    if record.get("seconds") is not None:
+        facts.append(f"expected {format.seconds(max(record['seconds'], 1.0))}")
+    if job.memory:
+        facts.append(f"{format.size(job.memory)} of memory")
+    if job.attempts > 1:
+        facts.append("started again, as its worker ended unexpectedly")
+    if job.where and job.where != "this machine":
+        facts.append(f"on {job.where}")
+    return facts
+
+
+def _waiting(job, record, place, count):
+    """Show a job that waits, with its place among this workspace's jobs."""
+    with st.container(key=f"job-{job.id}", border=True, gap="small"):
+        st.markdown(f"**{format.plain(jobs.title(job, record))}**")
+        said = jobs.waiting(job)
+        if record.get("seconds") is not None:
+            said += f", expected {format.seconds(max(record['seconds'], 1.0))}"
+        st.caption(format.plain(said))
+        if not job.fits:
+            st.warning(
+                "This job does not fit into the memory of this machine, so it does not start. Choose a smaller sample "
+                "or smaller settings. If you start it anyway, the operating system may end it."
+            )
+        with st.container(horizontal=True):
+            _button("Stop", "stop", job, jobs.stop, job.id)
+            if job.paused:
+                _button("Go on", "resume", job, _pause, False, job.id)
+            else:
+                _button("Pause", "pause", job, _pause, True, job.id)
+            if count > 1:
+                _button("First", "first", job, _move, job.id, "first", disabled=place == 0)
+                _button("Up", "up", job, _move, job.id, "up", disabled=place == 0)
+                _button("Down", "down", job, _move, job.id, "down", disabled=place == count - 1)
+            if "memory" in job.waits_for:
+                _button("Start anyway", "insist", job, _insist, job.id)
+
+
+def _button(label, name, job, do, *args, disabled=False):
+    """Show a button of a job."""
+    actions.button(label, key=f"jobs.{name}.{job.id}", on_click=do, args=args, disabled=disabled)
+
+
+def _move(job_id, to):
+    """Move a waiting job among those of this workspace; called by a button."""
+    if not workspace.refuse():
+        server.queue().move(job_id, to, owner=workspace.token())
+
+
+def _insist(job_id):
+    """Start a job although its memory is not free; called by a button."""
+    if not workspace.refuse():
+        server.queue().insist(job_id)

@@ -1,0 +1,46 @@
+"""The Jobs page: what runs, what waits for what, and what has ended?"""
+
+import streamlit as st
+
+from pages.jobs import ended, interrupted, live
+from pages.shared import format, jobs, server, workspace
+
+
+def main() -> None:
+    """Draw the Jobs page."""
+    st.title("Jobs")
+    queue = server.queue()
+    shown = jobs.active()
+    st.markdown(_answer(shown, queue))
+    if problem := queue.problem:
+        st.warning(format.plain(problem))
+    interrupted.show()
+    live.show()
+    ended.show()
+
+
+def _answer(own, queue):
+    """Return one sentence on how many jobs run and wait, and where."""
+    running = sum(job.state == "running" or job.starting for job in own if job.active)
+    waits = sum(job.active for job in own) - running
+    said = f"{format.count(running, 'job runs', 'jobs run')} and {format.count(waits, 'waits', 'wait')}"
+    if not running and not waits:
+        said = "No job runs or waits"
+    return f"**{said}** in this workspace. Jobs run on {format.plain(queue.where)}.{_others(queue)}"
+
+
+def _others(queue):
+    """Return how many jobs of other sessions are ahead of this workspace's: a number only."""
+    mine, ahead = workspace.token(), 0
+    line = queue.waiting()
+    last = max((at for at, job in enumerate(line) if mine in job.owners), default=None)
+    if last is None:
+        others = sum(mine not in job.owners for job in queue.jobs() if job.active)
+        return f" Other sessions have {format.count(others, 'job')}." if others else ""
+    ahead = sum(mine not in job.owners for job in line[:last])
+    running = sum(mine not in job.owners for job in queue.jobs() if job.active and job not in line)
+    said = f" {format.count(ahead, 'job')} of other sessions {'is' if ahead == 1 else 'are'} ahead." if ahead else ""
+    return said + (f" Other sessions run {format.count(running, 'job')}." if running else "")
+
+
+main()

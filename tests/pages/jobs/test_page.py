@@ -1,0 +1,186 @@
+"""The Jobs page, opened and used through app.py."""
+
+import json
+import time
+
+import pytest
+
+from tests.pages.making import workspace_path
+from tests.pages.small import small_data
+from xmlcore import datasets, experiment, jobs
+from xmlcore.experiment.train import Train
+
+
+@pytest.fixture
+def held(monkeypatch, tmp_path):
+    """Trainings go on until ``held()`` is called."""
+    gate, real = tmp_path / "go", Train.run
+
+    def run(task, progress=None, files=None):
+        while not gate.exists():
+            progress("Training nodes", 0.25, "1 of 4 nodes")
+            time.sleep(0.01)
+        return real(task, progress, files)
+
+    monkeypatch.setattr(Train, "run", run)
+    yield gate.touch
+    gate.touch()
+
+
+def start(page, queue, count, owner=None):
+    """Let a workspace, or another session, start trainings; return their jobs."""
+    fingerprint = datasets.save_dataset(small_data("small"))
+    made = []
+    path = workspace_path(page)
+    stored = json.loads(path.read_text())
+    for seed in range(count):
+        settings = {"model": "PLT", "params": {"random_state": seed + (100 if owner else 0)}, "k": 5}
+        task = experiment.task("train", {"dataset": fingerprint}, settings)
+        title = f"Training *{seed}*" if owner is None else "A secret title"
+        job = experiment.submit(queue, task, owner=owner or page.token, title=title)
+        made.append(job)
+        about = {"id": job.id, "key": task.key, "fingerprint": fingerprint, "title": title, "seconds": 12.0}
+        if owner is None:
+            stored["jobs"].append(task.to_record() | about)
+    path.write_text(json.dumps(stored))
+    return made
+
+
+def test_without_jobs_the_page_says_so_and_where_they_run(ready):
+    page = ready.go("jobs")
+    assert "No job runs or waits in this workspace. Jobs run on this machine." in page.text().replace("**", "")
+
+
+def test_jobs_that_run_and_wait_have_their_progress_and_can_be_moved_paused_and_stopped(ready, server, held):
+    made = start(ready, server, 5)
+    page = ready.go("jobs").until(lambda s: s.text().count("Training nodes: 25 %") == 2)
+    assert "2 jobs run and 3 wait" in page.text()
+    assert "Training *0*" in page.text() and "expected 12 s" in page.text()
+    assert "Waiting for a free worker, number 1 of 3 in the queue" in page.text()
+    first, second, third = made[2:]
+    page.press(f"jobs.first.{third.id}")
+    assert server.waiting() == [third, first, second]
+    page.press(f"jobs.down.{first.id}")
+    assert server.waiting() == [third, second, first]
+    assert page.at.button(key=f"jobs.up.{third.id}").disabled
+    page.press(f"jobs.pause.{second.id}")
+    assert second.paused and "Paused, number 2 of 3" in page.text()
+    page.press(f"jobs.stop.{first.id}")
+    assert first.state == "cancelled" and "Stopped" in page.frame("State")["State"].tolist()
+    page.press("jobs.pause.all")
+    assert server.paused(page.token) and "no waiting job of this workspace starts" in page.text()
+    held()
+    page.until(lambda s: all(not job.active for job in made[:2]))
+    assert third.state == "queued"
+    page.press("jobs.resume.all").press(f"jobs.resume.{second.id}")
+    page.until(lambda s: "No job runs or waits" in s.text())
+    listed = page.frame("State").set_index("Job")["State"]
+    assert listed.filter(like="Training").value_counts().to_dict() == {"Done": 4, "Stopped": 1}
+
+
+def test_the_log_and_the_memory_of_a_job_are_shown_on_demand(ready, server, held):
+    (job,) = start(ready, server, 1)
+    page = ready.go("jobs").until(lambda s: "Training nodes" in s.text())
+    assert not page.at.main.code
+    page.press(f"jobs.log.{job.id}")
+    assert "Training nodes" in page.at.main.code[0].value
+    page.press(f"jobs.log.{job.id}")
+    assert not page.at.main.code
+    held()
+    page.until(lambda s: "No job runs or waits" in s.text())
+    page.at.selectbox(key="jobs.ended").set_value(job.id)
+    page.run()
+    assert "Saving" in page.at.main.code[0].value
+
+
+def test_jobs_of_other_sessions_are_a_number_only(ready, server, held):
+    start(ready, server, 3, owner="f" * 32)
+    page = ready.go("jobs")
+    assert "Other sessions have 3 jobs." in page.text()
+    start(page, server, 1)
+    page.run()
+    assert "1 job of other sessions is ahead. Other sessions run 2 jobs." in page.text()
+    assert "secret" not in page.text() and "number 2 of 2 in the queue" in page.text()
+
+
+def test_a_job_that_does_not_fit_into_memory_says_so_and_starts_if_the_user_insists(ready, server, held, monkeypatch):
+    monkeypatch.setattr(server, "_free_bytes", lambda: 1000)
+    held()
+    (job,) = start(ready, server, 1)
+    page = ready.go("jobs")
+    assert "Waiting for 1 MB of memory, of which" in page.text() and job.attempts == 0
+    page.press(f"jobs.insist.{job.id}").until(lambda s: "No job runs or waits" in s.text())
+    assert job.state == "done"
+
+
+def test_interrupted_jobs_are_at_the_top_and_start_again(ready, server, held, session, monkeypatch):
+    token = ready.token
+    start(ready, server, 3)
+    ready.run()
+    later = jobs.Queue(executor=server._here._executor)
+    monkeypatch.setattr("pages.shared.server.queue", lambda: later)
+    monkeypatch.setattr("pages.shared.server.past_states", dict)  # the program that ran them has ended
+    page = session(token).go("jobs")
+    assert "Interrupted" in page.text() and "The server was restarted during 3 jobs" in page.text()
+    assert "Training *1*" in page.text() and len(page.at.button) > 6
+    held()
+    server.shutdown()
+    one = next(r for r in json.loads(workspace_path(page).read_text())["jobs"] if r["title"] == "Training *0*")
+    page.press(f"jobs.again.{one['id']}").until(lambda s: "The server was restarted during 2 jobs" in s.text())
+    page.press("jobs.again.all").until(lambda s: "No job runs or waits" in s.text())
+    assert "Interrupted" not in page.text()
+    runs = json.loads(workspace_path(page).read_text())["runs"]
+    assert len(runs) == 3 and not [r for r in json.loads(workspace_path(page).read_text())["jobs"]]
+
+
+def test_a_failed_job_has_its_reason_and_starts_again(ready, server, monkeypatch):
+    real = Train.run
+    monkeypatch.setattr(Train, "run", lambda task, progress=None, files=None: 1 / 0)
+    (job,) = start(ready, server, 1)
+    assert job.wait(30)
+    page = ready.go("jobs")
+    page.at.selectbox(key="jobs.ended").set_value(job.id)
+    page.run()
+    assert "Training *0* failed. ZeroDivisionError" in page.text().replace("**", "")
+    monkeypatch.setattr(Train, "run", real)
+    page.press(f"jobs.retry.{job.id}").until(lambda s: "No job runs or waits" in s.text())
+    assert "Done" in page.frame("State")["State"].tolist()
+
+
+def test_jobs_of_an_earlier_server_are_listed(ready, server, session, monkeypatch):
+    (job,) = start(ready, server, 1)
+    assert job.wait(60)
+    ready.run()
+    later = jobs.Queue(executor=server._here._executor)
+    monkeypatch.setattr("pages.shared.server.queue", lambda: later)
+    page = session(ready.token).go("jobs")
+    assert page.frame("State")["Job"].tolist()[0] == "Training *0*"
+
+
+def test_an_address_for_looking_only_can_stop_and_move_nothing(ready, server, held, session):
+    start(ready, server, 4)
+    ready.at.button(key="make-look").click()
+    ready.run()
+    looking = json.loads(workspace_path(ready).read_text())["look"]
+    page = session(looking).go("jobs")
+    assert all(button.disabled for button in page.at.button if button.key.startswith(("jobs.stop", "jobs.first")))
+
+
+def test_the_page_looks_less_often_while_nothing_changes(monkeypatch):
+    from pages.jobs import live
+    from pages.shared import workspace
+
+    clock, state = [1000.0], {}
+    monkeypatch.setattr(live.time, "time", lambda: clock[0])
+    monkeypatch.setattr(live.st, "session_state", state)
+    job = jobs.job.Job.__new__(jobs.job.Job)
+    monkeypatch.setattr(jobs.job.Job, "state", "running")
+    monkeypatch.setattr(jobs.job.Job, "phase", "Training")
+    monkeypatch.setattr(jobs.job.Job, "words", "Running")
+    monkeypatch.setattr(jobs.job.Job, "fraction", 0.25)
+    job.id = "a"
+    assert not live._is_calm([job])
+    clock[0] += live.CALM + 1
+    assert live._is_calm([job])
+    monkeypatch.setattr(jobs.job.Job, "fraction", 0.5)
+    assert not live._is_calm([job]) and state[workspace.JOBS_CHANGED][1] == clock[0]
