@@ -31,8 +31,13 @@ def show(data, described, found, fingerprint, name) -> None:
             st.markdown("**How often each label occurs**")
             st.caption("No training row has a label, so there is nothing to draw.")
     with right:
-        if found is not None and math.isfinite(found.power_law.alpha):
-            _power_law(found, fingerprint)
+        if described.labels["irlbl"].notna().any():
+            figure = drawn_ratios(fingerprint)
+            text = _about_ratios(described.labels["irlbl"], figure.layout.meta)
+            frame = described.labels[["label", "name", "irlbl"]]
+            charts.show_figure(figure, lambda: tables.csv_safe(frame), f"{name}-imbalance", text)
+    if found is not None and math.isfinite(found.power_law.alpha):
+        _power_law(found, fingerprint)
 
 
 @server.shared(max_entries=8)
@@ -42,6 +47,12 @@ def drawn(fingerprint, fitted):
     fit = examined.known(fingerprint).power_law if fitted else None
     curve = None if fit is None else datasets.power_law_curve(fit, int(labels["n_train"].max()))
     return figures.label_frequency(labels, curve)
+
+
+@server.shared(max_entries=8)
+def drawn_ratios(fingerprint):
+    """Return the figure of the imbalance ratios of labels."""
+    return figures.imbalance_ratios(server.description(fingerprint).labels)
 
 
 def _imbalance(summary):
@@ -102,6 +113,17 @@ def _power_law(found, fingerprint):
     task = experiment.task("power_law", {"dataset": fingerprint}, {"n_samples": 1000})
     button = "Test whether a power law fits at all"
     tasks.shown(task, lambda result: _tested(result.goodness), automatic_below=0, button=button)
+
+
+def _about_ratios(ratios, meta):
+    """Return the caption of the figure of imbalance ratios; ``meta`` is the figure's description."""
+    text = (
+        "Each bar is the number of labels whose IRLbl lies between the two numbers below it, in training and test rows "
+        f"together. Half of the labels have at most {format.number(ratios.median())}: the most frequent label then has "
+        "so many times their rows."
+    )
+    without = meta["without_rows"]
+    return text + (f" {format.count(without, 'label')} without a row cannot be drawn." if without else "")
 
 
 def _compared(row):

@@ -219,7 +219,8 @@ def _read(train, test, name, **options):
         jobs.dismiss(record["id"])
     called = format.plain(name.strip() or train.name)
     try:
-        with st.spinner(f"Reading {called}"):
+        # What the browser has sent is hashed and written to where a worker takes it: seconds for hundreds of megabytes.
+        with st.spinner(f"Taking over {called} ({format.size(train.size)})"):
             task, files = uploads.reading(train, test, **options)
             about = {"name": name.strip(), "files": uploads.names_of(files)}
             about["name"] = about["name"] or made.file_name(about["files"]) or label_choice.relation(train)

@@ -124,6 +124,17 @@ def test_features_per_row_are_drawn_as_labels_are():
     assert "features" in figure.data[0].hovertemplate
 
 
+def test_imbalance_ratios_are_counted_between_one_two_and_five_times_powers_of_ten():
+    figure = figures.imbalance_ratios(pd.DataFrame({"irlbl": [1, 1.5, 2, 4, 10, 10, 2300, np.nan]}))
+    (bars,) = figure.data
+    assert bars.y.tolist() == [2, 2, 0, 2, 0, 0, 0, 0, 0, 0, 1]
+    assert figure.layout.xaxis.ticktext[:5] == ("1", "2", "5", "10", "20")
+    assert figure.layout.xaxis.ticktext[-2:] == ("2k", "5k")
+    assert list(figure.data[0].customdata[3])[0] == "10 to 20"
+    assert figure.layout.meta["without_rows"] == 1
+    assert figures.imbalance_ratios(pd.DataFrame({"irlbl": [1.0, 1.0]})).data[0].y.tolist() == [2]
+
+
 def test_labels_per_row_gives_shares_of_each_part():
     frame = pd.DataFrame({"part": ["training", "training", "test"], "labels": [0, 2, 2], "rows": [1, 3, 5]})
     figure = figures.labels_per_row(frame)

@@ -7,7 +7,7 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 from xmlcore.figures._comparisons import buckets_compared, measures_compared, parameters_compared
 from xmlcore.figures._contributions import contribution_bars, contributions_compared, importance_bars, magnitude_bars
 from xmlcore.figures._critical_difference import critical_difference
-from xmlcore.figures._data import features_per_row, label_frequency, labels_per_row
+from xmlcore.figures._data import features_per_row, imbalance_ratios, label_frequency, labels_per_row
 from xmlcore.figures._explanations import deletion_curves, stability_curves
 from xmlcore.figures._frontier import frontier, pareto
 from xmlcore.figures._growth import (
@@ -55,6 +55,7 @@ __all__ = [
     "features_per_row",
     "frontier",
     "group_heat",
+    "imbalance_ratios",
     "importance_bars",
     "label_frequency",
     "label_network",

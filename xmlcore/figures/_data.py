@@ -144,6 +144,58 @@ def features_per_row(frame: pd.DataFrame) -> go.Figure:
     return _per_row(frame.rename(columns={"features": "labels"}), "features")
 
 
+def imbalance_ratios(frame: pd.DataFrame) -> go.Figure:
+    """Draw how many labels have an imbalance ratio (IRLbl) within each range: 1 to 2, 2 to 5, 5 to 10, and so on.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per label
+        Column ``irlbl``: rows of the most frequent label / rows of this one; not a number for a label without rows.
+        :func:`xmlcore.datasets.describe` gives it.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        ``layout.meta`` adds ``without_rows``, the number of labels without rows, which have no ratio.
+    """
+    need_columns(frame, ["irlbl"], "imbalance_ratios")
+    ratios = frame["irlbl"].dropna().to_numpy()
+    figure = new_figure("How rare labels are beside the most frequent one", shown=ratios.size, total=len(frame))
+    figure.update_layout(meta={**figure.layout.meta, "without_rows": len(frame) - ratios.size})
+    most = ratios.max(initial=1.0)
+    starts = [factor * 10**power for power in range(20) for factor in (1, 2, 5)]
+    starts = starts[: 1 + sum(start <= most for start in starts)]
+    counts = np.histogram(ratios, starts)[0]
+    ranges = [f"{low:,} to {high:,}" for low, high in zip(starts, starts[1:])]
+    shares = 100 * counts / max(ratios.size, 1)
+    figure.add_bar(
+        x=list(range(len(counts))),
+        y=counts,
+        customdata=[[text, share] for text, share in zip(ranges, shares)],
+        marker={"color": BLUE, "line": {"width": 0}},
+        hovertemplate="%{y:,} labels (%{customdata[1]:.1f} %)<br>IRLbl %{customdata[0]}<extra></extra>",
+        showlegend=False,
+        name="labels",
+    )
+    figure.update_xaxes(
+        title_text="IRLbl: rows of the most frequent label / rows of a label (log)",
+        tickvals=[i - 0.5 for i in range(len(starts))],
+        ticktext=[_short(start) for start in starts],
+        range=[-0.7, len(counts) - 0.3],
+        showgrid=False,
+    )
+    figure.update_yaxes(title_text="Labels", tickformat=",d", rangemode="tozero")
+    return figure
+
+
+def _short(number):
+    """Return 1, 2 or 5 times a power of ten as a short text: ``200``, ``5k``, ``1M``."""
+    for size, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if number >= size:
+            return f"{number // size:,}{letter}"
+    return f"{number}"
+
+
 def _per_row(frame, what):
     """Draw the share of rows with each number in the column ``labels``; ``what`` is counted: labels or features."""
     width, last = _groups(frame)
