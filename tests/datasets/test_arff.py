@@ -364,9 +364,9 @@ def test_a_header_of_many_attributes_is_read_quickly():
 
     lines = "".join(f"@attribute 'feature {i}' {{0,1}}\n" for i in range(20_000))
     text = np.frombuffer(f"@relation 'r: -C 2'\n{lines}@data\n".encode(), np.uint8)
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(read_header(text, "f").names) == 20_000
-    assert time.perf_counter() - start < 1  # about 0.05 s
+    assert time.process_time() - start < 1  # about 0.05 s
 
 
 def real_pair(folder, name, part):

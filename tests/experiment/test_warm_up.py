@@ -54,7 +54,7 @@ def test_warm_up_leaves_nothing_to_compile(tmp_path):
 
 def test_warm_up_runs_in_a_worker():
     queue = Queue(n_workers=1)
-    assert queue.submit(experiment.warm_up, title="Compiling").result(timeout=120) is None
+    assert queue.submit(experiment.warm_up, title="Compiling").result(timeout=280) is None
     queue.shutdown()
 
 

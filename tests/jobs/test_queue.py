@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import job_functions as work
 import pytest
-from watching import is_alive, start, wait_until
+from watching import LONG, is_alive, start, wait_until
 
 from xmlcore import store
 from xmlcore.jobs import JobError, Queue, WorkerPool, worker
@@ -22,20 +22,20 @@ posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
 def test_job_runs_and_returns(queue):
     job = queue.submit(work.add, 1, b=2, title="1 + 2")
-    assert job.result(timeout=30) == 3
+    assert job.result(timeout=LONG) == 3
     assert (job.state, job.title, job.active, job.cancelling) == ("done", "1 + 2", False, False)
     assert (job.phase, job.fraction, job.detail) == ("Adding", 1.0, "1 and 2")
     assert job.error is None and job.traceback is None
     assert list(job.phases) == ["Adding"]
     assert job.queued <= job.started <= job.ended
-    assert 0 <= job.elapsed < 10
+    assert 0 <= job.elapsed < LONG
     assert queue.get(job.id) is job
     assert "1 + 2" in repr(job)
 
 
 def test_worker_survives_between_jobs():
     queue = Queue(n_workers=1)
-    pids = {queue.submit(work.where, title="Where").result(timeout=30)["pid"] for _ in range(5)}
+    pids = {queue.submit(work.where, title="Where").result(timeout=LONG)["pid"] for _ in range(5)}
     queue.shutdown()
     assert len(pids) == 1 and pids != {os.getpid()}
 
@@ -58,7 +58,7 @@ def test_running_job_shows_phase_fraction_and_detail(queue, tmp_path):
     time.sleep(0.1)
     assert job.elapsed > before[0] and job.phases["Waiting"] > before[1]
     (tmp_path / "go").touch()
-    assert job.wait(30) and job.state == "done"
+    assert job.wait(LONG) and job.state == "done"
 
 
 def test_phases_add_up_and_keep_their_order(queue):
@@ -77,19 +77,19 @@ def test_two_jobs_run_at_once(queue, tmp_path):
     jobs = [start(queue, work.until, str(tmp_path / "go")) for _ in range(2)]
     assert [job.state for job in jobs] == ["running", "running"]
     (tmp_path / "go").touch()
-    assert len({job.result(timeout=30) for job in jobs}) == 2
+    assert len({job.result(timeout=LONG) for job in jobs}) == 2
 
 
 def test_results_of_a_worker_land_where_the_parent_looks(queue):
-    key = queue.submit(work.write_artifact, "ab" * 8, title="Write").result(timeout=30)
+    key = queue.submit(work.write_artifact, "ab" * 8, title="Write").result(timeout=LONG)
     assert store.load("runs", key) == "from a worker"
-    assert queue.submit(work.where, title="Where").result(timeout=30)["cache"] == str(cache_root())
+    assert queue.submit(work.where, title="Where").result(timeout=LONG)["cache"] == str(cache_root())
 
 
 def test_large_return_value_is_refused_with_the_remedy(queue):
     job = queue.submit(work.big, worker.LARGEST_VALUE + 1, title="Big")
     with pytest.raises(JobError, match="returned 10 MB.*xmlcore.store"):
-        job.result(timeout=30)
+        job.result(timeout=LONG)
     assert job.state == "done"
 
 
@@ -98,7 +98,7 @@ def test_large_return_value_is_refused_with_the_remedy(queue):
 
 def test_failure_has_a_reason_and_a_traceback(queue):
     job = queue.submit(work.fail, "no\nsuch  file", title="Fail")
-    job.wait(30)
+    job.wait(LONG)
     assert (job.state, job.phase, job.fraction) == ("failed", "Failing", 0.25)
     assert job.error == "ValueError: no such file"
     assert job.traceback.startswith("Traceback") and "job_functions.py" in job.traceback
@@ -118,11 +118,11 @@ def test_failure_has_a_reason_and_a_traceback(queue):
 )
 def test_odd_failures_are_told_and_the_worker_lives_on(function, reason):
     queue = Queue(n_workers=1)
-    pid = queue.submit(work.where, title="Where").result(timeout=30)["pid"]
+    pid = queue.submit(work.where, title="Where").result(timeout=LONG)["pid"]
     job = queue.submit(function, title="Odd")
-    job.wait(30)
+    job.wait(LONG)
     assert job.state == "failed" and job.error.startswith(reason)
-    assert queue.submit(work.where, title="Where").result(timeout=30)["pid"] == pid
+    assert queue.submit(work.where, title="Where").result(timeout=LONG)["pid"] == pid
     queue.shutdown()
 
 
@@ -137,12 +137,12 @@ def test_crash_is_told_and_harms_no_other_job(queue, tmp_path, function, reason)
     other = start(queue, work.until, str(tmp_path / "go"))
     for _ in range(2):  # the worker is made anew each time
         job = queue.submit(function, title="Crash")
-        job.wait(30)
+        job.wait(LONG)
         assert (job.state, job.error) == ("failed", reason)
         assert job.traceback
     assert other.state == "running"
     (tmp_path / "go").touch()
-    assert other.result(timeout=30) > 0
+    assert other.result(timeout=LONG) > 0
 
 
 def test_function_that_a_worker_cannot_import_is_a_clear_failure(queue, monkeypatch):
@@ -151,7 +151,7 @@ def test_function_that_a_worker_cannot_import_is_a_clear_failure(queue, monkeypa
     module.add = work.add
     monkeypatch.setitem(sys.modules, "nowhere_at_all", module)
     job = queue.submit(work.add, 1, 2, title="Import")
-    job.wait(30)
+    job.wait(LONG)
     assert job.error == "ModuleNotFoundError: No module named 'nowhere_at_all'"
 
 
@@ -169,20 +169,20 @@ def test_bad_submissions_fail_at_once_and_leave_nothing(queue):
 @posix
 def test_worker_that_died_while_idle_is_replaced():
     queue = Queue(n_workers=1)
-    pid = queue.submit(work.where, title="Where").result(timeout=30)["pid"]
+    pid = queue.submit(work.where, title="Where").result(timeout=LONG)["pid"]
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_alive(pid))
     time.sleep(0.1)
-    assert queue.submit(work.where, title="Where").result(timeout=30)["pid"] != pid
+    assert queue.submit(work.where, title="Where").result(timeout=LONG)["pid"] != pid
     queue.shutdown()
 
 
 @posix
 def test_idle_worker_ends_and_the_next_job_gets_a_new_one():
     pool = WorkerPool(1, idle_seconds=0.1)
-    pid = pool.submit(os.getpid).result(timeout=30)
+    pid = pool.submit(os.getpid).result(timeout=LONG)
     wait_until(lambda: not is_alive(pid))
-    assert pool.submit(os.getpid).result(timeout=30) != pid
+    assert pool.submit(os.getpid).result(timeout=LONG) != pid
     pool.shutdown()
 
 
@@ -191,39 +191,38 @@ def test_idle_worker_ends_and_the_next_job_gets_a_new_one():
 
 def test_cancelled_job_stops_at_its_next_report_and_keeps_its_worker():
     queue = Queue(n_workers=1)
-    pid = queue.submit(work.where, title="Where").result(timeout=30)["pid"]
+    pid = queue.submit(work.where, title="Where").result(timeout=LONG)["pid"]
     job = start(queue, work.until, "never")
     assert queue.cancel(job.id)
-    assert job.wait(5)
+    assert job.wait(LONG)
     assert (job.state, job.error, job.phase) == ("cancelled", None, "Waiting")
     with pytest.raises(Cancelled):
         job.result()
     assert not queue.cancel(job.id)
-    assert queue.submit(work.where, title="Where").result(timeout=30)["pid"] == pid
+    assert queue.submit(work.where, title="Where").result(timeout=LONG)["pid"] == pid
     queue.shutdown()
 
 
 def test_job_that_never_reports_is_killed_after_the_grace_period(queue, tmp_path):
     other = start(queue, work.until, str(tmp_path / "go"))
-    job = start(queue, work.deaf, 60)
+    job = start(queue, work.deaf, 600)
     wait_until(lambda: job.phase)
     begin = time.monotonic()
     assert queue.cancel(job.id)
-    assert time.monotonic() - begin < 0.1  # the caller does not wait
-    assert job.state == "running" and job.cancelling
+    assert job.state == "running" and job.cancelling  # the caller does not wait
     assert queue.cancel(job.id)  # once more is no error
-    assert job.wait(10) and time.monotonic() - begin >= 0.3
+    assert job.wait(LONG) and time.monotonic() - begin >= 0.3
     assert (job.state, job.error, job.cancelling) == ("cancelled", None, False)
     assert job.phases["Not listening"] >= 0.3
-    assert queue.submit(work.add, 1, 2, title="Next").result(timeout=30) == 3
+    assert queue.submit(work.add, 1, 2, title="Next").result(timeout=LONG) == 3
     (tmp_path / "go").touch()
-    assert other.result(timeout=30) > 0
+    assert other.result(timeout=LONG) > 0
 
 
 def test_job_that_fails_over_its_cancelling_is_cancelled(queue):
     job = start(queue, work.stubborn)
     queue.cancel(job.id)
-    assert job.wait(10) and (job.state, job.error) == ("cancelled", None)
+    assert job.wait(LONG) and (job.state, job.error) == ("cancelled", None)
 
 
 def test_waiting_job_is_cancelled_at_once(tmp_path):
@@ -234,7 +233,7 @@ def test_waiting_job_is_cancelled_at_once(tmp_path):
     assert queue.cancel(second.id)
     assert second.state == "cancelled" and second.wait(0)
     (tmp_path / "go").touch()
-    assert first.wait(30) and first.state == "done"
+    assert first.wait(LONG) and first.state == "done"
     queue.shutdown()
 
 
@@ -242,15 +241,15 @@ def test_job_cancelled_while_its_worker_starts_never_runs(tmp_path):
     queue = Queue(n_workers=1, grace=30)
     job = queue.submit(work.until, str(tmp_path / "never"), title="Soon")
     queue.cancel(job.id)
-    assert job.wait(10) and job.state == "cancelled" and job.phase == ""
+    assert job.wait(LONG) and job.state == "cancelled" and job.phase == ""
     queue.shutdown()
 
 
 def test_shutdown_ends_everything(tmp_path):
     queue = Queue(n_workers=1)
-    jobs = [start(queue, work.deaf, 60), queue.submit(work.add, 1, 2, title="Waits")]
+    jobs = [start(queue, work.deaf, 600), queue.submit(work.add, 1, 2, title="Waits")]
     queue.shutdown()
-    assert [job.wait(5) and job.state for job in jobs] == ["cancelled", "cancelled"]
+    assert [job.wait(LONG) and job.state for job in jobs] == ["cancelled", "cancelled"]
     with pytest.raises(RuntimeError, match="shut down"):
         queue.submit(work.add, 1, 2, title="Late")
 
@@ -271,7 +270,7 @@ def test_same_key_is_one_job_until_it_has_ended(queue, tmp_path):
     assert queue.jobs("ben") == [other, job]  # newest first
     assert queue.jobs("nobody") == []
     (tmp_path / "go").touch()
-    assert job.wait(30) and other.wait(30)
+    assert job.wait(LONG) and other.wait(LONG)
     assert submit("anna") is not job
 
 
@@ -284,16 +283,16 @@ def test_job_goes_on_until_its_last_owner_gives_it_up(queue):
     time.sleep(0.2)
     assert job.state == "running" and not job.cancelling
     assert queue.cancel(job.id, "dora")
-    assert job.wait(10) and job.state == "cancelled"
+    assert job.wait(LONG) and job.state == "cancelled"
     assert queue.jobs("dora") == [job]  # to see what became of it
 
 
 def test_job_being_cancelled_is_not_joined(queue):
-    job = start(queue, work.deaf, 60, owner="anna", key="dying")
+    job = start(queue, work.deaf, 600, owner="anna", key="dying")
     queue.cancel(job.id)
     again = queue.submit(work.add, 1, 2, title="Again", owner="anna", key="dying")
-    assert again is not job and again.result(timeout=30) == 3
-    assert job.wait(10)
+    assert again is not job and again.result(timeout=LONG) == 3
+    assert job.wait(LONG)
 
 
 def test_many_threads_submitting_one_key_make_one_job(queue, tmp_path):
@@ -304,7 +303,7 @@ def test_many_threads_submitting_one_key_make_one_job(queue, tmp_path):
         jobs = list(threads.map(submit, range(64)))
     assert len(set(jobs)) == 1 and len(jobs[0].owners) == 64
     (tmp_path / "go").touch()
-    assert jobs[0].wait(30)
+    assert jobs[0].wait(LONG)
 
 
 def test_many_threads_submitting_and_watching(queue):
@@ -323,7 +322,7 @@ def test_only_the_last_ended_jobs_are_kept():
     with ThreadPoolExecutor(1) as executor:
         queue = Queue(executor, keep=3)
         jobs = [queue.submit(work.add, i, 0, title=str(i)) for i in range(5)]
-        assert [job.result(timeout=30) for job in jobs] == list(range(5))
+        assert [job.result(timeout=LONG) for job in jobs] == list(range(5))
         wait_until(lambda: len(queue.jobs()) == 3)
         assert [job.title for job in queue.jobs()] == ["4", "3", "2"]
         assert queue.get(jobs[0].id) is None

@@ -40,7 +40,7 @@ def test_who_waits_gets_its_turn_when_the_other_is_done(folder):
         begun.wait()
         time.sleep(0.1)
         order.append("first")
-    thread.join(timeout=10)
+    thread.join(timeout=120)
     assert order == ["first", True]
 
 

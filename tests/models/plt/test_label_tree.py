@@ -203,9 +203,9 @@ def test_clustered_trees_are_split_node_by_node(arity, max_leaf_labels, n_labels
 
 def test_many_labels_are_no_work_per_label():
     build_tree("random", 50, 2, 1, 0)  # compiles
-    start = time.perf_counter()
+    start = time.process_time()
     tree = build_tree("random", 200_000, 2, 1, 0)
-    assert time.perf_counter() - start < 3  # a Python step per label would take longer
+    assert time.process_time() - start < 3  # a Python step per label would take longer
     assert tree.n_nodes == 399_999 and tree.depth.max() == 18
 
 
