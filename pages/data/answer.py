@@ -11,9 +11,9 @@ RARE = 5  # a label with at most this many training rows counts as rare
 TAIL_LABELS, TAIL_HEAD = 50, 50
 
 
-def show(data, described, known) -> None:
+def show(data, known) -> None:
     """Say what is in the data set, with cards of its sizes and notes on how it was read."""
-    counts = described.labels["n_train"].to_numpy()
+    counts = np.bincount(data.Y_train.indices, minlength=data.n_labels)
     st.markdown(
         f"**{format.plain(known['name'])}**: {format.count(data.n_train + data.n_test, 'row')}, "
         f"{format.count(data.n_features, 'feature')}, {format.count(data.n_labels, 'label')}{_tail(data, counts)}."

@@ -4,9 +4,9 @@ start.py is the panel for a first visit. answer.py has the first sentence and th
 sets and the ways to get more: upload_form.py is the form for own files (read by uploads.py, explained by formats.py),
 known.py the catalog of published data sets, invented.py the form for synthetic ones. manage.py compares, renames,
 converts and removes data sets. resplit.py is the form for another split. Below, a file for each question: sizes.py,
-frequency.py (of labels), alike.py (training and test rows), problems.py, together.py (pairs of labels); examined.py
-computes what they need. label_sets.py shows which labels rows have together, labels.py is the table of labels;
-label_rows.py shows the rows of either. rows.py shows single rows.
+frequency.py (of labels), alike.py (training and test rows), problems.py, together.py (pairs of labels); counted.py and
+examined.py compute what they need. label_sets.py shows which labels rows have together, labels.py is the table of
+labels; label_rows.py shows the rows of either. rows.py shows single rows.
 """
 
 import streamlit as st
@@ -15,6 +15,7 @@ from pages.data import (
     alike,
     answer,
     choose,
+    counted,
     examined,
     frequency,
     known,
@@ -44,11 +45,14 @@ def main() -> None:
         with above:
             _nothing_yet()
         return
-    data, described = server.dataset(fingerprint), server.description(fingerprint)
+    data = server.dataset(fingerprint)
     used = workspace.get("known").get(fingerprint, {"name": "uploaded data", "source": "upload", "notes": []})
     with above:
-        answer.show(data, described, used)
+        answer.show(data, used)
+        described = counted.description(fingerprint)
         _preparing()
+    if described is None:  # a worker counts
+        return
     with below:
         with st.expander("Split the rows again", expanded=resplit.busy()):
             resplit.progress()

@@ -285,7 +285,11 @@ def _dataset(fingerprint):
 
 @shared(max_entries=4, show_spinner="Counting labels")
 def description(fingerprint: str):
-    """Return describe(dataset)."""
+    """Return describe(dataset), which a worker may have kept."""
+    task = experiment.task("description", {"dataset": fingerprint})
+    with contextlib.suppress(store.StoreError, OSError):
+        if task.exists():
+            return task.load().description
     return datasets.describe(dataset(fingerprint))
 
 

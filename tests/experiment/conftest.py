@@ -96,6 +96,7 @@ def some_of_each(easy, classes, monkeypatch):
         kept("synthetic", {}, n_train=60, n_test=20),
         kept("export", of),
         kept("statistics", of),
+        kept("description", of),
         run,
         selection,
         kept("compare_selections", of, selections=[None, ["ChiSquared", {}]], seeds=[0]),

@@ -10,6 +10,7 @@ A kind of task is a file of this package; :mod:`xmlcore.experiment.task` says ho
 
 # The import registers their kinds of task.
 from xmlcore.experiment import (  # noqa: F401
+    description,
     examine,
     explanations,
     export,

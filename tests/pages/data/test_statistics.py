@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from pages.data import alike, examined, label_sets, labels, problems, resplit, uploads
+from pages.data import alike, counted, examined, label_sets, labels, problems, resplit, uploads
 from pages.shared import workspace
 from tests.pages.data.test_page import tick as tick_row
 from tests.pages.small import small_data
-from xmlcore import datasets
+from xmlcore import datasets, experiment
 from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine, split_files
 
 HEADERS = ("How large is it?", "How often does a label occur?", "How alike are training and test rows?")
@@ -219,6 +219,15 @@ def test_the_power_law_is_tested_when_the_button_is_pressed_and_not_unasked(read
     button.click()
     ready.run().until(lambda s: "p = " in s.text() and "samples. In 90 %" in s.text())
     assert "A power law is" in ready.text()
+
+
+def test_labels_of_a_large_data_set_are_counted_by_a_worker_while_the_page_shows_its_sizes(ready, monkeypatch):
+    monkeypatch.setattr(counted, "AT_ONCE", 0.0)
+    ready.run()
+    assert "How large is it?" not in ready.text() and "80 rows" in ready.text() and "20" in str(ready.metrics())
+    ready.until(lambda s: "How large is it?" in s.text())
+    fingerprint = ready.at.session_state["workspace.snapshot"]["dataset"]
+    assert experiment.task("description", {"dataset": fingerprint}).exists()
 
 
 def test_a_large_data_set_is_examined_by_a_worker_and_its_strongest_pairs_are_drawn(ready, monkeypatch):
