@@ -180,5 +180,7 @@ def _about_frequency(meta, counts):
         )
     text += missing
     if meta["shown"] < meta["total"]:
-        text += f" {meta['shown']:,} of {meta['total']:,} labels are drawn as points; the curve has all of them."
+        text += (
+            f" {meta['shown']:,} of {meta['total']:,} labels are points of the curve, which passes through all of them."
+        )
     return text

@@ -48,6 +48,11 @@ def test_label_frequency_stays_drawable_when_every_count_differs():
     assert np.all(np.diff(x) > 0)
 
 
+def test_only_few_labels_have_a_mark_each():
+    marks = {n: figures.label_frequency(labels(np.arange(n) + 1)).data[0].mode for n in (200, 201)}
+    assert marks == {200: "lines+markers", 201: "lines"}
+
+
 def test_labels_without_rows_are_counted_not_drawn():
     figure = figures.label_frequency(labels([0, 5, 0, 2]))
     assert curve(figure)[1].tolist() == [5, 2]

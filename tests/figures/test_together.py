@@ -35,15 +35,24 @@ def test_a_line_joins_labels_with_a_positive_correlation_and_the_strongest_is_th
     frame, _ = pairs()
     figure = figures.label_network(frame)
     positive = frame[(frame["phi"] > 0) & (frame["first"] < frame["second"])]
-    *lines, points = figure.data
-    assert len(lines) == len(positive) == figure.layout.meta["total"] == figure.layout.meta["shown"]
-    widths = [line.line.width for line in lines]
-    assert widths == sorted(widths) and "label &lt;0&gt;" in lines[-1].hovertemplate
-    assert len(points.x) == 6 == len(figure.layout.annotations)
+    assert len(positive) == figure.layout.meta["total"] == figure.layout.meta["shown"]
+    *traces, points = figure.data
+    widths = [trace.line.width for trace in traces]
+    assert widths == sorted(set(widths)) and len(traces) <= 8, "a trace for each width, the widest on top"
+    strongest = positive.loc[positive["phi"].idxmax()]
+    names = {f"<b>label &lt;{j}&gt;</b>" for j in (strongest["first"], strongest["second"])}
+    assert all(name in traces[-1].customdata[0] for name in names)
     ends = {(round(x, 6), round(y, 6)) for x, y in zip(points.x, points.y)}
-    assert all({(round(line.x[k], 6), round(line.y[k], 6)) for k in (0, -1)} <= ends for line in lines)
+    count = 0
+    for trace in traces:
+        x, y = (np.split(values, np.flatnonzero(np.isnan(values)) + 1)[:-1] for values in (trace.x, trace.y))
+        assert all({(round(u[k], 6), round(v[k], 6)) for k in (0, -2)} <= ends for u, v in zip(x, y))
+        assert len(trace.customdata) == len(trace.x), "each point says which pair it belongs to"
+        count += len(x)
+    assert count == len(positive) and len(points.x) == 6 == len(figure.layout.annotations)
     few = figures.label_network(frame, most=2)
-    assert (few.layout.meta["shown"], few.layout.meta["total"], len(few.data)) == (2, len(positive), 3)
+    assert (few.layout.meta["shown"], few.layout.meta["total"]) == (2, len(positive))
+    assert sum(np.isnan(np.asarray(trace.x, float)).sum() for trace in few.data[:-1]) == 2
 
 
 def test_names_beside_the_circle_do_not_touch():

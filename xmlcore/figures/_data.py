@@ -9,6 +9,7 @@ from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, VERMILION, nee
 
 BUCKETS = ("head", "torso", "tail")
 FLAT = 4  # counts have a linear axis if the largest is less than this many times the smallest
+MOST_MARKS = 200  # points of a curve with a mark each
 MOST_BARS = 25  # numbers of labels with a bar each; where there are more, numbers share bars
 COMMON = 0.99  # share of the rows whose numbers of labels are drawn before the last bar, which has the rest
 NARROWEST = 260  # width of the plot on a phone, in pixels: texts must fit there
@@ -68,8 +69,9 @@ def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.
         x=rank,
         y=count,
         customdata=names,
-        mode="lines+markers",
-        line={"color": BLUE, "width": 2},
+        # Marks of many labels would merge into a line, and take a browser longer than all else in the figure.
+        mode="lines+markers" if kept.size <= MOST_MARKS else "lines",
+        line={"color": BLUE, "width": 2 if kept.size <= MOST_MARKS else 3},
         marker={"size": 4, "color": BLUE},
         hovertemplate=hover,
         showlegend=False,
@@ -94,7 +96,7 @@ def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.
         figure.update_yaxes(title_text="Training rows (log)", **log_axis(least, most))
     if kept.size < n:
         figure.add_annotation(
-            text=f"{kept.size:,} of {n:,} labels drawn as points",
+            text=f"{kept.size:,} of {n:,} labels are points of the line",
             showarrow=False,
             x=0.01,
             y=0.01,

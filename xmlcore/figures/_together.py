@@ -10,6 +10,7 @@ from xmlcore.figures._style import BLUE, VERMILION, need_columns, new_figure, pe
 LETTERS = 14  # most letters of a name beside the circle: there is room for them on a phone
 HEIGHT = 560  # of the network, in pixels
 WIDEST = 9  # width of the line of the strongest pair, in pixels
+WIDTHS = 8  # different widths of lines: a browser draws a few traces much faster than one for each line
 BEND = 0.4  # the larger, the straighter are lines between labels that are far from each other
 
 
@@ -74,8 +75,8 @@ def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
     Returns
     -------
     plotly.graph_objects.Figure
-        A line is wider, the larger ``phi`` is. ``layout.meta`` has the numbers of lines drawn (``shown``) and of pairs
-        with a positive ``phi`` (``total``).
+        A line is wider, the larger ``phi`` is, in :data:`WIDTHS` steps: lines of a width are one trace. ``layout.meta``
+        has the numbers of lines drawn (``shown``) and of pairs with a positive ``phi`` (``total``).
     """
     need_columns(frame, ["first", "second", "first_name", "second_name", "n_first", "n_both", "phi"], "label_network")
     labels = frame.drop_duplicates("first")
@@ -88,22 +89,8 @@ def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
     drawn = pairs.sort_values("phi", ascending=False, kind="stable").head(most)
     figure = new_figure("Labels that go together", shown=len(drawn), total=len(pairs))
     largest = float(drawn["phi"].max()) if len(drawn) else 1.0
-    lines = []
-    for row in drawn[::-1].itertuples():  # the strongest on top
-        i, j = place[row.first], place[row.second]
-        t = np.linspace(0, 1, 25)
-        bend = 1 - (1 - BEND) * np.hypot(x[i] - x[j], y[i] - y[j])  # lines between neighbours are nearly straight
-        middle = bend * (x[i] + x[j]) / 2, bend * (y[i] + y[j]) / 2
-        curve = [(1 - t) ** 2 * ends[i] + 2 * t * (1 - t) * mid + t**2 * ends[j] for ends, mid in zip((x, y), middle)]
-        hover = (
-            f"<b>{short(row.first_name, 40)}</b> and <b>{short(row.second_name, 40)}</b><br>"
-            f"phi {row.phi:.2f}; {row.n_both:,} rows with both<extra></extra>"
-        )
-        strength = row.phi / largest
-        line = {"color": shade(BLUE, round(0.35 + 0.55 * strength, 2)), "width": max(WIDEST * strength, 0.7)}
-        looks = {"mode": "lines", "line": line, "hovertemplate": hover, "showlegend": False}
-        lines.append({"type": "scatter", "x": curve[0], "y": curve[1], **looks})
-    figure.add_traces(lines)
+    lines = [_lines(drawn, level, largest, place, x, y) for level in range(1, WIDTHS + 1)]  # the strongest on top
+    figure.add_traces([trace for trace in lines if len(trace["x"])])
     rows = labels["n_first"].to_numpy(float)
     figure.add_scatter(
         x=x,
@@ -129,3 +116,35 @@ def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
     figure.update_yaxes(range=[-1.12, 1.12], **axis)
     figure.update_layout(height=HEIGHT, margin={"t": 56, "b": 8, "l": 4, "r": 4}, hovermode="closest")
     return figure
+
+
+def _lines(pairs, level, largest, place, x, y) -> dict:
+    """Return one trace with the lines of a width, from 1 to :data:`WIDTHS`, between the places of labels.
+
+    ``largest`` is the phi of the strongest pair.
+    """
+    strengths = np.ceil(WIDTHS * pairs["phi"].to_numpy(float) / largest).clip(1, WIDTHS)
+    xs, ys, hovers = [], [], []
+    t = np.append(np.linspace(0, 1, 25), np.nan)  # the last one is the gap between two lines
+    for row in pairs[strengths == level].itertuples():
+        i, j = place[row.first], place[row.second]
+        bend = 1 - (1 - BEND) * np.hypot(x[i] - x[j], y[i] - y[j])  # lines between neighbours are nearly straight
+        for ends, curves in ((x, xs), (y, ys)):
+            middle = bend * (ends[i] + ends[j]) / 2
+            curves.append((1 - t) ** 2 * ends[i] + 2 * t * (1 - t) * middle + t**2 * ends[j])
+        hover = (
+            f"<b>{short(row.first_name, 40)}</b> and <b>{short(row.second_name, 40)}</b><br>"
+            f"phi {row.phi:.2f}; {row.n_both:,} rows with both"
+        )
+        hovers += [hover] * t.size
+    strength = level / WIDTHS
+    return {
+        "type": "scatter",
+        "x": np.concatenate(xs) if xs else [],
+        "y": np.concatenate(ys) if ys else [],
+        "mode": "lines",
+        "line": {"color": shade(BLUE, round(0.35 + 0.55 * strength, 2)), "width": WIDEST * strength},
+        "customdata": hovers,
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "showlegend": False,
+    }
