@@ -33,8 +33,8 @@ STYLE = f"""<style>
 @media (max-width: 640px) {{
   [class*=st-key-fields-] {{ display: grid; grid-template-columns: 1fr 1fr; align-items: end; }}
 }}
-[data-testid=stElementContainer]:has(.sideways) {{ container-type: inline-size; margin-top: -1rem; }}
-.sideways {{ margin: 0; padding-top: 0.25rem; font-size: 0.875rem; opacity: 0.75; }}
+[data-testid=stHtml]:not(:empty) {{ container-type: inline-size; }}
+.sideways {{ margin: -1rem 0 0; padding-top: 0.25rem; font-size: 0.875rem; opacity: 0.75; }}
 {addresses.icons_style()}
 </style>"""
 
