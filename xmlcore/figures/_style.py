@@ -67,6 +67,11 @@ def template() -> go.layout.Template:
     -------
     plotly.graph_objects.layout.Template
     """
+    return go.layout.Template(_template())
+
+
+def _template() -> dict:
+    """Return the template as a dict, which Plotly checks once; it would check a Template for each figure once more."""
     axis = {
         "showgrid": True,
         "gridcolor": GRID,
@@ -83,8 +88,8 @@ def template() -> go.layout.Template:
         # which takes half of the time that it draws for. None does: margins grow with the labels.
         "ticklabeloverflow": "allow",
     }
-    return go.layout.Template(
-        layout={
+    return {
+        "layout": {
             "font": {"family": FONT, "size": 14, "color": INK},
             "title": {"font": {"size": 16}, "x": 0, "xanchor": "left", "xref": "container", "pad": {"l": 8}},
             "colorway": list(PALETTE),
@@ -109,13 +114,13 @@ def template() -> go.layout.Template:
                 "title": {"text": ""},
             },
         }
-    )
+    }
 
 
 def new_figure(title: str, *, shown: int, total: int) -> go.Figure:
     """Return an empty figure with the template, and with the number of points drawn and in total in its ``meta``."""
     font = {"font": {"family": FONT}}  # set on the figure itself, because the dashboard's theme replaces the template
-    layout = {"template": template(), "title": {"text": title, **font}, "hoverlabel": font, **font}
+    layout = {"template": _template(), "title": {"text": title, **font}, "hoverlabel": font, **font}
     return go.Figure(layout=layout | {"meta": {"shown": int(shown), "total": int(total)}})
 
 
