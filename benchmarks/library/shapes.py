@@ -34,7 +34,12 @@ def shaped(name, real_folder=None):
     if name not in SYNTHETIC:
         folder = real_folder / name
         return read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", name=name)
-    n_train, n_test, n_features, n_labels, features_per_row, labels_per_row = SYNTHETIC[name]
+    return made(name, SYNTHETIC[name])
+
+
+def made(name, sizes):
+    """Return a data set of sizes in the order of :data:`SYNTHETIC`."""
+    n_train, n_test, n_features, n_labels, features_per_row, labels_per_row = sizes
     return make_synthetic(
         n_train=n_train,
         n_test=n_test,
