@@ -53,8 +53,8 @@ def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Me
         mode="lines+markers+text",
         line={"color": QUIET, "width": 2},
         marker={"symbol": "line-ns-open", "size": 10, "color": QUIET},
-        text=["", f"  critical difference {difference:.2f}"],
-        textposition="middle right",
+        text=[f"critical difference {difference:.2f}", ""],
+        textposition="top right",
         cliponaxis=False,
         hoverinfo="skip",
     )
@@ -83,12 +83,12 @@ def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Me
             marker={"color": color, "size": 11},
             hovertemplate=f"<b>{short(method, 40)}</b>: mean rank %{{x:.2f}}<extra></extra>",
         )
-    figure.update_layout(height=STEP * (top + 2) + 130, showlegend=False, margin={"l": 16})
+    figure.update_layout(height=STEP * (top + 2.5) + 130, showlegend=False, margin={"l": 16})
     figure.update_xaxes(title_text="Mean rank, 1 is the best", range=[0.8, max(n, 1 + difference) + 0.2], dtick=1)
     figure.update_yaxes(
         tickvals=[n - 1 - place for place in range(n)],
         ticktext=[f"{short(m, 24)}  {r:.2f}" for m, r in zip(frame["method"], frame["rank"])],
-        range=[-0.6, top + 1.2],
+        range=[-0.6, top + 1.8],
         showgrid=False,
         ticks="",
     )

@@ -10,7 +10,8 @@ the same ends to a few hundredths of the width, and they need the measure n more
 Macro, weighted and coverage measures are another matter. A resample lacks about a third of the labels that have a
 single row, and each of these measures is a mean over the labels that occur, so the mean of the resampled values is not
 the measured value. The resampled values are moved by this difference: the interval is around the measured value, as
-wide as they spread, and cut at 0 and 1.
+wide as they spread, and cut at 0 and 1. Where many labels have one or two rows, intervals of macro recall and coverage
+are somewhat too narrow: on made-up data 95 % intervals held the expected value in 85 to 90 of 100 cases.
 
 References
 ----------
