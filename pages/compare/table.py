@@ -34,6 +34,9 @@ def show(lines, choice, total: int) -> None:
     total : int
         Number of all results of the workspace.
     """
+    if lines.empty:
+        st.caption(f"Showing 0 of {format.count(total, 'result')}.")
+        return
     frame, columns = _drawn(lines, choice)
     ticked, before = set(chosen_keys()), []
     for number, keys in enumerate(lines["keys"]):

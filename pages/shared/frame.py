@@ -5,9 +5,9 @@ import streamlit as st
 from pages.shared import addresses, format, server, sidebar, tasks, views, workspace
 
 # Streamlit draws texts of figures in a grey that is too pale to read (3.7 to 1); this takes the page's own ink, but for
-# white texts on dark marks. It cuts the names of what is chosen in a multiselect; here they go on in the next line. The
-# fields that are bound to the address are not shown. Controls that come first on a phone are the first of two columns,
-# which a wide page shows at the right.
+# white texts on dark marks, and removes the white glow around texts of parallel coordinates. It cuts the names of what
+# is chosen in a multiselect; here they go on in the next line. The fields that are bound to the address are not shown.
+# Controls that come first on a phone are the first of two columns, which a wide page shows at the right.
 STYLE = f"""<style>
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
 .js-plotly-plot .annotation-text {{
@@ -16,6 +16,7 @@ STYLE = f"""<style>
 .js-plotly-plot :is(.textpoint text, .bartext):not([style*="255, 255, 255"]) {{
   fill: currentColor !important; fill-opacity: 0.75;
 }}
+.js-plotly-plot .parcoords text {{ fill: currentColor !important; fill-opacity: 0.75; text-shadow: none !important; }}
 [data-testid=stMultiSelect] :is([data-tag], [data-baseweb=tag]) {{ max-width: 100%; height: auto; }}
 [data-testid=stMultiSelect] :is([data-tag], [data-baseweb=tag]) > span {{
   max-width: none; overflow: visible; white-space: normal; line-height: 1.35; padding-block: 0.15rem;

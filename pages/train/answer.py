@@ -53,6 +53,7 @@ def show(run, record) -> None:
             addresses.link("Sampling", "What was sampled", "filter_alt")
         addresses.link("Explain", "Explain its predictions", "search_insights")
         addresses.link("Robustness", "Test it under noise", "ssid_chart")
+        addresses.link("Compare", "All that is known of it", "info", run=record["key"][:12])
     for warning in dict.fromkeys(run.warnings):
         st.warning(format.plain(settings.sentence(run.model, warning)))
     cached = record["key"] in st.session_state.get(workspace.FROM_CACHE, ())

@@ -92,5 +92,6 @@ def test_only_parameters_that_differ_within_a_model_are_columns(small):
 
 def test_without_runs_there_is_an_empty_table(own_cache):
     frame = experiment.runs()
+    assert "mine" not in experiment.seeds_grouped(frame.assign(mine=1)), "the same columns as with runs"
     assert frame.empty and "P@1" in frame and "n" in experiment.seeds_grouped(frame)
     assert experiment.parameters(frame).empty

@@ -108,7 +108,9 @@ def seeds_grouped(frame: "pd.DataFrame") -> "pd.DataFrame":
 
     if frame.empty:
         added = [f"{measure} {end}" for measure in MEASURES for end in ("low", "high")]
-        return frame.assign(**{name: pd.Series(dtype=object) for name in ("keys", "seeds", "n", *added)})
+        return frame[list(_COLUMNS)].assign(
+            **{name: pd.Series(dtype=object) for name in ("keys", "seeds", "n", *added)}
+        )
     numbers = [*MEASURES, *TIMES, *SIZES]
     groups = frame.groupby("setting", sort=False)
     made = groups.first().reset_index()

@@ -119,6 +119,13 @@ def test_tags_notes_and_names_are_kept_and_found(ready, session, words):
     assert again.run().frame("run", "created")["run"].tolist() == ["mine"]
 
 
+def test_a_filter_that_fits_nothing_says_so(ready, words):
+    page = listed(ready, make(3, words), words)
+    page.at.text_input(key="compare.text").set_value("nothing like this")
+    said = page.run().text()
+    assert "No result fits what is chosen below." in said and "Showing 0 of 3 results." in said
+
+
 def test_archived_results_are_left_out_until_asked_for(ready, words):
     page = listed(ready, make(6, words), words)
     keys = list(records(page))

@@ -1,0 +1,55 @@
+"""Figures that put several runs side by side."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xmlcore import figures
+
+
+def measures(n_runs=3):
+    lines = [
+        (f"run {run}", "PLT", measure, k, 0.5, 0.4, 0.65)
+        for run in range(n_runs)
+        for measure in ("P@k", "PSP@k")
+        for k in (1, 3, 5)
+    ]
+    return pd.DataFrame(lines, columns=["run", "model", "measure", "k", "value", "low", "high"])
+
+
+def test_measures_have_a_panel_each_and_intervals_that_reach_from_low_to_high():
+    figure = figures.measures_compared(measures())
+    assert [text.text for text in figure.layout.annotations] == ["P@k", "PSP@k"]
+    assert len(figure.data) == 6 and sum(trace.showlegend for trace in figure.data) == 3
+    trace = figure.data[0]
+    np.testing.assert_allclose(trace.y - trace.error_y.arrayminus, 40)
+    np.testing.assert_allclose(trace.y + trace.error_y.array, 65)
+    assert figure.layout.meta["shown"] == 18
+
+
+def test_runs_of_one_model_have_colours_of_their_own():
+    figure = figures.measures_compared(measures(5))
+    assert len({trace.marker.color for trace in figure.data}) == 5
+    assert figure.data[0].marker.color == figures.MODEL_COLORS["PLT"]
+
+
+def test_buckets_are_drawn_in_percent_for_each_run():
+    frame = pd.DataFrame(
+        {"run": ["a"] * 3 + ["b"] * 3, "model": "PLT", "bucket": ["head", "torso", "tail"] * 2, "n_labels": 4}
+    ).assign(recall=[0.9, 0.5, 0.1, 0.8, 0.6, 0.2])
+    figure = figures.buckets_compared(frame)
+    assert [trace.name for trace in figure.data] == ["a", "b"] and list(figure.data[1].y) == [80, 60, 20]
+    assert figure.layout.title.text == "Recall of head, torso and tail labels"
+    with pytest.raises(ValueError, match="precision"):
+        figures.buckets_compared(frame, "precision")
+
+
+def test_parameters_of_parallel_coordinates_are_in_order_and_lines_without_a_value_are_counted():
+    frame = pd.DataFrame(
+        {"C": ["10", "automatic", "0.3", None], "trees": [3, 1, 1, 1], "P@1": [70.0, 60.0, 50.0, 40.0]}
+    )
+    figure = figures.parameters_compared(frame, {"C": "C", "trees": "Trees"}, "P@1")
+    c, trees, measure = figure.data[0].dimensions
+    assert list(c.ticktext) == ["0.3", "10", "automatic"] and list(c.values) == [1, 2, 0]
+    assert list(trees.tickvals) == [1, 3] and measure.label == "P@1, %"
+    assert figure.layout.meta == {"shown": 3, "total": 4, "left_out": 1}
