@@ -46,6 +46,30 @@ def times_filled(name: str, parameter: str) -> int:
     return st.session_state.get(_filled(name), {}).get(parameter, 0)
 
 
+def fill(name: str, values: dict, *, chosen: str | None = None) -> None:
+    """Fill fields of a form: the session makes them anew with these values.
+
+    Parameters
+    ----------
+    name : str
+        Name of the form.
+    values : dict
+        By parameter.
+    chosen : str, optional
+        The preset that the values are, if the user chose one.
+    """
+
+    def change(data):
+        """Write the values into the workspace."""
+        data["forms"].setdefault(name, {}).update(values)
+        if chosen is not None:
+            data["widgets"][_key(name)] = chosen
+
+    workspace.update(change)
+    counts = st.session_state.get(_filled(name), {})
+    st.session_state[_filled(name)] = counts | {one: counts.get(one, 0) + 1 for one in values}
+
+
 def _filled(name):
     """Return the key under which the session counts how often each field was filled."""
     return f"form.{name}.filled"
@@ -108,15 +132,7 @@ def _choose(name, info, skip):
     values = _values(name, info, known[RECOMMENDED])
     own = _own(name)
 
-    def change(data):
-        """Write the values into the workspace, and keep the own ones for later."""
-        forms = data["forms"]
-        if values not in known.values():
-            forms[own] = values
-        filled = forms.get(own, {}) if chosen == OWN else known[chosen]
-        forms.setdefault(name, {}).update(filled)
-        data["widgets"][_key(name)] = chosen
-
-    workspace.update(change)
-    counts = st.session_state.get(_filled(name), {})
-    st.session_state[_filled(name)] = counts | {one: counts.get(one, 0) + 1 for one in values}
+    if values not in known.values():  # kept for later
+        workspace.update(lambda data: data["forms"].__setitem__(own, values))
+    filled = workspace.get("forms").get(own, {}) if chosen == OWN else known[chosen]
+    fill(name, filled, chosen=chosen)

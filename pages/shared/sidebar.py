@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import addresses, format, jobs, server, tasks, views, workspace
+from pages.shared import addresses, format, jobs, server, sweeping, tasks, views, workspace
 from xmlcore import store
 
 
@@ -43,6 +43,7 @@ def show_jobs(place) -> None:
     """Show the jobs that the page, which has been drawn, does not show itself."""
     with place:
         _jobs()
+        sweeping.watch_all()
 
 
 def _dataset():

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.shared import actions, begin, format, forms, jobs, results, server, settings, tasks, workspace
+from pages.train import trying
 from xmlcore import experiment
 
 
@@ -48,12 +49,16 @@ def show(data, fingerprint, shown_key, drawn_state) -> None:
             else:
                 _say_what_train_does(fingerprint, model, shown_key, pressed)
             begin.watch_training(fingerprint)
+    if not nothing_to_learn:
+        trying.show(fingerprint, model)
     st.caption(format.plain(f"{info.summary} {info.paper}."))
 
 
 def page_state():
     """Return the state that decides what the page shows; when it has changed, the whole page is drawn anew."""
-    return [record["id"] for record in workspace.get("jobs")], workspace.get("shown"), workspace.has_notice()
+    sweeps = [(record["key"], record.get("stopped")) for record in workspace.get("sweeps")]
+    jobs_known = [record["id"] for record in workspace.get("jobs")]
+    return jobs_known, workspace.get("shown"), workspace.has_notice(), sweeps
 
 
 def _say_what_train_does(fingerprint, model, shown_key, pressed):

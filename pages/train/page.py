@@ -2,13 +2,13 @@
 
 answer.py shows the measures of a run (one model, trained and measured), controls.py the form that trains a model,
 calibration.py whether its probabilities are right, every.py all measures, labels.py each label, rows.py single
-predictions, past.py all runs.
+predictions, past.py all runs. trying.py tries several settings, and tried.py shows what came of it.
 """
 
 import streamlit as st
 
 from pages.shared import begin, format, jobs, results, run_changes, run_code, workspace
-from pages.train import answer, calibration, controls, every, labels, past, rows
+from pages.train import answer, calibration, controls, every, labels, past, rows, tried
 
 
 def main() -> None:
@@ -41,6 +41,7 @@ def main() -> None:
         # the page is not the one given here.
         key = record["key"] if record else None
         st.fragment(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
+    tried.show(fingerprint, format.file_name(name))
     if run is not None:
         row = workspace.chosen_row(f"run {record['key']}")
         st.fragment(labels.show)(data, run, record["key"], file_name, labels.page_state(record["key"]))

@@ -29,6 +29,7 @@ from xmlcore.figures._robustness import buckets_under_noise, prediction_times, r
 from xmlcore.figures._sampling import bucket_bars, candidate_curves, sampled_classes, sampling_sweep
 from xmlcore.figures._selections import feature_bars, group_heat, overlap_heat, selection_heat
 from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, MODEL_COLORS, PALETTE, PART_COLORS, template
+from xmlcore.figures._sweeps import sweep_values
 from xmlcore.figures._together import cooccurrence_heat, label_network
 from xmlcore.figures._tree import tree
 
@@ -87,6 +88,7 @@ __all__ = [
     "significance_diagram",
     "stability_boxes",
     "stability_curves",
+    "sweep_values",
     "template",
     "tree",
     "trials",

@@ -1,0 +1,242 @@
+"""What a sweep has found: how far it is, the best so far, all settings, and what can be done with the best."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import actions, charts, format, presets, server, settings, sweeping, tables, tasks, workspace
+from pages.train import answer
+from xmlcore import experiment, figures, store
+from xmlcore.experiment.sweeps import settings_table
+
+STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done yet"}
+
+
+def show(fingerprint: str, file_name: str) -> None:
+    """Show the sweep chosen last on a data set; nothing without any."""
+    records = sweeping.kept(fingerprint)
+    if not records:
+        return
+    st.header("Settings tried")
+    record = _choose(fingerprint, records)
+    active = sweeping.state(record) in ("running", "stopping")
+    st.fragment(_section, run_every=sweeping.EVERY if active else None)(record, file_name, active)
+
+
+def _choose(fingerprint, records):
+    """Show a select box if there are several sweeps, and return the record of the one to show."""
+    by_key = {record["key"]: record for record in records}
+    wanted = workspace.get("widgets").get(f"tried {fingerprint}")
+    key = wanted if wanted in by_key else records[0]["key"]
+    if len(records) > 1:
+        st.session_state["tried.shown"] = key
+        st.selectbox(
+            "Trials shown",
+            list(by_key),
+            format_func=lambda one: _title(by_key[one]),
+            key="tried.shown",
+            on_change=lambda: workspace.update(
+                lambda data: data["widgets"].__setitem__(f"tried {fingerprint}", st.session_state["tried.shown"])
+            ),
+        )
+    return by_key[key]
+
+
+def _title(record) -> str:
+    """Return what tells a sweep from others."""
+    params = record["params"]
+    known = {p.name: p.label for p in experiment.MODELS[params["model"]].parameters}
+    varied = format.listed([known.get(name, name) for name in params["grid"]])
+    return f"{params['model']}: {varied} ({format.when(record['asked'])})"
+
+
+def _section(record, file_name, active):
+    """Show one sweep; while it runs, this is called again and again."""
+    state = sweeping.state(record)
+    if active and state not in ("running", "stopping"):
+        st.rerun()  # the whole page: it is over
+    try:
+        task = sweeping.task_of(record)
+        found = server.loaded(task) if state == "done" else None
+    except (store.StoreError, ValueError, TypeError) as error:
+        st.error(f"These trials cannot be shown: {format.plain(error)}. Try the settings again.")
+        return
+    if found is not None:
+        trials, table = found.trials, found.table
+        _say_best(task, found)
+    else:
+        driver = sweeping.driver_of(record)
+        plan = task.plan(driver.failures if driver is not None else None)
+        trials, table = pd.DataFrame(plan.trials), settings_table(plan.trials, task.settings)
+        _say_progress(record, task, plan, state)
+    _buttons(record, task, found, state)
+    if found is not None:
+        _say_test(found)
+    _show_tables(task, trials, table, file_name, record["key"])
+
+
+def _say_progress(record, task, plan, state):
+    """Say how far the trials are, how long they go on, and what is best so far."""
+    model, n = task.params["model"], format.count(len(task.settings), "setting")
+    done = f"{plan.done:,} of {plan.total:,} trainings done"
+    said = {
+        "running": f"Trying {n} of {model}: {done}{_time_left(task, plan)}.",
+        "stopping": f"Stopping: {done}.",
+        "stopped": f"Stopped: {done}. Resume goes on where it was.",
+        "interrupted": f"Interrupted, as the app ended: {done}. Resume goes on where it was.",
+        "failed": f"Failed: {done}.",
+    }[state]
+    driver = sweeping.driver_of(record)
+    st.progress(plan.done / max(plan.total, 1), text=format.plain(said))
+    if state == "failed":
+        st.error(format.plain(driver.error))
+    best = task.best_so_far(plan)
+    if best is not None:
+        st.markdown(
+            f"Best so far: **{format.plain(_words(task, best[0]))}** with {task.params['measure']} = "
+            f"**{answer.percent(best[1])} %** on the training rows that are held out."
+        )
+
+
+def _time_left(task, plan) -> str:
+    """Return about how long the trials go on, from those that are done; empty while there are few."""
+    seconds = [line["seconds"] for line in plan.trials if line["state"] == "done"]
+    expected = server.estimated_seconds(task)
+    if not seconds or expected is None:
+        return ""
+    share_done = plan.done / plan.total
+    left = (1 - share_done) * (share_done * sum(seconds) / plan.done * plan.total + (1 - share_done) * expected)
+    return f", about {format.seconds(max(left, 1.0))} left"
+
+
+def _say_best(task, found):
+    """Say which setting was chosen, and how sure that is."""
+    if found.best is None:
+        st.warning("None of these settings can be trained. The table says why.")
+        return
+    line = found.table[found.table["setting"] == found.best_setting].iloc[0]
+    if line["n_seeds"] > 1:
+        shown = f"{answer.percent(line['low'])} to {answer.percent(line['high'])}"
+        sure = f", mean of {line['n_seeds']} seeds (95 % interval {shown})"
+    else:
+        sure = ", with one seed: how far chance moves it is not known"
+    st.markdown(
+        f"**{format.plain(_words(task, found.best_setting))}** is the best of "
+        f"{format.count(len(found.settings), 'setting')} of {format.plain(found.model)}: {found.measure} = "
+        f"**{answer.percent(found.value)} %** on {found.n_held_out:,} training rows that were held out{sure}."
+    )
+    failed = int((found.table["state"] == "failed").sum())
+    if failed:
+        st.caption(f"{failed:,} of {len(found.table):,} settings cannot be trained: see the table.")
+
+
+def _say_test(found):
+    """Say what the chosen setting reaches on the test rows, if it was trained on all training rows."""
+    test = _test(found)
+    if test is None:
+        return
+    values = {(line.measure, line.k): line for line in test.itertuples()}
+    wanted = [("P@k", 1), ("P@k", 5), ("nDCG@k", 5), ("PSP@k", 5)]
+    said = [f"{name[:-1]}{k} = {answer.percent(values[name, k].mean)} %" for name, k in wanted if (name, k) in values]
+    seeds = f", means of {test['n_seeds'].iloc[0]} seeds" if test["n_seeds"].iloc[0] > 1 else ""
+    st.markdown(f"Trained on all training rows, on the **test rows**: {', '.join(said)}{seeds}.")
+
+
+def _test(found):
+    """Return the measures of the chosen setting on the test rows; None before it was trained on all rows."""
+    try:
+        return found.test
+    except store.StoreError:
+        return None
+
+
+def _buttons(record, task, found, state):
+    """Show the buttons that stop and resume a sweep, and that use what it found."""
+    key = record["key"]
+    with st.container(horizontal=True, gap="small"):
+        if state in ("running", "stopping"):
+            actions.button("Stop", key=f"stop-sweep-{key}", on_click=sweeping.stop, args=(record,),
+                           disabled=state == "stopping")  # fmt: skip
+        elif state != "done":
+            actions.button("Resume", key=f"resume-sweep-{key}", type="primary", on_click=sweeping.start, args=(task,))
+        elif found.best is not None:
+            finals = found.final_tasks()
+            if not all(one.exists() for one in finals):
+                many = f" with {len(finals)} seeds" if len(finals) > 1 else ""
+                actions.button(
+                    f"Train it on all training rows{many}", key=f"train-best-{key}", type="primary",
+                    on_click=_train, args=(finals,), help="The result is measured on the test rows and listed above.",
+                )  # fmt: skip
+            st.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(found,))
+
+
+def _train(finals):
+    """Start the trainings of the chosen setting; called by a button."""
+    for one in finals:
+        tasks.start(one)
+
+
+def _use(found):
+    """Put the chosen setting into the form of its model; called by a button."""
+    presets.fill(found.model, {name: value for name, value in found.best.items() if name in found.grid})
+    workspace.update(lambda data: data["widgets"].__setitem__("train.model", found.model))
+    st.session_state["train.model"] = found.model
+    workspace.notify(f"The form has the chosen settings: {settings.words(found.model, _swept(found))}.")
+
+
+def _swept(found) -> dict:
+    """Return the values of the chosen setting."""
+    return found.settings[found.best_setting]
+
+
+def _words(task, setting) -> str:
+    """Return a setting in words of the form."""
+    return settings.words(task.params["model"], task.settings[setting])
+
+
+def _show_tables(task, trials, table, file_name, key):
+    """Show the figure, the table of settings, and the file of all trainings."""
+    if table.empty:
+        return
+    model, measure = task.params["model"], task.params["measure"]
+    known = {p.name: p for p in experiment.MODELS[model].parameters}
+    varied = {name: known[name].label for name in task.params["grid"] if name in known}
+    name = f"{file_name}-settings-{key[:6]}"
+    if trials["value"].notna().any():
+        charts.show_figure(
+            figures.sweep_values(trials, varied, measure),
+            trials.drop(columns="key"),
+            name,
+            f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
+            "through the mean of all trainings with about the same value, whatever the other settings.",
+            key="train.tried",
+        )
+    in_words = {
+        name: [settings.words(model, {name: value}).split(" = ", 1)[-1] for value in table[name]] for name in varied
+    }
+    shown = table.assign(**in_words)
+    percent = {column: 100 * table[column].astype(float) for column in ("mean", "low", "high")}
+    shown = shown.assign(**percent, state=table["state"].map(STATES))
+    shown = shown.sort_values(["rung", "mean"], ascending=[False, False], kind="stable")
+    columns = [*varied, "mean", "low", "high", "n_seeds", "rows", "seconds", "state"]
+    columns = [c for c in columns if c not in ("low", "high") or len(task.params["seeds"]) > 1]
+    columns += ["error"] if (table["error"] != "").any() else []
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    tables.show(
+        shown[columns],
+        f"train.tried.{key[:8]}",
+        {
+            **{name: text(label, width=130) for name, label in varied.items()},
+            "mean": number(f"{measure}, %", format="%.2f", help="Mean over seeds, on the rows held out.", width=80),
+            "low": number("from", format="%.2f", help="95 % interval over seeds, by Student’s t.", width=65),
+            "high": number("to", format="%.2f", width=65),
+            "n_seeds": number("Seeds", width=65),
+            "rows": number("Rows", help="Training rows of its last round.", width=75),
+            "seconds": number("Seconds", format="%.1f", help="Of all its trainings.", width=80),
+            "state": text("State", width=140),
+            "error": text("Why not", width=300),
+        },
+        height=tables.height(len(shown), 320),
+    )
+    charts.csv_button(
+        "All trainings, CSV", lambda: tables.csv_safe(trials), f"{name}-trainings", "A line for each training"
+    )

@@ -1,0 +1,270 @@
+"""The form that tries several settings of a model: which values, with which seeds, by which method."""
+
+import math
+import re
+
+import streamlit as st
+
+from pages.shared import actions, format, forms, server, settings, sweeping, workspace
+from xmlcore import experiment
+from xmlcore.experiment.catalog import NOISE
+from xmlcore.parameters import AUTO
+
+METHODS = {
+    "grid": "All combinations",
+    "random": "Combinations drawn at random",
+    "halving": "Few rows first (successive halving)",
+}
+MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5", "R@5")
+BUDGET, MOST_SEEDS = 20, 20
+_RANGE = re.compile(r"^\s*(\S+?)\s*(?:\bto\b|\.\.|–)\s*(\S+?)\s*$")  # "0.1 to 10"
+# Values to begin with, for parameters that a model chooses itself by default.
+_SUGGESTED = {"C": "auto, 1, 3, 10", "arity": "auto, 8, 32", "max_leaf_labels": "auto, 25, 100"}
+_LEFT_OUT = ("random_state", *(p.name for p in NOISE))
+
+
+class ValuesError(ValueError):
+    """What was typed are no values of a parameter."""
+
+
+def show(fingerprint: str, model: str) -> None:
+    """Show the form, folded, and the button that starts to try settings."""
+    info = experiment.MODELS[model]
+    offered = {p.name: p for p in info.parameters if p.name not in _LEFT_OUT}
+    with st.expander("Try several settings", key=f"try.{model}.form", icon=":material/tune:"):
+        st.caption(
+            "Each combination is trained on a part of the training rows, and measured on the others. The best one is "
+            "chosen without a look at the test rows. Settings that are not varied are as above."
+        )
+        names = st.multiselect(
+            "Settings to vary",
+            list(offered),
+            format_func=lambda name: offered[name].label,
+            key=f"try.{model}.names",
+            default=_remembered(model, "names", [name for name in _first(model) if name in offered]),
+            on_change=_remember,
+            args=(model, "names"),
+        )
+        for name in names:
+            _values_field(model, offered[name])
+        _how(model)
+        _start(fingerprint, model, {name: offered[name] for name in names})
+
+
+def _how(model) -> None:
+    """Show the fields for seeds, method, measure and budget."""
+    method = st.selectbox(
+        "Method",
+        list(METHODS),
+        format_func=METHODS.get,
+        help="All combinations: each is trained. At random: as many as you say. Few rows first: all are trained on a "
+        "small sample of the rows, the best third goes on with three times as many rows, and so on. That takes a "
+        "fraction of the time and finds nearly always as good a setting.",
+        **workspace.keep("try.method", "grid", options=list(METHODS)),
+    )
+    if method != "grid":
+        st.number_input(
+            "Settings to try at most",
+            min_value=1,
+            step=1,
+            help="Drawn at random from all combinations. Empty: all combinations."
+            if method == "halving"
+            else "Drawn at random from all combinations.",
+            placeholder="all",
+            **workspace.keep(f"try.budget.{method}", BUDGET if method == "random" else None, _is_count),
+        )
+    left, right = st.columns(2)
+    left.number_input(
+        "Seeds",
+        min_value=1,
+        max_value=MOST_SEEDS,
+        step=1,
+        help="Each setting is trained with so many seeds, and judged by the mean. With two or more, the table shows "
+        "how far chance moves the measure.",
+        disabled="random_state" not in experiment.full_params(model),
+        **workspace.keep("try.seeds", 1, lambda value: _is_count(value) and value is not None),
+    )
+    right.selectbox(
+        "Measure", MEASURES, help="The setting with the largest value is chosen.",
+        **workspace.keep("try.measure", "P@1", options=MEASURES),
+    )  # fmt: skip
+
+
+def _start(fingerprint, model, varied) -> None:
+    """Show what will be done and how long it takes, and the button that starts it; or what is wrong."""
+    task, problem = _task(fingerprint, model, varied)
+    pressed = actions.button(
+        "Try settings", key=f"try.{model}.start", width="stretch", on_click=_begin, args=(fingerprint, model, varied)
+    )
+    if problem:
+        (st.error if pressed else st.caption)(format.plain(problem))
+        return
+    n_settings, n_trials = len(task.settings), task.n_trials
+    seconds = server.estimated_seconds(task)
+    time = "" if seconds is None else f", about {format.seconds(max(seconds, 1.0))}"
+    state = "Tried already: the button shows the result." if task.exists() else ""
+    st.caption(state or f"{format.count(n_settings, 'setting')}, {format.count(n_trials, 'training')}{time}.")
+
+
+def _begin(fingerprint, model, varied):
+    """Start to try settings; called when the button is pressed."""
+    task, problem = _task(fingerprint, model, varied)
+    if not problem:
+        workspace.update(lambda data: data["widgets"].__setitem__(f"tried {fingerprint}", task.key))
+        sweeping.start(task)
+
+
+def _task(fingerprint, model, varied):
+    """Return the task of the form, and what is wrong with it; one of them is None."""
+    if not varied:
+        return None, "Choose a setting to vary."
+    state, info = st.session_state, experiment.MODELS[model]
+    params = forms.values(model, info)
+    problems = forms.problems(info, {name: value for name, value in params.items() if name not in varied})
+    try:
+        grid = {name: _typed(model, parameter) for name, parameter in varied.items()}
+        if problems:
+            raise ValuesError("  ".join(problems))
+        method = state["try.method"]
+        seeded = "random_state" in params
+        return experiment.task(
+            "sweep",
+            {"dataset": fingerprint},
+            {
+                "model": model,
+                "params": {name: value for name, value in params.items() if name not in grid},
+                "grid": grid,
+                "seeds": list(range(state["try.seeds"] if seeded else 1)),
+                "method": method,
+                "measure": state["try.measure"],
+                "budget": None if method == "grid" else state[f"try.budget.{method}"],
+            },
+        ), None
+    except (ValueError, TypeError) as error:
+        return None, settings.in_form(model, str(error))
+
+
+# --- values of one parameter ---
+
+
+def _values_field(model, parameter) -> None:
+    """Show the field for the values of a parameter."""
+    key = f"try.{model}.{parameter.name}"
+    remember = {"key": key, "on_change": _remember, "args": (model, parameter.name)}
+    if parameter.kind in ("choice", "bool"):
+        options = list(parameter.options) if parameter.kind == "choice" else [False, True]
+        st.multiselect(
+            parameter.label,
+            options,
+            format_func=lambda value: settings.words(model, {parameter.name: value}).split(" = ", 1)[1],
+            default=[value for value in _remembered(model, parameter.name, options) if value in options],
+            **remember,
+        )
+        return
+    value = _remembered(model, parameter.name, suggestion(parameter))
+    allowed = settings.limits(parameter)
+    st.text_input(
+        parameter.label,
+        value=value if isinstance(value, str) else suggestion(parameter),
+        placeholder="1, 3, 10 or 1 to 10",
+        help="Values with commas between them, or a range: “1 to 10” tries five values from 1 to 10, or draws from "
+        "them." + (f" Allowed: {allowed}." if allowed else ""),
+        **remember,
+    )
+
+
+def _typed(model, parameter):
+    """Return the values in the field of a parameter: a list or a range."""
+    value = st.session_state[f"try.{model}.{parameter.name}"]
+    return parsed(parameter, value) if isinstance(value, str) else list(value)
+
+
+def parsed(parameter, text: str):
+    """Return the values that a text lists for a parameter, or the range that it gives.
+
+    Parameters
+    ----------
+    parameter : Parameter
+        One of a form.
+    text : str
+        ``"1, 3, 10"``, ``"auto, 3"`` or ``"1 to 10"``.
+
+    Returns
+    -------
+    list or dict
+        As :func:`xmlcore.experiment.sweep` takes them.
+
+    Raises
+    ------
+    ValuesError
+        The text has no values, or one that is not allowed.
+    """
+    both = _RANGE.match(text)
+    if both and "," not in text:
+        low, high = (_number(parameter, part) for part in both.groups())
+        if low is None or high is None or AUTO in (low, high) or low >= high:
+            raise ValuesError(f"{parameter.label}: “{text.strip()}” is no range. Write it as 1 to 10.")
+        return {"low": low, "high": high}
+    values = [_number(parameter, part) for part in re.split(r"[,;]", text) if part.strip()]
+    if not values:
+        raise ValuesError(f"{parameter.label}: write the values to try, such as 1, 3, 10, or a range, 1 to 10.")
+    return values
+
+
+def _number(parameter, text):
+    """Return one value of a parameter from a text; ValuesError if it is not allowed."""
+    text = text.strip()
+    if text.lower() in (AUTO, "automatic", parameter.empty.lower()):
+        value = AUTO if parameter.can_be_auto else None
+    else:
+        try:
+            value = float(text.replace("_", ""))
+            value = int(value) if parameter.kind == "int" and math.isfinite(value) and value == int(value) else value
+        except ValueError:
+            raise ValuesError(
+                f"{parameter.label}: “{text[:40]}” is not a number. Write values as 1, 3, 10, or a range as 1 to 10."
+            ) from None
+    problem = settings.problem(parameter, value)
+    if problem:
+        raise ValuesError(problem)
+    return value
+
+
+def suggestion(parameter) -> str:
+    """Return values to begin with: around the default, within what is allowed."""
+    default = parameter.default
+    if isinstance(default, bool) or not isinstance(default, (int, float)) or default == 0:
+        return _SUGGESTED.get(parameter.name, AUTO) if parameter.can_be_auto else ""
+    low = -math.inf if parameter.minimum is None else parameter.minimum
+    high = math.inf if parameter.maximum is None else parameter.maximum
+    values = (default / 3, default, default * 3)
+    if parameter.kind == "int":
+        values = (round(value) for value in values)
+    shown = dict.fromkeys(float(f"{min(max(value, low), high):.2g}") for value in values)
+    return ", ".join(f"{value:g}" for value in shown)
+
+
+def _first(model) -> tuple[str, ...]:
+    """Return the settings of a model that are varied until the user chooses others."""
+    return {"PLT": ("C", "max_leaf_labels"), "LdSM": ("n_estimators",), "OneVsRest": ("C",)}.get(model, ())
+
+
+def _is_count(value) -> bool:
+    """Return whether a remembered value fits a field for a count, which may be empty."""
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1)
+
+
+def _remembered(model, name, default):
+    """Return the value of a field as it was last left."""
+    made_with = st.session_state.setdefault(workspace.MADE_WITH, {})
+    key = f"try.{model}.{name}"
+    if key not in st.session_state or key not in made_with:
+        made_with[key] = workspace.get("widgets").get(key, default)
+    return made_with[key]
+
+
+def _remember(model, name):
+    """Remember the value of a field; called when it changes."""
+    key = f"try.{model}.{name}"
+    value = st.session_state.get(key)
+    workspace.update(lambda data: data["widgets"].__setitem__(key, value))

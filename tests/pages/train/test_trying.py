@@ -1,0 +1,104 @@
+"""Trying several settings on the Train page."""
+
+import json
+import time
+
+import pytest
+
+from pages.train import trying
+from tests.pages.making import figure, train, word_data, workspace_path
+from xmlcore import experiment, store
+
+C = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "C")
+TREES = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "n_estimators")
+
+
+@pytest.mark.parametrize(
+    "parameter, text, values",
+    [
+        (C, "1, 3, 10", [1.0, 3.0, 10.0]),
+        (C, "auto; 0.5", ["auto", 0.5]),
+        (C, "0.1 to 10", {"low": 0.1, "high": 10.0}),
+        (TREES, " 1..5 ", {"low": 1, "high": 5}),
+        (TREES, "3", [3]),
+    ],
+)
+def test_values_are_read_as_they_are_typed(parameter, text, values):
+    assert trying.parsed(parameter, text) == values
+
+
+@pytest.mark.parametrize(
+    "parameter, text, said",
+    [
+        (C, "", "write the values"),
+        (C, "1, two", "“two” is not a number"),
+        (C, "10 to 1", "is no range"),
+        (C, "auto to 3", "is no range"),
+        (C, "0", "0 is not allowed"),
+        (TREES, "1.5", "1.5 is not allowed"),
+        (TREES, "1, 1000", "1,000 is not allowed"),
+    ],
+)
+def test_what_is_typed_wrongly_is_named(parameter, text, said):
+    with pytest.raises(trying.ValuesError, match=said) as raised:
+        trying.parsed(parameter, text)
+    assert parameter.label in str(raised.value)
+
+
+def test_suggested_values_of_every_parameter_can_be_tried():
+    for info in experiment.MODELS.values():
+        for parameter in info.parameters:
+            text = trying.suggestion(parameter) if parameter.kind in ("int", "float") else ""
+            if text:
+                assert trying.parsed(parameter, text)
+
+
+@pytest.fixture
+def page(ready):
+    train(ready, "OneVsRest", word_data())
+    return ready.run().go("train")
+
+
+def start(page, values="0.01, 3"):
+    page.at.selectbox(key="train.model").select("OneVsRest")
+    page.run()
+    page.at.text_input(key="try.OneVsRest.C").set_value(values)
+    page.run()
+    return page.press("try.OneVsRest.start")
+
+
+def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page):
+    start(page).until(lambda s: "is the best of 2 settings" in s.text())
+    assert "2 settings, 2 trainings" in page.text() or "Tried already" in page.text()
+    table = page.frame("C", "mean", "state")
+    assert table["state"].tolist() == ["done", "done"] and figure(page, "P@1 on the rows held out") is not None
+    assert "test rows**:" not in page.text()  # before the choice is trained on all rows
+    record = page.at.session_state["workspace.snapshot"]["sweeps"][0]
+    best = experiment.load("sweep", record["key"]).best["C"]
+    page.press(f"use-best-{record['key']}")
+    filled = next(n for n in page.at.number_input if n.label == C.label)
+    assert filled.value == best
+    page.press(f"train-best-{record['key']}").until(lambda s: "on the **test rows**: P@1 = " in s.text())
+    assert len(page.at.session_state["workspace.snapshot"]["runs"]) == 2  # listed like other results
+
+
+def test_what_cannot_be_tried_is_said_and_nothing_starts(page, server):
+    before = len(server.jobs())
+    start(page, "1, -3")
+    assert any("-3 is not allowed" in e.value.replace("\\", "").replace("−", "-") for e in page.at.error)
+    assert len(server.jobs()) == before and "Settings tried" not in page.text()
+
+
+def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page):
+    data = word_data()
+    params = {"model": "OneVsRest", "grid": {"C": [0.1, 1.0, 10.0]}, "seeds": [0]}
+    task = experiment.task("sweep", {"dataset": data.fingerprint}, params)
+    experiment.keep(task.trial(0, 0, 0))
+    path = workspace_path(page)
+    stored = json.loads(path.read_text())
+    record = {"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": time.time()}
+    path.write_text(json.dumps({**stored, "sweeps": [record]}))
+    page.run()
+    assert "Interrupted, as the app ended: 1 of 3 trainings done" in page.text()
+    page.press(f"resume-sweep-{task.key}").until(lambda s: "is the best of 3 settings" in s.text())
+    assert len(store.entries("trials")) == 3

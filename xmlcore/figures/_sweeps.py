@@ -1,0 +1,99 @@
+"""Figure of a sweep: a measure against each parameter that was varied."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from xmlcore.figures._style import PALETTE, need_columns, new_figure, short
+
+PANEL = 260  # height of a row of panels, in pixels
+MOST_VALUES = 12  # a line goes through the mean at each value; if there are more values, through means of groups
+GROUPS = 6  # groups of neighbouring values, of equal size
+WIDE = 10  # a parameter whose values differ by this factor has a logarithmic axis
+
+
+def sweep_values(trials: pd.DataFrame, parameters: dict, measure: str) -> go.Figure:
+    """Draw a measure against each parameter that was varied: a point for each training, and a line for the mean.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        Columns ``value`` (in [0, 1]), ``rows`` (trained on) and ``seed``, and those named in ``parameters``. Lines
+        without a value are not drawn.
+    parameters : dict
+        Column -> title of its panel.
+    measure : str
+        Name of the measure, such as "P@1".
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Trainings on samples of different sizes have different colours, and lines of their own.
+    """
+    need_columns(trials, ["value", "rows", "seed", *parameters], "sweep_values")
+    drawn = trials[trials["value"].notna()]
+    title = f"{measure} on the rows held out, by setting"
+    n_rows, n_columns = -(-len(parameters) // 2), min(2, len(parameters))
+    figure = make_subplots(
+        rows=n_rows, cols=n_columns, shared_yaxes=True, horizontal_spacing=0.06, vertical_spacing=0.24 / max(1, n_rows),
+        figure=new_figure(title, shown=len(drawn), total=len(trials)),
+    )  # fmt: skip
+    sizes = sorted(drawn["rows"].dropna().unique())
+    for at, (name, label) in enumerate(parameters.items()):
+        row, column = at // n_columns + 1, at % n_columns + 1
+        numbers = _are_numbers(trials[name])
+        for order, size in enumerate(reversed(sizes)):  # all rows first, always in the same colour
+            part = drawn[drawn["rows"] == size]
+            _add(figure, part, name, numbers, measure, f"{int(size):,} rows", PALETTE[order % len(PALETTE)],
+                 {"row": row, "col": column}, first=at == 0)  # fmt: skip
+        figure.update_xaxes(title_text=short(label, 40), row=row, col=column, **_axis(trials[name], numbers))
+        if column == 1:
+            figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=column)
+    figure.update_layout(height=PANEL * n_rows + 130, showlegend=True)
+    return figure
+
+
+def _add(figure, part, name, numbers, measure, group, color, place, first):
+    """Add the points of trainings on samples of one size, and the line of their mean, to one panel."""
+    x = part[name].astype(float) if numbers else part[name].map(_text)
+    figure.add_scatter(
+        x=x, y=100 * part["value"], mode="markers", name=f"a training on {group}", legendgroup=group, showlegend=first,
+        marker={"color": color, "size": 7, "opacity": 0.55}, customdata=part["seed"],
+        hovertemplate=f"{measure} = %{{y:.2f}} %<br>%{{x}}, seed %{{customdata}}<extra></extra>", **place,
+    )  # fmt: skip
+    means = pd.DataFrame({"x": x, "y": 100 * part["value"]})
+    key = "x"
+    if numbers and x.nunique() > MOST_VALUES:
+        means["group"] = pd.qcut(means["x"].rank(method="first"), GROUPS, labels=False)
+        key = "group"
+    means = means.groupby(key, sort=numbers, as_index=False).mean(numeric_only=True)
+    figure.add_scatter(
+        x=means["x"], y=means["y"], mode="lines", name=f"mean, {group}", legendgroup=group, showlegend=first,
+        line={"color": color, "width": 2}, hoverinfo="skip", **place,
+    )  # fmt: skip
+
+
+def _are_numbers(values) -> bool:
+    """Return whether all values of a parameter are numbers, and more than on and off."""
+    return all(isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
+               for value in values)  # fmt: skip
+
+
+def _axis(values, numbers) -> dict:
+    """Return the axis of a parameter."""
+    if not numbers:
+        return {"type": "category"}
+    values = np.unique(values.to_numpy(float))
+    wide = values.size > 1 and values[0] > 0 and values[-1] >= WIDE * values[0]
+    axis = {"type": "log"} if wide else {}
+    if values.size <= 8:  # a tick at each value
+        axis |= {"tickvals": values.tolist(), "ticktext": [f"{value:,g}" for value in values]}
+    return axis
+
+
+def _text(value) -> str:
+    """Return a value that is no number as text."""
+    if isinstance(value, (bool, np.bool_)):
+        return "on" if value else "off"
+    return "automatic" if value is None or value == "auto" else short(value)
