@@ -56,7 +56,7 @@ def show(data, fingerprint, shown_key, drawn_state) -> None:
 
 def page_state():
     """Return the state that decides what the page shows; when it has changed, the whole page is drawn anew."""
-    sweeps = [(record["key"], record.get("stopped")) for record in workspace.get("sweeps")]
+    sweeps = [(record["key"], record["asked"], record.get("stopped")) for record in workspace.get("sweeps")]
     jobs_known = [record["id"] for record in workspace.get("jobs")]
     return jobs_known, workspace.get("shown"), workspace.has_notice(), sweeps
 

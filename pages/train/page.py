@@ -2,13 +2,14 @@
 
 answer.py shows the measures of a run (one model, trained and measured), controls.py the form that trains a model,
 calibration.py whether its probabilities are right, every.py all measures, labels.py each label, rows.py single
-predictions, past.py all runs. trying.py tries several settings, and tried.py shows what came of it.
+predictions, past.py all runs. trying.py tries several settings, tried.py shows what came of it, and more_data.py
+forecasts what more rows would give.
 """
 
 import streamlit as st
 
 from pages.shared import begin, format, jobs, results, run_changes, run_code, workspace
-from pages.train import answer, calibration, controls, every, labels, past, rows, tried
+from pages.train import answer, calibration, controls, every, labels, more_data, past, rows, tried
 
 
 def main() -> None:
@@ -48,6 +49,7 @@ def main() -> None:
         st.fragment(calibration.show)(run, record["key"], file_name)
         st.fragment(every.show)(record["key"], file_name)
         st.fragment(rows.show)(data, run, record["key"], format.file_name(name), drawn_row=row)
+        more_data.show(run, file_name)
 
 
 def _record_to_show(fingerprint, runs):

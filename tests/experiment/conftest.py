@@ -113,5 +113,6 @@ def some_of_each(easy, classes, monkeypatch):
         kept("split", of),
         kept("trial", of, model="OneVsRest"),
         kept("sweep", of, model="OneVsRest", grid={"C": [1.0]}),
+        kept("learning_curve", of, model="OneVsRest", shares=[0.5, 1.0], seeds=[0]),
         read_from(easy),
     ]

@@ -1,4 +1,4 @@
-"""The figure of a sweep."""
+"""Figures of sweeps and learning curves."""
 
 import numpy as np
 import pandas as pd
@@ -35,3 +35,30 @@ def test_many_values_are_grouped_for_the_line_and_automatic_values_are_named():
     assert len(figure.data[0].x) == 40 and len(figure.data[1].x) == 6
     named = figures.sweep_values(trials(C=["auto", 1.0]), {"C": "C"}, "P@1")
     assert list(named.data[0].x) == ["automatic", "1.0"]
+
+
+@pytest.fixture
+def curve():
+    lines = [(rows, seed, bucket, "P@k", 1, 0.5 - 1 / rows + seed / 1000) for rows in (10, 100) for seed in (0, 1)
+             for bucket in ("all", "tail")]  # fmt: skip
+    frame = pd.DataFrame(lines, columns=["rows", "seed", "bucket", "measure", "k", "value"])
+    known = {"measure": "P@k", "k": 1, "n_rows": 200.0, "now": 0.49, "a": 0.5, "b": 1.0, "c": 1.0}
+    forecasts = pd.DataFrame(
+        [
+            {"bucket": "all", **known, "value": 0.495, "low": 0.485, "high": 0.5, "reason": ""},
+            {"bucket": "tail", **known, "value": np.nan, "low": np.nan, "high": np.nan, "reason": "it does not rise"},
+        ]
+    )
+    return frame, forecasts
+
+
+def test_a_learning_curve_has_its_forecast_with_the_interval(curve):
+    figure = figures.learning_curve(*curve, "P@1")
+    points, means, fitted, forecast = figure.data
+    assert len(points.x) == 4 and list(means.y) == pytest.approx([40.05, 49.05])
+    assert fitted.x[-1] == forecast.x[0] == 200 and fitted.y[-1] == pytest.approx(49.5)
+    assert (forecast.error_y.array[0], forecast.error_y.arrayminus[0]) == pytest.approx((0.5, 1.0))
+
+
+def test_without_a_forecast_only_what_was_measured_is_drawn(curve):
+    assert len(figures.learning_curve(*curve, "P@1", ["tail"]).data) == 2

@@ -30,6 +30,7 @@ from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selecti
 from xmlcore.experiment.examine import examining_seconds
 from xmlcore.experiment.kept_runs import parameters, runs, seeds_grouped
 from xmlcore.experiment.latex import latex_table
+from xmlcore.experiment.learning_curves import LearningCurve, learning_curve
 from xmlcore.experiment.measures import Measured, measure_ranking
 from xmlcore.experiment.node_quality import label_tree_model
 from xmlcore.experiment.prefixes import prefix_measures, prefix_points
@@ -78,6 +79,7 @@ __all__ = [
     "Driver",
     "Estimate",
     "Measured",
+    "LearningCurve",
     "PerLabelOneVsRest",
     "Rerun",
     "Run",
@@ -101,6 +103,7 @@ __all__ = [
     "keep",
     "label_tree_model",
     "latex_table",
+    "learning_curve",
     "load",
     "load_run_model",
     "made_by",

@@ -19,6 +19,7 @@ from xmlcore.figures._growth import (
 )
 from xmlcore.figures._label_tree import feature_bars_of_node, node_bars
 from xmlcore.figures._label_tree_drawing import label_tree
+from xmlcore.figures._learning_curves import learning_curve
 from xmlcore.figures._methods import patterns_compared, score_against_share, significance_diagram, stability_boxes
 from xmlcore.figures._noisy_features import noisy_features
 from xmlcore.figures._pairs import candidate_features, feature_weights
@@ -64,6 +65,7 @@ __all__ = [
     "labels_by_bucket",
     "labels_per_row",
     "leaf_depths",
+    "learning_curve",
     "magnitude_bars",
     "measures_at_k",
     "measures_compared",

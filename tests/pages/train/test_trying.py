@@ -1,4 +1,4 @@
-"""Trying several settings on the Train page."""
+"""Trying several settings on the Train page, and what more data would buy."""
 
 import json
 import time
@@ -102,3 +102,13 @@ def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page
     assert "Interrupted, as the app ended: 1 of 3 trainings done" in page.text()
     page.press(f"resume-sweep-{task.key}").until(lambda s: "is the best of 3 settings" in s.text())
     assert len(store.entries("trials")) == 3
+
+
+def test_what_more_data_would_buy_is_measured_and_drawn(page):
+    assert "What would more data buy?" in page.text()
+    task = experiment.task("learning_curve", {"dataset": word_data().fingerprint}, {"model": "OneVsRest"})
+    page.until(lambda s: task.exists() and figure(s, "P@1 by training rows") is not None)
+    assert "twice the rows" in page.text() and "All forecasts, CSV" in page.downloads()
+    page.at.radio(key="train.more_data.view").set_value("Recall@5 by label frequency")
+    page.run()
+    assert figure(page, "Recall@5 by training rows") is not None

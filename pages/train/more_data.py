@@ -1,0 +1,59 @@
+"""What more data would buy: a learning curve of the model shown, with a forecast for twice the rows."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import charts, format, tables, tasks, workspace
+from xmlcore import experiment, figures
+
+BY_BUCKET = "Recall@5 by label frequency"
+VIEWS = ("P@1", "P@3", "P@5", BY_BUCKET)
+BUCKETS = ("head", "torso", "tail")
+
+
+def show(run, file_name: str) -> None:
+    """Show what training on fewer rows gives and what twice the rows would, or a button that measures it."""
+    st.header("What would more data buy?")
+    params = {name: value for name, value in run.params.items() if name != "random_state"}
+    try:
+        task = experiment.task("learning_curve", {"dataset": run.fingerprint}, {"model": run.model, "params": params})
+    except (ValueError, TypeError) as error:  # a result of an earlier version, with settings that no longer exist
+        st.caption(f"This cannot be measured: {format.plain(error)}")
+        return
+    if not task.exists():
+        st.caption(
+            "The model is trained on 5 to 100 % of the training rows, with three seeds, and measured on the same test "
+            "rows. The curve says what twice the rows would give."
+        )
+    tasks.shown(task, lambda curve: _draw(curve, file_name, task.key), button="Train on growing samples")
+
+
+def _draw(curve, file_name, key):
+    """Show the forecast in a sentence, the figure, and the forecasts of all measures."""
+    view = st.radio(
+        "Measure on the test rows", VIEWS, horizontal=True,
+        help="Recall@5: the share of the true labels that are among the first five of their rows. Head labels are the "
+        "most frequent in training, tail labels the rarest: see the Data page.",
+        **workspace.keep("train.more_data.view", VIEWS[0], options=VIEWS),
+    )  # fmt: skip
+    measure, buckets = (view, ("all",)) if view != BY_BUCKET else ("Recall@5", BUCKETS)
+    for bucket in buckets:
+        st.markdown(format.plain(curve.sentence(measure, bucket)))
+    charts.show_figure(
+        figures.learning_curve(curve.frame, curve.forecasts, measure, buckets),
+        curve.frame,
+        f"{file_name}-learning-curve-{key[:6]}",
+        f"Each point is a training on a random sample of the training rows ({format.count(len(curve.seeds), 'seed')}), "
+        "measured on all test rows. The dotted curve a − b·n^−c is fitted to the means; the open mark is its forecast "
+        "for twice the rows, with a 95 % interval from test rows and seeds drawn again. It supposes that new rows "
+        "would be like these.",
+        key="train.more_data",
+    )
+    for note in curve.notes:
+        st.caption(f"Not trained: {format.plain(note)}")
+    charts.csv_button(
+        "All forecasts, CSV",
+        lambda: tables.csv_safe(pd.DataFrame(curve.forecasts)),
+        f"{file_name}-forecasts-{key[:6]}",
+        "Forecasts of all measures for twice the rows, with the fitted curves",
+    )
