@@ -55,7 +55,8 @@ def start(task) -> None:
     driver, owners = drivers.get(task.key, (None, set()))
     if driver is not None and driver.active and not driver.stopping:
         drivers[task.key] = driver, owners | {workspace.token()}
-    elif not task.exists():
+    elif not task.exists() or server.loaded(task).lost:
+        server.forget()  # values in memory may come from the result that will be replaced
         driver = Driver(task, server.queue(), owner=workspace.token(), at_once=default_workers())
         drivers[task.key] = driver, {workspace.token()}
 
@@ -89,10 +90,10 @@ def driver_of(record: dict) -> Driver | None:
 def state(record: dict) -> str:
     """Return "done", "running", "stopping", "stopped", "failed", or "interrupted" if the app has ended meanwhile."""
     driver = driver_of(record)
-    if store.exists(experiment.KINDS["sweep"].folder, record["key"]):
-        return "done"
     if driver is not None and driver.active:
         return "stopping" if driver.stopping else "stopped" if record.get("stopped") else "running"
+    if store.exists(experiment.KINDS["sweep"].folder, record["key"]):
+        return "done"
     if driver is not None and driver.error:
         return "failed"
     return "stopped" if record.get("stopped") else "interrupted"

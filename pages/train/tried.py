@@ -166,6 +166,9 @@ def _buttons(record, task, found, state):
                     f"Train it on all training rows{many}", key=f"train-best-{key}", type="primary",
                     on_click=_train, args=(finals,), help="The result is measured on the test rows and listed above.",
                 )  # fmt: skip
+            if found.lost:
+                actions.button(f"Try {format.count(found.lost, 'lost training')} again", key=f"resume-sweep-{key}",
+                               on_click=sweeping.start, args=(task,))  # fmt: skip
             st.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(found,))
 
 

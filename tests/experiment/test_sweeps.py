@@ -245,7 +245,9 @@ def test_a_trial_whose_worker_failed_is_said_and_tried_again_by_the_next_sweep(e
     found = quick(easy, {"C": [0.5, 1.0]}, queue=queue)
     assert found.table["state"].tolist() == ["failed", "done"] and "the worker died" in found.table["error"][0]
     assert found.best["C"] == 1.0
-    assert not made(easy, grid={"C": [0.5, 1.0]}).plan().complete
+    n_calls = len(calls)
+    assert found.lost == 1 and quick(easy, {"C": [0.5, 1.0]}, queue=queue).lost == 1
+    assert [C for _, C, _, _ in calls[n_calls:]] == [0.5]  # only this one is trained again
 
 
 def test_a_sweep_estimates_all_its_trainings(easy, monkeypatch):

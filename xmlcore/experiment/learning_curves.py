@@ -25,7 +25,7 @@ SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 KS = (1, 3, 5)
 BUCKETS = ("head", "torso", "tail")
 LEAST_ROWS = 10  # smaller samples are left out
-FORECAST = 2.0  # the forecast is for so many times the rows
+FORECAST = 2.0  # the forecast is for so many times the rows of the largest sample
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class LearningCurve:
         first k), ``k`` (1, 3 or 5), ``value`` (in [0, 1]), ``seconds`` (of the training).
     forecasts : DataFrame
         A line for each ``bucket``, ``measure`` and ``k``, with the fields of
-        :class:`xmlcore.experiment.forecasting.Forecast` for twice the rows.
+        :class:`xmlcore.experiment.forecasting.Forecast` for twice the rows of the largest sample.
     notes : list of str
         Trainings that were not possible.
     seconds : float
@@ -147,7 +147,7 @@ def learning_curve(
     kept = [at for at in range(len(sizes)) if at not in failed]
     gains, sizes, seconds = gains[kept], [sizes[at] for at in kept], seconds[kept]
     progress("Forecasting", 1.0)
-    frame, forecasts = _frames(sizes, seeds, seconds, gains, true, FORECAST * dataset.n_train)
+    frame, forecasts = _frames(sizes, seeds, seconds, gains, true)
     return LearningCurve(
         model=model,
         params={name: value for name, value in params.items() if name != "random_state"},
@@ -207,7 +207,7 @@ def _found(dataset, ranking, bucket):
     return each.cumsum(axis=1)[:, [k - 1 for k in KS]].astype(np.uint8)
 
 
-def _frames(sizes, seeds, seconds, gains, true, n):
+def _frames(sizes, seeds, seconds, gains, true):
     """Return the lines of :attr:`LearningCurve.frame` and :attr:`LearningCurve.forecasts`."""
     frame, forecasts = [], []
     for name, measure, parts in (
@@ -223,7 +223,7 @@ def _frames(sizes, seeds, seconds, gains, true, n):
             for (at, number), value in np.ndenumerate(values):
                 line = {"rows": sizes[at], "seed": seeds[number], **about, "value": float(value)}
                 frame.append(line | {"seconds": float(seconds[at, number])})
-            made = forecast(sizes, gain, n, best)
+            made = forecast(sizes, gain, FORECAST * max(sizes, default=0), best)
             forecasts.append(about | made.__dict__)
     return frame, forecasts
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from xmlcore.jobs import Queue
 
 EVERY = 0.1  # seconds between two looks at the jobs
-TRIES = 2  # how often a trial is given to a worker whose process ends before it is done
-_DIED = "The worker process"  # how the reason of such a failure begins
 
 
 def sweep(
@@ -101,9 +99,10 @@ def sweep(
     }  # fmt: skip
     made = task("sweep", {"dataset": fingerprint}, wanted)
     end = 0.9 if test else 1.0
+    missing = not made.exists() or made.load().lost > 0
     if queue is None:
-        keep(made, part_of(progress, 0.0, end))
-    elif not made.exists():
+        keep(made, part_of(progress, 0.0, end), again=missing)
+    elif missing:
         drive(made, queue, at_once=at_once, progress=part_of(progress, 0.0, end))
     found = made.load()
     finals = found.final_tasks() if test else []
@@ -151,8 +150,11 @@ def drive(
     bool
         Whether the sweep is complete.
     """
-    jobs, failures, tries = {} if jobs is None else jobs, {} if failures is None else failures, {}
+    from xmlcore.datasets import in_use_or_saved
+
+    jobs, failures = {} if jobs is None else jobs, {} if failures is None else failures
     stopped = threading.Event() if stopped is None else stopped
+    data = in_use_or_saved(made.fingerprint)  # kept in memory, so that it is not read for each estimate
     try:
         plan = made.plan()
         while not plan.complete and not stopped.is_set():
@@ -160,8 +162,7 @@ def drive(
                 if at_once is not None and len(jobs) >= at_once:
                     break
                 if trial.key not in jobs:
-                    tries[trial.key] = tries.get(trial.key, 0) + 1
-                    jobs[trial.key] = submit(queue, trial, owner, title=_title(made, trial, plan))
+                    jobs[trial.key] = submit(queue, trial, owner, _title(made, trial), estimate=trial.estimate_on(data))
             _wait(jobs, plan, progress, stopped)
             for key, job in list(jobs.items()):
                 if job.active:
@@ -169,7 +170,7 @@ def drive(
                 del jobs[key]
                 if job.state == "cancelled":
                     failures[key] = "This training was stopped."
-                elif job.state == "failed" and not (job.error.startswith(_DIED) and tries[key] < TRIES):
+                elif job.state == "failed":
                     failures[key] = job.error
             plan = made.plan(failures)
         if plan.complete:
@@ -192,7 +193,7 @@ def _wait(jobs, plan, progress, stopped) -> None:
         stopped.wait(EVERY)
 
 
-def _title(made, trial, plan) -> str:
+def _title(made, trial) -> str:
     """Return the title of the job of a trial: what is tried, and with which seed."""
     info = MODELS[made.params["model"]]
     swept = {name: trial.params["params"][name] for name in [*made.params["grid"], "random_state"]

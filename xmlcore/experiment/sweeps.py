@@ -101,6 +101,12 @@ class Sweep:
         return final_tasks(self.fingerprint, self.model, self.best, self.seeds, self.measure)
 
     @property
+    def lost(self) -> int:
+        """Number of trainings that failed for another reason than their settings, such as a worker that was killed."""
+        failed = self.trials[self.trials["state"] == "failed"]
+        return sum(kept_trial(key) is None for key in failed["key"])
+
+    @property
     def test(self) -> "pd.DataFrame | None":
         """Measures of the chosen setting on the test rows, trained on all training rows; None before that was done.
 

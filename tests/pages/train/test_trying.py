@@ -79,7 +79,7 @@ def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page
     filled = next(n for n in page.at.number_input if n.label == C.label)
     assert filled.value == best
     page.press(f"train-best-{record['key']}").until(lambda s: "on the **test rows**: P@1 = " in s.text())
-    assert len(page.at.session_state["workspace.snapshot"]["runs"]) == 2  # listed like other results
+    page.until(lambda s: len(s.at.session_state["workspace.snapshot"]["runs"]) == 2)  # listed like other results
 
 
 def test_what_cannot_be_tried_is_said_and_nothing_starts(page, server):
