@@ -9,6 +9,8 @@ from pages.shared import actions, downloads, format, jobs, server, workspace
 
 CALM = 15.0  # seconds without a change after which the page looks less often
 SLOW = 4.0  # seconds between two looks while nothing changes
+MOST = 20  # waiting jobs that are shown with their buttons, unless all are asked for
+ALL = "jobs.all"
 
 
 def show() -> None:
@@ -77,8 +79,10 @@ def _live(ids, every, calls):
     running = [job for job in own if job is not None and job not in waiting]
     for job in running:
         _running(job, records.get(job.id, {}))
-    for place, job in enumerate(waiting):
+    for place, job in enumerate(waiting if st.session_state.get(ALL) else waiting[:MOST]):
         _waiting(job, records.get(job.id, {}), place, len(waiting))
+    if len(waiting) > MOST:
+        st.toggle(f"Show all {len(waiting)} waiting jobs, not the first {MOST} only", key=ALL)
     if polling:
         downloads.wait()
 

@@ -31,14 +31,14 @@ def _answer(own, queue):
 
 def _others(queue):
     """Return how many jobs of other sessions are ahead of this workspace's: a number only."""
-    mine, ahead = workspace.token(), 0
+    none = {workspace.token(), server.SERVER, server.FIRST_VISIT}
     line = queue.waiting()
-    last = max((at for at, job in enumerate(line) if mine in job.owners), default=None)
+    others = [job for job in queue.jobs() if job.active and none.isdisjoint(job.owners)]
+    last = max((at for at, job in enumerate(line) if workspace.token() in job.owners), default=None)
     if last is None:
-        others = sum(mine not in job.owners for job in queue.jobs() if job.active)
-        return f" Other sessions have {format.count(others, 'job')}." if others else ""
-    ahead = sum(mine not in job.owners for job in line[:last])
-    running = sum(mine not in job.owners for job in queue.jobs() if job.active and job not in line)
+        return f" Other sessions have {format.count(len(others), 'job')}." if others else ""
+    ahead = sum(job in line[:last] for job in others)
+    running = sum(job not in line for job in others)
     said = f" {format.count(ahead, 'job')} of other sessions {'is' if ahead == 1 else 'are'} ahead." if ahead else ""
     return said + (f" Other sessions run {format.count(running, 'job')}." if running else "")
 

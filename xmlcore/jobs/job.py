@@ -129,6 +129,7 @@ class Job:
         self._owners = {owner: str(title)}  # in the order of their requests, each with its own title
         self._folder = queue.folder / self.id
         self._future = None
+        self._outcome = self._remote = None  # on a cluster: the future that the queue waits for, and that of Dask
         self._over = threading.Event()  # set when the job has ended
         self._state = "queued"
         self._cancelling = False
@@ -368,7 +369,7 @@ class Job:
             outcome["state"] = "cancelled"
         except BaseException as error:
             died = _is_death(error)
-            outcome["error"] = _reason(error)
+            outcome["error"] = reason(error)
             outcome["traceback"] = f"{type(error).__name__}: {error}" + (
                 f"\n{error.__cause__}" if error.__cause__ else ""
             )
@@ -434,7 +435,7 @@ def _is_death(error):
     return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"  # KilledWorker is from Dask
 
 
-def _reason(error):
+def reason(error):
     """Return why a job has no result, in one line for users, from the exception of its future."""
     text = str(error)
     if _is_death(error):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import shutil
 import threading
 import time
@@ -20,6 +21,7 @@ GRACE = 1.0  # seconds that a cancelled job has to stop by itself
 LOOK_AGAIN = 1.0  # seconds after which the queue looks again whether memory has become free, or a cluster answers
 OVERTAKEN = 5  # when so many jobs have overtaken one that waits for memory, no other job overtakes it
 HEARD_OF = 3600.0  # seconds between two signs of life of a queue, for programs on other machines
+VARIABLE = "XMLCORE_SCHEDULER"  # the environment variable with the address of a Dask scheduler
 PLACES = ("first", "up", "down", "last")
 
 
@@ -44,6 +46,11 @@ class Queue:
         Number of ended jobs that stay in the list; the oldest are removed.
     retries : int
         How often a job is started again by itself when its worker has died.
+    scheduler : str, optional
+        Address of a Dask scheduler, such as ``"tcp://host:8786"``: jobs run on its workers. By default what the
+        environment variable ``XMLCORE_SCHEDULER`` says; ``""`` for none. The queue connects in the background. While
+        the scheduler does not answer, jobs run on this machine, and :attr:`problem` says why. Not used with
+        ``executor``.
     free_bytes : callable, optional
         Returns the free memory of this machine; by default :func:`xmlcore.jobs.memory.available`.
 
@@ -52,7 +59,9 @@ class Queue:
     All methods may be called from any thread and return at once.
     """
 
-    def __init__(self, executor=None, folder=None, n_workers=2, grace=GRACE, keep=100, retries=1, free_bytes=None):
+    def __init__(
+        self, executor=None, folder=None, n_workers=2, grace=GRACE, keep=100, retries=1, scheduler=None, free_bytes=None
+    ):
         parent = Path(folder).resolve() if folder is not None else cache_root() / "jobs"
         self.folder = parent / f"{int(time.time()):x}-{uuid.uuid4().hex[:8]}"
         self._grace, self._keep, self._retries = grace, keep, retries
@@ -68,10 +77,16 @@ class Queue:
         if own:
             executor = WorkerPool(default_workers() if n_workers is None else n_workers)
             self._free_bytes = free_bytes or memory.available
-        self._here = ThisMachine(executor, own)
         self._records = Records(parent)
         self._records.recover()
         _remove_dead_queues(parent)
+        self._here = ThisMachine(executor, own)
+        self._cluster = None
+        address = os.environ.get(VARIABLE, "") if scheduler is None else scheduler
+        if own and address:
+            from xmlcore.jobs.cluster import Cluster
+
+            self._cluster = Cluster(address, _caller(self), grace)
 
     # --- asking for work ---
 
@@ -226,13 +241,13 @@ class Queue:
 
     @property
     def where(self) -> str:
-        """Where jobs run, for users: ``"this machine"``."""
-        return self._here.words
+        """Where jobs run, for users: ``"this machine"``, or the cluster with its number of workers."""
+        return self._cluster.words if self._cluster is not None and self._cluster.is_there else self._here.words
 
     @property
     def problem(self) -> str:
-        """Why jobs do not run where they should, and what to do; empty if there is no problem."""
-        return ""
+        """Why jobs do not run on the cluster, and what to do; empty if there is no problem, or no cluster."""
+        return "" if self._cluster is None else self._cluster.problem
 
     # --- the order ---
 
@@ -334,15 +349,15 @@ class Queue:
         for job in list(self._line):
             if self._closed or self.is_paused(job):
                 continue
-            place = self._here
-            job._waits_for = place.lacks_worker()
-            if not job._waits_for and not job._insisted:
+            place = self._place_of(job)
+            job._waits_for = "the scheduler's answer" if place is None else place.lacks_worker()
+            if not job._waits_for and place is self._here and not job._insisted:
                 lack = self.lacks(job)
                 job._waits_for = lack or self._waits_for_memory(job)
                 if lack is None and job._waits_for:
                     waits.append(job)
             if job._waits_for:
-                look_again = look_again or not place.lacks_worker()
+                look_again = look_again or place is self._here and not place.lacks_worker()
                 if any(other._overtaken >= OVERTAKEN for other in waits):
                     break
                 continue
@@ -355,9 +370,15 @@ class Queue:
     def lacks(self, job: Job) -> str | None:
         """Return why a job can never start on this machine, or None if it can once memory is free."""
         most = memory.total() if self._free_bytes is memory.available else None
-        if most is None or job._bytes <= most:
+        if most is None or job._bytes <= most or self._place_of(job) is not self._here:
             return None
         return f"{memory.words(job._bytes)} of memory, more than the {memory.words(most)} of this machine"
+
+    def _place_of(self, job):
+        """Return where a job would run now; None as long as a scheduler has had no time to answer."""
+        if self._cluster is None or job.plan.here:
+            return self._here
+        return self._cluster if self._cluster.is_there else self._here if self._cluster.is_tried else None
 
     def _waits_for_memory(self, job) -> str:
         """Return how much memory a job waits for, or an empty text if it is free."""
@@ -490,6 +511,8 @@ class Queue:
             for job in list(self._jobs.values()):
                 if job.active and not job._cancelling:
                     self._stop(job, 0.0)
+        if self._cluster is not None:
+            self._cluster.close()
         self._here.close(wait)
 
     # --- files ---
@@ -511,6 +534,12 @@ class Queue:
         over = [job_id for job_id, job in self._jobs.items() if not job.active]
         for job_id in over[: max(0, len(over) - self._keep)]:
             del self._jobs[job_id]
+
+
+def _caller(queue):
+    """Return a function that has a queue look whether a waiting job can start, and does not keep it alive."""
+    weak = weakref.ref(queue)
+    return lambda: _look(weak)
 
 
 def _look(queue):

@@ -1,0 +1,154 @@
+"""Jobs on a Dask cluster of two worker processes, which share no folder with the queue."""
+
+import os
+import signal
+import time
+
+import job_functions as work
+import numpy as np
+import pytest
+from watching import is_alive, wait_until
+
+from xmlcore import datasets, experiment, jobs, store
+from xmlcore.jobs import Plan, shipping
+from xmlcore.system import cache_root
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """A scheduler and two workers of one thread, with a store of their own."""
+    own = tmp_path_factory.mktemp("workers")
+    path = os.pathsep.join([os.path.dirname(work.__file__), *filter(None, [os.environ.get("PYTHONPATH")])])
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        memory_limit=0,
+        env={"XMLCORE_CACHE": str(own), "PYTHONPATH": path},
+    ) as made:
+        made.own = own
+        yield made
+
+
+@pytest.fixture
+def queue(cluster, monkeypatch):
+    monkeypatch.setenv("XMLCORE_SCHEDULER", cluster.scheduler_address)
+    made = jobs.Queue()
+    yield made
+    made.shutdown()
+
+
+def begun(job):
+    wait_until(lambda: job.phase, 60)
+    assert job.state == "running", job.error
+    return job
+
+
+def data():
+    rng = np.random.default_rng(0)
+    Y = rng.random((300, 12)) < 0.2
+    Y[:, 0] |= ~Y.any(axis=1)
+    X = np.repeat(Y, 3, axis=1) * rng.random((300, 36))
+    return datasets.Dataset("shipped", X[:240], Y[:240], X[240:], Y[240:])
+
+
+def test_a_model_trained_there_is_the_same_bit_for_bit_and_its_data_goes_there_once(queue, cluster, monkeypatch):
+    monkeypatch.setattr(shipping, "PIECE", 10_000)
+    sent = []
+    real = shipping.pieces
+    monkeypatch.setattr(shipping, "pieces", lambda *artifact: sent.append(artifact) or real(*artifact))
+    made = data()
+    fingerprint = datasets.save_dataset(made)
+    tasks = [
+        experiment.task("train", {"dataset": fingerprint}, {"model": "PLT", "params": {"random_state": seed}})
+        for seed in (0, 1)
+    ]
+    trained = [experiment.submit(queue, task, title="Train", owner="anna") for task in tasks]
+    assert [job.result(200) for job in trained] == [task.key for task in tasks]
+    assert queue.where.startswith("the cluster at tcp://127.0.0.1") and "2 workers" in queue.where and not queue.problem
+    assert sent == [("datasets", fingerprint)]  # both workers use one store, as on one machine
+    assert (cluster.own / "artifacts" / "runs" / tasks[0].key).is_dir()
+    here = experiment.run(made, "PLT", {"random_state": 0})
+    run = tasks[0].load()
+    np.testing.assert_array_equal(run.ranking.labels, here.ranking.labels)
+    np.testing.assert_array_equal(run.ranking.scores, here.ranking.scores)
+    model, other = experiment.load_run_model(tasks[0].key), experiment.estimator("PLT", {"random_state": 0})
+    other.fit(made.X_train, made.Y_train)
+    np.testing.assert_array_equal(model.predict_topk(made.X_test).scores, other.predict_topk(made.X_test).scores)
+    assert trained[0].memory > 10_000_000 and any("Saving" in line for line in trained[0].log)
+
+
+def test_progress_is_seen_and_a_cancelled_job_that_never_reports_frees_its_core_within_two_seconds(queue):
+    listening = begun(queue.submit(work.until, "never", title="Listens"))
+    assert (listening.phase, listening.fraction, listening.detail) == ("Waiting", 0.5, "for a file")
+    deaf = begun(queue.submit(work.deaf, 60, title="Deaf"))
+    pids = [job._record["pid"] for job in (listening, deaf)]
+    waiting = queue.submit(work.add, 1, 2, title="Waits")
+    assert waiting.words == "Waiting for a free worker"
+    begin = time.monotonic()
+    queue.cancel(listening.id)
+    queue.cancel(deaf.id)
+    assert listening.wait(5) and deaf.wait(5)
+    wait_until(lambda: not is_alive(pids[1]), 5)
+    assert time.monotonic() - begin < 2.0
+    assert listening.state == deaf.state == "cancelled" and waiting.result(60) == 3
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_job_of_a_killed_process_or_worker_is_started_again(queue, cluster, tmp_path, whole):
+    job = begun(queue.submit(work.until, str(tmp_path / "go"), title="Wait"))
+    process = job._record["pid"]
+    if whole:
+        address = queue._cluster._hosts[job.id][0]
+        with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+            killed = client.run(os.getpid, workers=[address])[address]
+    else:
+        killed = process
+    os.kill(killed, signal.SIGKILL)
+    wait_until(
+        lambda: job.attempts == 2 and job.state == "running" and job._record.get("pid") not in (None, process), 60
+    )
+    wait_until(lambda: not is_alive(process), 10)  # nothing computes on without its worker
+    (tmp_path / "go").touch()
+    assert job.result(60) > 0
+    assert any("again" in line for line in job.log)
+
+
+def test_a_failure_has_its_reason_and_a_result_that_is_too_large_the_remedy(queue, cluster, monkeypatch):
+    failed = queue.submit(work.fail, "no file", title="Fail")
+    key = "ab" * 8
+    large = queue.submit(work.write_artifact, key, title="Write", plan=Plan(writes=(("runs", key),)))
+    assert large.result(60) == key and store.load("runs", key) == "from a worker"
+    queue._cluster._largest = 5
+    other = queue.submit(work.write_artifact, "cd" * 8, title="Write", plan=Plan(writes=(("runs", "cd" * 8),)))
+    assert failed.wait(60) and failed.error == "ValueError: no file" and "job_functions.py" in failed.traceback
+    assert other.wait(60) and "set XMLCORE_CACHE to it, here and on the workers" in other.error
+
+
+def test_a_job_that_nobody_waits_for_any_more_ends(cluster):
+    queue = jobs.Queue(scheduler=cluster.scheduler_address)
+    job = begun(queue.submit(work.deaf, 60, title="Deaf"))
+    process = job._record["pid"]
+    queue.shutdown()
+    wait_until(lambda: not is_alive(process), 10)
+
+
+def test_what_needs_files_of_this_machine_runs_here(queue):
+    job = queue.submit(work.where, title="Where", plan=Plan(here=True))
+    assert job.result(30)["cache"] == str(cache_root())
+
+
+def test_a_scheduler_that_does_not_answer_is_said_and_jobs_run_here(monkeypatch):
+    monkeypatch.setenv("XMLCORE_SCHEDULER", "tcp://127.0.0.1:1")
+    begin = time.monotonic()
+    queue = jobs.Queue(n_workers=1)
+    assert time.monotonic() - begin < 1.0
+    job = queue.submit(work.add, 1, 2, title="Add")
+    wait_until(lambda: queue.problem, 5)
+    assert time.monotonic() - begin < 5.0
+    assert "tcp://127.0.0.1:1 does not answer" in queue.problem and "dask scheduler" in queue.problem
+    assert queue.where == "this machine" and job.result(30) == 3
+    queue.shutdown()

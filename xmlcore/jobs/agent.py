@@ -1,0 +1,265 @@
+"""What a worker of a Dask cluster does for a job: fetch its inputs, run it in a process of its own, send its result.
+
+A job runs in a process that this worker starts, by the same :class:`xmlcore.jobs.WorkerPool` as on the machine of the
+queue. So it can be killed without the worker, and its memory is its own. The worker only looks after it: it sends
+progress to the queue as events of the scheduler, and hears from the queue by functions that the client calls on it.
+"""
+
+import contextlib
+import json
+import multiprocessing
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from concurrent.futures import BrokenExecutor
+from pathlib import Path
+
+from xmlcore import store
+from xmlcore.jobs import memory, shipping, worker
+from xmlcore.jobs.job import reason
+from xmlcore.jobs.pool import WorkerPool
+from xmlcore.system import cache_root
+
+LOOK = 0.1  # seconds between two looks at a job
+TELL = 0.5  # least seconds between two events of a job: the scheduler keeps them for a while
+SILENT = 60.0  # seconds without a piece of an input after which the client is thought to be lost
+
+_jobs = {}  # id of a job -> _Job, of those that this process looks after
+_lock = threading.Lock()
+_fetching = {}  # (kind, key) -> a lock, held while the artifact arrives
+_pool = None
+
+
+class _Job:
+    """A job that this process looks after."""
+
+    def __init__(self, request):
+        self.request = request
+        self.cancelled = threading.Event()
+        self.arrival = None  # of an artifact
+        self.arrived = threading.Event()
+        self.failed = None  # why an artifact did not arrive
+        self.heard = time.monotonic()
+
+
+# --- what the client calls ---
+
+
+def receive(job_id: str, name: str, offset: int, block: bytes) -> bool:
+    """Take a piece of an input of a job; return whether the job still wants it."""
+    job = _jobs.get(job_id)
+    if job is None or job.arrival is None or job.cancelled.is_set():
+        return False
+    job.heard = time.monotonic()
+    try:
+        if job.arrival.take(name, offset, block):
+            job.arrived.set()
+    except (OSError, ValueError) as error:
+        job.failed = worker.one_line(error)
+        job.arrived.set()
+        return False
+    return True
+
+
+def refuse(job_id: str, reason: str) -> None:
+    """Note that the client cannot send an input of a job."""
+    if (job := _jobs.get(job_id)) is not None:
+        job.failed = reason
+        job.arrived.set()
+
+
+def cancel(job_id: str) -> None:
+    """Have a job stop."""
+    if (job := _jobs.get(job_id)) is not None:
+        job.cancelled.set()
+
+
+# --- what the scheduler has a worker do ---
+
+
+def run(request: dict) -> dict:
+    """Run a job on this worker.
+
+    Parameters
+    ----------
+    request : dict
+        ``id``, ``topic`` (of events), ``payload``, ``reads`` and ``writes`` (artifacts), ``again`` (whether results
+        replace earlier ones), ``bytes`` (memory), ``grace`` (seconds), ``largest`` (bytes of results at most) and
+        ``store`` (the folder of the client's store, and the name of a file in it).
+
+    Returns
+    -------
+    dict
+        As :func:`xmlcore.jobs.worker.run`; with ``died`` if its process has died, and ``artifacts``: for each artifact
+        kind, key and pieces.
+    """
+    from distributed import get_worker
+
+    host, key = get_worker(), None
+    with contextlib.suppress(Exception):  # to find out later whether the scheduler still wants it
+        key = host.get_current_task()
+
+    def tell(**about):
+        """Send an event to the queue."""
+        host.log_event(request["topic"], {"id": request["id"], **about})
+
+    def is_wanted():
+        """Return whether the scheduler still wants the job: not if the client has ended."""
+        task = host.state.tasks.get(key) if key is not None else None
+        return key is None or (task is not None and task.state not in ("cancelled", "released", "forgotten"))
+
+    job = _jobs[request["id"]] = _Job(request)
+    folder = Path(tempfile.mkdtemp(prefix="xmlcore-job-"))
+    try:
+        tell(op="begin", address=host.address, name=f"{socket.gethostname()}, worker {host.name}")
+        if not _shares_store(request):
+            for kind, name in request["reads"]:
+                _fetch(job, kind, name, tell, is_wanted)
+        _wait_for_memory(job, tell, is_wanted)
+        outcome = _look_after(job, folder, tell, is_wanted)
+        if outcome["state"] == "done" and not _shares_store(request):
+            outcome["artifacts"] = _packed(request)
+        return outcome
+    except _Stopped:
+        return outcome_of("cancelled")
+    except _Failed as error:
+        return outcome_of("failed", str(error))
+    finally:
+        _jobs.pop(request["id"], None)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Stopped(Exception):
+    """The job was cancelled before it began."""
+
+
+class _Failed(Exception):
+    """The job cannot run here, or its result cannot be sent."""
+
+
+def outcome_of(state, error=None):
+    """Return the outcome of a job whose function has not run, or not to its end."""
+    return {"state": state, "value": None, "value_bytes": 0, "error": error, "traceback": error, "log": []}
+
+
+def _shares_store(request) -> bool:
+    """Return whether this machine has the store of the client: a shared folder."""
+    folder, name = request["store"]
+    return str(cache_root()) == folder and (cache_root() / name).exists()
+
+
+def _fetch(job, kind, key, tell, is_wanted):
+    """Have the client send an artifact, unless this machine has it or another job fetches it."""
+    with _lock:
+        mine = _fetching.setdefault((kind, key), threading.Lock())
+    while not mine.acquire(timeout=LOOK):
+        _go_on(job, is_wanted)
+    turn = shipping.Turn(kind, key)  # other workers of this machine may have the same store
+    try:
+        while not turn.take():
+            _go_on(job, is_wanted)
+            time.sleep(LOOK)
+        if store.exists(kind, key):
+            return
+        job.arrival, job.heard = shipping.Arrival(kind, key), time.monotonic()
+        job.arrived.clear()
+        tell(op="send", kind=kind, key=key)
+        while not job.arrived.wait(LOOK):
+            _go_on(job, is_wanted)
+            if time.monotonic() - job.heard > SILENT:
+                raise _Failed("The machine of the queue did not send the data")
+        if job.failed:
+            raise _Failed(f"The data could not be sent to the worker: {job.failed}")
+    finally:
+        if job.arrival is not None:
+            job.arrival.drop()
+        job.arrival = None
+        turn.end()
+        mine.release()
+
+
+def _go_on(job, is_wanted):
+    """Raise if a job has to stop."""
+    if job.cancelled.is_set() or not is_wanted():
+        raise _Stopped
+
+
+def _wait_for_memory(job, tell, is_wanted):
+    """Wait until the memory that a job needs is free on this machine."""
+    needed, told = job.request["bytes"], False
+    most = memory.total()
+    if most is not None and needed > most:
+        raise _Failed(f"The job needs {memory.words(needed)} of memory, and the worker's machine has "
+                      f"{memory.words(most)}")  # fmt: skip
+    while (free := memory.available()) is not None and needed > free:
+        if not told:
+            tell(op="progress", record=_waits(needed, free), log=None)
+            told = True
+        _go_on(job, is_wanted)
+        time.sleep(LOOK)
+
+
+def _waits(needed, free):
+    """Return a progress record of a job that waits for memory."""
+    now = time.time()
+    detail = f"{memory.words(needed)}, of which {memory.words(free)} are free"
+    return {"started": now, "written": now, "phase": "Waiting for memory", "fraction": 0.0, "detail": detail,
+            "phases": {"Waiting for memory": 0.0}}  # fmt: skip
+
+
+def _look_after(job, folder, tell, is_wanted):
+    """Run the function of a job in a process, and return its outcome."""
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = WorkerPool(64)  # threads that wait; the scheduler decides how many jobs run
+        # The worker of a nanny is a daemon, and Python lets a daemon start no process. The ones started here end by
+        # themselves when the worker has ended: see xmlcore.jobs.pool.
+        multiprocessing.current_process()._config["daemon"] = False
+        future = _pool.submit(worker.run, job.request["payload"], str(folder), str(cache_root()), "")
+    stopping, told, last = None, 0.0, None
+    while not future.done():
+        now = time.monotonic()
+        if stopping is None and (job.cancelled.is_set() or not is_wanted()):
+            stopping = now
+            (folder / worker.CANCEL).touch()
+        elif stopping is not None and now - stopping > job.request["grace"]:
+            _pool.kill(future)
+        if now - told >= TELL:
+            record = _read(folder / worker.RECORD)
+            if record is not None and record != last:
+                tell(op="progress", record=record, log=_read(folder / worker.LOG))
+                told, last = now, record
+        with contextlib.suppress(TimeoutError, Exception):
+            future.result(timeout=LOOK)
+    try:
+        outcome = future.result()
+    except BaseException as error:
+        outcome = outcome_of("cancelled" if stopping is not None else "failed", reason(error))
+        outcome["died"] = stopping is None and isinstance(error, BrokenExecutor)
+        outcome["log"] = _read(folder / worker.LOG) or []
+        if record := _read(folder / worker.RECORD):
+            outcome["record"] = record
+    return outcome
+
+
+def _read(path):
+    """Return what a file of JSON holds; None without it."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _packed(request):
+    """Return the results of a job as kind, key and pieces; raise if they are too large."""
+    there = [artifact for artifact in request["writes"] if store.exists(*artifact)]
+    n_bytes = sum(shipping.size(*artifact) for artifact in there)
+    if n_bytes > request["largest"]:
+        raise _Failed(
+            f"The result has {n_bytes / 1e6:,.0f} MB, and at most {request['largest'] / 1e6:,.0f} MB are sent. "
+            "Let all machines use one shared folder: set XMLCORE_CACHE to it, here and on the workers"
+        )
+    return [(kind, key, list(shipping.pieces(kind, key))) for kind, key in there]

@@ -1,0 +1,158 @@
+"""Artifacts of the store on their way between machines that share no files, in pieces of bounded size.
+
+A piece is a tuple ``(name, offset, bytes)`` of a file of the artifact, and the last one is ``("", 0, facts)`` with the
+facts of its record as JSON. The receiver writes the artifact with :func:`xmlcore.store.writing`, so that it is found
+complete or not at all.
+"""
+
+import json
+import shutil
+import time
+import uuid
+from pathlib import Path, PurePosixPath
+
+from xmlcore import store
+from xmlcore.system import cache_root
+
+try:
+    import fcntl
+except ImportError:  # Windows: two workers of a machine may both have an artifact sent
+    fcntl = None
+
+PIECE = 8_000_000  # bytes of a piece at most
+STALE_SECONDS = 24 * 3600  # what arrived of an artifact longer ago, and not completely, is removed
+_RECORD = store.META
+# Facts that the receiver's store writes itself, like value_bytes and others of that kind.
+_OF_THE_STORE = ("kind", "key", "created", "bytes", "files", "value")
+
+
+def size(kind: str, key: str) -> int:
+    """Return the bytes of all files of an artifact."""
+    return sum(path.stat().st_size for path in _files(store.folder(kind, key)))
+
+
+def _files(folder):
+    """Return the files of an artifact without its record."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / _RECORD)
+
+
+def pieces(kind: str, key: str):
+    """Yield the pieces of an artifact.
+
+    Raises
+    ------
+    xmlcore.store.StoreError
+        There is no such artifact.
+    """
+    facts = store.info(kind, key)
+    folder = store.folder(kind, key)
+    for path in _files(folder):
+        name, offset = path.relative_to(folder).as_posix(), 0
+        with open(path, "rb") as file:
+            while (block := file.read(PIECE)) or not offset:
+                yield name, offset, block
+                offset += len(block)
+                if not block:
+                    break
+    yield "", 0, json.dumps(facts).encode()
+
+
+def _arriving() -> Path:
+    """Return the folder for what arrives."""
+    folder = cache_root() / "jobs" / "arriving"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+class Turn:
+    """The right to have an artifact sent, of one process at a time among those of a machine that share a store.
+
+    Parameters
+    ----------
+    kind, key : str
+        Of the artifact.
+    """
+
+    def __init__(self, kind, key):
+        store.folder(kind, key)  # raises for a name that is none
+        self._path, self._file = _arriving() / f"{kind}-{key}.turn", None
+
+    def take(self) -> bool:
+        """Take the turn, and return whether it was free. It becomes free when its process ends."""
+        if self._file is not None or fcntl is None:
+            return True
+        file = open(self._path, "a")  # noqa: SIM115
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            return False
+        self._file = file
+        return True
+
+    def end(self) -> None:
+        """Give the turn to others."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+class Arrival:
+    """Collects the pieces of an artifact and keeps it in the store of this machine.
+
+    Parameters
+    ----------
+    kind, key : str
+        Of the artifact.
+    replace : bool
+        Whether an artifact that is kept under the key is replaced.
+    """
+
+    def __init__(self, kind, key, replace=False):
+        store.folder(kind, key)  # raises for a name that is none
+        self._kind, self._key, self._replace = kind, key, replace
+        parent = _arriving()
+        for old in parent.iterdir():
+            if old.is_dir() and time.time() - old.stat().st_mtime > STALE_SECONDS:
+                shutil.rmtree(old, ignore_errors=True)
+        self._folder = parent / uuid.uuid4().hex
+        self._folder.mkdir(mode=0o700)
+
+    def take(self, name: str, offset: int, block: bytes) -> bool:
+        """Take a piece, and return whether it was the last one: the artifact is kept then.
+
+        Raises
+        ------
+        ValueError
+            The piece does not follow the one before, or its name leaves the folder.
+        """
+        if not name:
+            self._keep(json.loads(block))
+            return True
+        parts = PurePosixPath(name).parts
+        if PurePosixPath(name).is_absolute() or ".." in parts or "\\" in name or ":" in name:
+            raise ValueError(f"{name!r} is no name of a file of an artifact")
+        path = self._folder / Path(*parts)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if offset != (path.stat().st_size if path.exists() else 0):
+            raise ValueError(f"a piece of {name} is missing")
+        with open(path, "ab") as file:
+            file.write(block)
+        return False
+
+    def _keep(self, facts):
+        """Keep the artifact, whose pieces have all arrived."""
+        value = self._folder / str(facts.get("value", store.VALUE))
+        if value.is_file() and value.parent == self._folder:  # the store may have rewritten it under another name
+            value.replace(self._folder / store.VALUE)
+        facts = {name: v for name, v in facts.items() if name not in _OF_THE_STORE and not name.startswith("value_")}
+        try:
+            with store.writing(self._kind, self._key, replace=self._replace, **facts) as target:
+                for path in list(self._folder.iterdir()):
+                    shutil.move(path, target / path.name)
+        finally:
+            self.drop()
+
+    def drop(self) -> None:
+        """Remove what has arrived."""
+        shutil.rmtree(self._folder, ignore_errors=True)
