@@ -1,0 +1,126 @@
+"""The Python examples of the documentation run as they are written, on small data."""
+
+import re
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import experiment
+from xmlcore.datasets import Dataset, DatasetFormatError, registry, save_dataset, write_matrix
+from xmlcore.models.base import MultiLabelModel
+from xmlcore.parameters import Parameter, described
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def examples(page):
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def run(block, page, names=()):
+    names = dict(names, __name__="example")
+    exec(compile(block, page, "exec"), names)
+    return names
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """The catalog's ``api-docs``, as a small data set: 8 labels of 50 or more of 250 rows. Files go to a new folder."""
+    rng = np.random.default_rng(0)
+    Y = rng.random((290, 8)) < 0.3
+    Y[:, 0] |= ~Y.any(axis=1)
+    X = np.hstack([2 * np.repeat(Y, 2, axis=1), rng.random((290, 84)) < 0.05]).astype(np.float32)
+    names = {"feature_names": [f"word_{j}" for j in range(100)], "label_names": [f"topic_{j}" for j in range(8)]}
+    small = Dataset("api-docs", X[:250], Y[:250], X[250:], Y[250:], **names)
+    catalog = types.ModuleType("catalog_of_the_examples")
+    catalog.load = lambda progress: small
+    monkeypatch.setitem(sys.modules, catalog.__name__, catalog)
+    monkeypatch.setitem(registry._ENTRIES, "api-docs", (registry._ENTRIES["api-docs"][0], catalog.__name__))
+    monkeypatch.chdir(tmp_path)
+    return small
+
+
+METHODS = [page.relative_to(ROOT).as_posix() for page in PAGES if page.parent.name == "methods" or page.parent == ROOT]
+OTHERS = {"docs/architecture.md": 4, "docs/formats.md": 3}  # pages whose examples have tests of their own below
+
+
+def test_no_page_has_an_example_that_is_not_run():
+    counts = {page.relative_to(ROOT).as_posix(): len(examples(page)) for page in PAGES}
+    assert {page: count for page, count in counts.items() if count and page not in METHODS} == OTHERS
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("page", [page for page in METHODS if examples(page)])
+def test_examples_of_methods_run(page, data):
+    for block in examples(page):
+        run(block, page)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_examples_of_files_run(data):
+    names = {"feature_names": data.feature_names, "label_names": data.label_names}
+    for name, X, Y in (
+        ("yeast", data.X_train, data.Y_train),
+        ("yeast-train", data.X_train, data.Y_train),
+        ("yeast-test", data.X_test, data.Y_test),
+    ):
+        write_matrix(f"{name}.arff", X, Y, "arff", **names, xml="yeast.xml")
+    for part, rows in (("trn", 3), ("tst", 2)):
+        Path(f"{part}_X_Xf.txt").write_text(f"{rows} 4\n" + "0:1.5 3:2\n" * rows)
+        Path(f"{part}_X_Y.txt").write_text(f"{rows} 2\n" + "1:1\n" * rows)
+    Path("features.csv").write_text("weight,length\n1.5,2\n2.5,3\n")
+    Path("labels.csv").write_text("apple,pear\n1,0\n0,1\n")
+    columns = "weight,apple,pear,plum\n1.5,1,0,0\n2.5,0,1,1\n"
+    cells = "weight,tags\n1.5,red;sweet\n2.5,green\n"
+    whole, pairs, table = examples("docs/formats.md")
+    found = run(pairs, "docs/formats.md", run(whole, "docs/formats.md"))
+    for line in table.splitlines():
+        Path("fruit.csv").write_text(cells if "tags" in line else columns)
+        run(line, "docs/formats.md", found)
+    assert found["dataset"].fingerprint and Path("yeast-copy.arff").stat().st_size > 1000
+
+
+def test_the_example_of_a_model_gets_its_parameters_described():
+    first = examples("docs/architecture.md")[0].split("\n# ")[0]
+    names = {"described": described, "Parameter": Parameter, "MultiLabelModel": MultiLabelModel}
+    cls = run(first, "docs/architecture.md", names)["MostFrequent"]
+    assert "prior : float" in cls.__doc__ and cls().prior == 1.0
+
+
+def test_the_examples_of_a_task_and_its_page_count_labels(data, monkeypatch):
+    import streamlit as st
+
+    from pages.shared import begin, tasks
+
+    _, task, _, page = examples("docs/architecture.md")
+    module = types.ModuleType("label_counts")
+    monkeypatch.setitem(sys.modules, "label_counts", module)
+    exec(compile(task, "docs/architecture.md", "exec"), vars(module))
+    try:
+        used, written = types.SimpleNamespace(fingerprint=save_dataset(data)), []
+        monkeypatch.setattr(begin, "dataset", lambda **_: used)
+        monkeypatch.setattr(tasks, "shown", lambda task, draw: (experiment.keep(task), draw(task.load())))
+        monkeypatch.setattr(st, "markdown", written.append)
+        run(page, "docs/architecture.md")
+    finally:
+        experiment.KINDS.pop("label_counts")
+    assert written == ["**8 labels** have at least three training rows."]
+
+
+def test_the_example_of_a_reader_reads_pairs_and_names_a_bad_line():
+    from xmlcore.datasets.xmlc import Rows
+
+    functions = "".join(re.split(r"(?=def )", examples("docs/architecture.md")[2], maxsplit=1)[1:])
+    names = {"re": re, "np": np, "sp": sp, "Rows": Rows, "DatasetFormatError": DatasetFormatError}
+    reader = run(functions, "docs/architecture.md", names)
+    text = np.frombuffer(b"1\t2\n2\t5\n", np.uint8)
+    assert reader["looks_like"](text) and not reader["looks_like"](np.frombuffer(b"a\t2\n", np.uint8))
+    rows = reader["parse"](text, "pairs.txt", 1)
+    assert rows.X.shape == (2, 5) and rows.Y.toarray().tolist() == [[True, False], [False, True]]
+    with pytest.raises(DatasetFormatError, match="line 2"):
+        reader["parse"](np.frombuffer(b"1\t2\n1\t0\n", np.uint8), "pairs.txt", 1)
