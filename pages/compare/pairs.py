@@ -25,7 +25,7 @@ def show(keys, names, measure, file_name) -> None:
         f"The interval is by drawing the {format.count(found.n_rows, 'test row')} again 1,000 times (bootstrap), the "
         "share of cases by exchanging the two models' predictions of random rows (permutation test)."
     )
-    st.fragment(_details)(a, b, names, file_name)
+    server.fragment(_details)(a, b, names, file_name)
 
 
 def _details(a, b, names, file_name) -> None:

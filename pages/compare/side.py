@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import across, of_runs, one, pairs
-from pages.shared import charts, format, results, settings, tables, workspace
+from pages.shared import charts, format, results, server, settings, tables, workspace
 from xmlcore import experiment, figures
 
 MOST = 12  # lines side by side
@@ -42,7 +42,7 @@ def show(chosen, lines, choice) -> None:
         _measures(keys, names, file_name)
         _settings(keys, names, wanted)
         pairs.show(keys, names, choice.measure, file_name)
-        st.fragment(_buckets)(keys, names, file_name)
+        server.fragment(_buckets)(keys, names, file_name)
     _costs(of, choice.measure, file_name)
     _coordinates(of, choice.measure, file_name)
     across.show(lines, choice.measure)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.data import invented, known, manage, upload_form
-from pages.shared import jobs, workspace
+from pages.shared import jobs, server, workspace
 from xmlcore import datasets
 
 SOURCES = {"catalog": "downloaded", "upload": "uploaded here", "synthetic": "made here", "split": "split here"}
@@ -23,10 +23,10 @@ def show(fingerprint) -> None:
             st.error(error)
     with st.expander("Download a published data set", expanded=_open("download", known.busy(), fingerprint)):
         known.progress()
-        st.fragment(known.show)()
+        server.fragment(known.show)()
     with st.expander("Make a synthetic data set", expanded=_open("synthetic", invented.busy(), fingerprint)):
         invented.progress()
-        st.fragment(invented.show)()
+        server.fragment(invented.show)()
     if workspace.get("known"):
         with st.expander("Compare, rename, convert or remove data sets"):
             manage.show(fingerprint)

@@ -56,17 +56,17 @@ def main() -> None:
     with below:
         with st.expander("Split the rows again", expanded=resplit.busy()):
             resplit.progress()
-            st.fragment(resplit.show)(data, fingerprint, used)
+            server.fragment(resplit.show)(data, fingerprint, used)
         name = format.file_name(used["name"])
         found = examined.examination(fingerprint)
-        st.fragment(sizes.show)(described, found, fingerprint, name)
-        st.fragment(frequency.show)(data, described, found, fingerprint, name)
+        server.fragment(sizes.show)(described, found, fingerprint, name)
+        server.fragment(frequency.show)(data, described, found, fingerprint, name)
         alike.show(data, described, found, name)
         problems.show(data, described, found, name)
-        st.fragment(together.show)(data, found, fingerprint, name)
-        st.fragment(label_sets.show)(data, fingerprint, name)
-        st.fragment(labels.show)(data, described.labels, found, name)
-        st.fragment(rows.show)(data, fingerprint)
+        server.fragment(together.show)(data, found, fingerprint, name)
+        server.fragment(label_sets.show)(data, fingerprint, name)
+        server.fragment(labels.show)(data, described.labels, found, name)
+        server.fragment(rows.show)(data, fingerprint)
 
 
 def _nothing_yet():

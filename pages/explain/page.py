@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.explain import answer, choices, contrast, noise, path, two_models, what_if, whole_model, words
 from pages.explain.view import View
-from pages.shared import begin, format, results, run_names, workspace
+from pages.shared import begin, format, results, run_names, server, workspace
 
 
 def main() -> None:
@@ -53,14 +53,14 @@ def main() -> None:
     scale.caption(words.SCALE[view.kind])
     if view.label is not None:
         answer.bars(view)
-        st.fragment(contrast.contrast)(view, choices.other_state(view))
-    st.fragment(what_if.what_if)(view, by_key, titles)
+        server.fragment(contrast.contrast)(view, choices.other_state(view))
+    server.fragment(what_if.what_if)(view, by_key, titles)
     if view.label is not None:
         path.path(view)
-        st.fragment(noise.under_noise)(view)
+        server.fragment(noise.under_noise)(view)
         if second is not None:
             two_models.side_by_side(view, by_key[second], titles[second])
-    st.fragment(whole_model.of_a_label)(view)
+    server.fragment(whole_model.of_a_label)(view)
     whole_model.of_all_labels(view)
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.features import answer, choices, compare, everything, labels, reduced, seeds, select
 from pages.features.view import View
-from pages.shared import begin, results
+from pages.shared import begin, results, server
 
 
 def main() -> None:
@@ -53,11 +53,11 @@ def main() -> None:
             f"{selection.title} keeps the same features for all labels, so there is nothing to compare between labels."
         )
     else:
-        st.fragment(labels.labels_and_features)(view)
+        server.fragment(labels.labels_and_features)(view)
     compare.compare(view)
     seeds.seeds(view)
-    st.fragment(reduced.show)(view, select.page_state())
-    st.fragment(everything.all_labels)(view)
+    server.fragment(reduced.show)(view, select.page_state())
+    server.fragment(everything.all_labels)(view)
 
 
 main()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.features import words
 from pages.features.view import plan
-from pages.shared import actions, format, forms, jobs, settings, tasks, workspace
+from pages.shared import actions, format, forms, jobs, server, settings, tasks, workspace
 from xmlcore import experiment
 
 
@@ -36,7 +36,7 @@ def begin(data, fingerprint, name) -> None:
 
 def controls_and_jobs(data, fingerprint, shown: str | None) -> None:
     """Show the form, and running or failed selections; ``shown`` is the key of the selection shown."""
-    st.fragment(_controls)(data, fingerprint, shown, page_state())
+    server.fragment(_controls)(data, fingerprint, shown, page_state())
     jobs.watch(jobs.active("select", fingerprint=fingerprint)[::-1])
     jobs.show_failures(jobs.failed("select", fingerprint=fingerprint))
 

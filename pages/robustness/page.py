@@ -8,7 +8,7 @@ torso and tail labels; prediction time), ``rows`` (test rows under noise), ``noi
 import streamlit as st
 
 from pages.robustness import answer, choices, details, measured, noise, rows, training
-from pages.shared import begin, format, results, run_names
+from pages.shared import begin, format, results, run_names, server
 
 
 def main() -> None:
@@ -64,13 +64,13 @@ def main() -> None:
     else:
         sentence.markdown(f"{answer.sentence(name, measurements, settings)} {apart}")
         with left:
-            st.fragment(answer.curves)(measurements, settings, files)
-        st.fragment(answer.losses)(measurements, settings, files)
+            server.fragment(answer.curves)(measurements, settings, files)
+        server.fragment(answer.losses)(measurements, settings, files)
     training.twins(data, fingerprint, runs, past, results.K)
     if measurements is not None:
-        st.fragment(details.buckets)(measurements, settings, files, data.n_labels)
+        server.fragment(details.buckets)(measurements, settings, files, data.n_labels)
         details.times(measurements, settings, files)
-    st.fragment(rows.rows)(data, fingerprint, runs, settings, files)
+    server.fragment(rows.rows)(data, fingerprint, runs, settings, files)
 
 
 main()

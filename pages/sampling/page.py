@@ -61,7 +61,7 @@ def main() -> None:
     sweep.sweep(view)
     buckets.buckets(view, study, past)
     weights.weights(view)
-    st.fragment(row.row)(view)
+    server.fragment(row.row)(view)
 
 
 def _choose_run(fingerprint, runs, key):

@@ -132,6 +132,20 @@ def _tidy():
     gc.collect()
 
 
+def fragment(draw):
+    """Return a part of a page that is run alone, as by ``st.fragment``, after which garbage is collected, too."""
+
+    @functools.wraps(draw)
+    def drawn(*args, **named):
+        """Draw the part."""
+        try:
+            draw(*args, **named)
+        finally:
+            tidy_later()
+
+    return st.fragment(drawn)
+
+
 def read_ahead(key: str) -> None:
     """Read in the background, once, what pages about a run need first, so that they open quickly.
 

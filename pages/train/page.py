@@ -8,7 +8,7 @@ forecasts what more rows would give.
 
 import streamlit as st
 
-from pages.shared import begin, format, jobs, results, run_changes, run_code, workspace
+from pages.shared import begin, format, jobs, results, run_changes, run_code, server, workspace
 from pages.train import answer, calibration, controls, every, labels, more_data, past, rows, tried
 
 
@@ -41,14 +41,14 @@ def main() -> None:
         # A fragment, so that typing does not draw the results again. It draws the whole page again when the state of
         # the page is not the one given here.
         key = record["key"] if record else None
-        st.fragment(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
+        server.fragment(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
     tried.show(fingerprint, format.file_name(name))
     if run is not None:
         row = workspace.chosen_row(f"run {record['key']}")
-        st.fragment(labels.show)(data, run, record["key"], file_name, labels.page_state(record["key"]))
-        st.fragment(calibration.show)(run, record["key"], file_name)
-        st.fragment(every.show)(record["key"], file_name)
-        st.fragment(rows.show)(data, run, record["key"], format.file_name(name), drawn_row=row)
+        server.fragment(labels.show)(data, run, record["key"], file_name, labels.page_state(record["key"]))
+        server.fragment(calibration.show)(run, record["key"], file_name)
+        server.fragment(every.show)(record["key"], file_name)
+        server.fragment(rows.show)(data, run, record["key"], format.file_name(name), drawn_row=row)
         more_data.show(run, file_name)
 
 

@@ -9,7 +9,7 @@ trees; nodes.py a table of all nodes. looked_at.py remembers what the user looks
 
 import streamlit as st
 
-from pages.shared import begin, format, results, settings, workspace
+from pages.shared import begin, format, results, server, settings, workspace
 from pages.trees import answer, depth, looked_at, nodes, one_tree, parts, plt_page, words
 
 
@@ -58,10 +58,10 @@ def main() -> None:
         plt_page.parts(data, run, model, key, files)
         return
     # Fragments: a click in the drawing does not draw the figures below again.
-    st.fragment(one_tree.show)(data, run, model, key, files, looked_at.page_state(key))
-    st.fragment(depth.show)(data, model, key, files)
+    server.fragment(one_tree.show)(data, run, model, key, files, looked_at.page_state(key))
+    server.fragment(depth.show)(data, model, key, files)
     parts.show(model, key, files)
-    st.fragment(nodes.show)(data, model, key, files)
+    server.fragment(nodes.show)(data, model, key, files)
 
 
 def _watch(fingerprint):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import charts, results, tasks, workspace
+from pages.shared import charts, results, server, tasks, workspace
 from xmlcore import experiment, figures
 
 
@@ -17,7 +17,7 @@ def show(model, key, files) -> None:
         )
     tasks.shown(
         task,
-        lambda found: st.fragment(_curves)(found.measures, model, key, files),
+        lambda found: server.fragment(_curves)(found.measures, model, key, files),
         button="Measure parts of the model",
         key="trees.measure",
     )

@@ -8,7 +8,7 @@ what the user looks at.
 
 import streamlit as st
 
-from pages.shared import format, tables, tasks
+from pages.shared import format, server, tables, tasks
 from pages.trees import looked_at, plt_quality, plt_row, plt_walk
 from pages.trees.plt_view import View
 from xmlcore import experiment
@@ -69,5 +69,5 @@ def parts(data, run, model, key, files) -> None:
             # No fragment: a tick there changes the node that is shown above.
             plt_quality.show(View(key, data, run, model, files, found))
     with above:  # a fragment: a click on a child does not draw the rest of the page again
-        st.fragment(plt_walk.show)(key, data, run, model, files, found, looked_at.page_state(key))
-    st.fragment(plt_row.show)(key, data, run, model, files)
+        server.fragment(plt_walk.show)(key, data, run, model, files, found, looked_at.page_state(key))
+    server.fragment(plt_row.show)(key, data, run, model, files)

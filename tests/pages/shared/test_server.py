@@ -123,6 +123,16 @@ def test_garbage_is_collected_also_after_a_page_that_failed(monkeypatch):
     assert asked == [True]
 
 
+def test_garbage_is_collected_also_after_a_part_of_a_page_that_is_run_alone(monkeypatch):
+    asked, drawn = [], []
+    monkeypatch.setattr(server, "tidy_later", lambda: asked.append(True))
+    monkeypatch.setattr(server.st, "fragment", lambda draw: draw)
+    server.fragment(lambda *args, **named: drawn.append((args, named)))(1, two=2)
+    with pytest.raises(ZeroDivisionError):
+        server.fragment(lambda: 1 / 0)()
+    assert drawn == [((1,), {"two": 2})] and asked == [True, True]
+
+
 def test_getting_ready_begins_the_work_and_imports_what_pages_draw_with():
     code = (
         "import gc, sys\n"
