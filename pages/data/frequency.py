@@ -118,9 +118,9 @@ def _power_law(found, fingerprint):
 def _about_ratios(ratios, meta):
     """Return the caption of the figure of imbalance ratios; ``meta`` is the figure's description."""
     text = (
-        "Each bar is the number of labels whose IRLbl lies between the two numbers below it, in training and test rows "
-        f"together. Half of the labels have at most {format.number(ratios.median())}: the most frequent label then has "
-        "so many times their rows."
+        "IRLbl is the number of rows of the most frequent label, divided by those of a label, in training and test "
+        "rows. Each bar counts the labels whose IRLbl lies between the two ends of the bar. Half of the labels have at "
+        f"most {ratios.median():,.1f}."
     )
     without = meta["without_rows"]
     return text + (f" {format.count(without, 'label')} without a row cannot be drawn." if without else "")

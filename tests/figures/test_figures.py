@@ -135,6 +135,8 @@ def test_imbalance_ratios_are_counted_between_one_two_and_five_times_powers_of_t
     assert bars.y.tolist() == [2, 2, 0, 2, 0, 0, 0, 0, 0, 0, 1]
     assert figure.layout.xaxis.ticktext[:5] == ("1", "2", "5", "10", "20")
     assert figure.layout.xaxis.ticktext[-2:] == ("2k", "5k")
+    long = figures.imbalance_ratios(pd.DataFrame({"irlbl": [1, 70_000]})).layout.xaxis
+    assert long.ticktext == ("1", "10", "100", "1k", "10k", "100k")
     assert list(figure.data[0].customdata[3])[0] == "10 to 20"
     assert figure.layout.meta["without_rows"] == 1
     assert figures.imbalance_ratios(pd.DataFrame({"irlbl": [1.0, 1.0]})).data[0].y.tolist() == [2]

@@ -11,6 +11,7 @@ BUCKETS = ("head", "torso", "tail")
 FLAT = 4  # counts have a linear axis if the largest is less than this many times the smallest
 MOST_MARKS = 200  # points of a curve with a mark each
 MOST_BARS = 25  # numbers of labels with a bar each; where there are more, numbers share bars
+MOST_ENDS = 12  # ends of ranges that are written below bars
 COMMON = 0.99  # share of the rows whose numbers of labels are drawn before the last bar, which has the rest
 NARROWEST = 260  # width of the plot on a phone, in pixels: texts must fit there
 
@@ -162,12 +163,13 @@ def imbalance_ratios(frame: pd.DataFrame) -> go.Figure:
     """
     need_columns(frame, ["irlbl"], "imbalance_ratios")
     ratios = frame["irlbl"].dropna().to_numpy()
-    figure = new_figure("How rare labels are beside the most frequent one", shown=ratios.size, total=len(frame))
+    figure = new_figure("How rare the labels are", shown=ratios.size, total=len(frame))
     figure.update_layout(meta={**figure.layout.meta, "without_rows": len(frame) - ratios.size})
     most = ratios.max(initial=1.0)
     starts = [factor * 10**power for power in range(20) for factor in (1, 2, 5)]
     starts = starts[: 1 + sum(start <= most for start in starts)]
     counts = np.histogram(ratios, starts)[0]
+    step = 1 if len(starts) <= MOST_ENDS else 3  # powers of ten alone
     ranges = [f"{low:,} to {high:,}" for low, high in zip(starts, starts[1:])]
     shares = 100 * counts / max(ratios.size, 1)
     figure.add_bar(
@@ -180,9 +182,9 @@ def imbalance_ratios(frame: pd.DataFrame) -> go.Figure:
         name="labels",
     )
     figure.update_xaxes(
-        title_text="IRLbl: rows of the most frequent label / rows of a label (log)",
-        tickvals=[i - 0.5 for i in range(len(starts))],
-        ticktext=[_short(start) for start in starts],
+        title_text="Imbalance ratio, IRLbl (log)",
+        tickvals=[i - 0.5 for i in range(0, len(starts), step)],
+        ticktext=[_short(start) for start in starts[::step]],
         range=[-0.7, len(counts) - 0.3],
         showgrid=False,
     )
