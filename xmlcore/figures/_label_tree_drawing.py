@@ -66,7 +66,11 @@ def label_tree(
     scaled = np.log10(np.maximum(values, 0.5)) if log else values
     width = float(frame["n_labels"].max())
     texts, hovers = _texts(frame, width), _hovers(frame, values, axis, percent)
-    ways = [(known, {"color": scaled[known], "coloraxis": "coloraxis"}), (~known, {"color": UNKNOWN})]
+    low, high = (float(scaled[known].min()), float(scaled[known].max())) if known.any() else (0.0, 1.0)
+    if known.any():  # an invisible point, for the colour bar
+        scale = {"color": [low], "coloraxis": "coloraxis", "opacity": 1}
+        figure.add_scatter(x=[None], y=[None], mode="markers", marker=scale, hoverinfo="skip", showlegend=False)
+    ways = [(known, {"color": _colors(scaled[known], low, high)}), (~known, {"color": UNKNOWN})]
     for mine, marker in ways:
         if mine.any():
             figure.add_bar(
@@ -88,7 +92,7 @@ def label_tree(
                 unselected={"marker": {"opacity": 1}},
             )
     found = _point_at(figure, frame, path[-1] if len(path) else -1)
-    _color_bar(figure, scaled[known], axis, percent, log)
+    _color_bar(figure, low, high, axis, percent, log, shown=known.any())
     first, last = int(frame["depth"].min()), int(frame["depth"].max())
     figure.update_layout(
         height=LEVEL * (last - first + 1) + AROUND + (TRIANGLE if found else 0),
@@ -108,6 +112,17 @@ def label_tree(
     )
     figure.update_xaxes(range=[0, width], visible=False)
     return figure
+
+
+def _colors(values, low, high) -> list[str]:
+    """Return the colours of numbers on the scale.
+
+    Plotly would take numbers, too, but it warns of each bar whose colour is one, which takes as long as drawing it.
+    """
+    at = (values - low) / (high - low if high > low else 1.0)
+    ends = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for _, color in SCALE])
+    mixed = np.column_stack([np.interp(at, [place for place, _ in SCALE], ends[:, i]) for i in range(3)])
+    return ["#{:02x}{:02x}{:02x}".format(*color) for color in mixed.round().astype(int).tolist()]
 
 
 def _texts(frame, width):
@@ -172,9 +187,8 @@ def _point_at(figure, frame, node) -> bool:
     return bool(found)
 
 
-def _color_bar(figure, values, axis, percent, log):
-    """Set the colour scale, and show its bar with a title beside it if any number is known."""
-    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+def _color_bar(figure, low, high, axis, percent, log, shown):
+    """Set the colour scale, and show its bar with a title beside it if ``shown``."""
     if log:
         powers = np.arange(np.ceil(low), np.floor(high) + 1)
         ticks = powers if powers.size > 1 else np.unique([low, high])
@@ -182,4 +196,4 @@ def _color_bar(figure, values, axis, percent, log):
     else:
         bar = {"nticks": 4, "tickformat": ".2~p" if percent else ""}
     scale = {"colorscale": SCALE, "cmin": low, "cmax": high if high > low else low + 1.0}
-    show_color_bar(figure, axis, scale, bar, shown=bool(values.size))
+    show_color_bar(figure, axis, scale, bar, shown=bool(shown))
