@@ -57,7 +57,7 @@ def show(line, record: dict, frame) -> None:
     st.button(
         "All results", key="compare.back", icon=":material/arrow_back:", type="tertiary", on_click=_open, args=("",)
     )
-    name = line["run"] if line["named"] else line["model"]
+    name = line["run"] if line["named"] else experiment.model_title(line["model"], line["params"])
     st.header(f"{format.plain(name)} on {format.plain(line['dataset'])}")
     if line["problem"]:
         st.warning(f"The result cannot be read: {format.plain(line['problem'])}.")
@@ -196,7 +196,8 @@ def _facts(title, facts) -> None:
     st.subheader(title)
     frame = pd.DataFrame({"what": list(facts), "value": [str(value) for value in facts.values()]})
     text = st.column_config.TextColumn
-    tables.show(frame, "compare.one.facts", {"what": text("What", width=190), "value": text("Value", width=260)})
+    columns = {"what": text("What", width=190), "value": text("Value", width=260)}
+    tables.show(frame, "compare.one.facts", columns, height=tables.height(len(frame), 600))
 
 
 def _log(record) -> None:

@@ -157,6 +157,10 @@ def _part(lines, measure, figures) -> str:
     text = [head, f'<p class="quiet">{size}labels; fingerprint {lines["fingerprint"].iloc[0]}.</p>']
     text.append(f"<p>{_answer(data, kept, lines, measure)}</p>")
     text.append(_table_of_runs(lines, measure))
+    if (lines["n"] > 1).any():
+        text.append(
+            '<p class="quiet">In tests and below, of several seeds the run nearest to the mean stands for all.</p>'
+        )
     frame = side_by_side.measures_with_intervals(data, kept)
     text.append(f"<h3>Measures with 95 % intervals over test rows, {len(kept)} of {len(lines)} lines</h3>")
     text.append(_table_of_measures(frame))
@@ -195,7 +199,7 @@ def _answer(data, kept, lines, measure) -> str:
         points = f"{100 * test.difference:+.1f} points ({100 * test.low:.1f} to {100 * test.high:.1f})".replace(
             "-", "−"
         )
-        sure = "the difference is real" if test.p_holm < 0.05 else "it may be chance"
+        sure = "more than chance explains" if test.p_holm < 0.05 else "which may be chance"
         said.append(f"Against {html.escape(test.b)}: {points}, {sure} (p = {test.p_holm:.2g}).")
     return " ".join(said) + " <small>p is of a permutation test over test rows, corrected by Holm’s method.</small>"
 
