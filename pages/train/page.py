@@ -42,7 +42,7 @@ def main() -> None:
         # the page is not the one given here.
         key = record["key"] if record else None
         server.fragment(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
-    tried.show(fingerprint, format.file_name(name))
+    tried.show(fingerprint, format.file_name(name), controls.page_state())
     if run is not None:
         row = workspace.chosen_row(f"run {record['key']}")
         server.fragment(labels.show)(data, run, record["key"], file_name, labels.page_state(record["key"]))

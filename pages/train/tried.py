@@ -4,22 +4,25 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import actions, charts, format, presets, server, settings, sweeping, tables, tasks, workspace
-from pages.train import answer
+from pages.train import answer, controls
 from xmlcore import experiment, figures, store
 from xmlcore.experiment.sweeps import settings_table
 
 STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done yet"}
 
 
-def show(fingerprint: str, file_name: str) -> None:
-    """Show the sweep chosen last on a data set; nothing without any."""
+def show(fingerprint: str, file_name: str, drawn_state: tuple) -> None:
+    """Show the sweep chosen last on a data set; nothing without any.
+
+    ``drawn_state`` is what :func:`pages.train.controls.page_state` returned when the page was drawn.
+    """
     records = sweeping.kept(fingerprint)
     if not records:
         return
     st.header("Settings tried")
     record = _choose(fingerprint, records)
     active = sweeping.state(record) in ("running", "stopping")
-    st.fragment(_section, run_every=sweeping.EVERY if active else None)(record, file_name, active)
+    st.fragment(_section, run_every=sweeping.EVERY if active else None)(record, file_name, active, drawn_state)
 
 
 def _choose(fingerprint, records):
@@ -49,11 +52,11 @@ def _title(record) -> str:
     return f"{params['model']}: {varied} ({format.when(record['asked'])})"
 
 
-def _section(record, file_name, active):
+def _section(record, file_name, active, drawn_state):
     """Show one sweep; while it runs, this is called again and again."""
     state = sweeping.state(record)
-    if active and state not in ("running", "stopping"):
-        st.rerun()  # the whole page: it is over
+    if active != (state in ("running", "stopping")) or controls.page_state() != drawn_state:
+        st.rerun()  # the whole page: the sweep has begun or ended, or a button has started a training
     try:
         task = sweeping.task_of(record)
         found = server.loaded(task) if state == "done" else None

@@ -3,13 +3,14 @@
 import re
 import sys
 import types
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import experiment
+from xmlcore import experiment, jobs
 from xmlcore.datasets import Dataset, DatasetFormatError, registry, save_dataset, write_matrix
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.parameters import Parameter, described
@@ -46,7 +47,12 @@ def data(tmp_path, monkeypatch):
 
 
 METHODS = [page.relative_to(ROOT).as_posix() for page in PAGES if page.parent.name == "methods" or page.parent == ROOT]
-OTHERS = {"docs/architecture.md": 4, "docs/formats.md": 3}  # pages whose examples have tests of their own below
+OTHERS = {
+    "docs/architecture.md": 4,
+    "docs/formats.md": 3,
+    "docs/pages/train.md": 1,
+    "docs/sweeps.md": 2,
+}  # pages whose examples have tests of their own below
 
 
 def test_no_page_has_an_example_that_is_not_run():
@@ -83,6 +89,21 @@ def test_examples_of_files_run(data):
         Path("fruit.csv").write_text(cells if "tags" in line else columns)
         run(line, "docs/formats.md", found)
     assert found["dataset"].fingerprint and Path("yeast-copy.arff").stat().st_size > 1000
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_examples_of_sweeps_and_bundles_run(data, monkeypatch):
+    with ThreadPoolExecutor(1) as threads:
+        queue = jobs.Queue(executor=threads)
+        monkeypatch.setattr(jobs, "Queue", lambda: queue)
+        sweep, curve = examples("docs/sweeps.md")
+        names = run(curve, "docs/sweeps.md", run(sweep, "docs/sweeps.md"))
+        queue.shutdown()
+    assert len(names["found"].trials) == 18 and names["found"].test is not None
+    assert "twice the rows" in names["curve"].sentence("P@1")
+    experiment.bundle(names["found"].final_tasks()[0].key, "bibtex-PLT-1a2b3c.zip")
+    (bundle,) = examples("docs/pages/train.md")
+    assert run(bundle, "docs/pages/train.md")["report"].agrees
 
 
 def test_the_example_of_a_model_gets_its_parameters_described():

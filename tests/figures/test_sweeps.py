@@ -34,7 +34,7 @@ def test_many_values_are_grouped_for_the_line_and_automatic_values_are_named():
     figure = figures.sweep_values(trials(C=np.geomspace(0.1, 10, 40)), {"C": "C"}, "P@1")
     assert len(figure.data[0].x) == 40 and len(figure.data[1].x) == 6
     named = figures.sweep_values(trials(C=["auto", 1.0]), {"C": "C"}, "P@1")
-    assert list(named.data[0].x) == ["automatic", "1.0"]
+    assert list(named.data[0].x) == ["automatic", "1"]
 
 
 @pytest.fixture

@@ -96,4 +96,6 @@ def _text(value) -> str:
     """Return a value that is no number as text."""
     if isinstance(value, (bool, np.bool_)):
         return "on" if value else "off"
+    if isinstance(value, (int, float, np.number)):
+        return f"{value:,g}"
     return "automatic" if value is None or value == "auto" else short(value)
