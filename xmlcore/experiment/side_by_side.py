@@ -226,12 +226,36 @@ def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1
 
 
 def model_style(model: str, params: dict) -> str:
-    """Return the name by which figures colour a run: a PLT trained with noise is the paper's ExtendedPLT."""
+    """Return the name by which figures colour a run: a PLT trained with noise is the paper's ExtendedPLT.
+
+    Parameters
+    ----------
+    model : str
+        A name of the catalog of models.
+    params : dict
+        The parameters of the run.
+
+    Returns
+    -------
+    str
+    """
     return "ExtendedPLT" if model == "PLT" and params.get("noise_sigma", 0) > 0 else model
 
 
 def model_title(model: str, params: dict) -> str:
-    """Return the name of a model, and whether it was trained with noise."""
+    """Return the name of a model, and whether it was trained with noise.
+
+    Parameters
+    ----------
+    model : str
+        A name of the catalog of models.
+    params : dict
+        The parameters of the run.
+
+    Returns
+    -------
+    str
+    """
     sigma = params.get("noise_sigma", 0) or 0
     return f"{model} trained with noise σ = {sigma:g}" if sigma > 0 else model
 

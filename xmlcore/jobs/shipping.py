@@ -110,7 +110,7 @@ class Arrival:
 
     def __init__(self, kind, key, replace=False):
         store.folder(kind, key)  # raises for a name that is none
-        self._kind, self._key, self._replace = kind, key, replace
+        self._kind, self._key, self._again = kind, key, replace
         parent = _arriving()
         for old in parent.iterdir():
             if old.is_dir() and time.time() - old.stat().st_mtime > STALE_SECONDS:
@@ -147,7 +147,7 @@ class Arrival:
             value.replace(self._folder / store.VALUE)
         facts = {name: v for name, v in facts.items() if name not in _OF_THE_STORE and not name.startswith("value_")}
         try:
-            with store.writing(self._kind, self._key, replace=self._replace, **facts) as target:
+            with store.writing(self._kind, self._key, replace=self._again, **facts) as target:
                 for path in list(self._folder.iterdir()):
                     shutil.move(path, target / path.name)
         finally:
