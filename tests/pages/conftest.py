@@ -1,5 +1,6 @@
 """The dashboard in one process: real pages, the real queue, threads in place of worker processes."""
 
+import shutil
 import sys
 import time
 import types
@@ -15,22 +16,33 @@ APP = ROOT / "app.py"
 
 
 class Session:
-    """A browser tab, as far as AppTest can be one."""
+    """A browser tab, as far as AppTest can be one; it draws nothing until something of it is looked at."""
+
+    pages = {}  # what AppTest knows of the pages after it has drawn one of them
 
     def __init__(self, query=None):
         from streamlit.testing.v1 import AppTest
 
-        self.at = AppTest.from_file(APP, default_timeout=60)
+        self._at, self._query, self._is_drawn = AppTest.from_file(APP, default_timeout=60), query, False
+        self._at._registered_pages = Session.pages
         if query:
-            self.at.query_params["workspace"] = query
+            self._at.query_params["workspace"] = query
+
+    @property
+    def at(self):
+        return self._at if self._is_drawn else self.run()._at
 
     def run(self):
+        self._is_drawn = True
         self.at.run()
         assert not self.at.exception, self.at.exception[0].value + "\n" + "\n".join(self.at.exception[0].stack_trace)
+        Session.pages = self.at._registered_pages
         return self
 
     def go(self, page):
-        self.at.switch_page(f"pages/{page}/page.py")
+        if not Session.pages:
+            self.run()
+        self._at.switch_page(f"pages/{page}/page.py")
         return self.run()
 
     def until(self, condition, seconds=120):
@@ -48,7 +60,7 @@ class Session:
 
     @property
     def token(self):
-        return self.at.session_state["workspace.token"]
+        return self.at.session_state["workspace.token"] if self._is_drawn else self._query
 
     def text(self, where=None):
         """All that is written, without Markdown's backslashes."""
@@ -108,9 +120,26 @@ def session():
     return lambda query=None: Session(query).run()
 
 
+@pytest.fixture(scope="session")
+def visited(tmp_path_factory):
+    """A list for the cache folder and the workspace's token of a visit, which the first test makes that needs one."""
+    return []
+
+
 @pytest.fixture
-def ready(session):
-    """A session whose data set is there, and that starts short tasks unasked: most tests look at results."""
-    opened = session().until(lambda s: "Labels per row" in s.metrics())
-    opened.at.toggle(key="preferences.automatic").set_value(True)
-    return opened.run()
+def ready(session, visited, tmp_path_factory):
+    """A session whose data set is there, and that starts short tasks unasked: most tests look at results.
+
+    It has drawn no page yet.
+    """
+    from xmlcore.system import cache_root
+
+    if not visited:
+        opened = session().until(lambda s: "Labels per row" in s.metrics())
+        opened.at.toggle(key="preferences.automatic").set_value(True)
+        token, kept = opened.run().token, tmp_path_factory.mktemp("visit") / "cache"
+        shutil.copytree(cache_root(), kept)
+        visited += [kept, token]
+    kept, token = visited
+    shutil.copytree(kept, cache_root(), dirs_exist_ok=True)
+    return Session(token)

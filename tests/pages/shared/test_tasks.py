@@ -149,6 +149,7 @@ def test_a_damaged_data_set_of_the_catalog_is_made_again(ready):
 
 
 def test_a_data_set_that_is_lost_on_disk_while_the_server_has_it_is_saved_again(ready):
+    ready.run()
     fingerprint = stored(ready)["dataset"]
     damage("datasets", fingerprint)
     with pytest.raises(store.DamagedArtifactError):  # as a job would find it
@@ -220,7 +221,7 @@ def gates(monkeypatch):
     run = experiment.KINDS["train"].run
 
     def gated(self, progress, files=None):
-        assert made[self.params["model"]].wait(60)
+        assert made[self.params["model"]].wait(120)
         return run(self, progress, files)
 
     monkeypatch.setattr(experiment.KINDS["train"], "run", gated)
@@ -234,7 +235,7 @@ def wait_until_done(session, model):
     from pages.shared import server
 
     (record,) = [one for one in workspace_of(session)["jobs"] if one["params"]["model"] == model]
-    server.queue().get(record["id"]).result(timeout=60)
+    server.queue().get(record["id"]).result(timeout=120)
 
 
 def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(ready, gates):
@@ -244,7 +245,7 @@ def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(
     wait_until_done(ready, "PLT")
     ready.press("train.OneVsRest.submit")
     gates["OneVsRest"].set()
-    ready.until(lambda s: "OneVsRest" in trained(s), seconds=60)
+    ready.until(lambda s: "OneVsRest" in trained(s))
     assert trained(ready) == {"PLT", "OneVsRest"}
 
 
@@ -275,9 +276,9 @@ def test_the_training_asked_for_last_is_shown_whichever_ends_last(ready, session
     ready.go("train").press("train.PLT.submit")
     choose(ready, "OneVsRest").press("train.OneVsRest.submit")
     gates["OneVsRest"].set()
-    ready.until(lambda s: "OneVsRest" in trained(s), seconds=60)
+    ready.until(lambda s: "OneVsRest" in trained(s))
     gates["PLT"].set()
-    ready.until(lambda s: "PLT" in trained(s), seconds=60)
+    ready.until(lambda s: "PLT" in trained(s))
     assert shown(ready) == "OneVsRest"
     assert "OneVsRest ranks a true label first" in session(ready.token).go("train").text().replace("**", "")
     choose(ready, "PLT").press("train.PLT.submit")  # from the cache
