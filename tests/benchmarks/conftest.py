@@ -6,6 +6,18 @@ from importlib import import_module
 import pytest
 
 from benchmarks.library import data, processes
+from xmlcore.system import kernel_cache_root
+
+
+@pytest.fixture(autouse=True)
+def compiled_kernels(monkeypatch):
+    """Processes that would compile all they need, in a folder of their own, take what the tests have compiled."""
+    run = processes.run_process
+
+    def run_compiled(job, folder, options, module=processes.MAKER, kernels=None):
+        return run(job, folder, options, module, kernels or kernel_cache_root())
+
+    monkeypatch.setattr(processes, "run_process", run_compiled)
 
 
 @pytest.fixture
