@@ -5,6 +5,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.datasets import Dataset
 
 WAIT = 120_000  # ms, for what a worker does; a failing test waits so long, a passing one does not
 
@@ -165,6 +168,20 @@ def easy_file(n_rows=300, n_labels=12, seed=0):
         words = np.sort(np.concatenate([2 * labels, 2 * labels + 1]))
         lines.append(",".join(map(str, labels)) + "".join(f" {w}:{rng.uniform(0.5, 1.5):.3f}" for w in words))
     return ("\n".join(lines) + "\n").encode()
+
+
+def easy_data(name, n_rows=300, n_labels=12, seed=0, named=False):
+    """Return a data set like that of :func:`easy_file`, a fifth of it test rows."""
+    rng = np.random.default_rng(seed)
+    n_train, count = n_rows - n_rows // 5, rng.integers(1, 4, n_rows)
+    labels = np.argsort(rng.random((n_rows, n_labels)), axis=1)[:, :3]
+    row, place = np.nonzero(np.arange(3) < count[:, None])
+    Y = sp.csr_array((np.ones(row.size, bool), (row, labels[row, place])), shape=(n_rows, n_labels))
+    X = sp.csr_array(sp.kron(Y, np.ones((1, 2)), format="csr"))
+    X.data = rng.uniform(0.5, 1.5, X.nnz)
+    given = {"label_names": [f"fruit {j}" for j in range(n_labels)]} if named else {}
+    given |= {"feature_names": [f"word {j}" for j in range(2 * n_labels)]} if named else {}
+    return Dataset(name, X[:n_train], Y[:n_train], X[n_train:], Y[n_train:], **given)
 
 
 def names(word, n):

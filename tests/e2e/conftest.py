@@ -8,12 +8,15 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # for browsing.py
 
 from browsing import Tab  # noqa: E402
+
+from tests.pages import making  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
@@ -56,9 +59,12 @@ def browser():
         chromium.close()
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    """A dashboard of its own, with its own cache, on a free port."""
+@pytest.fixture(scope="session")
+def dashboard(tmp_path_factory):
+    """A dashboard of its own, with its own cache, on a free port: its address and the folder of its cache.
+
+    All browser tests of a process use it, each with workspaces of its own.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -77,7 +83,7 @@ def address(tmp_path_factory):
     try:
         url = f"http://localhost:{port}"
         _wait_for(server, f"{url}/_stcore/health", log)
-        yield url
+        yield SimpleNamespace(url=url, cache=folder / "cache")
     finally:
         server.terminate()
         try:
@@ -102,13 +108,31 @@ def _wait_for(server, url, log, seconds=60):
 
 
 @pytest.fixture
-def tab(browser, address):
+def tab(browser, dashboard):
     opened = []
 
     def open_tab(path="/"):
-        opened.append(Tab(browser, address + path))
+        opened.append(Tab(browser, dashboard.url + path))
         return opened[-1]
 
     yield open_tab
     for one in opened:
         one.close()
+
+
+@pytest.fixture
+def prepared(dashboard, monkeypatch):
+    """Make a workspace with a data set and, if asked, PLT trained on it; return the end of its address.
+
+    It has what an upload and a training leave behind, without the time that they take in a browser.
+    """
+
+    def prepare(data, *, trained=False):
+        from pages.shared import workspace
+
+        monkeypatch.setenv("XMLCORE_CACHE", str(dashboard.cache))
+        one = SimpleNamespace(token=workspace.begin())
+        making.train(one, data=data) if trained else making.use(one, data)
+        return f"?workspace={one.token}"
+
+    return prepare

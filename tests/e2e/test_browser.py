@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browsing import WAIT, easy_file, names
+from browsing import WAIT, easy_data, easy_file, names
 
 from xmlcore import LdSM
 from xmlcore.datasets import read_dataset
@@ -32,11 +32,10 @@ def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it
     assert re.search(r"/train\?workspace=[0-9a-f]{32}$", one.page.url)
 
 
-def test_back_walks_through_the_rows_looked_at_and_a_copied_address_shows_the_same(tab):
-    one = tab()
-    one.upload(Training_file=("few.txt", easy_file(60)))
-    one.text("60 rows, 24 features, 12 labels")
-    one.train()
+def test_back_walks_through_the_rows_looked_at_and_a_copied_address_shows_the_same(tab, prepared):
+    one = tab(f"/train{prepared(easy_data('few', 60), trained=True)}")
+    one.text("ranks a true label first")
+    one.idle()
     row = one.page.get_by_role("spinbutton", name="Test row")
     for number in ("5", "9"):
         row.fill(number)
@@ -152,11 +151,10 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_p
 
 
 @pytest.mark.slow
-def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_named(tab):
-    one = tab()
-    one.upload(Training_file=("few.txt", easy_file(60)))
-    one.text("60 rows, 24 features, 12 labels")
-    one.go("Train")
+def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_named(tab, prepared):
+    one = tab(f"/train{prepared(easy_data('few', 60))}")
+    one.text("48 training and 12 test rows")
+    one.idle()
     assert one.page.title() == "Train – xmlcore"
     field = one.page.get_by_role("spinbutton", name="Max labels per leaf")
     drawn = one.page.locator("[data-testid=stApp][data-test-script-state=notRunning]")
@@ -187,11 +185,9 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
 
 
 @pytest.mark.slow
-def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab):
-    one = tab()
-    one.upload(Training_file=("few.txt", easy_file(60)))
-    one.text("60 rows, 24 features, 12 labels")
-    one.go("Train")
+def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab, prepared):
+    one = tab(f"/train{prepared(easy_data('few', 60))}")
+    one.text("48 training and 12 test rows")
 
     def parabel():
         one.idle()
@@ -266,11 +262,10 @@ def test_broken_file_is_answered_with_line_and_column_and_another_try_works(tab)
 
 
 @pytest.mark.slow
-def test_training_can_be_stopped(tab):
-    one = tab()
-    one.upload(Training_file=("large.txt", easy_file(30_000, 200)))
-    one.text("30,000 rows")
-    one.go("Train")
+def test_training_can_be_stopped(tab, prepared):
+    one = tab(f"/train{prepared(easy_data('large', 30_000, 200))}")
+    one.text("24,000 training and 6,000 test rows")
+    one.idle()
     one.page.get_by_role("spinbutton", name="Trees").fill("50")
     one.page.get_by_role("button", name="Train", exact=True).click()
     one.page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
@@ -279,10 +274,9 @@ def test_training_can_be_stopped(tab):
 
 
 @pytest.mark.slow
-def test_downloads_arrive_while_a_job_runs_and_is_watched(tab):
-    one = tab()
-    one.upload(Training_file=("busy.txt", easy_file(75_000, 200)))
-    one.text("75,000 rows")
+def test_downloads_arrive_while_a_job_runs_and_is_watched(tab, prepared):
+    one = tab(f"/train{prepared(easy_data('busy', 75_000, 200))}")
+    one.text("60,000 training and 15,000 test rows")
     one.train()
     one.page.get_by_role("spinbutton", name="Trees").fill("100")
     one.page.get_by_role("button", name="Train", exact=True).click()
@@ -356,17 +350,9 @@ def test_trees_are_trained_clicked_through_and_downloaded(tab):
 
 
 @pytest.mark.slow
-def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(tab):
-    one = tab()
-    words = names("word", 24)
-    one.upload(
-        Training_file=("fruit.txt", easy_file(400, seed=5)),
-        Feature_names=("words.txt", words),
-        Label_names=("labels.txt", names("fruit", 12)),
-    )
-    one.text("400 rows, 24 features, 12 labels")
-    one.train()
-    one.go("Robustness")
+def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(tab, prepared):
+    one = tab(f"/robustness{prepared(easy_data('fruit', 400, seed=5, named=True), trained=True)}")
+    one.text("320 training and 80 test rows")
     one.page.get_by_role("button", name=re.compile("Measure PLT")).click()
     one.text(re.compile("takes P@1 of PLT from"))
     rows = list(csv.DictReader(io.StringIO(one.download("All measurements, CSV")[1].decode())))

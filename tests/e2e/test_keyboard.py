@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browsing import easy_file, playwright_error
+from browsing import easy_data, playwright_error
 
 pytestmark = pytest.mark.browser
 
@@ -39,16 +39,17 @@ def go_to_the_top(page):
     page.evaluate("document.body.tabIndex = -1, document.body.focus(), document.body.removeAttribute('tabindex')")
 
 
-def trained(tab):
-    one = tab()
-    one.upload(Training_file=("few.txt", easy_file(60)))
-    one.text("60 rows, 24 features, 12 labels")
-    one.train()
+@pytest.fixture
+def trained(tab, prepared):
+    one = tab(f"/train{prepared(easy_data('few', 60), trained=True)}")
+    one.text("48 training and 12 test rows")
+    one.text("ranks a true label first")
+    one.idle()
     return one
 
 
-def test_tab_reaches_every_control_in_the_order_of_the_page(tab):
-    one = trained(tab)
+def test_tab_reaches_every_control_in_the_order_of_the_page(trained):
+    one = trained
     for page in ("Train", "Explain", "Robustness", "Trees"):
         one.go(page)
         one.page.wait_for_timeout(1000)  # until figures and tables are there
@@ -64,8 +65,8 @@ def test_tab_reaches_every_control_in_the_order_of_the_page(tab):
         assert numbers == sorted(numbers), page
 
 
-def test_a_row_is_chosen_without_a_mouse(tab):
-    one = trained(tab)
+def test_a_row_is_chosen_without_a_mouse(trained):
+    one = trained
     one.go("Explain")
     go_to_the_top(one.page)
     for _ in range(60):
@@ -78,8 +79,8 @@ def test_a_row_is_chosen_without_a_mouse(tab):
     one.page.get_by_text("Test row 7", exact=True).wait_for()
 
 
-def test_a_phone_shows_the_button_first_says_where_tables_go_on_and_cuts_no_names(tab):
-    one = trained(tab)
+def test_a_phone_shows_the_button_first_says_where_tables_go_on_and_cuts_no_names(trained):
+    one = trained
     one.page.get_by_label("Trees", exact=True).first.fill("2")
     one.page.get_by_label("Trees", exact=True).first.press("Enter")
     one.idle()

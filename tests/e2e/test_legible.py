@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browsing import easy_file, names
+from browsing import easy_data
 
 pytestmark = pytest.mark.browser
 
@@ -37,15 +37,10 @@ def violations(page, where):
 
 
 @pytest.mark.slow
-def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab):
-    one = tab()
-    one.upload(
-        Training_file=("fruits.txt", easy_file()),
-        Label_names=("labels.txt", names("fruit", 12)),
-        Feature_names=("words.txt", names("word", 24)),
-    )
-    one.text("300 rows, 24 features, 12 labels")
-    one.train()
+def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab, prepared):
+    one = tab(f"/train{prepared(easy_data('fruits', named=True), trained=True)}")
+    one.text("240 training and 60 test rows")
+    one.text("ranks a true label first")
     wrong, contrasts = [], {}
     for width, scheme in ((1280, "light"), (400, "dark")):  # a desk, and a phone
         one.page.set_viewport_size({"width": width, "height": 1000})

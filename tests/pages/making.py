@@ -26,14 +26,23 @@ def workspace_path(session) -> Path:
     return workspace._path(session.token)
 
 
+def use(session, data):
+    """Let a workspace use a data set, as after an upload; return its fingerprint."""
+    path, fingerprint = workspace_path(session), datasets.save_dataset(data)
+    stored = json.loads(path.read_text())
+    stored["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
+    path.write_text(json.dumps({**stored, "dataset": fingerprint, "used": time.time()}))
+    return fingerprint
+
+
 def add(session, kind, record, data):
     """Let a workspace list a result, and use its data set."""
+    use(session, data)
     path = workspace_path(session)
     stored = json.loads(path.read_text())
-    stored["known"][record["fingerprint"]] = {"name": data.name, "source": "upload", "notes": []}
     created = f"2026-01-0{len(stored[kind]) + 1}T00:00:00+00:00"
     stored[kind].append({**record, "created": created})
-    path.write_text(json.dumps({**stored, "dataset": record["fingerprint"], "used": time.time()}))
+    path.write_text(json.dumps(stored))
     return record["key"]
 
 
