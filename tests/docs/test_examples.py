@@ -61,8 +61,9 @@ def test_examples_run_as_they_are_written(page, data, monkeypatch):
     with ThreadPoolExecutor(1) as threads:  # in place of worker processes
         queue = jobs.Queue(threads)
         monkeypatch.setattr(jobs, "Queue", lambda: queue)
+        names = {}
         for block in examples(page):
-            run(block, page)
+            names = run(block, page, names)
 
 
 @pytest.mark.filterwarnings("ignore")
