@@ -25,7 +25,12 @@ def show(run, file_name: str) -> None:
             "The model is trained on 5 to 100 % of the training rows, with three seeds, and measured on the same test "
             "rows. The curve says what twice the rows would give."
         )
-    tasks.shown(task, lambda curve: _draw(curve, file_name, task.key), button="Train on growing samples")
+    tasks.shown(
+        task,
+        lambda curve: _draw(curve, file_name, task.key),
+        automatic_below=0,  # some twenty trainings: few readers of a result want them
+        button="Train on growing samples",
+    )
 
 
 def _draw(curve, file_name, key):

@@ -162,7 +162,7 @@ def test_a_data_set_that_was_made_while_another_was_chosen_is_only_listed(ready)
     experiment.keep(task)
     seen = {}
 
-    def add(fingerprint, name, source, *, use, notes):
+    def add(fingerprint, name, source, *, use, notes, files):
         seen.update(name=name, source=source, use=use)
 
     from unittest.mock import patch

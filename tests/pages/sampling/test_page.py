@@ -463,4 +463,5 @@ def test_the_csvs_are_complete_and_have_names(measured, monkeypatch, key):
 
 def test_the_train_page_leads_from_a_result_to_this_page(ready, key):
     page = ready.go("train")
-    assert [link.proto.page for link in page.at.get("page_link")][-3:] == ["sampling", "explain", "robustness"]
+    links = [link.proto.page for link in page.at.get("page_link")]
+    assert links[-4:] == ["sampling", "explain", "robustness", "compare"]

@@ -47,7 +47,7 @@ def test_the_default_data_set_is_made_before_kernels_are_compiled(own_cache, mon
     submitted = []
 
     class Queue:
-        def submit(self, function, *args, title, owner, key):
+        def submit(self, function, *args, title, owner, key, plan=None):
             submitted.append(title)
 
     monkeypatch.setattr(server.jobs, "Queue", Queue)

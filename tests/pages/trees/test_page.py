@@ -429,7 +429,7 @@ def test_the_csv_of_nodes_is_complete_and_has_names(page, model, monkeypatch):
 
 def test_the_train_page_leads_from_a_result_to_its_trees_its_reasons_and_its_robustness(ready, key):
     page = ready.go("train")
-    assert [link.proto.page for link in page.at.get("page_link")][-3:] == ["trees", "explain", "robustness"]
+    assert [link.proto.page for link in page.at.get("page_link")][-4:] == ["trees", "explain", "robustness", "compare"]
 
 
 def test_a_model_that_learned_from_noisy_rows_is_shown(ready):
