@@ -11,7 +11,7 @@ from pathlib import Path
 
 import job_functions as work
 import pytest
-from watching import is_alive, start, wait_until
+from watching import LONG, is_alive, start, wait_until
 
 from xmlcore.jobs import Plan, Queue, records
 
@@ -25,7 +25,7 @@ def test_ended_jobs_are_there_after_a_restart(tmp_path):
     done = first.submit(work.add, 1, 2, title="Add", owner="anna", key="k", plan=Plan(task=TASK, seconds=2.5))
     failed = first.submit(work.fail, "no file", title="Fail", owner="anna", plan=Plan(task=TASK))
     untold = first.submit(work.add, 1, 2, title="No task", owner="anna")
-    assert done.wait(30) and failed.wait(30) and untold.wait(30)
+    assert done.wait(LONG) and failed.wait(LONG) and untold.wait(LONG)
     first.shutdown()
     second = Queue(folder=tmp_path)
     found = {job.title: job for job in second.past("anna")}
@@ -78,7 +78,7 @@ def test_jobs_of_a_killed_program_are_interrupted_and_its_workers_end(tmp_path):
     program.kill()
     program.wait()
     program.stdout.close()
-    wait_until(lambda: not is_alive(pid), 10)
+    wait_until(lambda: not is_alive(pid))
     later = Queue(folder=folder)
     assert [job.state for job in later.past("anna")] == ["interrupted"] * 2
     _, long = later.past("anna")
@@ -86,7 +86,7 @@ def test_jobs_of_a_killed_program_are_interrupted_and_its_workers_end(tmp_path):
     assert long.memory > 0 and long.elapsed >= 0 and long.log[0].endswith("Waiting")
     assert os.listdir(folder) == ["records"]
     again = later.submit(work.add, 1, 1, title=long.title, owner="anna", key=long.key, plan=Plan(task=long.task))
-    assert again.result(30) == 2
+    assert again.result(LONG) == 2
     later.shutdown()
 
 
@@ -94,12 +94,12 @@ def test_two_queues_on_one_folder_do_not_disturb_each_other(tmp_path):
     with ThreadPoolExecutor(4) as executor:
         one, two = Queue(executor, folder=tmp_path), Queue(executor, folder=tmp_path)
         job = start(one, work.until, str(tmp_path / "go"), title="One", plan=Plan(task=TASK))
-        assert two.submit(work.add, 1, 1, title="Two", plan=Plan(task=TASK)).result(10) == 2
+        assert two.submit(work.add, 1, 1, title="Two", plan=Plan(task=TASK)).result(LONG) == 2
         third = Queue(executor, folder=tmp_path)
         assert {(past.title, past.state) for past in third.past()} == {("One", "running"), ("Two", "done")}
         assert [past.title for past in one.past()] == ["Two"]
         (tmp_path / "go").touch()
-        assert job.wait(10) and job.state == "done"
+        assert job.wait(LONG) and job.state == "done"
         wait_until(lambda: {past.state for past in third.past()} == {"done"})
 
 
@@ -107,7 +107,7 @@ def test_a_record_holds_no_token_no_pickle_and_is_private(tmp_path):
     with ThreadPoolExecutor(1) as executor:
         queue = Queue(executor, folder=tmp_path)
         token = "0123456789abcdef" * 2
-        assert queue.submit(work.add, 1, 2, title="Add", owner=token, plan=Plan(task=TASK)).wait(10)
+        assert queue.submit(work.add, 1, 2, title="Add", owner=token, plan=Plan(task=TASK)).wait(LONG)
         wait_until(lambda: Queue(executor, folder=tmp_path).past(token)[0].state == "done")
     (file,) = (tmp_path / "records").iterdir()
     text = file.read_text()
@@ -128,7 +128,7 @@ def test_each_owner_of_a_shared_job_reads_his_own_title(tmp_path):
         other = Queue(executor, folder=tmp_path)
         assert [other.past(owner)[0].title for owner in ("anna", "ben")] == ["For anna", "For ben"]
         (tmp_path / "go").touch()
-        assert busy.wait(10) and job.wait(10)
+        assert busy.wait(LONG) and job.wait(LONG)
 
 
 def test_records_are_bounded_in_number_and_age_and_damaged_ones_are_left_out(tmp_path, monkeypatch):
@@ -137,7 +137,7 @@ def test_records_are_bounded_in_number_and_age_and_damaged_ones_are_left_out(tmp
     with ThreadPoolExecutor(1) as executor:
         queue = Queue(executor, folder=tmp_path)
         for i in range(6):
-            assert queue.submit(work.add, 1, i, title=str(i), plan=Plan(task=TASK)).wait(10)
+            assert queue.submit(work.add, 1, i, title=str(i), plan=Plan(task=TASK)).wait(LONG)
         wait_until(lambda: [job.state for job in Queue(executor, folder=tmp_path).past()] == ["done"] * 3)
         later = Queue(executor, folder=tmp_path)
     assert [job.title for job in later.past()] == ["5", "4", "3"]
@@ -154,5 +154,5 @@ def test_a_folder_that_cannot_be_written_stops_no_job(tmp_path):
     (tmp_path / "records").write_text("a file where the folder should be")
     with ThreadPoolExecutor(1) as executor:
         queue = Queue(executor, folder=tmp_path)
-        assert queue.submit(work.add, 1, 2, title="Add", plan=Plan(task=TASK)).result(10) == 3
+        assert queue.submit(work.add, 1, 2, title="Add", plan=Plan(task=TASK)).result(LONG) == 3
         assert queue.past() == []

@@ -30,3 +30,8 @@ def is_alive(pid):
     except ProcessLookupError:
         return False
     return True
+
+
+def within(seconds):
+    """The seconds that something may take; many more on a machine that does other work, where it says nothing."""
+    return seconds if hasattr(os, "getloadavg") and os.getloadavg()[0] < (os.cpu_count() or 1) else LONG

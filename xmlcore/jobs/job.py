@@ -422,6 +422,7 @@ class Job:
         self._log = outcome["log"]
         self._ended = outcome.get("ended", time.time())
         shutil.rmtree(self._folder, ignore_errors=True)
+        self._queue.record(self)  # before anyone learns that the job has ended
         self._over.set()
 
 

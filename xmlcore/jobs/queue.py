@@ -442,12 +442,14 @@ class Queue:
             if job._where is not None:
                 job._where.running.discard(job)
             if job in self._line:
-                state = "queued"
-            else:  # what the end of the program stops can be started again when it runs again
-                state = "interrupted" if self._closed and job._state == "cancelled" and not job._by_user else None
-            self._records.write(job, state)
+                self._records.write(job, "queued")
             self._forget_old()
             self._start_what_can()
+
+    def record(self, job: Job) -> None:
+        """Write the record of a job that ends; what the end of the program stops can be started again later."""
+        stopped = self._closed and job._state == "cancelled" and not job._by_user
+        self._records.write(job, "interrupted" if stopped else None)
 
     # --- stopping ---
 
