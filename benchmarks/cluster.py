@@ -98,9 +98,9 @@ def _finished(job):
     return job.ended - job.queued
 
 
-def cost(run, workers, count):
-    """Return the modelled seconds of ``count`` trainings: rounds of jobs, with what a job took on one worker."""
-    return -(-count // workers) * run["seconds"] / count
+def cost(job_s, workers, count):
+    """Return the modelled seconds of ``count`` trainings: rounds of jobs that take so many seconds each."""
+    return -(-count // workers) * job_s
 
 
 def markdown(results):
@@ -112,7 +112,8 @@ def markdown(results):
         for run in results["runs"]
     ]  # fmt: skip
     head = ["workers", "seconds", "times as fast", "a job, s", "of it training, s", "the first job of a worker, s"]
-    beyond = [[f"{n}", f"{cost(one, n, count):.1f}", f"{cost(one, n, 10 * count):.0f}"] for n in MODELLED]
+    job_s = one["seconds"] / count  # with what lies between two jobs
+    beyond = [[f"{n}", f"{cost(job_s, n, count):.1f}", f"{cost(job_s, n, 10 * count):.1f}"] for n in MODELLED]
     lines = [
         "# Trainings on a cluster",
         "",
