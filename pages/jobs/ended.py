@@ -11,7 +11,7 @@ from xmlcore.jobs.job import WORDS
 MOST = 100  # lines of the table
 CHOSEN = "jobs.ended"
 COLUMNS = {
-    "Job": st.column_config.TextColumn(width=330, pinned=True),
+    "Job": st.column_config.TextColumn(width=310),
     "State": st.column_config.TextColumn(width=90),
     "Ended": st.column_config.TextColumn(width=110),
     "Took": st.column_config.TextColumn(width=100),

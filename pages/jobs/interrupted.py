@@ -5,6 +5,8 @@ import streamlit as st
 from pages.shared import actions, format, jobs, server, tasks, workspace
 from xmlcore import store
 
+MOST = 20  # interrupted jobs that are listed with buttons of their own
+
 
 def show() -> None:
     """List interrupted jobs with a button each, and one for all."""
@@ -27,8 +29,10 @@ def show() -> None:
                 args=(records,),
             )
             actions.button("Forget all", key="jobs.forget.all", on_click=_forget, args=(records,))
-    for record in records:
+    for record in records[:MOST]:
         _one(record, past.get(record["id"]))
+    if len(records) > MOST:
+        st.caption(f"The first {MOST} of {len(records)} are listed. The buttons above are for all of them.")
 
 
 def _one(record, job):
