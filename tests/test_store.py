@@ -14,7 +14,7 @@ from xmlcore import store
 from xmlcore.system import cache_root
 
 KEY = "0123456789abcdef"
-PROJECT = Path(store.__file__).parent.parent
+PROJECT = Path(store.__file__).parents[2]
 
 
 def start_script(source):
@@ -353,3 +353,14 @@ def test_changed_bytes_are_found_before_the_object_is_read():
     with pytest.raises(store.DamagedArtifactError, match="other bytes than were written"):
         store.load("runs", KEY)
     assert not store.exists("runs", KEY)
+
+
+def test_facts_are_added_to_a_record_in_one_step_and_this_is_no_use():
+    path = store.save("runs", KEY, [1, 2], title="mine")
+    os.utime(path / store.META, (1000, 1000))
+    store.add_facts("runs", KEY, score=np.float32(0.5), title="ours")
+    assert store.last_used("runs", KEY) == 1000
+    assert store.info("runs", KEY)["score"] == 0.5 and store.info("runs", KEY)["title"] == "ours"
+    assert store.load("runs", KEY) == [1, 2] and len(list(path.iterdir())) == 2
+    with pytest.raises(ValueError, match="'bytes'"):
+        store.add_facts("runs", KEY, bytes=1)

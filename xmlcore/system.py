@@ -1,12 +1,21 @@
-"""What this machine offers: folders for generated files, cores, free memory."""
+"""What this machine offers: folders for generated files, private to their user; cores; free memory."""
 
+import contextlib
 import os
+import stat
 import sys
 from pathlib import Path
 
 CACHE_VARIABLE = "XMLCORE_CACHE"
 KERNEL_CACHE_VARIABLE = "XMLCORE_KERNEL_CACHE"
 DATA_VARIABLE = "XMLCORE_DATA"
+OTHERS = 0o077  # bits of a file's mode that say what other users may do
+_OURS = ("artifacts", "data", "given", "jobs", "numba", "workspaces")  # folders of the cache that we make
+_RUN = ("artifacts", "numba")  # those with pickles, which run code when they are read
+
+
+class UnsafeCacheError(PermissionError):
+    """Another user could have written to the cache folder, whose files run code when they are read."""
 
 
 def cache_root() -> Path:
@@ -33,6 +42,93 @@ def cache_root() -> Path:
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
     return base / "xmlcore"
+
+
+def make_private(folder) -> Path:
+    """Make a folder, and those above it that do not exist, so that only this user can enter them; return it."""
+    folder = Path(folder)
+    missing = [one for one in (folder, *folder.parents) if not one.is_dir()]
+    for one in reversed(missing):
+        one.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def private_files(folder) -> None:
+    """Take from all users but this one what they may do with a folder and what is in it."""
+    if os.name != "posix":
+        return
+    for inner, _, names in os.walk(folder):
+        for path in (inner, *(os.path.join(inner, name) for name in names)):
+            with contextlib.suppress(FileNotFoundError):  # another process has just removed it
+                mode = os.lstat(path).st_mode
+                if mode & OTHERS and not stat.S_ISLNK(mode):
+                    os.chmod(path, stat.S_IMODE(mode) & ~OTHERS)
+
+
+def secure_cache() -> Path:
+    """Return the cache folder; make what is in it private to this user if it is not.
+
+    The cache has pickles, and reading a pickle runs code. So a folder in which another user could have written is
+    refused. The look at an existing private folder takes microseconds.
+
+    Returns
+    -------
+    pathlib.Path
+        :func:`cache_root`. It may not exist yet.
+
+    Raises
+    ------
+    UnsafeCacheError
+        The folder belongs to another user, or others can write to it or to a folder of pickles in it.
+    """
+    root = cache_root()
+    if os.name != "posix":
+        return root
+    try:
+        found = os.stat(root)
+    except FileNotFoundError:
+        return root
+    _refuse_foreign(root, found)
+    if found.st_mode & OTHERS:
+        for inner, _, names in (step for name in _RUN for step in os.walk(root / name)):
+            for path in (inner, *(os.path.join(inner, name) for name in names)):
+                with contextlib.suppress(FileNotFoundError):
+                    _refuse_foreign(path, os.lstat(path))
+        for name in _OURS:
+            private_files(root / name)
+        os.chmod(root, stat.S_IMODE(found.st_mode) & ~OTHERS)
+    return root
+
+
+def _refuse_foreign(path, found):
+    """Raise UnsafeCacheError if another user owns a file or folder, or can write to it."""
+    why = f"Reading its files runs code, so no other user may write there. Or name another folder in {CACHE_VARIABLE}."
+    if found.st_uid != os.geteuid():
+        raise UnsafeCacheError(
+            f"{path} belongs to another user (number {found.st_uid}; this is {os.geteuid()}). If you trust what is "
+            f"in it, make it yours: chown -R {os.geteuid()} {cache_root()}. {why}"
+        )
+    if not stat.S_ISLNK(found.st_mode) and _others_can_write(found):
+        raise UnsafeCacheError(
+            f"other users can write to {path} ({stat.filemode(found.st_mode)}). If you trust what is in it, make it "
+            f"private: chmod -R go-rwx {cache_root()}. Otherwise delete it. {why}"
+        )
+
+
+def _others_can_write(found) -> bool:
+    """Return whether users other than the owner may write; a group that only has the owner does not count."""
+    if found.st_mode & stat.S_IWOTH:
+        return True
+    if not found.st_mode & stat.S_IWGRP:
+        return False
+    import grp
+    import pwd
+
+    try:
+        owner, group = pwd.getpwuid(found.st_uid), grp.getgrgid(found.st_gid)
+    except KeyError:
+        return True
+    return owner.pw_gid != found.st_gid or group.gr_name != owner.pw_name or bool({*group.gr_mem} - {owner.pw_name})
 
 
 def data_root() -> Path:

@@ -15,7 +15,7 @@ from xmlcore.jobs import Queue, WorkerPool, default_workers
 from xmlcore.jobs.pool import NICENESS
 from xmlcore.system import cache_root
 
-PROJECT = Path(store.__file__).parent.parent
+PROJECT = Path(store.__file__).parents[2]
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
 

@@ -94,4 +94,4 @@ def prepare(name: str, progress: Progress = silent) -> str:
     str
         The fingerprint of the data set.
     """
-    return save_dataset(load(name, progress))
+    return save_dataset(load(name, progress), made_by={"made_by": "prepare", "inputs": {}})

@@ -17,12 +17,17 @@ _in_use = (
 )  # what load_saved has returned, by cache folder and fingerprint, while it is used
 
 
-def save_dataset(dataset: Dataset) -> str:
+def save_dataset(dataset: Dataset, made_by: dict | None = None) -> str:
     """Save a data set for :func:`load_saved`, unless one with the same content is saved already.
+
+    A saved file that was found to be damaged is replaced: the content is the same.
 
     Parameters
     ----------
     dataset : Dataset
+    made_by : dict, optional
+        How it can be made again, in types that JSON has: ``inputs`` has the fingerprint of what it is made from.
+        Without it, the data set is taken for one that cannot be made again: it is removed only when that is asked for.
 
     Returns
     -------
@@ -33,8 +38,11 @@ def save_dataset(dataset: Dataset) -> str:
     if not isinstance(dataset, Dataset):
         raise TypeError(f"a Dataset is needed, not {type(dataset).__name__}")
     fingerprint = dataset.fingerprint
-    if not store.exists(KIND, fingerprint):
-        store.save(KIND, fingerprint, as_plain(dataset), **_facts(dataset))
+    damaged = store.damaged(KIND, fingerprint)
+    if damaged or not store.exists(KIND, fingerprint):
+        facts = _facts(dataset) | {"again": made_by is not None} | (made_by or {})
+        with store.writing(KIND, fingerprint, replace=damaged, **facts) as path:
+            store.write_value(path, as_plain(dataset))
     return fingerprint
 
 
@@ -54,7 +62,8 @@ def load_saved(fingerprint: str) -> Dataset:
     Raises
     ------
     xmlcore.store.StoreError
-        No data set is saved under this fingerprint, or it was damaged and has been removed. This is a ``KeyError``.
+        No data set is saved under this fingerprint; or it was damaged, and has been removed if it can be made again.
+        This is a ``KeyError``.
     ValueError
         The text is not a fingerprint.
     """

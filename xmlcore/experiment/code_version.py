@@ -37,6 +37,7 @@ LEFT_OUT = frozenset(
         "experiment/bundles.py",
         "experiment/earlier.py",
         "experiment/estimates.py",
+        "experiment/keeping.py",
         "experiment/learned.py",
         "experiment/run_code.py",
         "experiment/twins.py",

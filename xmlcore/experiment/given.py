@@ -12,7 +12,7 @@ import time
 import uuid
 from pathlib import Path
 
-from xmlcore.system import cache_root
+from xmlcore.system import cache_root, make_private, secure_cache
 
 OLD = 24 * 3600  # seconds after which files of a task that was killed are removed
 NAME = "‹{}›"  # what a file is called, so that its name in messages can be replaced by what its user calls it
@@ -45,9 +45,11 @@ def give(key: str, files: dict) -> None:
     """
     _remove_old()
     folder, own = _folder(key), _folder(f"{key}.{uuid.uuid4().hex}")
-    own.mkdir(parents=True, mode=0o700)
+    secure_cache()
+    make_private(own)
     try:
         for what, file in files.items():
+            (own / NAME.format(what)).touch(mode=0o600)
             (own / NAME.format(what)).write_bytes(_content(file))
         os.rename(own, folder)  # all files in one step, as a task may take those of another session at this moment
     except OSError:

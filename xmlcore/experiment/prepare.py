@@ -31,11 +31,18 @@ class MakesDataset(Task):
     """A task whose result has the fingerprint of a data set that it made, as ``dataset``."""
 
     def exists(self) -> bool:
-        """Return whether the result and the data set are kept."""
+        """Return whether the result and the data set are kept, and the data set is not known to be damaged."""
         try:
-            return super().exists() and store.exists(DATASETS, self.load().dataset)
+            if not super().exists():
+                return False
+            made = self.load().dataset
+            return store.exists(DATASETS, made) and not store.damaged(DATASETS, made)
         except store.StoreError:
             return False
+
+    def made_by(self) -> dict | None:
+        """Return what the store keeps beside the data set on how it can be made again; None if it cannot be."""
+        return {"made_by": self.kind, "inputs": self.inputs} if self.can_be_made_again else None
 
 
 @register

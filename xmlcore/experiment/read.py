@@ -70,6 +70,10 @@ class Read(MakesDataset):
     def dataset_name(self):
         return "uploaded data"
 
+    @property
+    def can_be_made_again(self):
+        return False
+
     def about(self):
         return {"name": self.dataset_name()}
 

@@ -63,6 +63,10 @@ class SplitAgain(MakesDataset):
     def title_on(self, dataset):
         return f"Splitting {dataset}"
 
+    @property
+    def can_be_made_again(self):
+        return self.params["way"] != "file"
+
     def estimate(self) -> Estimate:
         n_bytes = store.info(DATASETS, self.fingerprint)["bytes"]
         return Estimate(START + SPLIT_BYTE * n_bytes, 3 * n_bytes)
@@ -80,7 +84,12 @@ class SplitAgain(MakesDataset):
         note = made.notes[-1]
         object.__setattr__(made, "notes", ())  # the class is frozen; this data set is ours
         object.__setattr__(made, "name", "data split anew")
-        return {"dataset": save_dataset(made), "n_train": made.n_train, "n_test": made.n_test, "notes": [note]}
+        return {
+            "dataset": save_dataset(made, self.made_by()),
+            "n_train": made.n_train,
+            "n_test": made.n_test,
+            "notes": [note],
+        }
 
     def _split(self, data, paths):
         """Return the data set with other training and test rows; its last note says how they were chosen.

@@ -101,4 +101,4 @@ class MakeSynthetic(MakesDataset):
 
         data = make_synthetic(**self.params, name=self.dataset_name(), progress=progress)
         progress("Saving", 0.0)
-        return {"name": data.name, "dataset": save_dataset(data), "notes": list(data.notes)}
+        return {"name": data.name, "dataset": save_dataset(data, self.made_by()), "notes": list(data.notes)}

@@ -18,7 +18,6 @@ Everything else is the same for all kinds: :func:`keep` runs a task and keeps it
 """
 
 import dataclasses
-import numbers
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,6 +30,8 @@ from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment import earlier
 from xmlcore.experiment.catalog import with_additions, without_additions
 from xmlcore.experiment.code_version import code_version
+from xmlcore.experiment.keeping import ready_to_keep
+from xmlcore.experiment.plain_values import as_plain, plain  # noqa: F401 (as_plain is for the kinds of tasks)
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 
@@ -222,6 +223,11 @@ class Task:
         """
         return {}
 
+    @property
+    def can_be_made_again(self) -> bool:
+        """Whether the result can be made again from the inputs and the parameters alone; else it is never removed."""
+        return True
+
     # --- shared by all kinds ---
 
     @cached_property
@@ -273,6 +279,7 @@ class Task:
             "xmlcore": __version__,
             "inputs": self.inputs,
             "params": self.params,
+            "again": self.can_be_made_again,
             **self.about(),
         }
 
@@ -503,6 +510,11 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
     -----
     DamagedResultWarning
         A kept result was damaged, so it is made again. ``store.info(task.folder, task.key)["note"]`` also says this.
+
+    Raises
+    ------
+    xmlcore.store.CannotKeepError
+        The disk is full, or the folder for results cannot be written to; if possible, this is found before the work.
     """
     note = None
     if task.exists():
@@ -514,6 +526,7 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
         else:
             if not again:
                 return task.key
+    ready_to_keep(task.inputs)
     files: Files = {}
     value = task.run(progress, files)
     progress("Saving", 1.0)
@@ -541,29 +554,3 @@ def remake(task: Task, progress: Progress = silent) -> str:
         The key, which is :attr:`Task.key`.
     """
     return keep(task, progress, again=True)
-
-
-def as_plain(result) -> dict:
-    """Return the fields of an instance of :attr:`Task.result` as the dict that :meth:`Task.run` returns."""
-    value = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-    if isinstance(value.get("ranking"), Ranking):
-        value["ranking"] = value["ranking"]._asdict()
-    return value
-
-
-def plain(value, where: str = "value"):
-    """Return a value in types that JSON has: NumPy scalars become numbers, tuples become lists.
-
-    Raises TypeError, which names the place ``where`` the value is, for values that JSON cannot hold.
-    """
-    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
-        value = value.item()
-    if value is None or isinstance(value, (bool, str, float)):
-        return value
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, (list, tuple)):
-        return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
-    if isinstance(value, dict) and all(isinstance(name, str) for name in value):
-        return {name: plain(item, f"{where}[{name!r}]") for name, item in value.items()}
-    raise TypeError(f"{where} is a {type(value).__name__}: give a number, text, True, False, None, or a list or dict")

@@ -374,6 +374,7 @@ def load_run_model(key: str):
 
     store.check(FOLDER, key)
     try:
+        store.verify(FOLDER, key)
         return load_model(store.folder(FOLDER, key) / "model")
     except (MemoryError, PermissionError):
         raise

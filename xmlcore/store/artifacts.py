@@ -1,105 +1,32 @@
-"""Results on disk: one folder per artifact under ``cache/``, found by a key.
+"""Writing, reading and deleting artifacts: see :mod:`xmlcore.store`."""
 
-::
-
-    cache_root()/artifacts/<kind>/<key>/value.joblib    the object
-                                       /meta.json       the record: kind, key, time, size and other facts
-                                       /...             other files, such as a model
-
-The key of a result, such as a run, is :func:`xmlcore.artifact_keys.artifact_key`: a hash of its kind, inputs,
-parameters and version. The key of a data set is its fingerprint, a hash of its content.
-
-Other processes see a complete artifact or none: an artifact is written to a folder with a temporary name, forced to
-disk, and then renamed. So processes may read and write the same key at the same time without a lock. The whole folder
-may be deleted at any time: results can be made again, and data sets can be uploaded again.
-
-``value.joblib`` is a pickle, and reading a pickle runs code. Only what this program wrote itself is ever read: kinds
-and keys are checked so that no user's text becomes part of a path, and uploads never get a name that load reads.
-"""
-
+import contextlib
 import json
 import os
-import re
 import shutil
 import time
 import uuid
-import zlib
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from xmlcore.system import cache_root
+from xmlcore.store import files
+from xmlcore.store.errors import (
+    ChangedBytesError,
+    DamagedArtifactError,
+    DamagedUploadError,
+    MissingArtifactError,
+    StoreError,
+    UnreadableArtifactError,
+)
+from xmlcore.store.places import DATASETS, META, PIN, VALUE, WRITING, folder, kind_folder, paths, read_record
+from xmlcore.store.removing import delete, remove, remove_stale
+from xmlcore.store.room import explained
+from xmlcore.system import make_private, private_files, secure_cache
 
-VALUE = "value.joblib"
-META = "meta.json"
-STALE_SECONDS = 24 * 3600  # half-written artifacts are removed when they are older, in seconds
-
-_KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
-_KEY = re.compile(r"[0-9a-f]{8,128}")
-_OWN_META = ("created", "bytes", "value_bytes", "value_crc")
-_HIDDEN = (".tmp-", ".old-")  # prefixes of folders that are being written, and being deleted; no key starts with them
-
-
-class StoreError(KeyError):
-    """An artifact cannot be read."""
-
-    def __str__(self):
-        """Return the message without quotation marks, which ``KeyError`` would add."""
-        return str(self.args[0]) if self.args else ""
-
-
-class MissingArtifactError(StoreError):
-    """Nothing is stored under this key."""
-
-
-class DamagedArtifactError(StoreError):
-    """The artifact was damaged. It has been removed."""
-
-
-class ChangedBytesError(ValueError):
-    """The file of an object has other bytes than were written."""
-
-
-class UnreadableArtifactError(StoreError):
-    """The artifact is whole, but this version of the program cannot read it. It has not been removed."""
-
-
-def _check_kind(kind):
-    """Raise ValueError unless ``kind`` is a plain folder name."""
-    if not (isinstance(kind, str) and _KIND.fullmatch(kind)):
-        raise ValueError(f"kind must be lower case letters, digits and hyphens (at most 40), not {kind!r}")
-
-
-def _kind_folder(kind) -> Path:
-    """Return the folder of all artifacts of a kind, which need not exist."""
-    _check_kind(kind)
-    return cache_root() / "artifacts" / kind
-
-
-def folder(kind: str, key: str) -> Path:
-    """Return the folder of an artifact, whether or not it exists.
-
-    Parameters
-    ----------
-    kind : str
-        Lower case letters, digits and hyphens.
-    key : str
-        8 to 128 hex digits.
-
-    Returns
-    -------
-    pathlib.Path
-        Never change files in this folder: write a new artifact.
-
-    Raises
-    ------
-    ValueError
-        If ``kind`` or ``key`` has other characters.
-    """
-    parent = _kind_folder(kind)
-    if not (isinstance(key, str) and _KEY.fullmatch(key)):
-        raise ValueError(f"key must be 8 to 128 hex digits (0-9, a-f), not {key!r}")
-    return parent / key
+_OWN_META = ("created", "bytes", "value_bytes", "value_crc", "files")
+DAMAGED = "damaged"  # an empty file that is put beside damaged files of an artifact that cannot be made again
+USED_SECONDS = 3600  # the last use of an artifact is recorded at most once in so many seconds
 
 
 def exists(kind: str, key: str) -> bool:
@@ -128,14 +55,15 @@ def info(kind: str, key: str) -> dict:
     dict
         ``kind``, ``key``, ``created`` (ISO time, UTC), ``bytes`` (of all its files except this record),
         ``value_bytes`` and ``value_crc`` (size and CRC-32 of the object's file; None if the artifact has no object),
-        and the facts that were given to :func:`save` or :func:`writing`.
+        ``files`` (size and CRC-32 of each other file, by its path in the artifact), and the facts that were given to
+        :func:`save` or :func:`writing`.
 
     Raises
     ------
     MissingArtifactError, DamagedArtifactError
         See :func:`load`.
     """
-    return _careful(_read_meta, kind, key)
+    return _careful(read_record, kind, key)
 
 
 def _careful(read, kind, key):
@@ -164,10 +92,39 @@ def _careful(read, kind, key):
                     f"the stored {kind}/{key} was written by another version and cannot be read ({reason}); "
                     "make it again"
                 ) from None
+    if not _can_be_made_again(path):
+        with contextlib.suppress(OSError):
+            (path / DAMAGED).touch(mode=0o600)
+        raise DamagedUploadError(
+            f"the stored {kind}/{key} is damaged ({reason}). It cannot be made again, so it is left as it is: "
+            "save the same content again, or restore its folder from a backup"
+        ) from None
     delete(kind, key)
     raise DamagedArtifactError(
         f"the stored {kind}/{key} was damaged and has been removed ({reason}); make it again"
     ) from None
+
+
+def _can_be_made_again(path) -> bool:
+    """Return whether the artifact in a folder can be made again; a data set that does not say it may be an upload."""
+    try:
+        return bool(read_record(path).get("again", path.parent.name != DATASETS))
+    except (OSError, ValueError):
+        return path.parent.name != DATASETS
+
+
+def damaged(kind: str, key: str) -> bool:
+    """Return whether an artifact that cannot be made again was found to be damaged when it was read last.
+
+    Parameters
+    ----------
+    kind, key : str
+
+    Returns
+    -------
+    bool
+    """
+    return (folder(kind, key) / DAMAGED).is_file()
 
 
 def _is_whole(path, error) -> bool:
@@ -176,17 +133,9 @@ def _is_whole(path, error) -> bool:
         if _check_value(path) is None or isinstance(error, ChangedBytesError):
             return False
         # Artifacts of an early version have no CRC; these errors mean that a class has moved.
-        return _read_meta(path).get("value_crc") is not None or isinstance(error, (ImportError, AttributeError))
+        return read_record(path).get("value_crc") is not None or isinstance(error, (ImportError, AttributeError))
     except (OSError, ValueError):
         return False
-
-
-def _read_meta(path) -> dict:
-    """Read the record in the folder of an artifact; ValueError unless it is the record of this artifact."""
-    meta = json.loads((path / META).read_text(encoding="utf-8"))
-    if not isinstance(meta, dict) or meta.get("kind") != path.parent.name or meta.get("key") != path.name:
-        raise ValueError(f"not the record of {path.parent.name}/{path.name}")
-    return meta
 
 
 def check(kind: str, key: str) -> None:
@@ -212,7 +161,7 @@ def changed(kind: str) -> int:
         Nanoseconds since 1970; 0 if there has been no artifact of the kind.
     """
     try:
-        return _kind_folder(kind).stat().st_mtime_ns
+        return kind_folder(kind).stat().st_mtime_ns
     except OSError:
         return 0
 
@@ -235,17 +184,63 @@ def load(kind: str, key: str):
         If nothing is stored under the key.
     DamagedArtifactError
         If a file was cut short or changed; the artifact is removed.
+    DamagedUploadError
+        If a file of an artifact that cannot be made again was cut short or changed; it is left as it is.
     UnreadableArtifactError
         If the file is unchanged but cannot be read, for example because a class has moved.
     StoreError
         If the artifact was written without an object.
     """
-    return _careful(_read_value, kind, key)
+    secure_cache()
+    value = _careful(_read_value, kind, key)
+    used(kind, key)
+    with contextlib.suppress(OSError):
+        (folder(kind, key) / DAMAGED).unlink(missing_ok=True)  # it was restored
+    return value
+
+
+def verify(kind: str, key: str) -> None:
+    """Raise ChangedBytesError if a file of an artifact beside its object has other bytes than were written.
+
+    :func:`load` compares the object's file. Call this before other files are read, such as a model. Nothing is removed.
+    Files of artifacts of an early version have no checksum, and are not compared.
+
+    Parameters
+    ----------
+    kind, key : str
+
+    Raises
+    ------
+    ChangedBytesError
+        This is a ValueError.
+    OSError
+        A file is missing.
+    """
+    path = folder(kind, key)
+    for name, written in _careful(read_record, kind, key).get("files", {}).items():
+        if files.facts(path / name) != written:
+            raise ChangedBytesError(f"{name} has other bytes than were written")
+    used(kind, key)
+
+
+def used(kind: str, key: str, now: bool = False) -> None:
+    """Record that an artifact is used: as the time of its record's file, at most once an hour.
+
+    Parameters
+    ----------
+    kind, key : str
+    now : bool
+        Record it even if it was recorded within the last hour.
+    """
+    file = folder(kind, key) / META
+    with contextlib.suppress(OSError):  # it was deleted, or the disk cannot be written to: nothing depends on it
+        if now or time.time() - file.stat().st_mtime > USED_SECONDS:
+            os.utime(file)
 
 
 def _check_value(path):
     """Return the file of the object, or None if there is no object; ValueError unless it has the recorded size."""
-    meta = _read_meta(path)
+    meta = read_record(path)
     if meta.get("value_bytes") is None:
         return None
     file = path / meta.get("value", VALUE)
@@ -262,8 +257,10 @@ def _read_value(path):
     file = _check_value(path)
     if file is None:
         raise StoreError(f"{path.parent.name}/{path.name} holds no object, only files; see store.folder()")
-    written = _read_meta(path).get("value_crc")
-    if written is not None and _crc(file) != written:  # compared first: changed bytes may be read as another object
+    written = read_record(path).get("value_crc")
+    if (
+        written is not None and files.crc(file) != written
+    ):  # compared first: changed bytes may be read as another object
         raise ChangedBytesError(f"{file.name} has other bytes than were written")
     return joblib.load(file)
 
@@ -278,7 +275,9 @@ def save(kind: str, key: str, value, **meta) -> Path:
     value : object
         Anything that joblib can write.
     **meta
-        Further facts for the record, in types that JSON has. :func:`info` and :func:`entries` return them.
+        Further facts for the record, in types that JSON has. :func:`info` and :func:`entries` return them. ``again``
+        (bool) says whether the artifact can be made again; if not, it is never removed without being asked for.
+        ``inputs`` (dict) has the keys of what it was made from.
 
     Returns
     -------
@@ -335,11 +334,12 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta):
     target = folder(kind, key)
     _check_names(meta)
     json.dumps(meta, default=_json_scalar)  # raises TypeError for an unsuitable fact before the work begins
-    target.parent.mkdir(parents=True, exist_ok=True)
-    remove_stale(kind)
-    path = target.parent / f"{_HIDDEN[0]}{key}-{uuid.uuid4().hex[:12]}"
-    path.mkdir()
+    secure_cache()
+    path = target.parent / f"{WRITING}{key}-{uuid.uuid4().hex[:12]}"
     try:
+        make_private(target.parent)
+        remove_stale(kind)
+        path.mkdir(mode=0o700)
         yield path
         record = {
             "kind": kind,
@@ -347,32 +347,43 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta):
             "created": datetime.now(UTC).isoformat(timespec="microseconds"),
             "bytes": sum(p.stat().st_size for p in path.rglob("*") if p.is_file()),
             **_value_facts(path / VALUE),
+            "files": _other_facts(path),
             **meta,
         }
         text = json.dumps(record, indent=1, ensure_ascii=False, default=_json_scalar)
         (path / META).write_text(text, encoding="utf-8")
-        _force_to_disk(path)
+        private_files(path)
+        files.force_to_disk(path)
         if replace:
-            _remove(target)
+            _copy_pins(target, path)
+            remove(target)
         _publish(path, target)
+    except OSError as error:
+        clearer = explained(error)
+        if clearer is None:
+            raise
+        raise clearer from error
     finally:
         shutil.rmtree(path, ignore_errors=True)  # after the renaming the folder does not exist
+
+
+def _copy_pins(before, path):
+    """Let an artifact that replaces another one be pinned as that one is."""
+    for pin in before.glob(f"{PIN}*"):
+        (path / pin.name).touch(mode=0o600)
 
 
 def _value_facts(file) -> dict:
     """Return size in bytes and CRC-32 of the file of an object, None for both if there is no file."""
     if not file.is_file():
         return {"value_bytes": None, "value_crc": None}
-    return {"value_bytes": file.stat().st_size, "value_crc": _crc(file)}
+    return dict(zip(("value_bytes", "value_crc"), files.facts(file)))
 
 
-def _crc(file) -> int:
-    """Return the CRC-32 of a file, read in blocks of 1 MiB."""
-    crc = 0
-    with open(file, "rb") as stream:
-        while block := stream.read(1 << 20):
-            crc = zlib.crc32(block, crc)
-    return crc
+def _other_facts(path) -> dict:
+    """Return size in bytes and CRC-32 of each file in a folder but the object's, by its path in the folder."""
+    found = sorted(file for file in path.rglob("*") if file.is_file() and file != path / VALUE)
+    return {file.relative_to(path).as_posix(): files.facts(file) for file in found}
 
 
 def _publish(path, target):
@@ -384,19 +395,19 @@ def _publish(path, target):
     for attempt in range(10):
         try:
             os.rename(path, target)
-            _sync(target.parent)
+            files.sync(target.parent)
             return
         except OSError:
             if attempt == 9 or not path.is_dir():
                 raise
         try:
-            _read_meta(target)
+            read_record(target)
             return  # another process has finished the same artifact
         except (FileNotFoundError, NotADirectoryError, ValueError):
             if (
                 attempt
             ):  # still not readable at the second attempt: an incomplete folder, not one that is just being deleted
-                _remove(target)
+                remove(target)
 
 
 def _json_scalar(value):
@@ -404,25 +415,6 @@ def _json_scalar(value):
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         return value.item()
     raise TypeError(f"{value!r} ({type(value).__name__}) cannot be kept in {META}; give numbers, text, lists or dicts")
-
-
-def _force_to_disk(path):
-    """Make sure that all files and folders in a folder are on the disk, so that they survive a loss of power."""
-    for inner, _, names in os.walk(path, topdown=False):
-        for name in names:
-            _sync(Path(inner) / name)
-        _sync(Path(inner))
-
-
-def _sync(path):
-    """Make sure that one file, or the list of files of one folder, is on the disk."""
-    if path.is_dir() and os.name == "nt":
-        return  # Windows cannot open a folder
-    handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def rewrite(kind: str, key: str, value) -> None:
@@ -437,13 +429,14 @@ def rewrite(kind: str, key: str, value) -> None:
     value : object
     """
     path = folder(kind, key)
-    record = _careful(_read_meta, kind, key)
+    record = _careful(read_record, kind, key)
     before = record.get("value", VALUE)
     record["value"] = f"value-{uuid.uuid4().hex[:8]}.joblib"
     write_value(path, value, record["value"])
+    private_files(path)
     record |= _value_facts(path / record["value"])
-    _force_to_disk(path)
-    _replace_meta(path, record)
+    files.force_to_disk(path)
+    _replace_record(path, record)
     (path / before).unlink(missing_ok=True)
 
 
@@ -465,16 +458,19 @@ def add_facts(kind: str, key: str, **meta) -> None:
         See :func:`load`.
     """
     _check_names(meta)
-    _replace_meta(folder(kind, key), _careful(_read_meta, kind, key) | meta)
+    path = folder(kind, key)
+    when = _careful(lambda path: (path / META).stat().st_mtime, kind, key)
+    _replace_record(path, _careful(read_record, kind, key) | meta)
+    os.utime(path / META, (when, when))  # this is no use of the artifact
 
 
-def _replace_meta(path, record):
+def _replace_record(path, record):
     """Replace the record in the folder of an artifact; a reader sees either the old or the new one."""
     temporary = path / f"{META}.{uuid.uuid4().hex[:8]}"
-    text = json.dumps(record, indent=1, ensure_ascii=False, default=_json_scalar)
-    temporary.write_text(text, encoding="utf-8")
+    temporary.touch(mode=0o600)
+    temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=_json_scalar), encoding="utf-8")
     os.replace(temporary, path / META)
-    _sync(path)
+    files.sync(path)
 
 
 def _check_names(meta):
@@ -496,75 +492,10 @@ def entries(kind: str) -> list[dict]:
     list of dict
         See :func:`info`; the newest first.
     """
-    parent = _kind_folder(kind)
     found = []
-    for path in parent.iterdir() if parent.is_dir() else ():
-        if not _KEY.fullmatch(path.name):
-            continue
+    for path in paths(kind):
         try:
-            found.append(_read_meta(path))
+            found.append(read_record(path))
         except (OSError, ValueError):
             continue
     return sorted(found, key=lambda meta: (str(meta.get("created", "")), meta["key"]), reverse=True)
-
-
-def delete(kind: str, key: str) -> bool:
-    """Remove an artifact in one step, so that other processes see it complete or not at all.
-
-    Parameters
-    ----------
-    kind, key : str
-
-    Returns
-    -------
-    bool
-        Whether it was there.
-    """
-    return _remove(folder(kind, key))
-
-
-def _remove(path) -> bool:
-    """Remove a file or folder, which is first renamed; return whether it existed."""
-    hidden = path.parent / f"{_HIDDEN[1]}{path.name}-{uuid.uuid4().hex[:12]}"
-    try:
-        os.rename(path, hidden)
-    except FileNotFoundError:
-        return False
-    if hidden.is_dir():
-        shutil.rmtree(hidden, ignore_errors=True)
-    else:
-        hidden.unlink(missing_ok=True)
-    return True
-
-
-def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
-    """Remove artifacts that are half written or half deleted because a process was killed.
-
-    :func:`writing` calls this function for its kind.
-
-    Parameters
-    ----------
-    kind : str
-        Kind whose folder is cleaned.
-    older_than : float
-        Age in seconds, since the last change of any file of the artifact. Another process may still be writing a
-        younger artifact.
-
-    Returns
-    -------
-    int
-        Number of folders that were removed.
-    """
-    parent = _kind_folder(kind)
-    removed = 0
-    for path in parent.iterdir() if parent.is_dir() else ():
-        if not path.name.startswith(_HIDDEN):
-            continue
-        try:
-            changed = max(p.stat().st_mtime for p in (path, *path.rglob("*")))
-        except OSError:  # another process is just writing or deleting it
-            continue
-        if time.time() - changed > older_than:
-            shutil.rmtree(path, ignore_errors=True)
-            removed += 1
-    return removed

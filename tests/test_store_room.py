@@ -1,0 +1,224 @@
+"""What is kept, what depends on what, and what is removed to make room."""
+
+import errno
+import logging
+import os
+import time
+
+import numpy as np
+import pytest
+
+from xmlcore import store
+from xmlcore.system import cache_root
+
+DAY = 86400.0
+NOW = 1_900_000_000.0
+
+
+def key(number):
+    return f"{number:032x}"
+
+
+def made(kind, number, days=1.0, size=10_000, **facts):
+    """Keep an artifact of about ``size`` bytes that was used last so many days ago."""
+    path = store.save(kind, key(number), np.zeros(size, np.uint8), **facts)
+    os.utime(path / store.META, (NOW - days * DAY,) * 2)
+    record = path / store.META
+    text = record.read_text().replace(store.info(kind, key(number))["created"], "2026-01-01T00:00:00+00:00")
+    record.write_text(text)
+    os.utime(record, (NOW - days * DAY,) * 2)
+    return key(number)
+
+
+def kept(kind="runs"):
+    return {int(one["key"], 16) for one in store.entries(kind)}
+
+
+def test_dependents_are_all_that_was_computed_from_an_artifact_nearest_first():
+    data = made("datasets", 1)
+    other = made("datasets", 2, inputs={"dataset": data}, again=True)  # split from it: a data set of its own
+    run = made("runs", 3, inputs={"dataset": data})
+    made("explanations", 4, inputs={"run": run})
+    made("readings", 5, inputs={})
+    made("runs", 6, inputs={"dataset": other})
+    names = [(one.kind, int(one.key, 16)) for one in store.dependents("datasets", data)]
+    assert names == [("runs", 3), ("explanations", 4)]
+    assert [one.kind for one in store.dependents("runs", run)] == ["explanations"]
+    assert store.dependents("explanations", key(4)) == []
+
+
+def test_usage_counts_bytes_by_kind():
+    made("runs", 1)
+    made("runs", 2, size=20_000)
+    made("datasets", 3)
+    store.pin("datasets", key(3))
+    found = store.usage()
+    assert found["count"] == 3 and found["bytes"] == sum(found["by_kind"].values())
+    assert found["by_kind"]["runs"] > 30_000 and found["pinned_bytes"] == found["by_kind"]["datasets"]
+
+
+def test_what_was_used_longest_ago_is_removed_until_the_bound_holds(caplog):
+    for number, days in ((1, 3), (2, 40), (3, 50), (4, 1)):
+        made("runs", number, days)
+    with caplog.at_level(logging.WARNING, "xmlcore.store"):
+        removal = store.make_room(most=25_000, now=NOW)
+    assert kept() == {1, 4}
+    assert str(removal) == "removed 2 results, 0.0 MB, unused for 40 days" and removal.bytes > 20_000
+    assert "removed 2 results" in caplog.text and store.removals() == [removal]
+    assert store.make_room(most=25_000, now=NOW) is None
+
+
+def test_uploads_pinned_and_needed_artifacts_and_their_inputs_are_never_removed():
+    upload = made("datasets", 1, 90)
+    catalog = made("datasets", 2, 90, again=True, inputs={})
+    made("datasets", 3, 90, again=True, inputs={})
+    pinned, needed = made("runs", 4, 80, inputs={"dataset": catalog}), made("runs", 5, 80, inputs={"dataset": upload})
+    made("runs", 6, 80, inputs={"dataset": upload})
+    made("runs", 7, 80, inputs={"dataset": key(99)})  # its data set is gone: it cannot be made again
+    store.pin("runs", pinned, by="a")
+    store.pin("runs", pinned, by="b")
+    store.unpin("runs", pinned, by="a")
+    store.make_room([needed], most=0, now=NOW)
+    assert kept() == {4, 5, 7} and kept("datasets") == {1, 2}
+
+
+def test_what_was_used_in_the_last_ten_minutes_stays():
+    made("runs", 1, days=0)
+    assert store.make_room(most=0, now=NOW + 60) is None and kept() == {1}
+    assert store.make_room(most=0, now=NOW + 3600).count == 1
+
+
+def test_an_input_counts_as_used_when_something_computed_from_it_is():
+    data = made("datasets", 1, 90, again=True, inputs={})
+    made("runs", 2, 5, inputs={"dataset": data})
+    made("runs", 3, 20)
+    store.make_room(most=25_000, now=NOW)
+    assert kept() == {2} and kept("datasets") == {1}
+
+
+def test_reading_is_recorded_as_use_at_most_once_an_hour():
+    run = made("runs", 1, days=0)
+    file = store.folder("runs", run) / store.META
+    ago = time.time() - 1800
+    os.utime(file, (ago, ago))
+    store.load("runs", run)
+    assert abs(store.last_used("runs", run) - ago) < 1
+    os.utime(file, (ago - 3600,) * 2)
+    record = file.read_bytes()
+    store.load("runs", run)
+    assert store.last_used("runs", run) > time.time() - 60 and file.read_bytes() == record
+
+
+def test_the_bound_is_the_variable_else_what_was_set_else_half_of_the_disk_or_20_gb(monkeypatch):
+    monkeypatch.setattr("xmlcore.store.limit.free_on_disk", lambda: 30_000_000_000)
+    assert store.bound(taken=2_000_000_000) == 16_000_000_000
+    monkeypatch.setattr("xmlcore.store.limit.free_on_disk", lambda: 300_000_000_000)
+    assert store.bound(taken=0) == 20_000_000_000
+    store.set_bound(5_000_000)
+    assert store.bound() == 5_000_000
+    monkeypatch.setenv("XMLCORE_STORE_SIZE", "1.5 GB")
+    assert store.bound() == 1_500_000_000
+    monkeypatch.setenv("XMLCORE_STORE_SIZE", "much")
+    with pytest.raises(ValueError, match="XMLCORE_STORE_SIZE is 'much'"):
+        store.bound()
+    monkeypatch.delenv("XMLCORE_STORE_SIZE")
+    store.set_bound(None)
+    assert store.bound(taken=0) == 20_000_000_000
+
+
+def test_what_was_set_aside_can_be_put_back_until_it_is_removed():
+    run = made("runs", 1)
+    name = store.set_aside("runs", run)
+    assert not store.exists("runs", run) and store.bytes_aside() >= 10_000 and kept() == set()
+    assert store.put_back("runs", name) and store.load("runs", run).size == 10_000
+    name = store.set_aside("runs", run)
+    assert store.remove_aside(older_than=600) == 0 and store.remove_aside() == 1
+    assert not store.put_back("runs", name) and store.set_aside("runs", run) is None
+    with pytest.raises(ValueError, match="set_aside"):
+        store.put_back("runs", "../../etc")
+
+
+def test_a_replaced_artifact_stays_pinned():
+    run = made("runs", 1)
+    store.pin("runs", run, by="me")
+    with store.writing("runs", run, replace=True) as path:
+        store.write_value(path, 2)
+    assert store.inventory().artifacts["runs", run].pins == ("me",)
+    with pytest.raises(ValueError, match="letters"):
+        store.pin("runs", run, by="../x")
+
+
+def test_files_that_an_interrupted_rewrite_has_left_are_removed_after_a_day():
+    path = store.save("runs", key(1), 5)
+    store.rewrite("runs", key(1), 6)
+    left = [path / "value-0123abcd.joblib", path / "meta.json.0123abcd"]
+    for file in left:
+        file.write_text("x")
+    assert store.remove_all_stale() == 0
+    for file in path.iterdir():
+        os.utime(file, (1, 1))
+    assert store.remove_all_stale() == 2 and store.load("runs", key(1)) == 6
+
+
+# --- a disk that is full, cannot be written to, or is gone
+
+
+def full(*args, **kwargs):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_disk_that_fills_up_while_an_artifact_is_written_is_said_and_leaves_nothing(monkeypatch):
+    monkeypatch.setattr("joblib.dump", full)
+    with pytest.raises(store.CannotKeepError, match="is full: .* are free"):
+        store.save("runs", key(1), 1)
+    assert os.listdir(cache_root() / "artifacts" / "runs") == []
+
+
+def test_other_errors_of_the_system_stay_what_they_are():
+    with pytest.raises(FileNotFoundError), store.writing("runs", key(1)):
+        open("/no/such/file")
+
+
+def test_a_full_disk_is_said_before_the_work(monkeypatch):
+    monkeypatch.setattr("xmlcore.store.room.free_on_disk", lambda: 1_000_000)
+    assert "is full: 1 MB are free" in store.trouble()
+    with pytest.raises(store.CannotKeepError, match="Nothing was computed"):
+        store.check_room()
+
+
+def test_a_folder_that_is_gone_is_made_anew_and_one_that_cannot_be_made_is_said(tmp_path, monkeypatch):
+    assert store.trouble() is None
+    cache_root().rmdir()
+    assert store.trouble() is None and cache_root().is_dir()
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("XMLCORE_CACHE", str(tmp_path / "file" / "cache"))
+    assert "cannot be written to (Not a directory)" in store.trouble()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can mount")
+def test_on_a_real_disk_that_is_full_nothing_half_written_is_found_and_it_recovers(tmp_path, monkeypatch):
+    import subprocess
+
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", disk], capture_output=True).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        monkeypatch.setenv("XMLCORE_CACHE", str(disk / "cache"))
+        store.save("runs", key(1), np.zeros(5_000_000, np.uint8))
+        with pytest.raises(store.CannotKeepError, match="is full"):
+            store.save("runs", key(2), np.ones(80_000_000, np.uint8))
+        assert kept() == {1} and os.listdir(disk / "cache" / "artifacts" / "runs") == [key(1)]
+        (disk / "filler").write_bytes(bytes(30_000_000))
+        assert "is full" in store.trouble()
+        (disk / "filler").unlink()
+        assert store.trouble() is None
+        store.save("runs", key(2), 5)
+        assert store.load("runs", key(2)) == 5
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        assert "cannot be written to" in store.trouble()
+        with pytest.raises(store.CannotKeepError, match="cannot be written to"):
+            store.save("runs", key(3), 5)
+        assert store.load("runs", key(2)) == 5  # what is kept can still be read
+    finally:
+        subprocess.run(["umount", "-l", disk])

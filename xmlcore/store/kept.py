@@ -1,0 +1,208 @@
+"""What is kept: size, age, last use, what each artifact came from and what depends on it; and pins."""
+
+import contextlib
+import os
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+
+from xmlcore.store import places
+from xmlcore.system import cache_root
+
+
+@dataclass(frozen=True, eq=False)
+class Artifact:
+    """What the store knows of an artifact without reading its object.
+
+    Attributes
+    ----------
+    kind, key : str
+    bytes : int
+        Size on the disk, without the record.
+    created, used : float
+        When it was made, and when it was last made or used (to the hour), in seconds since 1970.
+    record : dict
+        See :func:`xmlcore.store.info`.
+    pins : tuple of str
+        Who has pinned it: see :func:`pin`.
+    """
+
+    kind: str
+    key: str
+    bytes: int
+    created: float
+    used: float
+    record: dict
+    pins: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Kind and key."""
+        return self.kind, self.key
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Keys of the artifacts that it was computed from, by what they are; without them, it has no meaning.
+
+        None for a data set: one that was split from another one has a meaning of its own.
+        """
+        return {} if self.kind == places.DATASETS else self.sources
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Keys of the artifacts from which it can be made again, by what they are."""
+        inputs = self.record.get("inputs")
+        return inputs if isinstance(inputs, dict) else {}
+
+    @property
+    def again(self) -> bool:
+        """Whether it can be made again, as long as its sources are there."""
+        return bool(self.record.get("again", self.kind != places.DATASETS))
+
+
+class Inventory:
+    """All artifacts at a time.
+
+    Parameters
+    ----------
+    found : iterable of Artifact
+
+    Attributes
+    ----------
+    artifacts : dict
+        ``(kind, key)`` -> :class:`Artifact`.
+    """
+
+    def __init__(self, found):
+        self.artifacts = {one.name: one for one in found}
+        self._of_key = defaultdict(list)
+        self._dependents = defaultdict(list)
+        for one in self.artifacts.values():
+            self._of_key[one.key].append(one)
+            for key in set(one.inputs.values()):
+                self._dependents[key].append(one)
+
+    def with_key(self, key: str) -> list[Artifact]:
+        """Return the artifacts with a key: one, if any, as keys of different kinds are different."""
+        return self._of_key.get(key, [])
+
+    def dependents(self, kind: str, key: str) -> list[Artifact]:
+        """Return all artifacts that were computed from one, directly or not, nearest first."""
+        found, line = {}, [key]
+        while line:
+            for one in self._dependents.get(line.pop(0), ()):
+                if one.name not in found and one.name != (kind, key):
+                    found[one.name] = one
+                    line.append(one.key)
+        return list(found.values())
+
+    def can_be_made_again(self, one: Artifact) -> bool:
+        """Return whether an artifact can be made again: it is no upload, and what it was made from is there."""
+        return one.again and all(self.with_key(key) for key in one.sources.values())
+
+    @property
+    def bytes(self) -> int:
+        """Size of all artifacts."""
+        return sum(one.bytes for one in self.artifacts.values())
+
+
+def inventory(kinds=None) -> Inventory:
+    """Look at all artifacts; for each one file is read, its record.
+
+    Parameters
+    ----------
+    kinds : iterable of str, optional
+        Only artifacts of these kinds; by default of all.
+
+    Returns
+    -------
+    Inventory
+    """
+    parent, found = cache_root() / "artifacts", []
+    if kinds is None:
+        with contextlib.suppress(OSError):
+            kinds = sorted(entry.name for entry in os.scandir(parent) if entry.is_dir())
+    for kind in kinds or ():
+        with contextlib.suppress(OSError, ValueError):  # a folder of another name is none of ours
+            found += _of_kind(kind)
+    return Inventory(found)
+
+
+def _of_kind(kind):
+    """Yield all artifacts of a kind that can be read."""
+    for path in places.paths(kind):
+        with contextlib.suppress(OSError, ValueError):
+            record = places.read_record(path)
+            mark = os.stat(path / places.META).st_mtime
+            start = len(places.PIN)
+            pins = tuple(name[start:] for name in os.listdir(path) if name.startswith(places.PIN))
+            created = _seconds(record.get("created"), mark)
+            yield Artifact(kind, path.name, int(record.get("bytes") or 0), created, max(mark, created), record, pins)
+
+
+def _seconds(iso, default) -> float:
+    """Return an ISO time as seconds since 1970."""
+    try:
+        return datetime.fromisoformat(iso).timestamp()
+    except (TypeError, ValueError):
+        return default
+
+
+def dependents(kind: str, key: str) -> list[Artifact]:
+    """Return all artifacts that were computed from one, directly or not: what is deleted with it.
+
+    Parameters
+    ----------
+    kind, key : str
+
+    Returns
+    -------
+    list of Artifact
+        Nearest first.
+    """
+    return inventory().dependents(kind, key)
+
+
+def last_used(kind: str, key: str) -> float:
+    """Return when an artifact was last made or used, to the hour, in seconds since 1970.
+
+    Parameters
+    ----------
+    kind, key : str
+
+    Raises
+    ------
+    OSError
+        There is no such artifact.
+    """
+    return min(time.time(), (places.folder(kind, key) / places.META).stat().st_mtime)
+
+
+def pin(kind: str, key: str, by: str = "0") -> None:
+    """Keep an artifact, and what it was computed from, from being removed to make room.
+
+    Parameters
+    ----------
+    kind, key : str
+    by : str
+        Who pins it: letters and digits. It stays pinned until all have taken their pins away.
+    """
+    (places.folder(kind, key) / _pin_name(by)).touch(mode=0o600)
+
+
+def unpin(kind: str, key: str, by: str = "0") -> None:
+    """Take a pin away; see :func:`pin`.
+
+    Parameters
+    ----------
+    kind, key, by : str
+    """
+    (places.folder(kind, key) / _pin_name(by)).unlink(missing_ok=True)
+
+
+def _pin_name(by) -> str:
+    """Return the name of the file that is somebody's pin."""
+    if not (isinstance(by, str) and by.isascii() and by.isalnum() and len(by) <= 64):
+        raise ValueError(f"by must be up to 64 letters and digits, not {by!r}")
+    return places.PIN + by

@@ -1,0 +1,215 @@
+"""The most that all artifacts may take on the disk, and which are removed when they take more."""
+
+import contextlib
+import json
+import logging
+import os
+import re
+import time
+from dataclasses import asdict, dataclass
+
+from xmlcore.store import removing
+from xmlcore.store.kept import Inventory, inventory
+from xmlcore.store.room import free_on_disk
+from xmlcore.system import cache_root, make_private
+
+BOUND_VARIABLE = "XMLCORE_STORE_SIZE"
+LARGEST = 20_000_000_000  # bytes: the bound when none is set, or half of the free disk if that is less
+RECENT = 600.0  # seconds for which what was just made or used is not removed: a page or a job may be reading it
+KEPT_REMOVALS = 50  # lines of what was removed that are kept
+_SETTINGS, _REMOVALS = "settings.json", "removed.json"
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_log = logging.getLogger("xmlcore.store")
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What was removed at a time to make room.
+
+    Attributes
+    ----------
+    when : float
+        Seconds since 1970.
+    count, bytes : int
+        Number of artifacts, and their size.
+    unused : float
+        For how long the one used last among them had not been used, in seconds.
+    """
+
+    when: float
+    count: int
+    bytes: int
+    unused: float
+
+    def __str__(self):
+        """Return ``removed 3 results, 1.2 GB, unused for 40 days``."""
+        one = "result" if self.count == 1 else "results"
+        size = f"{self.bytes / 1e9:.1f} GB" if self.bytes >= 1e9 else f"{self.bytes / 1e6:.1f} MB"
+        return f"removed {self.count:,} {one}, {size}, unused for {_span(self.unused)}"
+
+
+def _span(seconds) -> str:
+    """Return a long time in words, rounded down."""
+    for length, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= length:
+            count = int(seconds // length)
+            return f"{count:,} {unit}" + ("" if count == 1 else "s")
+    return "less than a minute"
+
+
+def bound(taken: int | None = None) -> int:
+    """Return the most bytes that all artifacts may take together.
+
+    It is the size in the environment variable ``XMLCORE_STORE_SIZE``, such as ``50 GB``; else what :func:`set_bound`
+    has written; else 20 GB, or half of what the disk has for artifacts if that is less.
+
+    Parameters
+    ----------
+    taken : int, optional
+        Bytes that all artifacts take, if that is known.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        The variable has no size.
+    """
+    text = os.environ.get(BOUND_VARIABLE)
+    if text:
+        return parse_size(text, BOUND_VARIABLE)
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        return max(0, int(json.loads((cache_root() / _SETTINGS).read_text(encoding="utf-8"))["store_bytes"]))
+    taken = inventory().bytes if taken is None else taken
+    return min(LARGEST, (free_on_disk() + taken) // 2)
+
+
+def parse_size(text: str, name: str = "size") -> int:
+    """Return the bytes of a size such as ``20 GB``, ``500MB`` or ``1000000``; ValueError for another text."""
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", text)
+    if found is None or found[2].upper() not in _UNITS:
+        raise ValueError(f"{name} is {text!r}: give a number with MB, GB or TB, such as 20 GB")
+    return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def set_bound(n_bytes: int | None) -> None:
+    """Set the most bytes that all artifacts may take; None for what it is by default. See :func:`bound`."""
+    file = make_private(cache_root()) / _SETTINGS
+    if n_bytes is None:
+        file.unlink(missing_ok=True)
+    else:
+        _write(file, {"store_bytes": int(n_bytes)})
+
+
+def usage(found: Inventory | None = None) -> dict:
+    """Return what artifacts take on the disk.
+
+    Parameters
+    ----------
+    found : Inventory, optional
+        What is kept; by default it is looked up.
+
+    Returns
+    -------
+    dict
+        ``bytes`` and ``count`` of all artifacts; ``bound``, the most bytes they may take; ``pinned_bytes``;
+        ``aside_bytes`` (deleted, and not removed yet); ``free_bytes`` of the disk; ``by_kind``, the bytes of each kind.
+    """
+    found = inventory() if found is None else found
+    by_kind, pinned = {}, 0
+    for one in found.artifacts.values():
+        by_kind[one.kind] = by_kind.get(one.kind, 0) + one.bytes
+        pinned += one.bytes if one.pins else 0
+    return {
+        "bytes": found.bytes,
+        "count": len(found.artifacts),
+        "bound": bound(found.bytes),
+        "pinned_bytes": pinned,
+        "aside_bytes": removing.bytes_aside(),
+        "free_bytes": free_on_disk(),
+        "by_kind": by_kind,
+    }
+
+
+def make_room(needed=(), most: int | None = None, now: float | None = None) -> Removal | None:
+    """Remove what was used longest ago until all artifacts take no more than the bound.
+
+    Never removed are uploads and whatever else cannot be made again; what is pinned or needed, and what that was
+    computed from; and what was made or used in the last ten minutes. An artifact counts as used when something
+    computed from it is used.
+
+    Parameters
+    ----------
+    needed : iterable of str
+        Keys of artifacts that jobs need.
+    most : int, optional
+        The bound in bytes; by default :func:`bound`.
+    now : float, optional
+        Seconds since 1970; by default the present.
+
+    Returns
+    -------
+    Removal or None
+        None if nothing was removed.
+    """
+    found, now = inventory(), time.time() if now is None else now
+    total = found.bytes
+    most = bound(total) if most is None else most
+    if total <= most:
+        return None
+    spared = _with_sources(found, {one.key for one in found.artifacts.values() if one.pins} | set(needed))
+    removed, last = [], {name: _used_with(found, one) for name, one in found.artifacts.items()}
+    # Of things used at one time, such as a run and what was computed from it, the one made last goes first.
+    for one in sorted(found.artifacts.values(), key=lambda one: (last[one.name], -one.created)):
+        if total <= most or now - last[one.name] < RECENT:
+            break
+        if one.key not in spared and one.bytes > 0 and found.can_be_made_again(one):
+            if removing.delete(*one.name):
+                total -= one.bytes
+                removed.append(one)
+    if not removed:
+        return None
+    unused = now - max(last[one.name] for one in removed)
+    removal = Removal(now, len(removed), sum(one.bytes for one in removed), unused)
+    _log.warning("%s: all results may take %.1f GB", str(removal), most / 1e9)
+    with contextlib.suppress(OSError):
+        _write(cache_root() / _REMOVALS, [asdict(one) for one in [removal, *removals()][:KEPT_REMOVALS]])
+    return removal
+
+
+def removals() -> list[Removal]:
+    """Return what :func:`make_room` has removed, newest first; at most 50."""
+    try:
+        return [Removal(**line) for line in json.loads((cache_root() / _REMOVALS).read_text(encoding="utf-8"))]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def _used_with(found, one) -> float:
+    """Return when an artifact, or something computed from it, was used last."""
+    return max([one.used, *(other.used for other in found.dependents(*one.name))])
+
+
+def _with_sources(found, keys) -> set[str]:
+    """Return keys, and those of all that they were computed from."""
+    known, line = set(), list(keys)
+    while line:
+        key = line.pop()
+        if key not in known:
+            known.add(key)
+            for one in found.with_key(key):
+                line += [*one.sources.values(), *one.inputs.values()]
+    return known
+
+
+def _write(file, value):
+    """Write a small JSON file of ours; a reader sees either the old or the new one."""
+    temporary = file.with_name(f".tmp-{os.getpid()}-{time.monotonic_ns()}.json")
+    try:
+        temporary.write_text(json.dumps(value), encoding="utf-8")
+        temporary.chmod(0o600)
+        os.replace(temporary, file)
+    finally:
+        temporary.unlink(missing_ok=True)

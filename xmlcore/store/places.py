@@ -1,0 +1,72 @@
+"""Where artifacts are, and their records."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+from xmlcore.system import cache_root
+
+VALUE = "value.joblib"
+META = "meta.json"
+PIN = "pin-"  # how names of the empty files begin that keep an artifact from being removed to make room
+DATASETS = "datasets"  # kind of artifacts that are taken for uploads when their record does not say what they are
+# How folders are called that are being written, being deleted, and deleted but kept for a while; no key begins so.
+WRITING, DELETING, ASIDE = HIDDEN = (".tmp-", ".old-", ".aside-")
+KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
+KEY = re.compile(r"[0-9a-f]{8,128}")
+
+
+def check_kind(kind):
+    """Raise ValueError unless ``kind`` is a plain folder name."""
+    if not (isinstance(kind, str) and KIND.fullmatch(kind)):
+        raise ValueError(f"kind must be lower case letters, digits and hyphens (at most 40), not {kind!r}")
+
+
+def kind_folder(kind) -> Path:
+    """Return the folder of all artifacts of a kind, which need not exist."""
+    check_kind(kind)
+    return cache_root() / "artifacts" / kind
+
+
+def folder(kind: str, key: str) -> Path:
+    """Return the folder of an artifact, whether or not it exists.
+
+    Parameters
+    ----------
+    kind : str
+        Lower case letters, digits and hyphens.
+    key : str
+        8 to 128 hex digits.
+
+    Returns
+    -------
+    pathlib.Path
+        Never change files in this folder: write a new artifact.
+
+    Raises
+    ------
+    ValueError
+        If ``kind`` or ``key`` has other characters.
+    """
+    parent = kind_folder(kind)
+    if not (isinstance(key, str) and KEY.fullmatch(key)):
+        raise ValueError(f"key must be 8 to 128 hex digits (0-9, a-f), not {key!r}")
+    return parent / key
+
+
+def read_record(path) -> dict:
+    """Read the record in the folder of an artifact; ValueError unless it is the record of this artifact."""
+    meta = json.loads((path / META).read_text(encoding="utf-8"))
+    if not isinstance(meta, dict) or meta.get("kind") != path.parent.name or meta.get("key") != path.name:
+        raise ValueError(f"not the record of {path.parent.name}/{path.name}")
+    return meta
+
+
+def paths(kind: str) -> list[Path]:
+    """Return the folders of all artifacts of a kind, in no order."""
+    parent = kind_folder(kind)
+    try:
+        return [parent / name for name in os.listdir(parent) if KEY.fullmatch(name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []

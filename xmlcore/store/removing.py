@@ -1,0 +1,199 @@
+"""Deleting artifacts, at once or so that it can be undone, and removing what killed processes have left."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import time
+import uuid
+
+from xmlcore.store.places import (
+    ASIDE,
+    DELETING,
+    HIDDEN,
+    KEY,
+    KIND,
+    META,
+    VALUE,
+    folder,
+    kind_folder,
+    paths,
+    read_record,
+)
+from xmlcore.system import cache_root
+
+STALE_SECONDS = 24 * 3600  # half-written artifacts are removed when they are older, in seconds
+
+
+def delete(kind: str, key: str) -> bool:
+    """Remove an artifact in one step, so that other processes see it complete or not at all.
+
+    Parameters
+    ----------
+    kind, key : str
+
+    Returns
+    -------
+    bool
+        Whether it was there.
+    """
+    return remove(folder(kind, key))
+
+
+def remove(path) -> bool:
+    """Remove a file or folder, which is first renamed; return whether it existed."""
+    hidden = path.parent / f"{DELETING}{path.name}-{uuid.uuid4().hex[:12]}"
+    try:
+        os.rename(path, hidden)
+    except FileNotFoundError:
+        return False
+    if hidden.is_dir():
+        shutil.rmtree(hidden, ignore_errors=True)
+    else:
+        hidden.unlink(missing_ok=True)
+    return True
+
+
+def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
+    """Remove artifacts that are half written or half deleted because a process was killed.
+
+    :func:`writing` calls this function for its kind.
+
+    Parameters
+    ----------
+    kind : str
+        Kind whose folder is cleaned.
+    older_than : float
+        Age in seconds, since the last change of any file of the artifact. Another process may still be writing a
+        younger artifact.
+
+    Returns
+    -------
+    int
+        Number of folders that were removed.
+    """
+    parent = kind_folder(kind)
+    removed = 0
+    for path in parent.iterdir() if parent.is_dir() else ():
+        if not path.name.startswith(HIDDEN):
+            continue
+        try:
+            changed = max(p.stat().st_mtime for p in (path, *path.rglob("*")))
+        except OSError:  # another process is just writing or deleting it
+            continue
+        if time.time() - changed > older_than:
+            shutil.rmtree(path, ignore_errors=True)
+            removed += 1
+    return removed
+
+
+def set_aside(kind: str, key: str) -> str | None:
+    """Delete an artifact in a way that :func:`put_back` can undo, until :func:`remove_aside` removes it.
+
+    Parameters
+    ----------
+    kind, key : str
+
+    Returns
+    -------
+    str or None
+        For :func:`put_back`; None if there was no such artifact.
+    """
+    path = folder(kind, key)
+    name = f"{ASIDE}{key}-{uuid.uuid4().hex[:12]}"
+    try:
+        os.utime(path)  # a folder that was set aside is as old as its last change
+        os.rename(path, path.parent / name)
+    except FileNotFoundError:
+        return None
+    return name
+
+
+def put_back(kind: str, name: str) -> bool:
+    """Undo :func:`set_aside`; an artifact that has been made again since stays.
+
+    Parameters
+    ----------
+    kind : str
+    name : str
+        What :func:`set_aside` returned.
+
+    Returns
+    -------
+    bool
+        Whether the artifact is there again.
+    """
+    start = len(ASIDE)
+    if not (name.startswith(ASIDE) and KEY.fullmatch(name[start:].rsplit("-", 1)[0])):
+        raise ValueError(f"{name!r} was not returned by set_aside")
+    target = folder(kind, name[start:].rsplit("-", 1)[0])
+    with contextlib.suppress(OSError):
+        os.rename(target.parent / name, target)
+    return (target / META).is_file()
+
+
+def remove_aside(older_than: float = 0.0) -> int:
+    """Remove artifacts that were set aside.
+
+    Parameters
+    ----------
+    older_than : float
+        Seconds since they were set aside, at least.
+
+    Returns
+    -------
+    int
+        Number of artifacts removed.
+    """
+    removed = 0
+    for path in (cache_root() / "artifacts").glob(f"*/{ASIDE}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime >= older_than:
+                shutil.rmtree(path, ignore_errors=True)
+                removed += 1
+    return removed
+
+
+def bytes_aside() -> int:
+    """Return the size of all artifacts that were set aside and not removed yet."""
+    total = 0
+    for path in (cache_root() / "artifacts").glob(f"*/{ASIDE}*"):
+        with contextlib.suppress(OSError, ValueError):
+            total += json.loads((path / META).read_text(encoding="utf-8"))["bytes"]
+    return total
+
+
+def remove_all_stale(older_than: float = STALE_SECONDS) -> int:
+    """Do what :func:`remove_stale` does for all kinds, and remove single files that a killed process has left.
+
+    Parameters
+    ----------
+    older_than : float
+        See :func:`remove_stale`.
+
+    Returns
+    -------
+    int
+        Number of folders and files that were removed.
+    """
+    removed = 0
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(cache_root() / "artifacts"):
+            if entry.is_dir() and KIND.fullmatch(entry.name):
+                removed += remove_stale(entry.name, older_than)
+                removed += sum(_remove_unnamed(path, older_than) for path in paths(entry.name))
+    return removed
+
+
+def _remove_unnamed(path, older_than) -> int:
+    """Remove what an interrupted :func:`rewrite` has left in an artifact: objects and records that it does not name."""
+    removed = 0
+    with contextlib.suppress(OSError, ValueError):
+        names = [n for n in os.listdir(path) if re.fullmatch(r"(meta\.json\.|value-)[0-9a-f]{8}(\.joblib)?", n)]
+        kept = read_record(path).get("value", VALUE) if names else None
+        for file in (path / name for name in names if name != kept):
+            if time.time() - file.stat().st_mtime > older_than:
+                file.unlink(missing_ok=True)
+                removed += 1
+    return removed
