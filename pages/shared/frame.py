@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import addresses, format, server, sidebar, tasks, views, workspace
+from pages.shared import addresses, format, keeping, server, sidebar, tasks, views, workspace
 
 # Streamlit draws texts of figures in a grey that is too pale to read (3.7 to 1); this takes the page's own ink, but for
 # white texts on dark marks, and removes the white glow around texts of parallel coordinates. It cuts the names of what
@@ -51,6 +51,8 @@ def around(page) -> None:
 def _draw(page):
     """Do what :func:`around` says."""
     st.html(STYLE)
+    if keeping.refused():
+        return
     workspace.open_workspace()
     tasks.collect()
     views.follow()
@@ -58,8 +60,9 @@ def _draw(page):
         workspace.keep_in_address()
         views.keep()
     place_for_jobs = sidebar.show()
+    keeping.show_trouble()
     notice()
-    page.run()
+    keeping.run(page)
     sidebar.show_jobs(place_for_jobs)
     shown = workspace.get("shown").get(workspace.get("dataset"))
     if shown is not None:

@@ -275,7 +275,11 @@ def submit(
     owner, records = workspace.token(), server.job_records()
     asked, estimate = time.time(), server.estimated(task)
     seconds = None if estimate is None else estimate.seconds
-    job = experiment.submit(server.queue(), task, owner=owner, title=title, again=again, estimate=estimate)
+    try:
+        job = experiment.submit(server.queue(), task, owner=owner, title=title, again=again, estimate=estimate)
+    except OSError as error:  # the disk is full, or the cache cannot be written to
+        workspace.notify(f"Not started: {title}. {store.trouble() or error}")
+        return
     record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
     record |= {"about": about or {}, "again": again, "note": note, "asked": asked, "seconds": seconds}
     records[owner, job.id] = record

@@ -1,10 +1,10 @@
-"""Workspaces of mere visits, in which nothing was made, are removed after some days."""
+"""Workspaces of mere visits, in which nothing was made, are removed after some days; early ones get new names."""
 
 import contextlib
 import json
 import time
 
-from pages.shared import workspace
+from pages.shared import workspace_files
 
 DAYS = 14  # since the workspace was opened last
 
@@ -25,8 +25,10 @@ def remove(now: float | None = None) -> int:
     int
         The number of files removed.
     """
+    workspace_files.rename_old()
+    workspace_files.remove_stale()
     before, removed = (time.time() if now is None else now) - 24 * 3600 * DAYS, 0
-    for path in sorted(workspace.folder().glob("*.json")):
+    for path in sorted(workspace_files.folder().glob("*.json")):
         with contextlib.suppress(OSError, ValueError):  # what cannot be read is left alone
             data = json.loads(path.read_text(encoding="utf-8"))
             if path.stat().st_mtime < before and isinstance(data, dict) and _is_visit(data):
@@ -38,7 +40,8 @@ def remove(now: float | None = None) -> int:
 def _is_visit(data) -> bool:
     """Return whether nothing was made in a workspace, or whether an address for looking only shows one that is gone."""
     if isinstance(data.get("look_of"), str):
-        return not (workspace.folder() / f"{data['look_of']}.json").exists()
+        shown = data["look_of"]
+        return workspace_files.TOKEN.fullmatch(shown) is None or not workspace_files.path(shown).exists()
     made = any(data.get(name) for name in ("runs", "selections", "jobs", "forms", "look"))
     known = data.get("known", {})
     return not made and all(entry.get("source") == "catalog" for entry in known.values())

@@ -9,6 +9,7 @@ import functools
 import gc
 import importlib
 import json
+import os
 import threading
 import time
 import webbrowser
@@ -20,6 +21,7 @@ from xmlcore import datasets, experiment, jobs, store
 from xmlcore.experiment import learned
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
+from xmlcore.system import OTHERS
 
 WARM_UP = "warm-up"
 SERVER = "server"  # owner of jobs that belong to no workspace
@@ -73,6 +75,8 @@ async def lifespan(app):
         opening = threading.Timer(0.5, webbrowser.open, [_address()])
         opening.daemon = True
         opening.start()
+    # What is written from now on, by threads and worker processes too, is private to this user.
+    os.umask(OTHERS)
     _serving.set()
     yield
     _serving.clear()
@@ -98,6 +102,9 @@ def get_ready() -> None:
     """
     queue()
     old_workspaces.remove()
+    store.remove_all_stale()
+    store.remove_aside()
+    make_room()
     for name in ("pandas", "xmlcore.figures"):  # what pages import that takes long
         importlib.import_module(name)
     # No page is answered while garbage is collected: that takes a tenth of a second, unless it leaves out what has been
@@ -170,6 +177,30 @@ def _read(key):
         explain.contributions(model(key), x, max(int(first[0]), 0))
 
 
+def make_room() -> None:
+    """Remove results that were used longest ago if all take more than they may; never what a job needs.
+
+    Needed are what jobs that wait or run read, and what they make.
+    """
+    records = [record for (_, job_id), record in list(job_records().items()) if _is_active(job_id)]
+    needed = {key for record in records for key in (*record["inputs"].values(), record["key"])}
+    with contextlib.suppress(OSError, ValueError):  # a wrong size in the variable is said on the Storage page
+        if store.make_room(needed) is not None:
+            forget()
+
+
+def make_room_later() -> None:
+    """Do what :func:`make_room` does in the background: a result has been kept."""
+    if _serving.is_set():
+        threading.Thread(target=make_room, name="xmlcore-make-room", daemon=True).start()
+
+
+def _is_active(job_id) -> bool:
+    """Return whether a job waits or runs."""
+    job = queue().get(job_id)
+    return job is not None and job.active
+
+
 def default_dataset() -> experiment.Task:
     """Return the task that makes the data set of a new workspace."""
     return experiment.task("prepare", {}, {"name": workspace.DEFAULT_DATASET})
@@ -231,7 +262,9 @@ def loaded(task):
 
 def loaded_by_key(kind: str, key: str):
     """Return a kept result of a kind of task by its key; raises as :func:`loaded` does."""
-    return (_large if kind in ("train", "select") else _small)(kind, key)
+    value = (_large if kind in ("train", "select") else _small)(kind, key)
+    store.used(experiment.KINDS[kind].folder, key)  # also when it was in memory
+    return value
 
 
 @shared(max_entries=16, show_spinner="Loading the result")
@@ -288,6 +321,7 @@ def dataset(fingerprint: str) -> datasets.Dataset:
     data = _dataset(fingerprint)
     with contextlib.suppress(OSError):
         datasets.save_dataset(data)
+    store.used("datasets", fingerprint)
     return data
 
 

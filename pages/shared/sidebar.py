@@ -56,6 +56,9 @@ def _dataset():
         return
     try:
         data = server.dataset(fingerprint)
+    except store.DamagedUploadError:
+        _damaged(fingerprint)
+        return
     except KeyError as error:
         _gone(fingerprint, isinstance(error, store.DamagedArtifactError))
         return
@@ -64,6 +67,16 @@ def _dataset():
     st.caption(
         f"{data.n_train:,} training and {data.n_test:,} test rows, "
         f"{format.count(data.n_features, 'feature')}, {format.count(data.n_labels, 'label')}"
+    )
+
+
+def _damaged(fingerprint):
+    """Say that the data set in use is damaged on the disk and cannot be made again; it stays listed and as it is."""
+    name = tasks.dataset_name(fingerprint) or "The data set"
+    workspace.leave_dataset(fingerprint)
+    st.warning(
+        f"**{format.plain(name)} is damaged**: bytes of its file on this disk are not those that were written. The "
+        "file is left as it is. Upload the same data again to repair it: its results stay."
     )
 
 

@@ -339,6 +339,7 @@ def collect() -> None:
 
 def _done(record, job):
     """Let the workspace open the result of a job that has finished."""
+    server.make_room_later()
     if record.get("again"):
         server.forget()  # values in memory may come from the result that was replaced
     # The key that the worker returned: it differs from the record's if the program was updated while this server ran.

@@ -1,26 +1,23 @@
 """What is remembered: keys of st.session_state for a session, and the workspace, which outlives sessions.
 
-A workspace is a small JSON file under ``cache/workspaces/``. Its name is a random token, which only the page's address
-contains. So a reload, a second tab or a restarted server shows the same data sets and results, and nobody sees a
-workspace without knowing its address. What a tab looks at is its own: see :mod:`pages.shared.tab_view`.
+A workspace is a small JSON file under ``cache/workspaces/``, found by a random token that only the page's address
+contains: see :mod:`pages.shared.workspace_files`. So a reload, a second tab or a restarted server shows the same data
+sets and results, and nobody sees a workspace without knowing its address. What a tab looks at is its own: see
+:mod:`pages.shared.tab_view`.
 """
 
 import contextlib
-import json
 import os
-import re
 import secrets
-import tempfile
-import threading
 import time
 from copy import deepcopy
-from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import tab_view
-from xmlcore import experiment
-from xmlcore.store import cache_root
+from pages.shared import tab_view, workspace_files
+from pages.shared.workspace_files import locked
+from pages.shared.workspace_files import path as _path
+from xmlcore import experiment, store
 
 # --- every key of st.session_state that is not a widget's own ---
 WORKSPACE = "workspace.token"
@@ -76,7 +73,6 @@ LONGEST_NAME = 80  # characters in the name of a data set
 LOOK_ONLY = "This address is for looking only: it cannot start, change or delete anything."
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
-_TOKEN = re.compile(r"[0-9a-f]{32}")
 _VERSION = 2
 _EMPTY = {
     "version": _VERSION,
@@ -129,7 +125,6 @@ _RUN = ("key", "fingerprint", "model", "params", "k")
 _SELECTION = ("key", "fingerprint", "method", "params")
 _SWEEP = ("key", "fingerprint", "params", "asked")
 _JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
-_lock = threading.RLock()  # writers of workspace files in this process
 
 
 def open_workspace() -> None:
@@ -138,8 +133,8 @@ def open_workspace() -> None:
     if token is None:
         in_address = st.query_params.get(QUERY, "")
         # A workspace is never made under a token from an address: whoever planted the address could read it.
-        well_formed = _TOKEN.fullmatch(in_address) is not None
-        known = well_formed and _path(in_address).is_file() and _looked_at(in_address) != ""
+        well_formed = workspace_files.TOKEN.fullmatch(in_address) is not None
+        known = well_formed and workspace_files.exists(in_address) and _looked_at(in_address) != ""
         token = in_address if known else begin()
         st.session_state[ADDRESS] = token
         st.session_state[WORKSPACE] = _looked_at(token) or token
@@ -192,8 +187,8 @@ def look_token() -> str:
     made = get("look")
     if made is None:
         made = secrets.token_hex(16)
-        with _lock:
-            _write(made, {"version": _VERSION, "look_of": token()})
+        with locked():
+            workspace_files.write(made, {"version": _VERSION, "look_of": token()})
         update(look=made)
     return made
 
@@ -203,13 +198,11 @@ def _looked_at(token) -> str | None:
 
     None for an address of a workspace itself, and an empty text if the workspace is gone.
     """
-    try:
-        shown = json.loads(_path(token).read_text(encoding="utf-8")).get("look_of")
-    except (OSError, ValueError, AttributeError):
-        return None
+    data = workspace_files.read(token)
+    shown = data.get("look_of") if isinstance(data, dict) else None
     if not isinstance(shown, str):
         return None
-    return shown if _TOKEN.fullmatch(shown) and _path(shown).is_file() else ""
+    return shown if workspace_files.TOKEN.fullmatch(shown) and workspace_files.exists(shown) else ""
 
 
 def get(name):
@@ -223,7 +216,7 @@ def update(change=None, /, **fields) -> None:
     ``change`` is called with the workspace's dictionary and changes it in place. The file is read again before, so that
     two tabs on one workspace do not undo each other's changes.
     """
-    with _lock:
+    with locked():
         before = _current()
         data = deepcopy(before)
         if change is not None:
@@ -235,7 +228,7 @@ def update(change=None, /, **fields) -> None:
         else:
             tab_view.note(before, data, st.session_state[SINCE], time.time())
             st.session_state[VIEW] = tab_view.of(data)
-            _write(token(), tab_view.written(_read(token()), before, data))
+            workspace_files.write(token(), tab_view.written(_read(token()), before, data))
         st.session_state[SNAPSHOT] = data
 
 
@@ -366,6 +359,17 @@ def forget_dataset(fingerprint: str, wanted: str) -> None:
     update(drop)
 
 
+def leave_dataset(fingerprint: str) -> None:
+    """Take a data set out of use; it stays listed, and one of the catalog is prepared and used next."""
+
+    def leave(data):
+        """Change the data set in use in the workspace's fields."""
+        if data["dataset"] == fingerprint:
+            data["dataset"], data["wanted"] = None, DEFAULT_DATASET
+
+    update(leave)
+
+
 def dataset_name() -> str | None:
     """Return the name that the user gave the data set in use; None when no data set is in use."""
     workspace = st.session_state.get(SNAPSHOT, _EMPTY)
@@ -487,41 +491,32 @@ def _still_used(token) -> None:
         os.utime(_path(token))
 
 
-def folder() -> Path:
-    """Return the folder of all workspaces."""
-    return cache_root() / "workspaces"
-
-
-def _path(token: str) -> Path:
-    """Return the file of a workspace; ValueError when ``token`` is not a token."""
-    if not _TOKEN.fullmatch(token):
-        raise ValueError("not a workspace token")
-    return folder() / f"{token}.json"
-
-
 def begin() -> str:
     """Make an empty workspace and return its token."""
     token = secrets.token_hex(16)
-    with _lock:
-        _write(token, deepcopy(_EMPTY))
+    workspace_files.write(token, deepcopy(_EMPTY))
     return token
 
 
 def _current() -> dict:
     """Read the workspace of this session; begin it anew when its file is gone because ``cache/`` was deleted.
 
-    Settings that this session knows are kept; data sets and results were deleted with the file.
+    Settings that this session knows are kept; data sets and results were deleted with the file. If the disk is gone,
+    the workspace stays as this session knows it.
     """
-    with _lock:
+    with locked():
         mine = token()
-        if only_looks() and not _path(mine).is_file():
+        if only_looks() and not workspace_files.exists(mine):
             return deepcopy(_EMPTY)
-        if not _path(mine).is_file():
+        if not workspace_files.exists(mine):
             data = deepcopy(_EMPTY)
             before = st.session_state.get(SNAPSHOT, data)
-            data.update({name: deepcopy(before[name]) for name in ("forms", "widgets")})
-            _write(mine, data)
-            notify(NOT_FOUND)
+            if store.trouble(0) is not None:
+                data = deepcopy(before)
+            else:
+                data.update({name: deepcopy(before[name]) for name in ("forms", "widgets")})
+                notify(NOT_FOUND)
+            workspace_files.write(mine, data)
         if only_looks():
             data, own = _read(mine), deepcopy(st.session_state.get(LOOKS, {}))
             if own:
@@ -533,10 +528,7 @@ def _current() -> dict:
 
 def _read(token) -> dict:
     """Return the workspace in a file; what is damaged in the file is left out."""
-    try:
-        data = json.loads(_path(token).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return deepcopy(_EMPTY)
+    data = workspace_files.read(token)
     if not isinstance(data, dict) or data.get("version") not in (1, _VERSION):
         return deepcopy(_EMPTY)
     if data["version"] == 1:
@@ -583,17 +575,3 @@ def _is_job(record) -> bool:
 def _has(record, *names) -> bool:
     """Return whether a record is a dict with these keys."""
     return isinstance(record, dict) and all(name in record for name in names)
-
-
-def _write(token, data) -> None:
-    """Write a workspace to its file; a reader sees either the old or the new file."""
-    target = _path(token)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".tmp-", suffix=".json")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(data, file, ensure_ascii=False, indent=1)
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -203,6 +203,7 @@ def prepare_worker(parent: int) -> None:
         except OSError:
             pass
     if os.name == "posix":
+        os.umask(0o077)  # what a worker writes is private to its user
         os.nice(NICENESS)
         threading.Thread(target=_end_with, args=(parent,), name="xmlcore-watch", daemon=True).start()
 

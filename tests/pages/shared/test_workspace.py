@@ -1,14 +1,19 @@
 """What a workspace remembers."""
 
 import json
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 import streamlit as st
 
-from pages.shared import workspace
+from pages.shared import workspace, workspace_files
 from xmlcore.datasets import Dataset
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -105,3 +110,50 @@ def test_kept_widget_values_come_back_and_unfit_ones_do_not(token, monkeypatch):
 def test_tokens_are_not_paths():
     with pytest.raises(ValueError, match="token"):
         workspace._path("../../../../tmp/evil")
+
+
+def test_a_workspace_that_cannot_be_written_stays_in_memory_and_is_kept_when_there_is_room(token, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    before = workspace._path(token).read_text()
+    with monkeypatch.context() as patch:
+        patch.setattr(workspace_files.os, "replace", full)
+        workspace.add_dataset("f1", "one", "upload", use=True)
+        assert workspace_files.waits(token) and workspace._path(token).read_text() == before
+        patch.setattr(st, "session_state", {})
+        workspace.open_workspace()  # another tab of this server sees it, too
+        assert workspace.get("known").keys() == {"f1"} and not workspace_files.save_waiting()
+    assert workspace_files.save_waiting() and not workspace_files.waits(token)
+    assert "f1" in json.loads(workspace._path(token).read_text())["known"]
+    assert [p.name for p in workspace._path(token).parent.iterdir()] == [workspace._path(token).name]
+
+
+def test_a_workspace_stays_as_the_session_knows_it_while_its_disk_is_gone(token, monkeypatch, tmp_path):
+    workspace.add_dataset("f1", "one", "upload", use=True)
+    folder = workspace_files.folder().parent
+    folder.rename(tmp_path / "unplugged")
+    folder.write_text("in the way")  # the folder cannot be made
+    workspace.open_workspace()
+    workspace.add_dataset("f2", "two", "upload", use=True)
+    assert workspace.get("known").keys() == {"f1", "f2"} and not workspace.has_notice()
+    folder.unlink()
+    (tmp_path / "unplugged").rename(folder)
+    assert workspace_files.save_waiting()
+    assert json.loads(workspace._path(token).read_text())["known"].keys() == {"f1", "f2"}
+
+
+def test_two_processes_lose_no_change_of_a_workspace(token):
+    source = f"""
+import sys
+import streamlit as st
+from pages.shared import workspace, workspace_files
+st.session_state = {{}}
+st.query_params = {{"workspace": {token!r}}}
+workspace.open_workspace()
+for i in range(40):
+    workspace.add_dataset(sys.argv[1] + str(i), "d", "upload", use=False)
+"""
+    running = [subprocess.Popen([sys.executable, "-c", source, name], cwd=ROOT) for name in "ab"]
+    assert [process.wait(120) for process in running] == [0, 0]
+    assert len(json.loads(workspace._path(token).read_text())["known"]) == 80

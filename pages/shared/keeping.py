@@ -1,0 +1,41 @@
+"""What every page says when nothing can be kept: the disk is full, or the folder for results is gone or not safe."""
+
+import streamlit as st
+
+from pages.shared import format, workspace, workspace_files
+from xmlcore import store
+from xmlcore.system import UnsafeCacheError, secure_cache
+
+SAID = "keeping.said"  # key of st.session_state: whether the trouble was shown in this session and is not over
+STAYS = "What you see stays in memory and is kept when that is possible again, unless the server is stopped before."
+
+
+def refused() -> bool:
+    """Show why the folder for results is not used, if others could have written to it; return whether that is so."""
+    try:
+        secure_cache()
+    except UnsafeCacheError as error:
+        st.error(f"**The dashboard does not start.** {format.plain(error)}")
+        return True
+    return False
+
+
+def show_trouble() -> None:
+    """Say that nothing can be kept now, and why; write what could not be written before."""
+    saved, why = workspace_files.save_waiting(), store.trouble()
+    if why is not None:
+        st.session_state[SAID] = True
+        st.warning(f"**Nothing new can be kept.** {format.plain(why)}" + ("" if saved else f" {STAYS}"))
+    elif st.session_state.pop(SAID, False):
+        workspace.notify("There is room again: what is done now is kept.")
+
+
+def run(page) -> None:
+    """Run a page; say what it could not do for want of a disk."""
+    try:
+        page.run()
+    except OSError as error:
+        why = store.trouble()
+        if why is None and not isinstance(error, store.CannotKeepError):
+            raise
+        st.error(f"This page could not be shown as a whole. {format.plain(why or error)}")

@@ -1,0 +1,84 @@
+"""A full disk, a folder that others could have written to, and a damaged upload: said on the page, nothing is lost."""
+
+import errno
+import json
+
+import pytest
+
+from tests.pages.making import workspace_path
+from tests.pages.small import small_data
+from xmlcore import datasets, experiment, store
+from xmlcore.system import cache_root
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Fill the disk when called; call what it returns to free it."""
+
+    def fill():
+        from pages.shared import workspace_files
+
+        def no_room(*args):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        patch = pytest.MonkeyPatch()
+        patch.setattr(workspace_files, "_write", no_room)
+        patch.setattr("xmlcore.store.room.free_on_disk", lambda: 1_000_000)
+        return patch.undo
+
+    return fill
+
+
+def test_a_full_disk_is_said_and_what_is_done_meanwhile_is_kept_when_there_is_room(ready, full_disk):
+    free = full_disk()
+    try:
+        ready.go("train")
+        assert "Nothing new can be kept" in ready.text() and "is full: 1 MB are free" in ready.text()
+        ready.at.toggle(key="preferences.automatic").set_value(False)
+        ready.run()
+        assert "stays in memory" in ready.text()
+        before = json.loads(workspace_path(ready).read_text())
+        assert before["widgets"]["preferences.automatic"] is True
+    finally:
+        free()
+    ready.run()
+    assert "There is room again" in ready.text() and "Nothing new can be kept" not in ready.text()
+    assert json.loads(workspace_path(ready).read_text())["widgets"]["preferences.automatic"] is False
+
+
+def test_a_training_on_a_full_disk_says_so_before_it_computes(ready, full_disk, monkeypatch):
+    free = full_disk()
+    monkeypatch.setattr(experiment.KINDS["train"], "run", lambda *args: pytest.fail("it computed"))
+    try:
+        ready.go("explain").press("explain.train")
+        ready.until(lambda s: "Nothing was computed" in s.text())
+    finally:
+        free()
+
+
+def test_a_folder_in_which_others_could_have_written_is_refused_on_every_page(ready):
+    cache_root().chmod(0o777)
+    ready.go("train")
+    assert "The dashboard does not start" in ready.text() and "chmod -R go-rwx" in ready.text()
+    cache_root().chmod(0o700)
+    assert "The dashboard does not start" not in ready.run().text()
+
+
+def test_a_damaged_upload_is_said_to_be_damaged_and_stays_listed(ready):
+    from pages.shared import server
+
+    data = small_data("mine", seed=3)
+    fingerprint = datasets.save_dataset(data)
+    path = workspace_path(ready)
+    stored = json.loads(path.read_text())
+    stored["known"][fingerprint] = {"name": "mine", "source": "upload", "notes": []}
+    path.write_text(json.dumps({**stored, "dataset": fingerprint, "used": 9e9}))
+    file = store.folder("datasets", fingerprint) / store.VALUE
+    content = bytearray(file.read_bytes())
+    content[500] ^= 1
+    file.write_bytes(content)
+    server.forget()
+    page = ready.run()
+    assert "mine is damaged" in page.text() and "left as it is" in page.text()
+    assert file.read_bytes() == content
+    assert fingerprint in page.at.session_state["workspace.snapshot"]["known"]
