@@ -13,7 +13,7 @@ GROUPS = {
     "": {"Data": "table_rows", "Train": "model_training", "Compare": "compare_arrows"},
     "Look into a model": {"Explain": "search_insights", "Robustness": "ssid_chart"},
     "Methods": {"Trees": "account_tree", "Features": "filter_list", "Sampling": "filter_alt"},
-    "This workspace": {"Jobs": "pending_actions"},
+    "This workspace": {"Jobs": "pending_actions", "Storage": "database"},
 }
 ICONS = {name: icon for pages in GROUPS.values() for name, icon in pages.items()}
 

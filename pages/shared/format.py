@@ -117,6 +117,11 @@ def when(iso: str) -> str:
     return moment.strftime("%H:%M" if moment.date() == today else f"{moment.day} %b, %H:%M")
 
 
+def since(seconds: float) -> str:
+    """Return the local time of seconds since 1970 as :func:`when` does."""
+    return when(datetime.fromtimestamp(seconds).astimezone().isoformat())
+
+
 def plain(text: str) -> str:
     r"""Return ``text`` escaped for Markdown: names come from files and may hold ``*``, ``_``, ``$`` or ``[``."""
     return "".join("\\" + c if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in visible(str(text)))

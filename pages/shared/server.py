@@ -7,6 +7,7 @@ added, and removed when their job is over).
 import contextlib
 import functools
 import gc
+import hashlib
 import importlib
 import json
 import os
@@ -177,16 +178,33 @@ def _read(key):
         explain.contributions(model(key), x, max(int(first[0]), 0))
 
 
-def make_room() -> None:
-    """Remove results that were used longest ago if all take more than they may; never what a job needs.
-
-    Needed are what jobs that wait or run read, and what they make.
-    """
+def needed() -> set[str]:
+    """Return the keys of what jobs that wait or run read, and of what they make, whoever has started them."""
     records = [record for (_, job_id), record in list(job_records().items()) if _is_active(job_id)]
-    needed = {key for record in records for key in (*record["inputs"].values(), record["key"])}
+    return {key for record in records for key in (*record["inputs"].values(), record["key"])}
+
+
+def make_room() -> None:
+    """Remove results that were used longest ago if all take more than they may; never what a job needs."""
     with contextlib.suppress(OSError, ValueError):  # a wrong size in the variable is said on the Storage page
-        if store.make_room(needed) is not None:
+        if store.make_room(needed()) is not None:
             forget()
+
+
+def inventory() -> store.Inventory:
+    """Return what is kept on this machine; it is looked up again when it has changed, and once a minute."""
+    return _inventory(store.changes(), time.time() // 60)
+
+
+@shared(max_entries=1)
+def _inventory(changes, minute):
+    """Return what is kept; ``changes`` says when artifacts were made, deleted or pinned last."""
+    return store.inventory()
+
+
+def pinner(token: str) -> str:
+    """Return the name under which a workspace pins artifacts: a hash of its token."""
+    return hashlib.blake2b(token.encode(), digest_size=8, person=b"xmlcore pin").hexdigest()
 
 
 def make_room_later() -> None:

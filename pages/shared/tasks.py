@@ -400,5 +400,7 @@ def _list_result(record, key):
             about = {"key": key, "fingerprint": record["fingerprint"], "created": store.info(folder, key)["created"]}
             about["asked"] = record.get("asked", 0.0)
             workspace.add_result(record["kind"], about | record["params"])
+        else:
+            workspace.add_made(experiment.KINDS[record["kind"]].folder, key)
     except store.StoreError:
         workspace.notify(f"The result is gone from the cache: {record['title']}. Start it again.")

@@ -69,6 +69,7 @@ SINCE = "workspace.since"  # likewise: when it was opened, and when it chose wha
 
 QUERY = "workspace"  # the name of the token in the address of the page, and the key of the field that keeps it there
 DEFAULT_DATASET = "api-docs"
+MOST_MADE = 5000  # results of other kinds that a workspace remembers to have asked for
 LONGEST_NAME = 80  # characters in the name of a data set
 LOOK_ONLY = "This address is for looking only: it cannot start, change or delete anything."
 NOT_FOUND = "The stored workspace was not found; started afresh."
@@ -89,6 +90,7 @@ _EMPTY = {
     # {"key", "fingerprint", "model", "params", "k", "created", "asked"}, and what the user gave it: see OWN
     "runs": [],
     "selections": [],  # {"key", "fingerprint", "method", "params", "created", "asked"}
+    "made": [],  # [kind in the store, key] of results of other kinds that this workspace asked for, oldest first
     "shown": {},  # fingerprint -> key of the run shown
     "rows": {},  # name -> number of the row, tree, node or label looked at: see the list of names below
     "jobs": [],  # records of tasks.start: tasks whose results have not been collected
@@ -359,6 +361,16 @@ def forget_dataset(fingerprint: str, wanted: str) -> None:
     update(drop)
 
 
+def add_made(kind: str, key: str) -> None:
+    """Note that this workspace asked for a result that it does not list otherwise; ``kind`` is that of the store."""
+
+    def add(data):
+        """Append it to the workspace's list, which has the last ones."""
+        data["made"] = [one for one in data["made"] if one != [kind, key]][1 - MOST_MADE :] + [[kind, key]]
+
+    update(add)
+
+
 def leave_dataset(fingerprint: str) -> None:
     """Take a data set out of use; it stays listed, and one of the catalog is prepared and used next."""
 
@@ -544,6 +556,7 @@ def _read(token) -> dict:
     read["runs"] = [run for run in read["runs"] if _has(run, *_RUN, "created")]
     read["selections"] = [one for one in read["selections"] if _has(one, *_SELECTION, "created")]
     read["sweeps"] = [one for one in read["sweeps"] if _has(one, *_SWEEP) and isinstance(one["params"], dict)]
+    read["made"] = [one for one in read["made"] if isinstance(one, list) and len(one) == 2 and _are_texts(one)]
     read["jobs"] = [job for job in read["jobs"] if _is_job(job)]
     return read
 
@@ -570,6 +583,11 @@ def _is_job(record) -> bool:
     if not _has(record, *_JOB) or record["kind"] not in experiment.KINDS:
         return False
     return isinstance(record["inputs"], dict) and isinstance(record["params"], dict)
+
+
+def _are_texts(values) -> bool:
+    """Return whether all values are texts."""
+    return all(isinstance(value, str) for value in values)
 
 
 def _has(record, *names) -> bool:

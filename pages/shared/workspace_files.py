@@ -80,6 +80,15 @@ def read(token: str):
     return None
 
 
+def all_but(token: str):
+    """Yield what the files of all other workspaces hold, those of this machine."""
+    own = path(token)
+    for file in folder().glob("*.json"):
+        if file != own:
+            with contextlib.suppress(OSError, ValueError):
+                yield json.loads(file.read_text(encoding="utf-8"))
+
+
 def write(token: str, data: dict) -> None:
     """Write a workspace to its file; a reader sees either the old or the new file.
 

@@ -22,7 +22,7 @@ from xmlcore.store.errors import (
 from xmlcore.store.places import DATASETS, META, PIN, VALUE, WRITING, folder, kind_folder, paths, read_record
 from xmlcore.store.removing import delete, remove, remove_stale
 from xmlcore.store.room import explained
-from xmlcore.system import make_private, private_files, secure_cache
+from xmlcore.system import cache_root, make_private, private_files, secure_cache
 
 _OWN_META = ("created", "bytes", "value_bytes", "value_crc", "files")
 DAMAGED = "damaged"  # an empty file that is put beside damaged files of an artifact that cannot be made again
@@ -164,6 +164,19 @@ def changed(kind: str) -> int:
         return kind_folder(kind).stat().st_mtime_ns
     except OSError:
         return 0
+
+
+def changes() -> str:
+    """Return a text that is another one when artifacts of any kind were made or deleted since."""
+    try:
+        kinds = sorted(os.listdir(cache_root() / "artifacts"))
+    except OSError:
+        return ""
+    found = []
+    for kind in kinds:
+        with contextlib.suppress(ValueError):  # a folder of another name is none of ours
+            found.append(f"{kind} {changed(kind)}")
+    return "\n".join(found)
 
 
 def load(kind: str, key: str):

@@ -97,6 +97,10 @@ class Inventory:
                     line.append(one.key)
         return list(found.values())
 
+    def computed_from(self, key: str) -> list[Artifact]:
+        """Return the artifacts that were computed from the one with a key, directly."""
+        return self._dependents.get(key, [])
+
     def can_be_made_again(self, one: Artifact) -> bool:
         """Return whether an artifact can be made again: it is no upload, and what it was made from is there."""
         return one.again and all(self.with_key(key) for key in one.sources.values())
@@ -188,7 +192,9 @@ def pin(kind: str, key: str, by: str = "0") -> None:
     by : str
         Who pins it: letters and digits. It stays pinned until all have taken their pins away.
     """
-    (places.folder(kind, key) / _pin_name(by)).touch(mode=0o600)
+    path = places.folder(kind, key)
+    (path / _pin_name(by)).touch(mode=0o600)
+    os.utime(path.parent)  # a change that changes() sees
 
 
 def unpin(kind: str, key: str, by: str = "0") -> None:
@@ -198,7 +204,10 @@ def unpin(kind: str, key: str, by: str = "0") -> None:
     ----------
     kind, key, by : str
     """
-    (places.folder(kind, key) / _pin_name(by)).unlink(missing_ok=True)
+    path = places.folder(kind, key)
+    (path / _pin_name(by)).unlink(missing_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        os.utime(path.parent)
 
 
 def _pin_name(by) -> str:

@@ -155,6 +155,19 @@ def remove_aside(older_than: float = 0.0) -> int:
     return removed
 
 
+def remove_aside_one(kind: str, name: str) -> None:
+    """Remove an artifact that was set aside, at once.
+
+    Parameters
+    ----------
+    kind, name : str
+        As for :func:`put_back`.
+    """
+    if not name.startswith(ASIDE) or "/" in name:
+        raise ValueError(f"{name!r} was not returned by set_aside")
+    shutil.rmtree(kind_folder(kind) / name, ignore_errors=True)
+
+
 def bytes_aside() -> int:
     """Return the size of all artifacts that were set aside and not removed yet."""
     total = 0

@@ -1,0 +1,161 @@
+"""What belongs to a workspace among all that is kept on this machine, in words."""
+
+import contextlib
+
+import pandas as pd
+
+from pages.shared import run_names
+from xmlcore import experiment, store
+
+# Kinds of results, by the kind of their task, as the table calls them.
+KIND_WORDS = {
+    "train": "trained model",
+    "select": "selection of features",
+    "compare_selections": "comparison of selections",
+    "selection_stability": "stability of a selection",
+    "reduced": "model on selected features",
+    "prefixes": "parts of an ensemble",
+    "node_quality": "quality of nodes",
+    "robustness": "noise or attack",
+    "explanations": "explanations",
+    "sampling": "study of sampling",
+    "power_law": "test of frequencies",
+    "statistics": "statistics",
+    "examine": "examination of data",
+    "export": "file of a data set",
+    "export_workspace": "file of the workspace",
+}
+# Of each data set, whoever has it: these say nothing about what another workspace has done.
+OF_EVERY_DATASET = ("statistics", "examine", "power_law", "export")
+MOST_NAMED = 30  # models of a data set whose names say just what differs; of more, each name has all changed settings
+FIELDS = ("known", "runs", "selections", "made")  # of a workspace, which say what belongs to it
+
+
+def keys(fields: dict) -> set[str]:
+    """Return the keys that a workspace lists itself: of data sets, models, selections, and other results it made."""
+    listed = {record["key"] for kind in ("runs", "selections") for record in fields.get(kind, ())}
+    return {*fields.get("known", ()), *listed, *(key for _, key in fields.get("made", ()))}
+
+
+def of_workspace(found: store.Inventory, fields: dict) -> list[store.Artifact]:
+    """Return what belongs to a workspace: what it lists, and what was computed from its models and selections.
+
+    Parameters
+    ----------
+    found : store.Inventory
+    fields : dict
+        Of the workspace: those in :data:`FIELDS`.
+    """
+    listed = keys(fields)
+    own = {one.name: one for key in listed for one in found.with_key(key)}
+    for one in list(own.values()):
+        for other in found.dependents(*one.name):
+            computed = one.kind != "datasets" and other.record.get("task") not in ("train", "select")
+            if computed or other.record.get("task") in OF_EVERY_DATASET and other.inputs == {"dataset": one.key}:
+                own[other.name] = other
+    return list(own.values())
+
+
+def table(own: list[store.Artifact], found: store.Inventory, fields: dict, by: str) -> pd.DataFrame:
+    """Return a line for each artifact of a workspace, the largest first.
+
+    Parameters
+    ----------
+    own : list of store.Artifact
+        From :func:`of_workspace`.
+    found : store.Inventory
+    fields : dict
+        Of the workspace.
+    by : str
+        Who pins for this workspace.
+
+    Returns
+    -------
+    DataFrame
+        ``kind`` and ``title`` in words, ``bytes``, ``created`` and ``used`` (UTC), ``source`` (the title of what it was
+        made from), ``users`` (number of results computed from it), ``pinned``, ``again`` (whether it can be made
+        again), and ``folder`` and ``key``, by which the store finds it.
+    """
+    titles, users = titles_of(own, found, fields), _users(own, found)
+    lines = [
+        {
+            "kind": kind_words(one),
+            "title": titles[one.key],
+            "bytes": one.bytes,
+            "created": pd.Timestamp(one.created, unit="s", tz="UTC"),
+            "used": pd.Timestamp(one.used, unit="s", tz="UTC"),
+            "source": _source(one, titles, fields),
+            "users": users.get(one.key, 0),
+            "pinned": "pinned" if by in one.pins else "",
+            "again": found.can_be_made_again(one),
+            "folder": one.kind,
+            "key": one.key,
+        }
+        for one in sorted(own, key=lambda one: (-one.bytes, one.key))
+    ]
+    columns = ["kind", "title", "bytes", "created", "used", "source", "users", "pinned", "again", "folder", "key"]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def kind_words(one: store.Artifact) -> str:
+    """Return what an artifact is, in words for users."""
+    if one.kind == "datasets":
+        return "data set"
+    return KIND_WORDS.get(one.record.get("task"), one.kind.replace("-", " "))
+
+
+def titles_of(own: list[store.Artifact], found: store.Inventory, fields: dict) -> dict[str, str]:
+    """Return what the user calls each artifact, by key."""
+    titles = {fingerprint: entry["name"] for fingerprint, entry in fields["known"].items()}
+    for _, records in _by_dataset(fields["runs"]).items():
+        titles |= run_names.names(records) if len(records) < MOST_NAMED else {r["key"]: _short(r) for r in records}
+    titles |= {record["key"]: record["method"] for record in fields["selections"]}
+    for one in own:
+        if one.key not in titles:
+            titles[one.key] = _title(one, titles)
+    return titles
+
+
+def _by_dataset(records) -> dict[str, list]:
+    """Return the records of models by data set."""
+    groups = {}
+    for record in records:
+        groups.setdefault(record["fingerprint"], []).append(record)
+    return groups
+
+
+def _short(record) -> str:
+    """Return the name of a model: the user's, or what it is with the settings that differ from the defaults."""
+    if record.get("name"):
+        return record["name"]
+    model = record["model"]
+    with contextlib.suppress(KeyError, TypeError, ValueError):  # of a model that this version does not have
+        changed = experiment.changed_params(experiment.MODELS[model], record["params"])
+        return f"{model} ({changed})" if changed else model
+    return model
+
+
+def _title(one, titles) -> str:
+    """Return the title of a result of another kind: what it was computed from."""
+    of = [titles[key] for key in one.inputs.values() if key in titles]
+    return f"{kind_words(one)} of {of[0]}" if of else str(one.record.get("dataset") or kind_words(one))
+
+
+def _source(one, titles, fields) -> str:
+    """Return what an artifact was made from, in words."""
+    if one.kind == "datasets":
+        made_from = [titles.get(key, "another data set") for key in one.sources.values()]
+        where = {"catalog": "the catalog", "upload": "files you gave", "synthetic": "made here"}
+        source = fields["known"].get(one.key, {}).get("source")
+        return f"split of {made_from[0]}" if made_from else where.get(source, "files you gave")
+    dataset = titles.get(one.record.get("fingerprint"), "")
+    return ", ".join(dict.fromkeys([*(titles[k] for k in one.inputs.values() if k in titles), dataset])).strip(", ")
+
+
+def _users(own, found) -> dict[str, int]:
+    """Return how many artifacts of the workspace were computed from each one, by key."""
+    mine = {one.name for one in own}
+    counts = {}
+    for one in own:
+        counts[one.key] = sum(other.name in mine for other in found.dependents(*one.name))
+    return counts

@@ -1,0 +1,148 @@
+"""The Storage page: what this workspace keeps on the disk, and how much room all results may take."""
+
+import os
+
+import streamlit as st
+
+from pages.shared import actions, format, server, tables, workspace
+from pages.storage import carry, delete, owned
+from xmlcore import store
+from xmlcore.store.limit import BOUND_VARIABLE
+
+HEIGHT = 420  # pixels of the table
+REMOVALS = 3  # lines on what was removed to make room
+
+
+def main() -> None:
+    """Draw the Storage page."""
+    st.title("Storage")
+    found = server.inventory()
+    fields = {name: workspace.get(name) for name in owned.FIELDS}
+    own = owned.of_workspace(found, fields)
+    _answer(own, found)
+    delete.offer_undo()
+    if own:
+        _table(own, found, fields)
+    carry.show(own, fields)
+    _room(found)
+
+
+def _answer(own, found):
+    """Say in one sentence what is kept and how much room there is, with a bar."""
+    sets = sum(one.kind == "datasets" for one in own)
+    mine = sum(one.bytes for one in own)
+    what = f"{format.count(sets, 'data set')} and {format.count(len(own) - sets, 'result')}"
+    st.markdown(
+        f"This workspace keeps **{what}**, {format.size(mine)}." if own else "This workspace keeps nothing yet."
+    )
+    try:
+        most = store.bound(found.bytes)
+    except ValueError as error:
+        st.error(format.plain(error))
+        return
+    others, free = format.size(found.bytes - mine), format.size(store.free_on_disk())
+    text = f"All that is kept on this machine takes {format.size(found.bytes)} of at most {format.size(most)}."
+    st.progress(min(1.0, found.bytes / most) if most else 1.0, text=text)
+    st.caption(
+        f"{others} belong to other workspaces, or to none. The disk has {free} left. "
+        "When all takes more than it may, what was used longest ago is removed: never data that cannot be made again, "
+        " what is pinned, or what a job needs."
+    )
+    for removal in store.removals()[:REMOVALS]:
+        st.caption(f":material/history: {format.since(removal.when)}: {format.plain(removal)}.")
+
+
+def _table(own, found, fields):
+    """Show what the workspace keeps, and what can be done with the lines that are ticked."""
+    by = server.pinner(workspace.token())
+    frame = owned.table(own, found, fields, by)
+    shown = frame.assign(size=(frame["bytes"] / 1e6).round(2))
+    column = st.column_config
+    ticked = tables.show(
+        shown,
+        f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
+        {
+            "title": column.TextColumn("Title", width=230),
+            "kind": column.TextColumn("What", width=150),
+            "size": column.NumberColumn("Size, MB", format="%.2f", width=80),
+            "created": column.DatetimeColumn("Made", format="distance", width=110),
+            "used": column.DatetimeColumn("Last used", format="distance", width=110),
+            "source": column.TextColumn("Made from", width=150),
+            "users": column.NumberColumn("Used by", help="Results that were computed from it.", width=70),
+            "pinned": column.TextColumn("Pinned", width=70),
+        },
+        height=tables.height(len(shown), HEIGHT),
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_order=["title", "kind", "size", "used", "created", "source", "users", "pinned"],
+    )
+    lines = [line for line in ticked.selection.rows if line < len(frame)]
+    by_name = {one.name: one for one in own}
+    chosen = [by_name[frame["folder"].iloc[line], frame["key"].iloc[line]] for line in lines]
+    if not chosen:
+        st.caption(f"{format.count(len(frame), 'line')}, the largest first. Tick some to delete or pin them.")
+        return
+    st.caption(f"{len(chosen):,} of {len(frame):,} ticked, {format.size(sum(one.bytes for one in chosen))}.")
+    with st.container(horizontal=True, gap="small"):
+        pinned = all(by in one.pins for one in chosen)
+        actions.button(
+            "Unpin" if pinned else "Pin",
+            key="storage.pin",
+            icon=":material/keep_off:" if pinned else ":material/keep:",
+            on_click=_pin,
+            args=(chosen, by, not pinned),
+            help="What is pinned, and what it was made from, is not removed to make room.",
+        )
+        if actions.button("Delete …", key="storage.delete", icon=":material/delete:"):
+            if workspace.refuse():
+                st.rerun()
+            delete.ask(chosen, delete.with_dependents(chosen, own, found), owned.titles_of(own, found, fields), found)
+
+
+def _pin(chosen, by, pin):
+    """Pin artifacts, or take the pins away; called by the button."""
+    if workspace.refuse():
+        return
+    try:
+        for one in chosen:
+            (store.pin if pin else store.unpin)(*one.name, by=by)
+    except OSError as error:
+        workspace.notify(f"Not changed: {store.trouble(0) or error}")
+
+
+def _room(found):
+    """Show how much all results may take, and a field that changes it."""
+    st.header("Room for all results")
+    if os.environ.get(BOUND_VARIABLE):
+        st.caption(f"Whoever runs this server has set it to {os.environ[BOUND_VARIABLE]}, by {BOUND_VARIABLE}.")
+        return
+    most = store.bound(found.bytes) / 1e9
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        chosen = st.number_input(
+            "At most, GB",
+            min_value=0.1,
+            value=max(0.1, round(most, 1)),
+            step=1.0,
+            format="%.1f",
+            key=f"storage.bound.{most:.1f}",
+            width=180,
+            help="For all workspaces of this machine together. By default 20 GB, or half of what the disk has for "
+            "results if that is less.",
+        )
+        actions.button("Set", key="storage.set", on_click=_set, args=(chosen,), disabled=abs(chosen - most) < 0.05)
+        actions.button("Use the default", key="storage.default", on_click=_set, args=(None,), type="tertiary")
+
+
+def _set(gigabytes):
+    """Set the bound, and make room if more is taken; called by the button."""
+    if workspace.refuse():
+        return
+    try:
+        store.set_bound(None if gigabytes is None else int(gigabytes * 1e9))
+    except OSError as error:
+        workspace.notify(f"Not changed: {store.trouble(0) or error}")
+        return
+    server.make_room()
+
+
+main()

@@ -1,0 +1,146 @@
+"""The Storage page lists what the workspace keeps, deletes with what goes with it, pins, and bounds the whole."""
+
+import json
+import os
+import time
+
+import pytest
+
+from tests import many_runs
+from tests.pages.making import train, word_data, workspace_path
+from tests.pages.small import small_data
+from xmlcore import datasets, experiment, store
+
+
+def table(page):
+    return page.frame("title", "kind", "bytes").set_index("title")
+
+
+def artifact(kind, key):
+    return store.inventory().artifacts[kind, key]
+
+
+def in_session(page, act):
+    """Call a function as a page of the session would."""
+    import streamlit as st
+
+    from pages.shared import workspace
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(st, "session_state", {})
+        patch.setattr(st, "query_params", {"workspace": page.token})
+        workspace.open_workspace()
+        return act()
+
+
+@pytest.fixture
+def measured(ready):
+    """A session with a data set of words, a model on it, and its measurement under noise."""
+    key = train(ready)
+    task = experiment.task("robustness", {"run": key}, {"kind": "gaussian", "levels": [0.1], "n_repeats": 1})
+    experiment.keep(task)
+    return ready, key, task
+
+
+def test_what_is_kept_is_listed_with_size_source_and_users_and_without_other_workspaces(measured):
+    page, key, task = measured
+    hidden = datasets.save_dataset(small_data("secret", seed=9))
+    page.go("storage")
+    frame = table(page)
+    assert {"data set", "trained model", "noise or attack"} <= set(frame["kind"])
+    assert frame.loc["words", "users"] == 2 and frame.loc["words", "source"] == "files you gave"
+    assert frame.loc["PLT", "source"] == "words" and frame.loc["PLT", "users"] == 1
+    assert frame.loc["noise or attack of PLT", "source"] == "PLT, words"
+    assert "2 data sets and" in page.text() and "of at most" in page.text()
+    assert hidden not in set(frame["key"]) and "secret" not in page.text()
+
+
+def test_deleting_a_model_takes_what_was_computed_from_it_and_can_be_undone(measured):
+    from pages.storage import delete, owned
+
+    page, key, task = measured
+    found = store.inventory()
+    fields = json.loads(workspace_path(page).read_text())
+    goes = delete.with_dependents([artifact("runs", key)], owned.of_workspace(found, fields), found)
+    assert [one.kind for one in goes] == ["runs", task.folder]
+    page.at.session_state[delete.DELETED] = in_session(page, lambda: delete.delete(goes, found))
+    page.go("storage")
+    assert not store.exists("runs", key) and not task.exists() and "PLT" not in table(page).index
+    assert "Deleted: 2 things" in page.text()
+    page.press("storage.undo").run()
+    assert store.exists("runs", key) and task.exists() and "PLT" in table(page).index
+
+
+def test_a_data_set_goes_with_all_that_was_computed_from_it_and_its_space_is_free_at_once_if_wanted(measured):
+    from pages.storage import delete
+
+    page, key, task = measured
+    found, fingerprint = store.inventory(), store.info("runs", key)["fingerprint"]
+    goes = [artifact("datasets", fingerprint)]
+    page.at.session_state[delete.DELETED] = in_session(page, lambda: delete.delete(goes, found))
+    assert not store.exists("datasets", fingerprint) and store.exists("runs", key), "the run is still listed"
+    page.go("storage").press("storage.free")
+    assert store.bytes_aside() == 0
+
+
+def test_what_another_workspace_lists_stays_on_the_disk(measured, session):
+    from pages.storage import delete
+
+    page, key, task = measured
+    other = session().until(lambda s: "Labels per row" in s.metrics())
+    train(other)  # the same data set and settings
+    found = store.inventory()
+    in_session(page, lambda: delete.delete([artifact("runs", key), artifact(task.folder, task.key)], found))
+    assert store.exists("runs", key)
+    assert json.loads(workspace_path(page).read_text())["runs"] == []
+
+
+def test_what_is_pinned_is_not_removed_to_make_room_and_what_was_removed_is_said(measured):
+    from pages.shared import server
+
+    page, key, _ = measured
+    store.pin("runs", key, by=server.pinner(page.token))
+    page.go("storage")
+    assert table(page).loc["PLT", "pinned"] == "pinned"
+    for one in store.inventory().artifacts.values():
+        os.utime(store.folder(*one.name) / store.META, (1, 1))
+    removal = store.make_room(most=0, now=time.time() + 86400)
+    assert removal.count >= 1 and store.exists("runs", key)
+    assert "unused for 1 day" in page.run().text()
+
+
+def test_the_bound_is_set_on_the_page_unless_the_variable_has_it(ready, monkeypatch):
+    ready.go("storage")
+    field = next(one for one in ready.at.number_input if one.label == "At most, GB")
+    field.set_value(3.5)
+    ready.run().press("storage.set")
+    assert store.bound() == 3_500_000_000
+    assert "of at most 3.5 GB" in ready.run().text()
+    monkeypatch.setenv("XMLCORE_STORE_SIZE", "7 GB")
+    ready.run()
+    assert "set it to 7 GB" in ready.text() and not [one for one in ready.at.number_input if "GB" in one.label]
+
+
+def test_a_thousand_results_are_listed_in_a_second(ready):
+    data = word_data()
+    fingerprint = datasets.save_dataset(data)
+    records = many_runs.make(1000, data)
+    path = workspace_path(ready)
+    stored = json.loads(path.read_text())
+    stored["known"][fingerprint] = {"name": "words", "source": "upload", "notes": []}
+    path.write_text(json.dumps({**stored, "runs": records}))
+    ready.go("storage")
+    start = time.process_time()
+    ready.run()
+    spent = time.process_time() - start
+    assert len(table(ready)) >= 1002
+    assert spent < 1.5, spent  # AppTest's own reading of the table included
+
+
+def test_a_session_that_only_looks_can_change_nothing(measured, session):
+    from pages.shared import workspace
+
+    page, _, _ = measured
+    looking = session(in_session(page, workspace.look_token)).go("storage")
+    assert "PLT" in table(looking).index
+    assert looking.at.button(key="storage.default").disabled
