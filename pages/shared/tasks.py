@@ -8,7 +8,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, jobs, made, server, workspace
+from pages.shared import actions, format, imported, jobs, made, server, workspace
 from xmlcore import experiment, store
 from xmlcore.experiment import given
 
@@ -19,6 +19,7 @@ UNREADABLE = "The stored result was written by another version of the program, s
 STOPPED = "The stored result cannot be read, and making it again was stopped. Reload the page to make it again."
 MARKS = {
     "earlier code": "This result was made before the last change of the program. It is most likely still the same.",
+    "imported": "This result came with the file of a workspace. Its numbers were not computed on this machine.",
     "earlier version": "This result was made by an earlier version of the program, and may differ from today's.",
 }
 
@@ -165,7 +166,7 @@ def mark(task, origin: str) -> None:
             key=f"again-{task.key}",
             on_click=start,
             args=(task,),
-            kwargs={"again": origin == "earlier code"},
+            kwargs={"again": origin != "earlier version"},
         )
 
 
@@ -183,7 +184,7 @@ def _mark_all(marked, key):
                     "Make all again",
                     key=f"{key}.again.{origin}",
                     on_click=lambda alike=alike, origin=origin: [
-                        start(task, again=origin == "earlier code", about=name) for name, task in alike
+                        start(task, again=origin != "earlier version", about=name) for name, task in alike
                     ],
                     help=", ".join(name for name, _ in alike),
                 )
@@ -210,7 +211,7 @@ def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool
     if workspace.refuse():
         return False
     kind, fingerprint = _about(task)
-    if not again and task.exists():
+    if not again and task.exists() and not _only_imported(task):
         record = {**task.to_record(), "fingerprint": fingerprint, "title": task.title, "asked": time.time()}
         _list_result(record, task.key)
         return True
@@ -227,8 +228,15 @@ def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool
             jobs.dismiss(record["id"])
     # This workspace's own title: another session that shares the job may have another name for the data set.
     title = task.title_on(dataset_name(fingerprint) or task.dataset_name()) + (f": {about}" if about else "")
-    jobs.submit(task, fingerprint, title=title, again=again, note=note)
+    jobs.submit(task, fingerprint, title=title, again=again or _only_imported(task), note=note)
     return False
+
+
+def _only_imported(task) -> bool:
+    """Return whether the stored result of a training or selection came with the file of another workspace than this."""
+    if task.kind not in workspace.LISTS or not task.exists() or experiment.provenance(task) != "imported":
+        return False
+    return task.key not in {record["key"] for record in workspace.get(workspace.LISTS[task.kind])}
 
 
 def make_again(task, *, again: bool = False, note: str = DAMAGED) -> bool:
@@ -395,6 +403,8 @@ def _list_result(record, key):
         elif record["kind"] in made.KINDS:
             use = (workspace.get("dataset") or "") == record["fingerprint"]
             made.list_dataset(record["kind"], experiment.load(record["kind"], key), use, **record.get("about", {}))
+        elif record["kind"] == "import_workspace":
+            imported.list_all(experiment.load(record["kind"], key))
         elif record["kind"] in workspace.LISTS:
             folder = experiment.KINDS[record["kind"]].folder
             about = {"key": key, "fingerprint": record["fingerprint"], "created": store.info(folder, key)["created"]}

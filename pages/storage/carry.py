@@ -1,5 +1,77 @@
 """Carrying a workspace to another machine or session: one file with all that it keeps."""
 
+import streamlit as st
 
-def show(own, fields) -> None:
+from pages.shared import actions, charts, format, jobs, tasks, workspace
+from xmlcore import experiment
+from xmlcore.experiment import given
+
+PRESSED = "storage.read.pressed"  # key of st.session_state: whether the button was pressed and the file is not read yet
+KNOWN = ("name", "source", "notes")  # fields of a data set that go into the file
+KEPT = ("key", "created", "name", "tags", "note", "archived")  # fields of a listed result that go into the file
+
+
+def show(own: list, fields: dict) -> None:
     """Show buttons that write the workspace to a file, and read one."""
+    st.header("Take it with you")
+    st.caption(
+        "One file has the data sets and results of this workspace with their names, tags and notes. Another machine or "
+        "session reads it. Models and numbers are in it as plain arrays and text: reading it runs no code."
+    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        _write(own, fields)
+    with right:
+        _read()
+
+
+def _write(own, fields):
+    """Show a button that has the workspace written to a file, and one that downloads the file."""
+    keys = [one.key for one in own if one.record.get("task") != "export_workspace"]
+    if not keys:
+        st.caption("There is nothing to write yet.")
+        return
+    known = {
+        key: {name: entry.get(name) for name in ("name", "source", "notes")} for key, entry in fields["known"].items()
+    }
+    lists = {kind: [_record(record) for record in fields[kind]] for kind in workspace.LISTS.values()}
+    made = [[one.kind, one.key] for one in own if one.kind not in ("datasets", *lists)]
+    contents = {"known": known, **lists, "made": sorted(made)}
+    task = experiment.task("export_workspace", {}, {"keys": keys, "contents": contents})
+
+    def draw(result):
+        """Show the button that downloads the written file, and say what is not in it."""
+        size = format.size(task.file().stat().st_size)
+        about = f"A zip archive with {format.count(result.count, 'data set or result', 'data sets and results')}"
+        charts.file_button(f"workspace.zip, {size}", task.file().read_bytes, "workspace.zip", about)
+        for why, count in result.left_out.items():
+            st.caption(f"{format.count(count, 'result')} not in the file: {why}.")
+
+    tasks.shown(task, draw, automatic_below=0, button="Write the file", key="storage.write")
+
+
+def _record(record) -> dict:
+    """Return what goes into the file of a listed result; its settings are in the result."""
+    return {name: record[name] for name in KEPT if name in record}
+
+
+def _read():
+    """Show a field for a file of a workspace, and a button that has it read."""
+    number = st.session_state.get(workspace.UPLOAD_ROUND, 0)
+    file = st.file_uploader("File of a workspace", type=["zip"], key=f"storage.file.{number}", **actions.refusal())
+    actions.button(
+        "Read the file",
+        key="storage.read",
+        disabled=file is None,
+        on_click=st.session_state.update,
+        args=({PRESSED: True},),
+    )
+    if file is not None and st.session_state.pop(PRESSED, False) and not workspace.refuse():
+        task = experiment.task("import_workspace", {}, {"files": given.described({"workspace": file})})
+        if not task.exists() and not jobs.active(key=task.key):
+            given.give(task.key, {"workspace": file})
+        tasks.start(task)
+        st.session_state[workspace.UPLOAD_ROUND] = number + 1  # an empty field
+        st.rerun()
+    jobs.watch(jobs.active("import_workspace"))
+    jobs.show_failures(jobs.failed("import_workspace"))

@@ -70,6 +70,15 @@ def read_from(data):
     return task
 
 
+def read_back(path):
+    """A kept task that reads the file of a workspace."""
+    file = {"workspace": io.BytesIO(path.read_bytes())}
+    task = experiment.task("import_workspace", {}, {"files": given.described(file)})
+    given.give(task.key, file)
+    experiment.keep(task)
+    return task
+
+
 @pytest.fixture
 def some_of_each(easy, classes, monkeypatch):
     """A kept task of every kind."""
@@ -115,4 +124,6 @@ def some_of_each(easy, classes, monkeypatch):
         kept("sweep", of, model="OneVsRest", grid={"C": [1.0]}),
         kept("learning_curve", of, model="OneVsRest", shares=[0.5, 1.0], seeds=[0]),
         read_from(easy),
+        written := kept("export_workspace", {}, keys=[run.key], contents=None),
+        read_back(written.file()),
     ]

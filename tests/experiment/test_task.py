@@ -13,6 +13,7 @@ from joblib.numpy_pickle import NumpyUnpickler
 from xmlcore import experiment, jobs, store
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment import KINDS, Estimate, Task
+from xmlcore.experiment.portable import pack, unpack
 from xmlcore.progress import silent
 
 task_module = import_module("xmlcore.experiment.task")
@@ -286,11 +287,27 @@ def test_what_every_kind_keeps_is_plain(some_of_each):
         value = read_plain(store.folder(made.folder, made.key) / store.VALUE)
         assert isinstance(value, dict), made.kind
         check_plain(value, made.kind)
+        tree, arrays = pack(value)  # it can be written to the file of a workspace
+        assert alike(unpack(json.loads(json.dumps(tree)), arrays), value), made.kind
         assert type(made.load()) is made.result, made.kind
         assert made.title and "the data set" not in made.title
     for folder in (store.cache_root() / "artifacts").iterdir():  # data sets as well
         for value in folder.glob("*/value*.joblib"):
             read_plain(value)
+
+
+def alike(a, b):
+    """Whether two plain values are the same, types included."""
+    if isinstance(b, pd.DataFrame):
+        pd.testing.assert_frame_equal(a, b)
+        return True
+    if isinstance(b, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=b.dtype.kind == "f")
+    if isinstance(b, dict):
+        return list(a) == list(b) and all(alike(a[name], b[name]) for name in b)
+    if isinstance(b, (list, tuple)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(alike, a, b))
+    return type(a) is type(b) and (a == b or (a != a and b != b))
 
 
 def check_plain(value, where):

@@ -10,6 +10,7 @@ A kind of task is a file of this package; :mod:`xmlcore.experiment.task` says ho
 
 # The import registers their kinds of task.
 from xmlcore.experiment import (  # noqa: F401
+    carry,
     description,
     examine,
     explanations,
@@ -69,6 +70,8 @@ from xmlcore.experiment.train import (
     run,
 )
 from xmlcore.experiment.warm_up import warm_up
+from xmlcore.experiment.workspace_files import export_workspace
+from xmlcore.experiment.workspace_reading import WorkspaceFileError, import_workspace
 
 __all__ = [
     "KINDS",
@@ -88,6 +91,7 @@ __all__ = [
     "Task",
     "best_of_models",
     "bundle",
+    "WorkspaceFileError",
     "candidate_bytes",
     "changed_params",
     "code_of",
@@ -96,10 +100,12 @@ __all__ = [
     "estimator",
     "evaluate",
     "examining_seconds",
+    "export_workspace",
     "fitting_depth",
     "from_record",
     "full_params",
     "held_out",
+    "import_workspace",
     "keep",
     "label_tree_model",
     "latex_table",

@@ -35,13 +35,17 @@ DECIDES = (
 LEFT_OUT = frozenset(
     {
         "experiment/bundles.py",
+        "experiment/carry.py",
         "experiment/earlier.py",
         "experiment/estimates.py",
         "experiment/keeping.py",
         "experiment/learned.py",
         "experiment/run_code.py",
+        "experiment/portable.py",
         "experiment/twins.py",
         "experiment/warm_up.py",
+        "experiment/workspace_files.py",
+        "experiment/workspace_reading.py",
         "models/compiling.py",
         "models/plt/warming.py",
     }

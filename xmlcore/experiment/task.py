@@ -464,7 +464,7 @@ def provenance(task: Task) -> str | None:
 
     Returns
     -------
-    {"current", "earlier code", "earlier version"} or None
+    {"current", "earlier code", "earlier version", "imported"} or None
         "earlier code": code that decides results has changed since, but the version of the kind has not. A new result
         would most likely be the same. "earlier version": the version of the kind has changed, so a new result would
         differ. None: no result is kept.
@@ -486,9 +486,13 @@ def made_by(folder: str, key: str) -> str:
 
     Returns
     -------
-    {"current", "earlier code"}
+    {"current", "earlier code", "imported"}
+        "imported": it was read from a file of a workspace, so nothing of this machine computed it.
     """
-    return "current" if store.info(folder, key).get("code") == code_version() else "earlier code"
+    record = store.info(folder, key)
+    if "imported" in record:
+        return "imported"
+    return "current" if record.get("code") == code_version() else "earlier code"
 
 
 def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:

@@ -144,3 +144,43 @@ def test_a_session_that_only_looks_can_change_nothing(measured, session):
     looking = session(in_session(page, workspace.look_token)).go("storage")
     assert "PLT" in table(looking).index
     assert looking.at.button(key="storage.default").disabled
+
+
+def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, session):
+    import io
+
+    from xmlcore.experiment import given
+
+    page, key, task = measured
+    path = workspace_path(page)
+    stored = json.loads(path.read_text())
+    stored["runs"][0] |= {"name": "my best", "tags": ["paper"], "note": "as in table 2"}
+    path.write_text(json.dumps(stored))
+    page.go("storage").press("storage.write")
+    page.until(lambda s: any(label.startswith("workspace.zip") for label in s.downloads()))
+    (entry,) = store.entries("workspace-files")
+    content = (store.folder("workspace-files", entry["key"]) / "workspace.zip").read_bytes()
+    for one in list(store.inventory().artifacts.values()):
+        if one.kind in ("runs", "robustness") or one.record.get("name") == "words":
+            store.delete(*one.name)
+
+    other = session().until(lambda s: "Labels per row" in s.metrics())
+    file = {"workspace": io.BytesIO(content)}
+    reading = experiment.task("import_workspace", {}, {"files": given.described(file)})
+    given.give(reading.key, file)
+    in_session(other, lambda: start(reading))
+    other.go("storage").until(lambda s: "my best" in table(s).index, seconds=60)
+    frame = table(other)
+    assert {"words", "my best"} <= set(frame.index) and task.exists()
+    (run,) = json.loads(workspace_path(other).read_text())["runs"]
+    assert run["tags"] == ["paper"] and run["note"] == "as in table 2" and run["key"] == key
+
+
+def start(task):
+    """Start a task as a page does, in a session with its hidden fields."""
+    import streamlit as st
+
+    from pages.shared import tasks, workspace
+
+    st.session_state[workspace.WATCHED] = set()
+    tasks.start(task)

@@ -1,0 +1,331 @@
+"""Workspaces are written to a file and read elsewhere with the same bits; what is not what it says is refused."""
+
+import io
+import json
+import re
+import zipfile
+import zlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.pages.making import word_data
+from xmlcore import experiment, store
+from xmlcore.datasets import load_saved, save_dataset
+from xmlcore.experiment.portable import NotPortableError, pack, unpack
+
+NAMED = {"name": "my best", "tags": ["paper"], "note": "as in table 2"}
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """The bytes of a workspace with a data set, a run and its measurement under noise; their keys; and predictions."""
+    root = tmp_path_factory.mktemp("exported")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XMLCORE_CACHE", str(root / "cache"))
+        data = word_data()
+        fingerprint = save_dataset(data)
+        run = experiment.task(
+            "train", {"dataset": fingerprint}, {"model": "PLT", "params": {"n_estimators": 2}, "k": 5}
+        )
+        noise = experiment.task("robustness", {"run": experiment.keep(run)}, {"kind": "gaussian", "levels": [0.1]})
+        experiment.keep(noise)
+        created = store.info("runs", run.key)["created"]
+        contents = {
+            "known": {fingerprint: {"name": "Words of mine", "source": "upload", "notes": ["a note"]}},
+            "runs": [{"key": run.key, "created": created} | NAMED],
+            "made": [[noise.folder, noise.key]],
+        }
+        said = experiment.export_workspace(root / "w.zip", [noise.key], contents)
+        assert said == {"count": 3, "left_out": {}}
+        predicted = experiment.load_run_model(run.key).predict_topk(data.X_test, 5)
+    return (root / "w.zip").read_bytes(), (fingerprint, run.key, noise.key), predicted
+
+
+@pytest.fixture
+def file(exported, tmp_path):
+    """The file of a workspace, in a cache folder without results."""
+    path = tmp_path / "w.zip"
+    path.write_bytes(exported[0])
+    return path
+
+
+def test_a_workspace_comes_back_with_the_same_bits_names_tags_and_notes(exported, file):
+    _, (fingerprint, run, noise), predicted = exported
+    made = experiment.import_workspace(file)
+    assert (made["added"], made["there"]) == (3, 0)
+    contents = made["contents"]
+    assert contents["known"] == {fingerprint: {"name": "Words of mine", "source": "upload", "notes": ["a note"]}}
+    (record,) = contents["runs"]
+    assert record["key"] == run and {name: record[name] for name in NAMED} == NAMED
+    assert record["params"]["n_estimators"] == 2 and contents["made"] == [["robustness", noise]]
+    ranking = experiment.load_run_model(run).predict_topk(load_saved(fingerprint).X_test, 5)
+    np.testing.assert_array_equal(ranking.labels, predicted.labels)
+    np.testing.assert_array_equal(ranking.scores, predicted.scores)
+    assert experiment.load("train", run).measures.shape[1] == 3
+    assert (
+        experiment.load("robustness", noise).frame is not None
+        if hasattr(experiment.load("robustness", noise), "frame")
+        else True
+    )
+    assert experiment.made_by("runs", run) == "imported"
+    again = experiment.import_workspace(file)
+    assert (again["added"], again["there"]) == (0, 3)
+
+
+def test_imported_data_sets_are_never_removed_to_make_room_and_results_are_runs_like_others(exported, file):
+    fingerprint, run, _ = exported[1]
+    experiment.import_workspace(file)
+    assert store.info("datasets", fingerprint)["again"] is False
+    assert experiment.runs([run])["P@1"].notna().all()
+
+
+def test_what_an_early_version_made_is_left_out_and_said(tmp_path):
+    store.save("runs", "ab" * 16, {"model": "PLT"})
+    said = experiment.export_workspace(tmp_path / "w.zip", ["ab" * 16])
+    assert said == {"count": 0, "left_out": {"made by an early version": 1}}
+    with pytest.raises(KeyError, match="nothing is kept"):
+        experiment.export_workspace(tmp_path / "w.zip", ["cd" * 16])
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["w.zip"]
+
+
+# --- files that are not what they say
+
+
+def rewritten(path, change):
+    """Write the archive anew after ``change(files)``, with files as a dict of bytes by name."""
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    change(files)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+
+
+def change_list(change):
+    """A change of the archive by ``change(manifest)``."""
+
+    def changed(files):
+        manifest = json.loads(files["workspace.json"])
+        change(manifest)
+        files["workspace.json"] = json.dumps(manifest).encode()
+
+    return changed
+
+
+def replaced(ending, make):
+    """A change of the file whose name ends so to ``make(content)``, with the size and the checksum in the list."""
+
+    def change(files):
+        (name,) = [name for name in files if name.endswith(ending)]
+        files[name] = content = make(files[name])
+        kind, key, inner = name.split("/", 2)
+        manifest = json.loads(files["workspace.json"])
+        (one,) = [one for one in manifest["artifacts"] if (one["kind"], one["key"]) == (kind, key)]
+        one["files"][inner] = [len(content), zlib.crc32(content)]
+        files["workspace.json"] = json.dumps(manifest).encode()
+
+    return change
+
+
+def of(manifest, kind):
+    return next(one for one in manifest["artifacts"] if one["kind"] == kind)
+
+
+def in_value(kind, change):
+    """A change of the value of the artifact of a kind."""
+
+    def changed(files):
+        (name,) = [name for name in files if name.startswith(f"{kind}/") and name.endswith("/value.json")]
+        tree = json.loads(files[name])
+        change(tree)
+        replaced(name, lambda _: json.dumps(tree).encode())(files)
+
+    return changed
+
+
+def arrays_of(kind):
+    """A function that finds the name of the arrays of the artifact of a kind."""
+    return lambda files: next(n for n in files if n.startswith(f"{kind}/") and re.search(r"/\w{32}/arrays.npz$", n))
+
+
+def in_arrays(kind, change):
+    """A change of the arrays of the artifact of a kind, given as a dict."""
+
+    def make(content):
+        arrays = dict(np.load(io.BytesIO(content), allow_pickle=False))
+        change(arrays)
+        target = io.BytesIO()
+        np.savez(target, **arrays)
+        return target.getvalue()
+
+    def changed(files):
+        (name,) = [
+            name
+            for name in files
+            if name.startswith(f"{kind}/") and name.endswith("/arrays.npz") and "model" not in name
+        ]
+        replaced(name, make)(files)
+
+    return changed
+
+
+def bomb(content):
+    """An npz file whose only array promises 10^13 numbers."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**13,)})
+        archive.writestr("a0.npy", header.getvalue())
+    return target.getvalue()
+
+
+def pickled(content):
+    """An npz file with an array of objects, which NumPy reads by pickle."""
+    target = io.BytesIO()
+    np.savez(target, a0=np.array([{"x": 1}], dtype=object))
+    return target.getvalue()
+
+
+def first_run(manifest):
+    return of(manifest, "runs")["record"]
+
+
+def raise_ids(arrays):
+    """Add 1,000 to all ids."""
+    for array in arrays.values():
+        if array.dtype == np.int32:
+            array += 1000
+
+
+def change_last_bytes(files):
+    """Change the last byte of each value."""
+    files.update({name: text[:-1] + b"!" for name, text in files.items() if name.endswith("value.json")})
+
+
+def other_class(text):
+    """Description of a model of a class that is none of ours."""
+    return text.replace(b'"PLT"', b'"os.system"')
+
+
+HOSTILE = {
+    "other format": (change_list(lambda m: m.update(format="x")), "no workspace of xmlcore"),
+    "later version": (change_list(lambda m: m.update(version=99)), "version 99"),
+    "no list": (lambda files: files.pop("workspace.json"), "no workspace of xmlcore"),
+    "list cut": (lambda files: files.update({"workspace.json": files["workspace.json"][:-9]}), "is damaged"),
+    "deep list": (lambda files: files.update({"workspace.json": b"[" * 10**6}), "is damaged|no workspace"),
+    "path": (lambda files: files.update({"../../evil": b"x"}), "has the file '../../evil'"),
+    "absolute path": (lambda files: files.update({"/etc/x": b"x"}), "has the file '/etc/x'"),
+    "value.joblib": (lambda files: files.update({"runs/value.joblib": b"x"}), "has the file"),
+    "file missing": (lambda files: files.pop(next(n for n in files if n.endswith("value.json"))), "lacks the file"),
+    "key of a path": (change_list(lambda m: of(m, "runs").update(key="../../../x")), "is no key"),
+    "unknown kind": (change_list(lambda m: of(m, "runs").update(kind="evil")), "unknown kind"),
+    "kind of a path": (change_list(lambda m: of(m, "runs").update(kind="../runs")), "unknown kind"),
+    "another file": (change_list(lambda m: of(m, "runs")["files"].update({"value.joblib": [1, 2]})), "other files"),
+    "other settings": (change_list(lambda m: first_run(m)["params"]["params"].update(n_estimators=3)), "do not belong"),
+    "unknown parameter": (change_list(lambda m: first_run(m)["params"]["params"].update(evil=3)), "does not have"),
+    "settings of no form": (change_list(lambda m: first_run(m).update(params=[1])), "does not have"),
+    "input not in the file": (change_list(lambda m: m["artifacts"].pop(0)), "has the file|not in the file"),
+    "order": (change_list(lambda m: m["artifacts"].reverse()), "not in the file"),
+    "twice": (change_list(lambda m: m["artifacts"].append(m["artifacts"][0])), "twice"),
+    "content of a data set": (in_arrays("datasets", lambda a: a["a2"].__iadd__(1)), "another fingerprint|no data set"),
+    "ids out of range": (in_arrays("datasets", lambda a: a["a1"].__iadd__(10**6)), "is no data set"),
+    "labels out of range": (in_arrays("runs", raise_ids), "no result of its kind"),
+    "value of no form": (in_value("runs", lambda tree: tree.pop("measures")), "no result of its kind"),
+    "value of a mark": (in_value("runs", lambda tree: tree.update(size={"$": "evil"})), "is damaged"),
+    "bomb": (lambda files: replaced(arrays_of("runs")(files), bomb)(files), "no plain array"),
+    "pickle": (lambda files: replaced(arrays_of("runs")(files), pickled)(files), "no plain array"),
+    "pickle in a model": (replaced("model/arrays.npz", pickled), "no result of its kind.*no plain array"),
+    "model of another class": (replaced("model/params.json", other_class), "no result of its kind"),
+    "byte changed": (change_last_bytes, "other bytes"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_file_that_is_not_what_it_says_is_refused_and_nothing_of_it_is_kept(file, name):
+    change, reason = HOSTILE[name]
+    rewritten(file, change)
+    with pytest.raises(experiment.WorkspaceFileError, match=reason):
+        experiment.import_workspace(file)
+    assert store.inventory().artifacts == {}
+    assert not list((store.cache_root() / "given").glob("*"))
+
+
+def test_a_file_that_is_cut_off_or_no_zip_is_refused(file):
+    content = file.read_bytes()
+    for part in (content[: len(content) // 2], b"PK\x03\x04", b"", b"hello"):
+        file.write_bytes(part)
+        with pytest.raises(experiment.WorkspaceFileError, match="damaged, or no zip archive"):
+            experiment.import_workspace(file)
+
+
+def test_each_of_60_changed_bytes_is_found_or_harmless(file, exported):
+    content, rng = exported[0], np.random.default_rng(0)
+    for at in rng.integers(0, len(content), 60):
+        changed = bytearray(content)
+        changed[at] ^= 0x10
+        file.write_bytes(changed)
+        try:
+            experiment.import_workspace(file)
+        except experiment.WorkspaceFileError:
+            assert store.inventory().artifacts == {}
+        else:  # a date, or a flag that zip archives have twice
+            for kind in ("runs", "robustness", "datasets"):
+                for one in store.entries(kind):
+                    store.load(kind, one["key"])
+                    store.delete(kind, one["key"])
+
+
+def test_a_file_that_unpacks_to_more_than_the_bound_is_refused(file):
+    with pytest.raises(experiment.WorkspaceFileError, match="unpacks to .* at most 1,000 are read"):
+        experiment.import_workspace(file, max_bytes=1000)
+
+
+def test_a_file_that_only_names_a_data_set_does_not_open_that_of_another_workspace(file, exported):
+    fingerprint = exported[1][0]
+    save_dataset(word_data())  # another workspace has it
+
+    def leave_out(files):
+        for name in [name for name in files if name.startswith("datasets/")]:
+            del files[name]
+        change_list(lambda m: m.update(artifacts=[one for one in m["artifacts"] if one["kind"] != "datasets"]))(files)
+
+    rewritten(file, leave_out)
+    with pytest.raises(experiment.WorkspaceFileError, match="not in the file"):
+        experiment.import_workspace(file)
+    assert store.exists("datasets", fingerprint)
+
+
+# --- values without pickle
+
+
+def test_values_come_back_from_json_and_arrays_as_they_were():
+    frame = pd.DataFrame({"a": [1, 2], "s": ["x", None], "c": pd.Categorical(["u", "v"]), "f": np.float32([1, np.nan])})
+    value = {
+        "frame": frame,
+        "indexed": frame.set_index("s"),
+        "empty": pd.DataFrame(columns=["z"]),
+        "scalar": np.float32(2.5),
+        "tuple": (1, float("inf"), None, True),
+        "ints": {1: "one", 2: [2]},
+        "mark": {"$": "a user's own"},
+        "objects": np.array([["a", None]], dtype=object),
+        "none": np.zeros((0, 3)),
+    }
+    tree, arrays = pack(value)
+    back = unpack(json.loads(json.dumps(tree, allow_nan=False)), arrays)
+    for name in ("frame", "indexed", "empty"):
+        pd.testing.assert_frame_equal(back[name], value[name])
+    assert back["tuple"] == value["tuple"] and back["ints"] == value["ints"] and back["mark"] == value["mark"]
+    assert back["scalar"] == 2.5 and back["scalar"].dtype == np.float32
+    np.testing.assert_array_equal(back["objects"], value["objects"])
+    assert back["none"].shape == (0, 3)
+
+
+def test_what_is_no_plain_value_is_refused():
+    with pytest.raises(NotPortableError, match="the value.'x'. is a Estimate"):
+        pack({"x": experiment.Estimate(1.0)})
+    for tree in ({"$": "evil"}, {"$": "array", "array": "a9"}, {"$": "frame"}, {"$": ["x"]}):
+        with pytest.raises(NotPortableError):
+            unpack(tree, {})
