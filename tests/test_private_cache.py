@@ -56,9 +56,17 @@ def test_a_folder_in_which_others_can_write_is_refused_with_a_remedy(place):
     cache_root().chmod(0o755)
     (cache_root() / place).chmod(0o777)
     for use in (lambda: store.load("runs", KEY), lambda: store.save("runs", "ab" * 8, 2)):
-        with pytest.raises(UnsafeCacheError, match=r"other users can write to .* chmod -R go-rwx .* XMLCORE_CACHE"):
+        with pytest.raises(UnsafeCacheError, match=r"Other users can write to .* chmod -R go-rwx .* XMLCORE_CACHE"):
             use()
     assert "is not safe" in store.trouble()
+
+
+def test_a_folder_without_results_is_made_private_whatever_its_mode():
+    cache_root().mkdir()
+    (cache_root() / ".gitkeep").touch()
+    cache_root().chmod(0o777)  # as a checkout made it
+    store.save("runs", KEY, 1)
+    assert stat.S_IMODE(cache_root().stat().st_mode) == 0o700 and store.load("runs", KEY) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")

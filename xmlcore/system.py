@@ -88,7 +88,9 @@ def secure_cache() -> Path:
         found = os.stat(root)
     except FileNotFoundError:
         return root
-    _refuse_foreign(root, found)
+    begun = any((root / name).exists() for name in _RUN)
+    if begun or found.st_uid != os.geteuid():  # in a folder without pickles, such as a new checkout's, nothing is run
+        _refuse_foreign(root, found)
     if found.st_mode & OTHERS:
         for inner, _, names in (step for name in _RUN for step in os.walk(root / name)):
             for path in (inner, *(os.path.join(inner, name) for name in names)):
@@ -110,7 +112,7 @@ def _refuse_foreign(path, found):
         )
     if not stat.S_ISLNK(found.st_mode) and _others_can_write(found):
         raise UnsafeCacheError(
-            f"other users can write to {path} ({stat.filemode(found.st_mode)}). If you trust what is in it, make it "
+            f"Other users can write to {path} ({stat.filemode(found.st_mode)}). If you trust what is in it, make it "
             f"private: chmod -R go-rwx {cache_root()}. Otherwise delete it. {why}"
         )
 
@@ -148,10 +150,15 @@ def data_root() -> Path:
 def kernel_cache_root() -> Path:
     """Return the folder for compiled kernels: ``XMLCORE_KERNEL_CACHE`` if set, else ``numba`` in :func:`cache_root`.
 
-    With the variable, processes that use different cache folders (tests, one-off jobs) share compiled code.
+    With the variable, processes that use different cache folders (tests, one-off jobs) share compiled code. Without it,
+    the cache folder is made first, if it is not there, so that it is private from the beginning.
     """
     chosen = os.environ.get(KERNEL_CACHE_VARIABLE)
-    return Path(chosen).expanduser().resolve() if chosen else cache_root() / "numba"
+    if chosen:
+        return Path(chosen).expanduser().resolve()
+    with contextlib.suppress(OSError):  # the store says what is wrong, when something is read or written
+        make_private(secure_cache())
+    return cache_root() / "numba"
 
 
 def kernel_cache_variable() -> str:

@@ -510,15 +510,15 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
     str
         The key, which is :attr:`Task.key`.
 
-    Warns
-    -----
-    DamagedResultWarning
-        A kept result was damaged, so it is made again. ``store.info(task.folder, task.key)["note"]`` also says this.
-
     Raises
     ------
     xmlcore.store.CannotKeepError
         The disk is full, or the folder for results cannot be written to; if possible, this is found before the work.
+
+    Warns
+    -----
+    DamagedResultWarning
+        A kept result was damaged, so it is made again. ``store.info(task.folder, task.key)["note"]`` also says this.
     """
     note = None
     if task.exists():

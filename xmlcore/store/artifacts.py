@@ -167,7 +167,12 @@ def changed(kind: str) -> int:
 
 
 def changes() -> str:
-    """Return a text that is another one when artifacts of any kind were made or deleted since."""
+    """Return a text that is another one when artifacts of any kind were made or deleted since.
+
+    Returns
+    -------
+    str
+    """
     try:
         kinds = sorted(os.listdir(cache_root() / "artifacts"))
     except OSError:

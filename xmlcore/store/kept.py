@@ -84,11 +84,29 @@ class Inventory:
                 self._dependents[key].append(one)
 
     def with_key(self, key: str) -> list[Artifact]:
-        """Return the artifacts with a key: one, if any, as keys of different kinds are different."""
+        """Return the artifacts with a key: one, if any, as keys of different kinds are different.
+
+        Parameters
+        ----------
+        key : str
+
+        Returns
+        -------
+        list of Artifact
+        """
         return self._of_key.get(key, [])
 
     def dependents(self, kind: str, key: str) -> list[Artifact]:
-        """Return all artifacts that were computed from one, directly or not, nearest first."""
+        """Return all artifacts that were computed from one, directly or not, nearest first.
+
+        Parameters
+        ----------
+        kind, key : str
+
+        Returns
+        -------
+        list of Artifact
+        """
         found, line = {}, [key]
         while line:
             for one in self._dependents.get(line.pop(0), ()):
@@ -98,11 +116,29 @@ class Inventory:
         return list(found.values())
 
     def computed_from(self, key: str) -> list[Artifact]:
-        """Return the artifacts that were computed from the one with a key, directly."""
+        """Return the artifacts that were computed from the one with a key, directly.
+
+        Parameters
+        ----------
+        key : str
+
+        Returns
+        -------
+        list of Artifact
+        """
         return self._dependents.get(key, [])
 
     def can_be_made_again(self, one: Artifact) -> bool:
-        """Return whether an artifact can be made again: it is no upload, and what it was made from is there."""
+        """Return whether an artifact can be made again: it is no upload, and what it was made from is there.
+
+        Parameters
+        ----------
+        one : Artifact
+
+        Returns
+        -------
+        bool
+        """
         return one.again and all(self.with_key(key) for key in one.sources.values())
 
     @property
@@ -174,6 +210,10 @@ def last_used(kind: str, key: str) -> float:
     Parameters
     ----------
     kind, key : str
+
+    Returns
+    -------
+    float
 
     Raises
     ------

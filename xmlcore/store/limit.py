@@ -87,7 +87,23 @@ def bound(taken: int | None = None) -> int:
 
 
 def parse_size(text: str, name: str = "size") -> int:
-    """Return the bytes of a size such as ``20 GB``, ``500MB`` or ``1000000``; ValueError for another text."""
+    """Return the bytes of a size such as ``20 GB``, ``500MB`` or ``1000000``.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        What the size is called in the message.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        The text is no size.
+    """
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", text)
     if found is None or found[2].upper() not in _UNITS:
         raise ValueError(f"{name} is {text!r}: give a number with MB, GB or TB, such as 20 GB")
@@ -95,7 +111,12 @@ def parse_size(text: str, name: str = "size") -> int:
 
 
 def set_bound(n_bytes: int | None) -> None:
-    """Set the most bytes that all artifacts may take; None for what it is by default. See :func:`bound`."""
+    """Set the most bytes that all artifacts may take; None for what it is by default. See :func:`bound`.
+
+    Parameters
+    ----------
+    n_bytes : int or None
+    """
     file = make_private(cache_root()) / _SETTINGS
     if n_bytes is None:
         file.unlink(missing_ok=True)
@@ -180,7 +201,12 @@ def make_room(needed=(), most: int | None = None, now: float | None = None) -> R
 
 
 def removals() -> list[Removal]:
-    """Return what :func:`make_room` has removed, newest first; at most 50."""
+    """Return what :func:`make_room` has removed, newest first; at most 50.
+
+    Returns
+    -------
+    list of Removal
+    """
     try:
         return [Removal(**line) for line in json.loads((cache_root() / _REMOVALS).read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError):

@@ -169,7 +169,12 @@ def remove_aside_one(kind: str, name: str) -> None:
 
 
 def bytes_aside() -> int:
-    """Return the size of all artifacts that were set aside and not removed yet."""
+    """Return the size of all artifacts that were set aside and not removed yet.
+
+    Returns
+    -------
+    int
+    """
     total = 0
     for path in (cache_root() / "artifacts").glob(f"*/{ASIDE}*"):
         with contextlib.suppress(OSError, ValueError):

@@ -77,7 +77,12 @@ def explained(error: OSError) -> CannotKeepError | None:
 
 
 def free_on_disk() -> int:
-    """Return the free bytes of the disk with the cache folder, or on which it would be made if it is not there."""
+    """Return the free bytes of the disk with the cache folder, or on which it would be made if it is not there.
+
+    Returns
+    -------
+    int
+    """
     root = cache_root()
     for path in (root, *root.parents):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
