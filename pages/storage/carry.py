@@ -5,6 +5,7 @@ import streamlit as st
 from pages.shared import actions, charts, format, jobs, tasks, workspace
 from xmlcore import experiment
 from xmlcore.experiment import given
+from xmlcore.experiment.workspace_files import LEFT_OUT
 
 PRESSED = "storage.read.pressed"  # key of st.session_state: whether the button was pressed and the file is not read yet
 KNOWN = ("name", "source", "notes")  # fields of a data set that go into the file
@@ -27,7 +28,9 @@ def show(own: list, fields: dict) -> None:
 
 def _write(own, fields):
     """Show a button that has the workspace written to a file, and one that downloads the file."""
-    keys = [one.key for one in own if one.record.get("task") != "export_workspace"]
+    # A file of a workspace is no part of the workspace: else each file would change what the next one has to hold.
+    own = [one for one in own if one.kind not in LEFT_OUT]
+    keys = [one.key for one in own]
     if not keys:
         st.caption("There is nothing to write yet.")
         return

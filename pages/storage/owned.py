@@ -149,6 +149,8 @@ def _source(one, titles, fields) -> str:
         source = fields["known"].get(one.key, {}).get("source")
         return f"split of {made_from[0]}" if made_from else where.get(source, "files you gave")
     dataset = titles.get(one.record.get("fingerprint"), "")
+    if one.record.get("task") == "export_workspace":
+        return "this workspace"
     return ", ".join(dict.fromkeys([*(titles[k] for k in one.inputs.values() if k in titles), dataset])).strip(", ")
 
 

@@ -56,25 +56,24 @@ def _table(own, found, fields):
     """Show what the workspace keeps, and what can be done with the lines that are ticked."""
     by = server.pinner(workspace.token())
     frame = owned.table(own, found, fields, by)
-    shown = frame.assign(size=(frame["bytes"] / 1e6).round(2))
     column = st.column_config
     ticked = tables.show(
-        shown,
+        frame,
         f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
         {
-            "title": column.TextColumn("Title", width=230),
-            "kind": column.TextColumn("What", width=150),
-            "size": column.NumberColumn("Size, MB", format="%.2f", width=80),
+            "title": column.TextColumn("Title", width=205),
+            "kind": column.TextColumn("What", width=140),
+            "bytes": column.NumberColumn("Size", format="bytes", width=80),
             "created": column.DatetimeColumn("Made", format="distance", width=110),
             "used": column.DatetimeColumn("Last used", format="distance", width=110),
-            "source": column.TextColumn("Made from", width=150),
-            "users": column.NumberColumn("Used by", help="Results that were computed from it.", width=70),
-            "pinned": column.TextColumn("Pinned", width=70),
+            "source": column.TextColumn("Made from", width=140),
+            "users": column.NumberColumn("Used by", help="Results that were computed from it.", width=65),
+            "pinned": column.TextColumn("Pinned", width=60),
         },
-        height=tables.height(len(shown), HEIGHT),
+        height=tables.height(len(frame), HEIGHT),
         on_select="rerun",
         selection_mode="multi-row",
-        column_order=["title", "kind", "size", "used", "created", "source", "users", "pinned"],
+        column_order=["title", "bytes", "kind", "used", "created", "source", "users", "pinned"],
     )
     lines = [line for line in ticked.selection.rows if line < len(frame)]
     by_name = {one.name: one for one in own}

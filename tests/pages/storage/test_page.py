@@ -158,6 +158,8 @@ def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, s
     path.write_text(json.dumps(stored))
     page.go("storage").press("storage.write")
     page.until(lambda s: any(label.startswith("workspace.zip") for label in s.downloads()))
+    page.run().run()
+    assert any(label.startswith("workspace.zip") for label in page.downloads()), "the file is no part of what it holds"
     (entry,) = store.entries("workspace-files")
     content = (store.folder("workspace-files", entry["key"]) / "workspace.zip").read_bytes()
     for one in list(store.inventory().artifacts.values()):
