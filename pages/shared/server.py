@@ -180,8 +180,8 @@ def _read(key):
 
 def needed() -> set[str]:
     """Return the keys of what jobs that wait or run read, and of what they make, whoever has started them."""
-    records = [record for (_, job_id), record in list(job_records().items()) if _is_active(job_id)]
-    return {key for record in records for key in (*record["inputs"].values(), record["key"])}
+    active = [job for job in queue().jobs() if job.active]
+    return {key for job in active for _, key in (*job.plan.reads, *job.plan.writes)}
 
 
 def make_room() -> None:
@@ -211,12 +211,6 @@ def make_room_later() -> None:
     """Do what :func:`make_room` does in the background: a result has been kept."""
     if _serving.is_set():
         threading.Thread(target=make_room, name="xmlcore-make-room", daemon=True).start()
-
-
-def _is_active(job_id) -> bool:
-    """Return whether a job waits or runs."""
-    job = queue().get(job_id)
-    return job is not None and job.active
 
 
 def default_dataset() -> experiment.Task:

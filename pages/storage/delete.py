@@ -73,7 +73,7 @@ def delete(goes: list, found) -> dict:
 def _forget(data, keys):
     """Remove keys from the fields of a workspace."""
     data["known"] = {fingerprint: entry for fingerprint, entry in data["known"].items() if fingerprint not in keys}
-    for kind in ("runs", "selections"):
+    for kind in owned.LISTS:
         data[kind] = [record for record in data[kind] if record["key"] not in keys]
     data["made"] = [one for one in data["made"] if one[1] not in keys]
     data["shown"] = {name: key for name, key in data["shown"].items() if key not in keys and name not in keys}
@@ -89,10 +89,10 @@ def undo(deleted: dict) -> bool:
     def restore(data):
         """Add the entries to the workspace's fields; those that are listed by now stay as they are."""
         data["known"] = before["known"] | data["known"]
-        for kind in ("runs", "selections"):
+        for kind in owned.LISTS:
             listed = {record["key"] for record in data[kind]}
             data[kind] += [record for record in before[kind] if record["key"] not in listed]
-            data[kind].sort(key=lambda record: record["created"])
+            data[kind].sort(key=lambda record: record.get("created") or record["asked"])
         data["made"] += [one for one in before["made"] if one not in data["made"]]
         data["shown"] = before["shown"] | data["shown"]
         data["dataset"] = data["dataset"] or before["dataset"]

@@ -19,6 +19,10 @@ KIND_WORDS = {
     "robustness": "noise or attack",
     "explanations": "explanations",
     "sampling": "study of sampling",
+    "measures": "more measures",
+    "sweep": "sweep",
+    "learning_curve": "learning curve",
+    "description": "description of data",
     "power_law": "test of frequencies",
     "statistics": "statistics",
     "examine": "examination of data",
@@ -26,14 +30,15 @@ KIND_WORDS = {
     "export_workspace": "file of the workspace",
 }
 # Of each data set, whoever has it: these say nothing about what another workspace has done.
-OF_EVERY_DATASET = ("statistics", "examine", "power_law", "export")
+OF_EVERY_DATASET = ("statistics", "description", "examine", "power_law", "export")
 MOST_NAMED = 30  # models of a data set whose names say just what differs; of more, each name has all changed settings
-FIELDS = ("known", "runs", "selections", "made")  # of a workspace, which say what belongs to it
+LISTS = ("runs", "selections", "sweeps")  # fields of a workspace with records of results
+FIELDS = ("known", *LISTS, "made")  # fields of a workspace that say what belongs to it
 
 
 def keys(fields: dict) -> set[str]:
-    """Return the keys that a workspace lists itself: of data sets, models, selections, and other results it made."""
-    listed = {record["key"] for kind in ("runs", "selections") for record in fields.get(kind, ())}
+    """Return the keys that a workspace lists itself: of data sets, models, selections, sweeps, and results it made."""
+    listed = {record["key"] for kind in LISTS for record in fields.get(kind, ())}
     return {*fields.get("known", ()), *listed, *(key for _, key in fields.get("made", ()))}
 
 

@@ -109,6 +109,9 @@ def _closure(found, keys):
             if one.kind != DATASETS and "task" not in one.record:
                 left_out["made by an early version"] += 1
                 complete = False
+            elif one.kind == "sweeps":
+                left_out["a sweep stays on the machine that has its trials"] += 1
+                complete = False
             elif not all([add(other) for other in one.inputs.values()]) or not _has_inputs(found, one):
                 left_out["what it was computed from is gone"] += 1
                 complete = False

@@ -162,7 +162,7 @@ class _Described:
         """Return the task that makes the result, and the version of its kind; it must have this key."""
         name, version = self.record.get("task"), self.record.get("version")
         kind = KINDS.get(name) if isinstance(name, str) else None
-        if kind is None or kind.folder != self.kind or self.kind in LEFT_OUT:
+        if kind is None or kind.folder != self.kind or self.kind in (*LEFT_OUT, "sweeps"):
             raise WorkspaceFileError(f"{self.name} is of an unknown kind: this version of xmlcore has no such results")
         try:
             made = task(name, self.record["inputs"], with_additions(self.record["params"]))

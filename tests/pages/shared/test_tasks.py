@@ -96,7 +96,7 @@ def test_a_run_that_another_version_wrote_is_made_again_with_a_note(ready, run_r
 
 def facts_of(folder, key):
     """The part of a record that the store does not write itself."""
-    own = ("kind", "key", "created", "bytes", "value_bytes", "value_crc")
+    own = ("kind", "key", "created", "bytes", "value_bytes", "value_crc", "files")
     return {name: fact for name, fact in store.info(folder, key).items() if name not in own}
 
 
