@@ -1,6 +1,7 @@
 """A job: its state, progress, log, memory, result and owners."""
 
 import json
+import math
 import shutil
 import threading
 import time
@@ -9,7 +10,7 @@ from concurrent.futures import BrokenExecutor, CancelledError
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from xmlcore.jobs import worker
+from xmlcore.jobs import memory, worker
 from xmlcore.progress import Cancelled
 
 POLL_SECONDS = 0.05  # least time between two readings of a job's record, in seconds
@@ -389,7 +390,7 @@ class Job:
     def _again(self, outcome):
         """Put the job back into its first state, as its worker died; it knows by then how much memory it needs."""
         grown = (self._record.get("memory_peak") or 0) - (self._record.get("memory_at_start") or 0)
-        self._bytes = max(self._bytes, self._queue.at_most_all(1.1 * grown))
+        self._bytes = max(self._bytes, int(min(1.1 * grown, memory.total() or math.inf)))
         self._earlier_log += [*outcome["log"], f"{time.strftime('%H:%M:%S')} {outcome['error']}: it starts again"]
         self._log = []
         self._record, self._state, self._polled = {}, "queued", -1.0

@@ -1,7 +1,6 @@
 """A queue of jobs: which one starts next, where, and when its memory is free."""
 
 import json
-import math
 import os
 import shutil
 import threading
@@ -295,7 +294,13 @@ class Queue:
         self._set_paused(job_id, owner, True)
 
     def resume(self, job_id: str | None = None, owner: str | None = None) -> None:
-        """Undo what :meth:`pause` did with the same arguments."""
+        """Undo what :meth:`pause` did with the same arguments.
+
+        Parameters
+        ----------
+        job_id, owner : str, optional
+            See :meth:`pause`.
+        """
         self._set_paused(job_id, owner, False)
 
     def _set_paused(self, job_id, owner, paused):
@@ -325,7 +330,16 @@ class Queue:
         return self._paused if owner is None else self._paused or owner in self._paused_owners
 
     def is_paused(self, job: Job) -> bool:
-        """Return whether a waiting job is paused: by itself, with the queue, or with all its owners."""
+        """Return whether a waiting job is paused: by itself, with the queue, or with all its owners.
+
+        Parameters
+        ----------
+        job : Job
+
+        Returns
+        -------
+        bool
+        """
         return job.paused or self._paused or self._paused_owners.issuperset(job._owners)
 
     def insist(self, job_id: str) -> None:
@@ -368,7 +382,16 @@ class Queue:
             self._look_again()
 
     def lacks(self, job: Job) -> str | None:
-        """Return why a job can never start on this machine, or None if it can once memory is free."""
+        """Return why a job can never start on this machine, or None if it can once memory is free.
+
+        Parameters
+        ----------
+        job : Job
+
+        Returns
+        -------
+        str or None
+        """
         most = memory.total() if self._free_bytes is memory.available else None
         if most is None or job._bytes <= most or self._place_of(job) is not self._here:
             return None
@@ -392,10 +415,6 @@ class Queue:
         if job._bytes <= free:
             return ""
         return f"{memory.words(job._bytes)} of memory, of which {memory.words(max(0, free))} are free"
-
-    def at_most_all(self, n_bytes: float) -> int:
-        """Return an amount of memory, but not more than the machine has."""
-        return int(min(n_bytes, memory.total() or math.inf))
 
     def _start(self, job, place, raise_for):
         """Have a worker run a job."""
@@ -430,14 +449,28 @@ class Queue:
             self._start_what_can()
 
     def tries_again(self, job: Job) -> bool:
-        """Return whether a job whose worker died is started again, and put it at the head of the line if so."""
+        """Return whether a job whose worker died is started again, and put it at the head of the line if so.
+
+        Parameters
+        ----------
+        job : Job
+
+        Returns
+        -------
+        bool
+        """
         if self._closed or job.attempts > self._retries:
             return False
         self._line.insert(0, job)
         return True
 
     def gone(self, job: Job) -> None:
-        """Note that no worker runs a job any more: it has ended, or waits to be started again."""
+        """Note that no worker runs a job any more: it has ended, or waits to be started again.
+
+        Parameters
+        ----------
+        job : Job
+        """
         with self._lock:
             if job._where is not None:
                 job._where.running.discard(job)
@@ -447,7 +480,12 @@ class Queue:
             self._start_what_can()
 
     def record(self, job: Job) -> None:
-        """Write the record of a job that ends; what the end of the program stops can be started again later."""
+        """Write the record of a job that ends; what the end of the program stops can be started again later.
+
+        Parameters
+        ----------
+        job : Job
+        """
         stopped = self._closed and job._state == "cancelled" and not job._by_user
         self._records.write(job, "interrupted" if stopped else None)
 
