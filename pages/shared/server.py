@@ -27,6 +27,7 @@ from xmlcore.system import OTHERS
 WARM_UP = "warm-up"
 SERVER = "server"  # owner of jobs that belong to no workspace
 FIRST_VISIT = "first visit"  # owner of the job that makes the default data set before a workspace asks for it
+UNDO_SECONDS = 600.0  # for which what the Storage page has deleted can be brought back; then it is removed
 CALM = 1.0  # seconds from the end of a page's run until results are read in the background
 UNTIDY = 30.0  # seconds for which garbage may wait when pages are drawn all the time, such as for several sessions
 _values = []  # all functions made by shared
@@ -71,6 +72,7 @@ async def lifespan(app):
     The browser is not opened when Streamlit's option ``server.headless`` is set.
     """
     threading.Thread(target=get_ready, name="xmlcore-get-ready", daemon=True).start()
+    threading.Thread(target=tidy_store, name="xmlcore-tidy-store", daemon=True).start()
     if not st.get_option("server.headless"):
         # A thread, since some browsers return only when they are closed; later, when the server answers.
         opening = threading.Timer(0.5, webbrowser.open, [_address()])
@@ -103,15 +105,18 @@ def get_ready() -> None:
     """
     queue()
     old_workspaces.remove()
-    store.remove_all_stale()
-    store.remove_aside()
-    make_room()
     for name in ("pandas", "xmlcore.figures"):  # what pages import that takes long
         importlib.import_module(name)
     # No page is answered while garbage is collected: that takes a tenth of a second, unless it leaves out what has been
     # imported, which is never garbage.
     gc.collect()
     gc.freeze()
+
+
+def tidy_store() -> None:
+    """Remove what killed processes have left in the store, and results if all take more than they may."""
+    store.remove_all_stale()
+    make_room()
 
 
 def tidy_later() -> None:
@@ -186,6 +191,7 @@ def needed() -> set[str]:
 
 def make_room() -> None:
     """Remove results that were used longest ago if all take more than they may; never what a job needs."""
+    store.remove_aside(UNDO_SECONDS)
     with contextlib.suppress(OSError, ValueError):  # a wrong size in the variable is said on the Storage page
         if store.make_room(needed()) is not None:
             forget()

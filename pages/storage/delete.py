@@ -11,7 +11,7 @@ from pages.storage import owned
 from xmlcore import store
 
 DELETED = "storage.deleted"  # key of st.session_state: what was deleted last in this session
-UNDO_WITHIN = 600.0  # seconds for which a deletion can be undone; its space is free after them
+UNDO_WITHIN = server.UNDO_SECONDS  # for which a deletion can be undone; its space is free after them
 LISTED = 8  # titles that the question lists
 
 
