@@ -30,8 +30,8 @@ DECIDES = (
     "ranking.py",
     "validation.py",
 )
-# Files in these folders that decide no result: they estimate, compile, find results of early versions, pair runs, write down how
-# a run was made, or compare what is kept.
+# Files in these folders that decide no result: they estimate, compile, find results of early versions, pair runs,
+# write down how a run was made, or compare what is kept.
 LEFT_OUT = frozenset(
     {
         "experiment/bundles.py",
@@ -42,11 +42,11 @@ LEFT_OUT = frozenset(
         "experiment/kept_runs.py",
         "experiment/latex.py",
         "experiment/learned.py",
+        "experiment/portable.py",
+        "experiment/report.py",
         "experiment/run_code.py",
         "experiment/side_by_side.py",
         "experiment/submitting.py",
-        "experiment/portable.py",
-        "experiment/report.py",
         "experiment/twins.py",
         "experiment/warm_up.py",
         "experiment/workspace_files.py",
