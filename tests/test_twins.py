@@ -18,6 +18,7 @@ WITHOUT_TWIN = {
     "plt_tree": "it declares a tuple of arrays; how wide a stored row is, is a part of the twin plt_margins",
 }
 TWINS_OF_OTHERS = {
+    "measures": "measures and their intervals in xmlcore/metrics, which use no kernel",
     "bucket_measures": "measures of a bucket of labels in xmlcore/robustness/measures.py, which uses no kernel",
 }
 

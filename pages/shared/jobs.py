@@ -57,9 +57,14 @@ def kept(kind: str, key: str) -> bool:
 
 
 def watch(jobs: list, *, compact: bool = False) -> None:
-    """Show the progress of jobs. The page itself is rerun once, when one of them ends."""
+    """Show the progress of jobs. The page itself is rerun once, when one of them ends.
+
+    A job that two parts of a page wait for is shown by the first.
+    """
+    shown = st.session_state[workspace.WATCHED]
+    jobs = [job for job in jobs if (job.id, compact) not in shown]
     if jobs:
-        st.session_state[workspace.WATCHED] |= {job.id for job in jobs}
+        shown |= {job.id for job in jobs} | {(job.id, compact) for job in jobs}
         places = st.session_state[workspace.PLACES] = st.session_state.get(workspace.PLACES, 0) + 1
         # Each place polls on its own, so each polls less often the more places there are, or were in the run before.
         every = min(MOST_SECONDS, EVERY * max(places, st.session_state.get(workspace.PLACES_BEFORE, 0)))

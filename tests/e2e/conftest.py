@@ -132,7 +132,10 @@ def prepared(dashboard, monkeypatch):
 
         monkeypatch.setenv("XMLCORE_CACHE", str(dashboard.cache))
         one = SimpleNamespace(token=workspace.begin())
-        making.train(one, data=data) if trained else making.use(one, data)
+        if trained:
+            making.show(one, making.train(one, data=data), data)
+        else:
+            making.use(one, data)
         return f"?workspace={one.token}"
 
     return prepare

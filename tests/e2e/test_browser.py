@@ -15,7 +15,7 @@ from xmlcore import LdSM
 from xmlcore.datasets import read_dataset
 
 pytestmark = pytest.mark.browser
-PAGES = ("Data", "Train", "Robustness", "Explain", "Trees", "Features", "Sampling", "Jobs")
+PAGES = ("Data", "Train", "Compare", "Explain", "Robustness", "Trees", "Features", "Sampling", "Jobs", "Storage")
 
 
 def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it(tab):
@@ -115,7 +115,7 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_p
     one.text("300 rows, 24 features, 12 labels")
     one.train()
     measures = one.measures()
-    assert set(measures) == {"P@k", "nDCG@k", "PSP@k"}
+    assert set(measures) >= {"P@k", "nDCG@k", "PSP@k"}
     assert measures["P@k"][0] > 95
     assert measures["P@k"][0] > measures["P@k"][1] > measures["P@k"][2] > 30
 

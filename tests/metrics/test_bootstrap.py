@@ -3,11 +3,11 @@
 import time
 import tracemalloc
 
+import naive.measures
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from naive.measures import measure as naive
 from ranking_examples import N_LABELS, case, matrices
 from scipy import stats
 
@@ -20,7 +20,7 @@ from xmlcore.metrics._row_counts import RowCounts, check_item
 def test_the_value_is_the_measure(name):
     true, ranking, weights = case()
     frame = metrics.intervals(*matrices(true, ranking), 6, measures=[name], inv_ps=weights, n_resamples=5)
-    expected = [naive(name, true, ranking, k, N_LABELS, weights) for k in range(1, 7)]
+    expected = [naive.measures.measure(name, true, ranking, k, N_LABELS, weights) for k in range(1, 7)]
     np.testing.assert_allclose(frame["value"], expected, rtol=1e-12)
     assert frame["k"].tolist() == [1, 2, 3, 4, 5, 6] and set(frame["measure"]) == {name}
 
@@ -35,7 +35,9 @@ def test_a_resample_is_measured_as_its_rows_would_be(name):
     for line, counts in zip(found, times):
         rows = np.repeat(np.arange(30), counts)
         again = [true[i] for i in rows], [ranking[i] for i in rows]
-        np.testing.assert_allclose(line, [naive(name, *again, k, N_LABELS, weights) for k in (1, 4)], rtol=1e-12)
+        np.testing.assert_allclose(
+            line, [naive.measures.measure(name, *again, k, N_LABELS, weights) for k in (1, 4)], rtol=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", ["micro F1@k", "macro P@k", "macro F1@k", "weighted R@k", "coverage@k"])
@@ -43,7 +45,7 @@ def test_some_labels_can_be_measured_alone(name):
     true, ranking, _ = case(seed=3)
     chosen = np.arange(N_LABELS) % 3 == 0
     frame = metrics.intervals(*matrices(true, ranking), [5], measures=[name], labels=chosen, n_resamples=5)
-    expected = naive(name, true, ranking, 5, N_LABELS, labels=set(np.flatnonzero(chosen).tolist()))
+    expected = naive.measures.measure(name, true, ranking, 5, N_LABELS, labels=set(np.flatnonzero(chosen).tolist()))
     assert frame["value"][0] == pytest.approx(expected, rel=1e-12)
 
 
@@ -101,7 +103,7 @@ def test_the_usual_measures_are_those_of_measures():
         np.testing.assert_allclose(frame.loc[frame["measure"] == name, "value"], values, rtol=1e-12)
     named = metrics.measures(Y, ranked, 4, weights, names=["PSR@k", "macro P@k"])
     np.testing.assert_allclose(named["PSR@k"], metrics.psrecall_at_k(Y, ranked, weights, 4))
-    np.testing.assert_allclose(named["macro P@k"][3], naive("macro P@k", true, ranking, 4, N_LABELS))
+    np.testing.assert_allclose(named["macro P@k"][3], naive.measures.measure("macro P@k", true, ranking, 4, N_LABELS))
     assert list(dict.fromkeys(metrics.intervals(Y, ranked, 1, n_resamples=2)["measure"])) == ["P@k", "R@k", "nDCG@k"]
 
 
@@ -156,6 +158,8 @@ def test_values_of_rows_are_those_of_means():
     Y, ranked = matrices(true, ranking)
     for name in ("P@k", "R@k", "nDCG@k", "abandonment@k", "samples F1@k", "Hamming loss@k"):
         values = metrics.per_row(Y, ranked, name, 3)
-        assert values.shape == (60,) and values.mean() == pytest.approx(naive(name, true, ranking, 3, N_LABELS))
+        assert values.shape == (60,) and values.mean() == pytest.approx(
+            naive.measures.measure(name, true, ranking, 3, N_LABELS)
+        )
     with pytest.raises(ValueError, match="measure is 'PSP@k': means over rows are P@k, R@k"):
         metrics.per_row(Y, ranked, "PSP@k")

@@ -31,7 +31,7 @@ def use(session, data):
     path, fingerprint = workspace_path(session), datasets.save_dataset(data)
     stored = json.loads(path.read_text())
     stored["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    path.write_text(json.dumps({**stored, "dataset": fingerprint, "used": time.time()}))
+    path.write_text(json.dumps({**stored, "dataset": fingerprint, "used": time.time(), "wanted": None}))
     return fingerprint
 
 
@@ -54,6 +54,14 @@ def train(session, model="PLT", data=None, **params):
     )
     experiment.keep(task)
     return add(session, "runs", {"key": task.key, "fingerprint": task.fingerprint, **task.params}, data)
+
+
+def show(session, key, data):
+    """Let a workspace show a run, as after its training."""
+    path = workspace_path(session)
+    stored = json.loads(path.read_text())
+    stored["shown"][data.fingerprint] = key
+    path.write_text(json.dumps(stored))
 
 
 def select(session, method="FALS", data=None, **params):

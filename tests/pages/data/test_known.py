@@ -121,11 +121,11 @@ def test_another_workspace_uses_what_was_downloaded_without_a_download(ready, se
 
 
 def test_folders_of_the_machine_are_not_shown_to_who_only_looks(ready, session):
-    from pages.shared import workspace
+    from pages.shared import workspace, workspace_files
 
     path = workspace._path(ready.token)
     token = "ab" * 16
-    workspace._write(token, {"version": 2, "look_of": ready.token})
+    workspace_files.write(token, {"version": 2, "look_of": ready.token})
     assert path.is_file()
     looking = session(token)
     assert str(data_root()) not in looking.text() and "the owner of this workspace" in looking.text()
