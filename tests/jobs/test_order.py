@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import job_functions as work
 import pytest
@@ -79,6 +79,33 @@ def test_a_paused_queue_starts_nothing(line, whole):
     assert b.wait(0.2 if whole else 10) != whole and a.state == "queued"
     line.resume(owner=owner)
     assert a.wait(LONG) and b.wait(LONG) and not line.paused("m")
+
+
+class AtOnce(Executor):
+    """Calls functions at once, or refuses the first call."""
+
+    _max_workers = 1
+
+    def __init__(self, refuses=False):
+        self.refuses = refuses
+
+    def submit(self, function, /, *args, **kwargs):
+        if self.refuses:
+            self.refuses = False
+            raise RuntimeError("no worker")
+        future = Future()
+        future.set_result(function(*args, **kwargs))
+        return future
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_each_job_starts_once_when_others_end_while_they_are_started(tmp_path, refuses):
+    queue = Queue(AtOnce(refuses), folder=tmp_path)
+    queue.pause()
+    made = [add(queue, title) for title in "abcd"]
+    queue.resume()
+    assert [job.state for job in made] == ["failed" if refuses else "done"] + ["done"] * 3
+    assert [job.attempts for job in made] == [1] * 4 and not queue.waiting()
 
 
 def test_fifty_jobs_wait_in_the_queue_and_none_is_lost(tmp_path):

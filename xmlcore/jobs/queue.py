@@ -361,7 +361,9 @@ class Queue:
         """Start waiting jobs, in their order, as long as workers and memory are free."""
         waits, look_again = [], False
         for job in list(self._line):
-            if self._closed or self.is_paused(job):
+            # One that fails at once, or has ended already, has this method called again before it returns: then other
+            # jobs of the list may have been started meanwhile.
+            if self._closed or job not in self._line or self.is_paused(job):
                 continue
             place = self._place_of(job)
             job._waits_for = "the scheduler's answer" if place is None else place.lacks_worker()
