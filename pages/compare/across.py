@@ -48,6 +48,7 @@ def show(lines, measure: str) -> None:
             "Rank 1 is the best model of a data set. A bar joins models whose mean ranks differ by less than the "
             "critical difference: Nemenyi's test does not tell them apart.",
             key="compare.ranks",
+            of=list(lines.drop_duplicates(["fingerprint", "model"])["key"]),
         )
 
 

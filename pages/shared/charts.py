@@ -7,7 +7,7 @@ import streamlit as st
 import streamlit.components.v1 as components
 from streamlit.proto.DownloadButton_pb2 import DownloadButton
 
-from pages.shared import downloads, figure_files, workspace
+from pages.shared import downloads, figure_files
 
 # Older versions of Streamlit need the bytes at once; newer ones call a function when the button is pressed.
 _DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
@@ -49,13 +49,13 @@ def show_figure(
     key = key or f"chart-{name}"
     place = place or key
     extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}
-    page_title = " – ".join(filter(None, (workspace.dataset_name(), figure.layout.title.text)))
+    origin = figure_files.origin(name, of)
+    page_title = " – ".join(filter(None, (origin["Data set"], figure.layout.title.text)))
     with st.container():  # without a key of its own, for the same reason
         if on_click is not None:
             extra |= {"on_select": on_click, "selection_mode": "points"}
         st.plotly_chart(figure, theme="streamlit", key=key, config=_config(name), **extra)
         st.caption(caption)
-        origin = figure_files.origin(name, of)
 
         def page():
             """Return the figure as an HTML page."""

@@ -33,7 +33,7 @@ _DARK = {
 
 
 def origin(name: str, keys=()) -> dict[str, str]:
-    """Return where a figure comes from: the data set, the results, their settings, the program and the day.
+    """Return where a figure comes from: the data sets, the results, their settings, the program and the day.
 
     Parameters
     ----------
@@ -44,9 +44,12 @@ def origin(name: str, keys=()) -> dict[str, str]:
         Keys of further results that the figure shows.
     """
     known = st.session_state.get(workspace.SNAPSHOT, {})
-    parts, found = name.split("-"), {"Data set": workspace.dataset_name() or "unknown"}
+    parts, names = name.split("-"), known.get("known", {})
     every = (*known.get("runs", ()), *known.get("selections", ()))
     records = [record for record in every if record["key"] in keys or record["key"][:6] in parts]
+    # The Compare page shows results on other data sets than the one in use.
+    of = dict.fromkeys(names[r["fingerprint"]]["name"] for r in records if r["fingerprint"] in names)
+    found = {"Data set": "; ".join(of) or workspace.dataset_name() or "unknown"}
     models = [record.get("model") or record.get("method") for record in records]
     chosen = [settings.changed(model, r["params"]) or "default settings" for model, r in zip(models, records)]
     if len(records) == 1:

@@ -13,6 +13,7 @@ import pytest
 
 from pages.shared import charts, figure_files
 from tests.pages import making
+from tests.pages.small import small_data
 from xmlcore import figures
 
 ORIGIN = {"Data set": "κ </script><b>", "Model": "PLT", "Settings": "C: 3", "Parameters": '{"C": 3.0}', "Key": "a1b2c3"}
@@ -94,6 +95,16 @@ def test_a_figure_of_several_results_names_the_settings_of_each(ready):
     assert found["Results"] == "PLT (C, weight of the loss: 3); PLT (default settings)" and "Model" not in found
     assert [one["key"] for one in json.loads(found["Parameters"])] == keys
     assert f"; results: {found['Results']}. " in figure_files.in_words(found)
+
+
+def test_a_figure_of_results_on_other_data_sets_than_the_one_in_use_names_these(ready):
+    keys = [making.train(ready), making.train(ready, data=small_data("others"))]
+    ready.run()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(figure_files.st, "session_state", ready.at.session_state)
+        assert figure_files.origin("figure")["Data set"] == "others"  # in use
+        assert figure_files.origin("figure", keys[:1])["Data set"] == "words"
+        assert figure_files.origin("figure", keys)["Data set"] == "words; others"
 
 
 def test_the_button_above_a_figure_saves_it_as_svg():
