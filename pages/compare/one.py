@@ -9,7 +9,7 @@ from pages.compare import listed
 from pages.shared import addresses, charts, format, jobs, results, run_changes, run_code, settings, tables, workspace
 from xmlcore import experiment, store
 
-FIELD = "run"  # the name in the address, and the key of the field that keeps it there
+FIELD = addresses.RUN  # the name in the address, and the key of the field that keeps it there
 DIGITS = 12  # of the key, in the address
 
 

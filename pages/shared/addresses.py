@@ -8,6 +8,7 @@ from pages.shared import views, workspace
 
 FOLDER = Path(__file__).resolve().parents[1]
 FIRST = "Data"  # the page at "/"
+RUN = "run"  # what the address of the Compare page calls the result that it shows
 # Title of each group of pages in the sidebar, and the icon of each page.
 GROUPS = {
     "": {"Data": "table_rows", "Train": "model_training", "Compare": "compare_arrows"},

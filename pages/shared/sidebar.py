@@ -27,7 +27,10 @@ def _links():
     """Show the addresses of this view: one to work with, and one for looking only."""
     with st.popover("Copy a link", icon=":material/link:", type="tertiary"):
         page = st.context.url.split("?")[0] if st.context.url else ""
-        view = f"&{views.FIELD}={views.text()}" if views.text() else ""
+        said = {views.FIELD: views.text()}
+        if page.endswith("/compare"):
+            said[addresses.RUN] = st.session_state.get(addresses.RUN, st.query_params.get(addresses.RUN))
+        view = "".join(f"&{name}={value}" for name, value in said.items() if value)
         st.markdown("**For looking only**: whoever opens it sees this view, and can start, change or delete nothing.")
         looking = workspace.address() if workspace.only_looks() else workspace.get("look")
         if looking is None:

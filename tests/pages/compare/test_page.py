@@ -175,6 +175,18 @@ def test_a_result_has_a_view_with_an_address_of_its_own(ready, session, words):
     assert "Showing 1 of 1 result" in page.text()
 
 
+def test_a_copied_link_names_the_result_that_the_page_shows(ready, session, words, monkeypatch):
+    import streamlit as st
+
+    monkeypatch.setattr(type(st.context), "url", "http://localhost:8501/compare")
+    page = listed(ready, make(1, words), words)
+    key = next(iter(records(page)))
+    assert "run=" not in page.at.sidebar.code[0].value
+    page.press(f"compare.open.{key}")
+    assert f"&run={key[:12]}" in page.at.sidebar.code[0].value
+    assert "run=" not in page.press("compare.back").at.sidebar.code[0].value
+
+
 def test_an_address_of_an_unknown_result_says_so(ready, session, words):
     page = session(listed(ready, make(2, words), words).token)
     page.at.query_params["run"] = "0" * 12
