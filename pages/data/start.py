@@ -15,7 +15,7 @@ STEPS = """1. **Data**: look at rows and labels on this page, or upload your own
 2. **Train**: keep the settings and press Train. The first result comes within seconds; on a machine that has never run
    this, within a minute.
 3. **Look into the model**: Explain shows which features speak for a label, Robustness what noise does to its
-   predictions."""
+   predictions. When you have trained a second model, Compare says which one is better."""
 
 
 def show(used: dict | None) -> None:

@@ -46,7 +46,7 @@ def _answer(own, found):
     st.caption(
         f"{others} belong to other workspaces, or to none. The disk has {free} left. "
         "When all takes more than it may, what was used longest ago is removed: never data that cannot be made again, "
-        " what is pinned, or what a job needs."
+        "what is pinned, or what a job needs."
     )
     for removal in store.removals()[:REMOVALS]:
         st.caption(f":material/history: {format.since(removal.when)}: {format.plain(removal)}.")
