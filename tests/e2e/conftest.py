@@ -122,20 +122,19 @@ def tab(browser, dashboard):
 
 @pytest.fixture
 def prepared(dashboard, monkeypatch):
-    """Make a workspace with a data set and, if asked, PLT trained on it; return the end of its address.
+    """Make a workspace with a data set and, if asked, results of PLT on it; return the end of its address.
 
     It has what an upload and a training leave behind, without the time that they take in a browser.
     """
 
-    def prepare(data, *, trained=False):
+    def prepare(data, *, trained=0):
         from pages.shared import workspace
 
         monkeypatch.setenv("XMLCORE_CACHE", str(dashboard.cache))
         one = SimpleNamespace(token=workspace.begin())
-        if trained:
-            making.show(one, making.train(one, data=data), data)
-        else:
-            making.use(one, data)
+        making.use(one, data)
+        for params in [{}, {"C": 3.0}][:trained]:
+            making.show(one, making.train(one, data=data, **params), data)
         return f"?workspace={one.token}"
 
     return prepare

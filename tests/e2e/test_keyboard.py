@@ -50,7 +50,7 @@ def trained(tab, prepared):
 
 def test_tab_reaches_every_control_in_the_order_of_the_page(trained):
     one = trained
-    for page in ("Train", "Explain", "Robustness", "Trees"):
+    for page in ("Train", "Compare", "Explain", "Robustness", "Trees", "Storage"):
         one.go(page)
         one.page.wait_for_timeout(1000)  # until figures and tables are there
         controls, reached = one.page.evaluate(CONTROLS), []

@@ -6,6 +6,7 @@ import pytest
 from browsing import easy_data
 
 pytestmark = pytest.mark.browser
+PAGES = ("Data", "Train", "Compare", "Explain", "Robustness", "Trees", "Features", "Sampling", "Jobs", "Storage")
 
 # Streamlit's own navigation has its groups of pages inside one list, which these two rules do not allow, and its
 # messages that go away by themselves have no name.
@@ -38,14 +39,14 @@ def violations(page, where):
 
 @pytest.mark.slow
 def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab, prepared):
-    one = tab(f"/train{prepared(easy_data('fruits', named=True), trained=True)}")
+    one = tab(f"/train{prepared(easy_data('fruits', named=True), trained=2)}")
     one.text("240 training and 60 test rows")
     one.text("ranks a true label first")
     wrong, contrasts = [], {}
     for width, scheme in ((1280, "light"), (400, "dark")):  # a desk, and a phone
         one.page.set_viewport_size({"width": width, "height": 1000})
         one.page.emulate_media(color_scheme=scheme)
-        for page in ("Data", "Train", "Explain", "Robustness", "Trees", "Features", "Sampling"):
+        for page in PAGES:
             one.page.goto(re.sub(r"(/\w*)?\?", f"/{page.lower()}?" if page != "Data" else "/?", one.page.url, count=1))
             one.page.get_by_role("heading", name=page, exact=True).wait_for()
             one.idle()
