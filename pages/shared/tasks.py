@@ -104,6 +104,11 @@ def ready_all(
     return found
 
 
+def asked_for(task) -> bool:
+    """Return whether a task has a result, or a job that is to make one or has failed: a folded part then opens."""
+    return task.exists() or bool(jobs.active(key=task.key) or jobs.failed(key=task.key))
+
+
 def _result(task, automatic_below, about=""):
     """Return the stored result of a task, which code made it, and its jobs; start a short task if users want that."""
     value, origin = _kept(task)

@@ -11,10 +11,14 @@ LEAST = 20  # predictions in a bin that a sentence is about
 
 
 def show(run, key, file_name: str) -> None:
-    """Show how often predictions are right by their probability; nothing for a model without probabilities."""
-    if run.model not in predictions.PROBABILITIES:
-        return
-    st.header("Calibration")
+    """Show, folded, how often predictions are right by their probability; nothing for a model without probabilities."""
+    if run.model in predictions.PROBABILITIES:
+        with st.expander("Calibration: are its probabilities right?", key="train.calibration"):
+            _draw(key, file_name)
+
+
+def _draw(key, file_name) -> None:
+    """Show what can be chosen, a sentence, the errors, and the figure."""
     left, right = st.columns([2, 3], gap="large")
     with left:
         k = st.radio(

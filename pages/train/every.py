@@ -9,15 +9,16 @@ SHOWN = {"all": "all labels", "head": "head", "torso": "torso", "tail": "tail"}
 
 
 def show(key: str, file_name: str) -> None:
-    """Show every measure of a run with its interval, or offer to take them."""
-    st.header("All measures")
-    tasks.shown(
-        experiment.task("measures", {"run": key}),
-        lambda found: _table(found, file_name),
-        automatic_below=0,  # few readers want more than the measures above, and each look at a result would start it
-        button="Take all measures, with intervals",
-        key="train.every",
-    )
+    """Show every measure of a run with its interval, or offer to take them; folded until they are asked for."""
+    task = experiment.task("measures", {"run": key})
+    with st.expander("All measures, with intervals", expanded=tasks.asked_for(task), key="train.every.folded"):
+        tasks.shown(
+            task,
+            lambda found: _table(found, file_name),
+            automatic_below=0,  # few readers want more than the measures above; each look at a result would start it
+            button="Take all measures",
+            key="train.every",
+        )
 
 
 def _table(found, file_name) -> None:

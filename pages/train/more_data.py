@@ -12,25 +12,28 @@ BUCKETS = ("head", "torso", "tail")
 
 
 def show(run, file_name: str) -> None:
-    """Show what training on fewer rows gives and what twice the rows would, or a button that measures it."""
-    st.header("What would more data buy?")
+    """Show what training on fewer rows gives and what twice the rows would, or a button that measures it.
+
+    It is folded until it is asked for.
+    """
     params = {name: value for name, value in run.params.items() if name != "random_state"}
     try:
         task = experiment.task("learning_curve", {"dataset": run.fingerprint}, {"model": run.model, "params": params})
     except (ValueError, TypeError) as error:  # a result of an earlier version, with settings that no longer exist
         st.caption(f"This cannot be measured: {format.plain(error)}")
         return
-    if not task.exists():
-        st.caption(
-            "The model is trained on 5 to 100 % of the training rows, with three seeds, and measured on the same test "
-            "rows. The curve says what twice the rows would give."
+    with st.expander("What would more data buy?", expanded=tasks.asked_for(task), key="train.more_data.folded"):
+        if not task.exists():
+            st.caption(
+                "The model is trained on 5 to 100 % of the training rows, with three seeds, and measured on the same "
+                "test rows. The curve says what twice the rows would give."
+            )
+        tasks.shown(
+            task,
+            lambda curve: _draw(curve, file_name, task.key),
+            automatic_below=0,  # some twenty trainings: few readers of a result want them
+            button="Train on growing samples",
         )
-    tasks.shown(
-        task,
-        lambda curve: _draw(curve, file_name, task.key),
-        automatic_below=0,  # some twenty trainings: few readers of a result want them
-        button="Train on growing samples",
-    )
 
 
 def _draw(curve, file_name, key):

@@ -46,9 +46,10 @@ def main() -> None:
     if run is not None:
         row = workspace.chosen_row(f"run {record['key']}")
         server.fragment(labels.show)(data, run, record["key"], file_name, labels.page_state(record["key"]))
+        server.fragment(rows.show)(data, run, record["key"], format.file_name(name), drawn_row=row)
+        st.header("More about this result")
         server.fragment(calibration.show)(run, record["key"], file_name)
         server.fragment(every.show)(record["key"], file_name)
-        server.fragment(rows.show)(data, run, record["key"], format.file_name(name), drawn_row=row)
         more_data.show(run, file_name)
 
 
