@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': r"\textquotedbl{}", "–": "--", "σ": r"$\sigma$", "≥": r"$\geq$",
+    "|": r"\textbar{}", '"': "''", "–": "--", "σ": r"$\sigma$", "≥": r"$\geq$",
+    "[": "{[}", "]": "{]}", "*": "{*}",  # at the beginning of a row they would belong to the end of the row before
 }  # fmt: skip
 
 
