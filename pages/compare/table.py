@@ -88,7 +88,7 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     frame[choice.measure] = 100 * lines[choice.measure]
     columns[choice.measure] = number(choice.measure, format="%.2f", width=68)
     if several:
-        frame["spread"] = 50 * (lines[f"{choice.measure} high"] - lines[f"{choice.measure} low"])
+        frame["spread"] = 100 * experiment.half_width(lines, choice.measure)
         columns["spread"] = number("±", format="%.2f", width=SMALL, help=f"Of {choice.measure}, over seeds.")
         frame["n"] = lines["n"]
         columns["n"] = number("Seeds", format="%d", width=58, help="Results with these settings and other seeds.")

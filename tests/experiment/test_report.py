@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 
 from tests.many_runs import make
 from tests.pages.small import small_data
-from xmlcore import experiment, metrics
+from xmlcore import Ranking, experiment, metrics
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment import side_by_side
 from xmlcore.metrics import Difference
@@ -52,6 +53,33 @@ def test_latex_marks_the_best_and_the_second_and_escapes_names():
     assert r"d & 10.00 \\" in rows and "e & -- \\\\" in rows
     assert r"& {\scriptsize 69.00--71.00} \\" in rows
     assert r"\caption{50 \% of \{it\}}" in rows and r"\toprule" in rows
+
+
+def test_latex_rows_that_begin_with_a_bracket_or_a_star_do_not_belong_to_the_row_before():
+    frame = pd.DataFrame([(run, "P@k", 1, 0.5) for run in ("[new] x", "*best*", 'a "b"')],
+                         columns=["run", "measure", "k", "value"])  # fmt: skip
+    rows = [row.split(" &")[0] for row in experiment.latex_table(frame).splitlines() if "50.00" in row]
+    assert rows == ["{[}new{]} x", "{*}best{*}", "a ''b''"]
+
+
+def test_measures_above_the_k_of_a_run_are_left_out(kept):
+    data, keys = kept
+    a, b = (experiment.load("train", key) for key in (keys[0], keys[3]))
+    short = replace(a, k=3, ranking=Ranking(a.ranking.labels[:, :3], a.ranking.scores[:, :3]))
+    frame = side_by_side.measures_with_intervals(data, {"a": short, "b": b}, measures=["P@k"])
+    assert frame["value"].isna().tolist() == [False, False, True, False, False, False]
+    assert frame["low"].isna().tolist() == frame["value"].isna().tolist()
+    assert np.isfinite(side_by_side.difference_of(data, short, b, "P@3").difference)
+    assert np.isnan(side_by_side.difference_of(data, short, b, "P@5").difference)
+    assert len(side_by_side.labels_compared(data, short, b, 5)) and len(side_by_side.rows_compared(data, short, b, 5))
+    assert set(side_by_side.buckets_side_by_side(data, {"a": short, "b": b}, 5)["run"]) == {"a", "b"}
+
+
+def test_the_half_width_of_an_interval_over_seeds_is_that_of_before_its_ends_were_cut():
+    lines = pd.DataFrame({"P@1": [0.9, 0.5, 0.05, 0.9], "P@1 low": [0.7, 0.4, 0.0, np.nan],
+                          "P@1 high": [1.0, 0.6, 0.2, np.nan]})  # fmt: skip
+    found = experiment.half_width(lines, "P@1")
+    assert found[:3].round(9).tolist() == [0.2, 0.1, 0.15] and np.isnan(found[3])
 
 
 def test_labels_of_two_runs_are_compared_and_wins_add_up(kept):

@@ -29,7 +29,7 @@ from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
 from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selection_plan
 from xmlcore.experiment.examine import examining_seconds
-from xmlcore.experiment.kept_runs import parameters, runs, seeds_grouped
+from xmlcore.experiment.kept_runs import half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.latex import latex_table
 from xmlcore.experiment.learning_curves import LearningCurve, learning_curve
 from xmlcore.experiment.measures import Measured, measure_ranking
@@ -105,6 +105,7 @@ __all__ = [
     "from_record",
     "full_params",
     "held_out",
+    "half_width",
     "import_workspace",
     "keep",
     "label_tree_model",

@@ -130,6 +130,25 @@ def seeds_grouped(frame: "pd.DataFrame") -> "pd.DataFrame":
     return made[[*_COLUMNS, "keys", "seeds", "n", *ends]]
 
 
+def half_width(lines: "pd.DataFrame", measure: str) -> "pd.Series":
+    """Return half of the width of the interval over seeds, before its ends were cut at 0 and 1.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        Lines of :func:`seeds_grouped`.
+    measure : str
+        A column, such as "P@1".
+
+    Returns
+    -------
+    Series
+        In [0, 1]; NaN for one run.
+    """
+    below, above = lines[measure] - lines[f"{measure} low"], lines[f"{measure} high"] - lines[measure]
+    return below.where(below > above, above)
+
+
 def setting_of(fingerprint: str, model: str, params: dict, k: int) -> str:
     """Return the hash that runs share which differ only in their seed: 16 hex digits."""
     described = [fingerprint, model, {name: value for name, value in params.items() if name != SEED}, k]

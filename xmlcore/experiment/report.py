@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from xmlcore import __version__, metrics
 from xmlcore.experiment import side_by_side
 from xmlcore.experiment.catalog import MODELS
-from xmlcore.experiment.kept_runs import KS, parameters, runs, seeds_grouped
+from xmlcore.experiment.kept_runs import KS, half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.task import load
 from xmlcore.experiment.train import Train, changed_params
 
@@ -145,7 +145,7 @@ def _part(lines, measure, figures) -> str:
     from xmlcore.store import StoreError
 
     where = lines["dataset"].iloc[0]
-    head = f"<h2>{html.escape(where)}</h2>"
+    head, drawn_name = f"<h2>{html.escape(where)}</h2>", html.escape(where, quote=False)
     try:
         data = load_saved(lines["fingerprint"].iloc[0])
         kept = {line["run"]: load(Train.kind, _middle(line, measure)) for _, line in lines.head(MOST).iterrows()}
@@ -164,15 +164,15 @@ def _part(lines, measure, figures) -> str:
     frame = side_by_side.measures_with_intervals(data, kept)
     text.append(f"<h3>Measures with 95 % intervals over test rows, {len(kept)} of {len(lines)} lines</h3>")
     text.append(_table_of_measures(frame))
-    text.append(_figure(figures, drawing.measures_compared(frame, f"Measures on {where}")))
+    text.append(_figure(figures, drawing.measures_compared(frame, f"Measures on {drawn_name}")))
     buckets = side_by_side.buckets_side_by_side(data, kept)
-    text.append(_figure(figures, drawing.buckets_compared(buckets, "recall", f"Recall on {where}, top 5")))
+    text.append(_figure(figures, drawing.buckets_compared(buckets, "recall", f"Recall on {drawn_name}, top 5")))
     costs = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
     if len(costs) > 1:
         models = [side_by_side.model_style(m, p) for m, p in zip(costs["model"], costs["params"])]
         drawn = costs.assign(model=models, model_mb=costs["model_bytes"] / 1e6)
         drawn[measure] *= 100
-        title = f"{measure} on {where} against time and memory"
+        title = f"{measure} on {drawn_name} against time and memory"
         text.append(_figure(figures, drawing.frontier(drawn, COSTS, [measure], title)))
     return "\n".join(text)
 
@@ -185,7 +185,9 @@ def _middle(line, measure) -> str:
 
 def _answer(data, kept, lines, measure) -> str:
     """Return sentences: which line is best, and of which others it is really better."""
-    names = list(kept)
+    names = lines.loc[lines["run"].isin(kept) & lines[measure].notna(), "run"].tolist()
+    if not names:
+        return f"{html.escape(measure)} is not known of any of these results."
     value = f"{measure} {100 * lines[measure].iloc[0]:.1f} %"
     best = f"<b>{html.escape(names[0])}</b> is best: {value}."
     if len(names) == 1:
@@ -208,11 +210,11 @@ def _table_of_runs(lines, measure) -> str:
     """Return a table of all lines with measures, seeds, time and memory."""
     shown = list(dict.fromkeys((measure, "P@1", "P@3", "P@5", "nDCG@5", "PSP@5")))
     heads = ["Model", *(f"{one}, %" for one in shown), "Seeds", "Training, s", "Model, MB"]
-    rows = []
-    for _, line in lines.iterrows():
+    rows, spreads = [], {one: half_width(lines, one) for one in shown}
+    for index, line in lines.iterrows():
         cells = [html.escape(line["run"])]
         for one in shown:
-            spread = f" ± {50 * (line[f'{one} high'] - line[f'{one} low']):.2f}" if line["n"] > 1 else ""
+            spread = f" ± {100 * spreads[one][index]:.2f}" if line["n"] > 1 else ""
             cells.append(f"{100 * line[one]:.2f}{spread}" if line[one] == line[one] else "–")
         rows.append([*cells, str(line["n"]), f"{line['fit_s']:.3g}", f"{line['model_bytes'] / 1e6:.3g}"])
     note = (
@@ -229,8 +231,11 @@ def _table_of_measures(frame) -> str:
         order = sorted({round(100 * value, 2) for value in own["value"] if value == value}, reverse=True)
         cells = []
         for line in own.itertuples():
+            if line.value != line.value:
+                cells.append("–")
+                continue
             text = f"{100 * line.value:.2f}"
-            mark = order.index(round(100 * line.value, 2)) if line.value == line.value else -1
+            mark = order.index(round(100 * line.value, 2))
             text = f"<b>{text}</b>" if mark == 0 else f'<span class="second">{text}</span>' if mark == 1 else text
             cells.append(f"{text}<br><small>{100 * line.low:.2f} to {100 * line.high:.2f}</small>")
         rows.append([html.escape(measure.replace("@k", f"@{k}")), *cells])

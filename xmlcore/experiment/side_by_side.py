@@ -1,5 +1,6 @@
 """Several runs on one data set side by side: measures with intervals, labels, rows, and differences in words."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from xmlcore import metrics
 from xmlcore.datasets.statistics import BUCKETS, label_buckets
 from xmlcore.experiment.kept_runs import KS
+from xmlcore.ranking import Ranking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +40,8 @@ def measures_with_intervals(
     Returns
     -------
     DataFrame
-        A line per run, measure and k: ``run``, ``model``, ``measure``, ``k``, ``value``, ``low``, ``high``, in [0, 1].
+        A line per run, measure and k: ``run``, ``model``, ``measure``, ``k``, ``value``, ``low``, ``high``, in [0, 1];
+        NaN above the run's k.
     """
     import pandas as pd
 
@@ -46,10 +49,36 @@ def measures_with_intervals(
     frames = []
     for name, run in runs.items():
         found = metrics.intervals(
-            dataset.Y_test, run.ranking, list(ks), measures=list(measures), inv_ps=inv_ps, n_resamples=n_resamples
+            dataset.Y_test,
+            wide(run, max(ks)),
+            list(ks),
+            measures=list(measures),
+            inv_ps=inv_ps,
+            n_resamples=n_resamples,
         )
+        found.loc[found["k"] > run.k, ["value", "low", "high"]] = np.nan  # it predicts fewer labels for a row
         frames.append(found.assign(run=name, model=model_style(run.model, run.params)))
     return pd.concat(frames, ignore_index=True)[["run", "model", "measure", "k", "value", "low", "high"]]
+
+
+def wide(run: "Run", k: int) -> Ranking:
+    """Return the ranking of a run with places for k labels or more: those above the run's own k have no label.
+
+    Parameters
+    ----------
+    run : Run
+    k : int
+
+    Returns
+    -------
+    Ranking
+    """
+    missing = k - run.ranking.labels.shape[1]
+    if missing <= 0:
+        return run.ranking
+    places = ((0, 0), (0, missing))
+    labels = np.pad(run.ranking.labels, places, constant_values=-1)
+    return Ranking(labels, np.pad(run.ranking.scores, places))
 
 
 def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5) -> "pd.DataFrame":
@@ -72,7 +101,7 @@ def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5)
     buckets = label_buckets(_training_rows(dataset))
     frames = []
     for name, run in runs.items():
-        found = metrics.labels_by_bucket(metrics.by_label(dataset.Y_test, run.ranking, k), buckets)
+        found = metrics.labels_by_bucket(metrics.by_label(dataset.Y_test, wide(run, k), k), buckets)
         found.insert(0, "model", model_style(run.model, run.params))
         found.insert(0, "run", name)
         frames.append(found)
@@ -97,7 +126,7 @@ def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "pd.D
     """
     import pandas as pd
 
-    one, other = (metrics.by_label(dataset.Y_test, run.ranking, k) for run in (a, b))
+    one, other = (metrics.by_label(dataset.Y_test, wide(run, k), k) for run in (a, b))
     n_train = _training_rows(dataset)
     frame = pd.DataFrame(
         {
@@ -185,11 +214,13 @@ def difference_of(dataset: "Dataset", a: "Run", b: "Run", measure: str = "P@1") 
     Returns
     -------
     xmlcore.metrics.Difference
-        See :func:`xmlcore.metrics.paired_permutation`.
+        See :func:`xmlcore.metrics.paired_permutation`; NaN for a k above that of a run.
     """
     name, k = measure.split("@")
     weights = {"inv_ps": metrics.inverse_propensity(dataset.Y_train)} if f"{name}@k" in PROPENSITY else {}
-    return metrics.paired_permutation(dataset.Y_test, a.ranking, b.ranking, f"{name}@k", int(k), **weights)
+    rankings = (wide(run, int(k)) for run in (a, b))
+    found = metrics.paired_permutation(dataset.Y_test, *rankings, f"{name}@k", int(k), **weights)
+    return found if int(k) <= min(a.k, b.k) else replace(found, difference=np.nan, p_value=np.nan)
 
 
 def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1") -> str:
