@@ -53,7 +53,10 @@ def _best(lines, choice) -> None:
     found = of_runs.difference(of_runs.middle(lines.iloc[0], measure), of_runs.middle(lines.iloc[1], measure), measure)
     of = format.count(len(lines), WORDS[choice.lines])
     said = f"On **{where}**, **{best}** has the highest {measure} of {of}: **{format.percent(values[0])}**{seeds}. "
+    following = f"The next is **{format.plain(names[1])}**, {format.percent(values[1])}."
     if found is None:
-        st.markdown(f"{said}The next is **{format.plain(names[1])}**, {format.percent(values[1])}.")
+        st.markdown(said + following)
+    elif found.difference < 0:  # only where lines have several seeds
+        st.markdown(f"{said}{following} Of the results nearest to the two means it is ahead, so this may be chance.")
     else:
         st.markdown(said + of_runs.in_words(found, names[0], names[1], measure))

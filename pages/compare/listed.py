@@ -153,6 +153,29 @@ def grouped(frame, choice: Choice) -> pd.DataFrame:
     return lines.assign(title=_titles(lines))
 
 
+def chosen(frame, lines, choice: Choice, ticked: set) -> pd.DataFrame:
+    """Return the lines of the table all of whose results are ticked, and lines of the other ticked results.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        All results.
+    lines : DataFrame
+        Those of the table, from :func:`grouped`.
+    choice : Choice
+    ticked : set of str
+        Keys of results.
+    """
+    here = lines[lines["keys"].map(ticked.issuperset).astype(bool)]
+    hidden = frame[frame["key"].isin(ticked - {key for keys in here["keys"] for key in keys})]
+    if hidden.empty:
+        return here
+    others = grouped(hidden, Choice(choice.measure, "result" if choice.lines == "result" else "settings"))
+    both = pd.concat([here, others]) if len(here) else others
+    both = both.sort_values(choice.measure, ascending=False, kind="stable", na_position="last").reset_index(drop=True)
+    return both.assign(title=_titles(both))
+
+
 def _titles(lines) -> list[str]:
     """Return a name for each line, by which lines of one data set differ: the user's, or the model and its settings."""
     short = [row.run if row.named else experiment.model_title(row.model, row.params) for row in lines.itertuples()]

@@ -13,10 +13,12 @@ def middle(line, measure: str) -> str:
     return own["key"].iloc[int((own[measure] - line[measure]).abs().to_numpy().argmin())]
 
 
-def readable(keys: list[str]) -> list[str]:
-    """Return the keys of the results whose predictions and data sets can be read."""
+def readable(keys: list[str], most: int) -> list[str]:
+    """Return the keys of the first results, ``most`` at most, whose predictions and data sets can be read."""
     found = []
     for key in keys:
+        if len(found) == most:
+            break
         try:
             server.dataset(server.run(key).fingerprint)
         except (store.StoreError, OSError):

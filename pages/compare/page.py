@@ -30,11 +30,7 @@ def main() -> None:
     table.show(lines, choice, len(frame))
     ticked = [k for k in table.chosen_keys() if k in records]
     table.buttons([records[k] for k in ticked], lines, frame, choice)
-    chosen = lines.head(0)
-    if ticked:  # also those that are filtered out
-        all_lines = listed.grouped(frame, listed.Choice(choice.measure, choice.lines))
-        chosen = all_lines[[set(keys) <= set(ticked) for keys in all_lines["keys"]]]
-    side.show(chosen, lines, choice)
+    side.show(listed.chosen(frame, lines, choice, set(ticked)), lines, choice)
 
 
 main()

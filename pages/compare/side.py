@@ -30,7 +30,7 @@ def show(chosen, lines, choice) -> None:
     of = lines[(lines["fingerprint"] == fingerprint) & lines[choice.measure].notna()]
     wanted = chosen[chosen["fingerprint"] == fingerprint] if len(chosen) else of.head(FIRST)
     names = {of_runs.middle(line, choice.measure): line["title"] for _, line in wanted.iterrows()}
-    keys = of_runs.readable(list(names))[:MOST]
+    keys = of_runs.readable(list(names), MOST)
     where = wanted["dataset"].iloc[0] if len(wanted) else ""
     file_name = f"{format.file_name(where)}-compared"
     if len(keys) == 1:

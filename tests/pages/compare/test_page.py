@@ -159,6 +159,35 @@ def test_two_ticked_lines_stand_side_by_side(ready, words):
     assert {"Measures, LaTeX", "Measures, CSV", "All results, CSV", "Report, HTML"} <= page.downloads()
 
 
+def test_ticked_lines_are_compared_whatever_the_filter_and_the_grouping(ready, words):
+    page = listed(ready, make(15, words), words)
+    keys = list(records(page))
+    path = workspace_path(page)
+    stored = json.loads(path.read_text())
+    for one in stored["runs"]:
+        if one["key"] in (keys[0], keys[6], keys[12]):  # of several seeds, one has the tag
+            one["tags"] = ["some"]
+    path.write_text(json.dumps(stored))
+    page = ticked(page.run(), [keys[0], keys[12], keys[6]])
+    page.at.selectbox(key="compare.tag").set_value("some")
+    assert "3 side by side on words" in page.run().text()
+    page.at.selectbox(key="compare.lines").set_value("model")
+    assert "3 side by side on words" in page.run().text()
+    page.at.selectbox(key="compare.tag").set_value("all")
+    assert "3 side by side on words" in page.run().text()
+
+
+def test_only_as_many_results_are_read_as_stand_side_by_side(ready, words, monkeypatch):
+    from pages.shared import server
+
+    page = listed(ready, make(60, words, seeds=1), words)
+    read, real = set(), server.run
+    monkeypatch.setattr(server, "run", lambda key: read.add(key) or real(key))
+    page = ticked(page, list(records(page)))
+    assert "12 side by side on words" in page.text() and "Showing 12 of 60 lines" in page.text()
+    assert len(read) <= 14
+
+
 def test_a_result_has_a_view_with_an_address_of_its_own(ready, session, words):
     runs = make(1, words, first=6)
     key = runs[0]["key"]
