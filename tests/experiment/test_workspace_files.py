@@ -81,6 +81,12 @@ def test_imported_data_sets_are_never_removed_to_make_room_and_results_are_runs_
     assert experiment.runs([run])["P@1"].notna().all()
 
 
+@pytest.mark.parametrize("written", ["2026-01-02T03:04:05", "2026-W01-5T04:04:05+01:00"])
+def test_times_in_the_list_have_one_form(file, written):
+    rewritten(file, change_list(lambda found: found["contents"]["runs"][0].update(created=written)))
+    assert experiment.import_workspace(file)["contents"]["runs"][0]["created"] == "2026-01-02T03:04:05+00:00"
+
+
 def test_what_an_early_version_made_is_left_out_and_said(tmp_path):
     store.save("runs", "ab" * 16, {"model": "PLT"})
     said = experiment.export_workspace(tmp_path / "w.zip", ["ab" * 16])

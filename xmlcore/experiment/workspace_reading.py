@@ -361,8 +361,9 @@ def _contents(contents, artifacts) -> dict:
 def _listed(record, one) -> dict:
     """Return the record of a run or selection as a workspace lists it."""
     created = record.get("created")
-    with contextlib.suppress(TypeError, ValueError):
-        datetime.fromisoformat(created)
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        moment = datetime.fromisoformat(created)
+        created = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
         listed = {"key": one.key, "fingerprint": one.task.inputs["dataset"], **one.task.params, "created": created}
         listed |= {name: text for name in ("name", "note") if (text := _text(record.get(name)))}
         if isinstance(record.get("tags"), list):
