@@ -184,9 +184,10 @@ def _read(key):
 
 
 def needed() -> set[str]:
-    """Return the keys of what jobs that wait or run read, and of what they make, whoever has started them."""
+    """Return the keys of what jobs and sweeps that wait or run read, and of what they make, whoever started them."""
     active = [job for job in queue().jobs() if job.active]
-    return {key for job in active for _, key in (*job.plan.reads, *job.plan.writes)}
+    keys = {key for job in active for _, key in (*job.plan.reads, *job.plan.writes)}
+    return keys.union(*(driver.needs() for driver in list(drivers().values())))
 
 
 def make_room() -> None:
@@ -243,6 +244,11 @@ def warm_up():
     return next(iter(queue().jobs(owner=SERVER)), None)
 
 
+def drivers() -> dict:
+    """Return the threads that carry out sweeps, by the keys of the sweeps."""
+    return _drivers(str(cache_root()))
+
+
 def past_states() -> dict:
     """Return the states of jobs that other server processes have run, by id."""
     return {job.id: job.state for job in queue().past()}
@@ -267,6 +273,12 @@ def _queue(root: str) -> jobs.Queue:
 @st.cache_resource(show_spinner=False)
 def _job_records(root: str) -> dict:
     """Return the records of jobs of a cache folder."""
+    return {}
+
+
+@st.cache_resource(show_spinner=False)
+def _drivers(root: str) -> dict:
+    """Return the threads that carry out sweeps of a cache folder."""
     return {}
 
 

@@ -5,6 +5,7 @@ it was started, in seconds since 1970) and ``stopped`` (whether the user stopped
 """
 
 import json
+import threading
 import time
 
 import streamlit as st
@@ -13,9 +14,9 @@ from pages.shared import actions, format, server, workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.sweep_drive import Driver
 from xmlcore.jobs import default_workers
-from xmlcore.store import cache_root
 
 EVERY = 1.5  # seconds between two updates of a sweep's progress
+_changing = threading.Lock()  # sessions, which start and stop sweeps, have threads of their own
 MOST_LISTED = 20  # sweeps of one data set that the workspace remembers
 
 
@@ -51,14 +52,14 @@ def start(task) -> None:
         data["sweeps"] = [one for one in others if one["key"] not in dropped] + [record | {"stopped": False}]
 
     workspace.update(add)
-    drivers = _drivers(str(cache_root()))
-    driver, owners = drivers.get(task.key, (None, set()))
-    if driver is not None and driver.active and not driver.stopping:
-        drivers[task.key] = driver, owners | {workspace.token()}
-    elif not task.exists() or server.loaded(task).lost:
-        server.forget()  # values in memory may come from the result that will be replaced
-        driver = Driver(task, server.queue(), owner=workspace.token(), at_once=default_workers())
-        drivers[task.key] = driver, {workspace.token()}
+    owner, queue, drivers = workspace.token(), server.queue(), server.drivers()
+    with _changing:
+        driver = drivers.get(task.key)
+        if driver is not None and driver.active and not driver.stopping:
+            driver.owners = driver.owners | {owner}
+        elif not task.exists() or server.loaded(task).lost:
+            server.forget()  # values in memory may come from the result that will be replaced
+            drivers[task.key] = Driver(task, queue, owner, at_once=lambda: max(default_workers(), queue.slots))
 
 
 def stop(record: dict) -> None:
@@ -73,18 +74,21 @@ def stop(record: dict) -> None:
                 one["stopped"] = True
 
     workspace.update(change)
-    drivers = _drivers(str(cache_root()))
-    driver, owners = drivers.get(record["key"], (None, set()))
-    owners = owners - {workspace.token()}
-    if driver is not None:
-        drivers[record["key"]] = driver, owners
-        if not owners:
+    owner, driver = workspace.token(), driver_of(record)
+    with _changing:
+        if driver is None or owner not in driver.owners:
+            return
+        if driver.owners == {owner}:
             driver.stop()
+            return
+        driver.owners = driver.owners - {owner}
+    for job in list(driver.jobs.values()):
+        server.queue().cancel(job.id, owner=owner)  # it goes on for the others
 
 
 def driver_of(record: dict) -> Driver | None:
     """Return the thread that carries out a sweep; None if this server process has none."""
-    return _drivers(str(cache_root())).get(record["key"], (None, set()))[0]
+    return server.drivers().get(record["key"])
 
 
 def state(record: dict) -> str:
@@ -104,6 +108,26 @@ def running() -> list:
     return [record for record in workspace.get("sweeps") if state(record) == "running"]
 
 
+def interrupted() -> list:
+    """Return the records of this workspace's sweeps that the end of the app has interrupted."""
+    known = workspace.get("known")
+    found = [record for record in workspace.get("sweeps") if record["fingerprint"] in known]
+    return [record for record in found if state(record) == "interrupted"]
+
+
+def name(record: dict) -> str:
+    """Return what a sweep does, in words."""
+    return task_of(record).title_on(workspace.get("known").get(record["fingerprint"], {}).get("name", "a data set"))
+
+
+def waits(driver) -> str:
+    """Return what the next training of a sweep waits for, in words; empty if one runs."""
+    active = [job for job in list(driver.jobs.values()) if job.active]
+    if not active or any(job.state == "running" or job.starting for job in active):
+        return ""
+    return active[0].words
+
+
 def watch_all() -> None:
     """Show how far the sweeps of this workspace are, in few lines, for the sidebar."""
     if running():
@@ -115,13 +139,6 @@ def _few_lines() -> None:
     for record in running():
         task = task_of(record)
         plan = task.plan(driver_of(record).failures)
-        name = workspace.get("known").get(record["fingerprint"], {}).get("name", "a data set")
-        st.caption(f"{format.plain(task.title_on(name))}  \n{plan.done:,} of {plan.total:,} trainings")
+        st.caption(f"{format.plain(name(record))}  \n{plan.done:,} of {plan.total:,} trainings")
         st.progress(plan.done / plan.total)
         actions.button("Stop", key=f"stop-sweep-side-{record['key']}", on_click=stop, args=(record,))
-
-
-@st.cache_resource(show_spinner=False)
-def _drivers(root: str) -> dict:
-    """Return the threads that carry out sweeps of a cache folder, with the workspaces that want them, by key."""
-    return {}

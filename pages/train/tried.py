@@ -92,6 +92,9 @@ def _say_progress(record, task, plan, state):
     st.progress(plan.done / max(plan.total, 1), text=format.plain(said))
     if state == "failed":
         st.error(format.plain(driver.error))
+    waits = sweeping.waits(driver) if state == "running" else ""
+    if waits:
+        st.caption(f"No training runs now. {format.plain(waits)}: see the Jobs page.")
     best = task.best_so_far(plan)
     if best is not None:
         st.markdown(

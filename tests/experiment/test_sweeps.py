@@ -1,6 +1,7 @@
 """Sweeps: what is tried, what is chosen, and that they go on where they were."""
 
 import json
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -167,6 +168,35 @@ def test_settings_that_cannot_be_trained_are_said_and_do_not_end_the_sweep(easy,
     assert none.best is None and none.final_tasks() == [] and none.test is None
 
 
+def test_a_setting_that_cannot_be_trained_on_all_rows_is_not_chosen(easy, calls, monkeypatch):
+    train = experiment.KINDS["trial"].run
+
+    def run(task, progress=None, files=None):
+        value = train(task)
+        return value if task.params["n_rows"] else value | {"measures": None, "error": "too many rows"}
+
+    monkeypatch.setattr(experiment.KINDS["trial"], "run", run)
+    monkeypatch.setattr(sweeps, "LEAST_SAMPLE", 10)
+    grid = {"C": [float(c) for c in range(1, 10)], "max_leaf_labels": [4]}
+    found = quick(easy, grid, method="halving")
+    assert found.best["C"] == 8.0 and found.value == 0.8, "of the settings that never failed the best"
+
+
+@pytest.mark.parametrize("with_queue", [False, True])
+def test_a_trial_whose_result_cannot_be_read_is_not_tried_for_ever(easy, calls, queue, monkeypatch, with_queue):
+    bad, load = made(easy).trial(0, 1, 0).key, sweeps._loaded
+
+    def loaded(root, key):
+        if key == bad:
+            raise store.UnreadableArtifactError("written by another version")
+        return load(root, key)
+
+    monkeypatch.setattr(sweeps, "_loaded", loaded)
+    found = quick(easy, queue=queue if with_queue else None)
+    assert found.table["state"].tolist() == ["done", "failed", "done", "done"] and len(calls) == 4
+    assert "cannot be read" in found.table["error"][1] and found.lost == 1
+
+
 def test_an_error_of_the_model_is_kept_as_the_reason(easy, monkeypatch):
     monkeypatch.setattr(
         experiment.sweep_trials, "run_and_model", lambda *_: (_ for _ in ()).throw(ValueError("too\nfew"))
@@ -216,8 +246,6 @@ def test_a_sweep_goes_on_where_it_was_stopped(easy, calls):
 
 
 def test_a_driver_is_stopped_and_started_again(easy, calls, queue, monkeypatch):
-    import threading
-
     go_on, train = threading.Event(), experiment.KINDS["trial"].run
 
     def run(task, progress, files=None):
@@ -231,14 +259,46 @@ def test_a_driver_is_stopped_and_started_again(easy, calls, queue, monkeypatch):
     while len(calls) < 2:
         time.sleep(0.01)
     assert driver.active and not task.exists()
+    assert (
+        driver.needs() == {task.fingerprint, *(trial.key for trial in task._trials.values())} and len(task._trials) == 4
+    )
     driver.stop(wait=20)
-    assert not driver.active and driver.error is None
+    assert not driver.active and driver.error is None and driver.needs() == set()
     assert all(job.wait(20) for job in queue.jobs())  # the one that ran has noticed that it was cancelled
     assert not task.exists() and task.plan().done == 2 and task.best_so_far(task.plan()) is not None
     go_on.set()
     again = experiment.Driver(task, queue, owner="me")
     again._thread.join(30)
     assert task.exists() and len(calls) == 4 and task.load().best["C"] == 10.0
+
+
+def test_trainings_belong_to_all_who_want_the_sweep(easy, calls, queue, monkeypatch):
+    go_on, train = threading.Event(), experiment.KINDS["trial"].run
+    monkeypatch.setattr(
+        experiment.KINDS["trial"], "run", lambda task, progress=None, files=None: go_on.wait(20) and train(task)
+    )
+    driver = experiment.Driver(made(easy), queue, owner="a", at_once=1)
+    while not driver.jobs:
+        time.sleep(0.01)
+    driver.owners = {"a", "b"}
+    go_on.set()
+    driver._thread.join(30)
+    *later, first = queue.jobs()
+    assert first.owners == ("a",) and {owner for job in later for owner in job.owners} == {"a", "b"}
+    assert made(easy).exists() and len(calls) == 4
+
+
+def test_as_many_trainings_run_as_a_function_allows_by_then(easy, calls, queue, monkeypatch):
+    train, at_once = experiment.KINDS["trial"].run, []
+
+    def run(task, progress=None, files=None):
+        at_once.append(sum(job.active for job in queue.jobs()))
+        return train(task)
+
+    monkeypatch.setattr(experiment.KINDS["trial"], "run", run)
+    assert queue.slots == 3
+    quick(easy, queue=queue, at_once=lambda: min(1, queue.slots))
+    assert at_once == [1] * 4
 
 
 def test_a_trial_whose_worker_failed_is_said_and_tried_again_by_the_next_sweep(easy, calls, queue):

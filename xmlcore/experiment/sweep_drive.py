@@ -2,12 +2,13 @@
 
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from xmlcore import store
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.submitting import submit
-from xmlcore.experiment.sweeps import Sweep, SweepSettings
+from xmlcore.experiment.sweeps import UNREADABLE, Sweep, SweepSettings, kept_trial
 from xmlcore.experiment.task import keep, task
 from xmlcore.experiment.train import changed_params
 from xmlcore.progress import Cancelled, Progress, part_of, silent
@@ -118,8 +119,8 @@ def sweep(
 def drive(
     made: SweepSettings,
     queue: "Queue",
-    owner: str = "",
-    at_once: int | None = None,
+    owner: "str | Callable[[], set[str]]" = "",
+    at_once: "int | Callable[[], float] | None" = None,
     progress: Progress = silent,
     stopped: threading.Event | None = None,
     jobs: dict | None = None,
@@ -132,10 +133,11 @@ def drive(
     made : SweepSettings
         The task of the sweep.
     queue : xmlcore.jobs.Queue
-    owner : str
-        Owner of the jobs.
-    at_once : int, optional
-        Most trials that wait or run at the same time; by default all.
+    owner : str or callable
+        Owner of the jobs, or a function that returns their owners whenever a job is submitted.
+    at_once : int or callable, optional
+        Most trials that wait or run at the same time, or a function that returns it whenever one has ended; by default
+        all.
     progress : callable, optional
         Told how far all trials are together; an exception from it stops the sweep.
     stopped : threading.Event, optional
@@ -154,15 +156,21 @@ def drive(
 
     jobs, failures = {} if jobs is None else jobs, {} if failures is None else failures
     stopped = threading.Event() if stopped is None else stopped
+    owners = owner if callable(owner) else lambda: {owner}
+    asked: set[str] = set()
     data = in_use_or_saved(made.fingerprint)  # kept in memory, so that it is not read for each estimate
     try:
         plan = made.plan()
         while not plan.complete and not stopped.is_set():
+            most = at_once() if callable(at_once) else at_once
             for trial in plan.waiting:
-                if at_once is not None and len(jobs) >= at_once:
+                if most is not None and len(jobs) >= most:
                     break
                 if trial.key not in jobs:
-                    jobs[trial.key] = submit(queue, trial, owner, _title(made, trial), estimate=trial.estimate_on(data))
+                    estimate, title = trial.estimate_on(data), _title(made, trial)
+                    for one in owners():
+                        jobs[trial.key] = submit(queue, trial, one, title, estimate=estimate)
+                        asked.add(one)
             _wait(jobs, plan, progress, stopped)
             for key, job in list(jobs.items()):
                 if job.active:
@@ -172,6 +180,8 @@ def drive(
                     failures[key] = "This training was stopped."
                 elif job.state == "failed":
                     failures[key] = job.error
+                elif kept_trial(key) is None:  # else it would be tried again and again
+                    failures[key] = UNREADABLE
             plan = made.plan(failures)
         if plan.complete:
             with store.writing(made.folder, made.key, replace=True, **made.facts()) as path:
@@ -179,7 +189,8 @@ def drive(
         return plan.complete
     finally:
         for job in list(jobs.values()):
-            queue.cancel(job.id, owner=owner)
+            for one in asked:
+                queue.cancel(job.id, owner=one)
 
 
 def _wait(jobs, plan, progress, stopped) -> None:
@@ -209,14 +220,16 @@ class Driver:
     made : SweepSettings
     queue : xmlcore.jobs.Queue
     owner : str
-        Owner of the jobs.
-    at_once : int, optional
+        Who wants it first.
+    at_once : int or callable, optional
         As for :func:`drive`.
 
     Attributes
     ----------
     key : str
         Key of the sweep.
+    owners : set of str
+        Owners of the jobs that it submits; to be replaced, not changed.
     jobs : dict
         The jobs that wait or run, by the keys of their trials.
     failures : dict
@@ -229,9 +242,9 @@ class Driver:
 
     def __init__(self, made, queue, owner="", at_once=None):
         self.key, self.jobs, self.failures, self.error, self.started = made.key, {}, {}, None, time.time()
-        self._stopped = threading.Event()
+        self.owners, self._made, self._stopped = {owner}, made, threading.Event()
         self._thread = threading.Thread(
-            target=self._run, args=(made, queue, owner, at_once), name="xmlcore-sweep", daemon=True
+            target=self._run, args=(made, queue, at_once), name="xmlcore-sweep", daemon=True
         )
         self._thread.start()
 
@@ -245,6 +258,16 @@ class Driver:
         """Whether it was stopped and has not ended yet."""
         return self._stopped.is_set() and self.active
 
+    def needs(self) -> set[str]:
+        """Return the keys of what the sweep needs while it runs: its data set, and its trials as far as it knows them.
+
+        Returns
+        -------
+        set of str
+            Empty when it has ended.
+        """
+        return {self._made.fingerprint, *self._made.known_trials()} if self.active else set()
+
     def stop(self, wait: float | None = None) -> None:
         """Stop the sweep; what has been done stays, and it can be started again.
 
@@ -257,10 +280,12 @@ class Driver:
         if wait is not None:
             self._thread.join(wait)
 
-    def _run(self, made, queue, owner, at_once):
+    def _run(self, made, queue, at_once):
         """Carry out the sweep, and note why it failed."""
         try:
-            drive(made, queue, owner, at_once, stopped=self._stopped, jobs=self.jobs, failures=self.failures)
+            drive(
+                made, queue, lambda: self.owners, at_once, stopped=self._stopped, jobs=self.jobs, failures=self.failures
+            )
         except Cancelled:
             pass
         except Exception as error:  # shown to the user: there is no other place for it

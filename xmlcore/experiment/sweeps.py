@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MEASURES = ("P", "R", "nDCG", "PSP", "PSnDCG")  # each is followed by @ and a number
 K = 5  # trials are measured at 1 to 5, and further if the measure asks for it
 LEAST_SAMPLE = 100  # rows of the smallest sample of successive halving
+UNREADABLE = "Its result was kept, and cannot be read or has been removed."
 MOST_ESTIMATED = 60  # settings whose times are estimated; the mean of these stands for all
 DEFAULTS = {
     "model": "PLT",
@@ -154,6 +155,7 @@ class SweepSettings(Task):
     """
 
     kind, folder, result = "sweep", "sweeps", Sweep
+    on_cluster = False  # it keeps its trials besides its result
 
     def complete(self, params):
         check_names(params, (*DEFAULTS, "grid"))
@@ -248,6 +250,15 @@ class SweepSettings(Task):
             wanted |= {"params": params, "n_rows": self.rungs[rung].n_rows, "k": self._k}
             made = self._trials[rung, setting, seed] = task("trial", self.inputs, wanted)
         return made
+
+    def known_trials(self) -> list[str]:
+        """Return the keys of the trials that :meth:`trial` has returned so far.
+
+        Returns
+        -------
+        list of str
+        """
+        return [trial.key for trial in list(self._trials.values())]  # a list: other threads may add trials
 
     @cached_property
     def _trials(self) -> dict:
@@ -346,8 +357,9 @@ class SweepSettings(Task):
         -------
         (int, float) or None
         """
+        failed = {line["setting"] for line in plan.trials if line["state"] == "failed"}  # in this round or a later one
         for at in range(len(self.rungs) - 1, -1, -1):
-            lines = [line for line in plan.trials if line["rung"] == at]
+            lines = [line for line in plan.trials if line["rung"] == at and line["setting"] not in failed]
             means = _means(lines)
             if means:
                 best = self._ranked(lines)[0]
@@ -389,11 +401,14 @@ class SweepSettings(Task):
 
     def run(self, progress: Progress = silent, files=None):
         """Make all trials that have no result, one after the other, in this process."""
+        failures: dict[str, str] = {}
         plan = self.plan()
         while not plan.complete:
             for at, trial in enumerate(plan.waiting):
                 keep(trial, _as_part(progress, plan.done + at, plan.total))
-            plan = self.plan()
+                if kept_trial(trial.key) is None:
+                    failures[trial.key] = UNREADABLE
+            plan = self.plan(failures)
         return self.value(plan)
 
 

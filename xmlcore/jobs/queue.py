@@ -244,6 +244,11 @@ class Queue:
         return self._cluster.words if self._cluster is not None and self._cluster.is_there else self._here.words
 
     @property
+    def slots(self) -> float:
+        """How many jobs run at the same time at most: the workers of this machine, or the threads of the cluster's."""
+        return self._cluster.slots() if self._cluster is not None and self._cluster.is_there else self._here.slots()
+
+    @property
     def problem(self) -> str:
         """Why jobs do not run on the cluster, and what to do; empty if there is no problem, or no cluster."""
         return "" if self._cluster is None else self._cluster.problem
@@ -361,8 +366,7 @@ class Queue:
         """Start waiting jobs, in their order, as long as workers and memory are free."""
         waits, look_again = [], False
         for job in list(self._line):
-            # One that fails at once, or has ended already, has this method called again before it returns: then other
-            # jobs of the list may have been started meanwhile.
+            # One that ends or fails at once has this method called within it, which may start others of the list.
             if self._closed or job not in self._line or self.is_paused(job):
                 continue
             place = self._place_of(job)
@@ -568,8 +572,7 @@ class Queue:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(about_this_process()), encoding="utf-8")
-        # When the queue is deleted or the interpreter exits:
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # when it is deleted, or at exit
 
     def _forget_old(self):
         """Remove the oldest ended jobs from the list, so that at most ``keep`` ended jobs are left."""
