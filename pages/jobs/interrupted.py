@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import actions, format, jobs, server, tasks, workspace
+from pages.shared import actions, format, jobs, server, sweeping, tasks, workspace
 from xmlcore import store
 
 MOST = 20  # interrupted jobs that are listed with buttons of their own
@@ -10,11 +10,14 @@ MOST = 20  # interrupted jobs that are listed with buttons of their own
 
 def show() -> None:
     """List interrupted jobs with a button each, and one for all."""
-    records = jobs.interrupted()
+    records, sweeps = jobs.interrupted(), sweeping.interrupted()
+    if records or sweeps:
+        st.subheader("Interrupted")
+    for sweep in sweeps:
+        _sweep(sweep)
     if not records:
         return
     past = {job.id: job for job in server.queue().past(workspace.token())}
-    st.subheader("Interrupted")
     st.markdown(
         f"The server was restarted during {format.count(len(records), 'job')}. "
         "What was finished is kept; these have to start from their beginning."
@@ -33,6 +36,27 @@ def show() -> None:
         _one(record, past.get(record["id"]))
     if len(records) > MOST:
         st.caption(f"The first {MOST} of {len(records)} are listed. The buttons above are for all of them.")
+
+
+def _sweep(record):
+    """Show a sweep that was interrupted: its trainings that are done are kept."""
+    try:
+        task = sweeping.task_of(record)
+        plan = task.plan()
+    except (store.StoreError, ValueError, TypeError):  # its data set is gone, or a setting no longer exists
+        return
+    with st.container(key=f"interrupted-{record['key']}", border=True, gap="small"):
+        st.markdown(f"**{format.plain(sweeping.name(record))}**")
+        st.caption(f"Interrupted: {plan.done:,} of {plan.total:,} trainings are done and kept.")
+        with st.container(horizontal=True):
+            actions.button("Resume", key=f"jobs.resume.{record['key']}", on_click=sweeping.start, args=(task,))
+            actions.button(
+                "Leave it",
+                key=f"jobs.leave.{record['key']}",
+                on_click=sweeping.stop,
+                args=(record,),
+                help="The Train page can resume it later.",
+            )
 
 
 def _one(record, job):

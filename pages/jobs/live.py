@@ -5,7 +5,7 @@ import time
 import streamlit as st
 
 from pages.jobs import log
-from pages.shared import actions, downloads, format, jobs, server, workspace
+from pages.shared import actions, downloads, format, jobs, server, sweeping, workspace
 
 CALM = 15.0  # seconds without a change after which the page looks less often
 SLOW = 4.0  # seconds between two looks while nothing changes
@@ -15,15 +15,24 @@ ALL = "jobs.all"
 
 def show() -> None:
     """Show the jobs of this workspace that run or wait, and keep them up to date."""
-    own = [job for job in jobs.active() if job.active]
+    own = [job for job in jobs.own() if job.active]
     if not own:
         st.session_state.pop(workspace.JOBS_CHANGED, None)
+        if sweeping.running():  # between two of its trainings, or before the first
+            st.fragment(_next, run_every=jobs.EVERY)()
         return
     st.session_state[workspace.WATCHED] |= {job.id for job in own}
     st.session_state[workspace.PLACES] += 1
     _pause_all(own)
     every = SLOW if _is_calm(own) else jobs.EVERY
     st.fragment(_live, run_every=every)([job.id for job in own], every, [])
+
+
+def _next():
+    """Draw the page again when the next training of a sweep has a job, or the sweep has ended."""
+    if any(job.active for job in jobs.own()) or not sweeping.running():
+        st.rerun()
+    st.caption("The next training of several settings is about to begin.")
 
 
 def _is_calm(own):

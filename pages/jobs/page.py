@@ -10,7 +10,7 @@ def main() -> None:
     """Draw the Jobs page."""
     st.title("Jobs")
     queue = server.queue()
-    shown = jobs.active()
+    shown = jobs.own()
     st.markdown(_answer(shown, queue))
     if problem := queue.problem:
         st.warning(format.plain(problem))

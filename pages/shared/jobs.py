@@ -46,6 +46,14 @@ def active(kind: str | None = None, **fields) -> list:
     return [job for _, job in _with_state((*ACTIVE, "done", "cancelled"), kind, fields)]
 
 
+def own() -> list:
+    """Return all jobs of this workspace: those of :func:`active`, and trainings of its sweeps that wait or run."""
+    listed = active()
+    ids = {job.id for job in listed}
+    of_sweeps = [job for job in server.queue().jobs(workspace.token()) if job.active and job.id not in ids]
+    return listed + of_sweeps[::-1]
+
+
 def failed(kind: str | None = None, **fields) -> list:
     """Return pairs of record and job of failures that were not dismissed; arguments as for :func:`active`."""
     return _with_state(("failed",), kind, fields)

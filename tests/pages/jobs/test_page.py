@@ -133,6 +133,47 @@ def test_interrupted_jobs_are_at_the_top_and_start_again(ready, server, held, se
     assert len(runs) == 3 and not [r for r in json.loads(workspace_path(page).read_text())["jobs"]]
 
 
+def listed_sweep(page, count=3):
+    """Let a workspace list a sweep; return its task and its record."""
+    fingerprint = datasets.save_dataset(small_data("small"))
+    grid = {"C": [float(c + 1) for c in range(count)]}
+    task = experiment.task("sweep", {"dataset": fingerprint}, {"model": "OneVsRest", "grid": grid})
+    record = {"key": task.key, "fingerprint": fingerprint, "params": task.params, "asked": time.time()}
+    path = workspace_path(page)
+    stored = json.loads(path.read_text())
+    stored["known"][fingerprint] = {"name": "mine", "source": "upload", "notes": []}
+    path.write_text(json.dumps(stored | {"sweeps": [record]}))
+    return task, record
+
+
+def test_trainings_of_a_sweep_are_listed_can_be_paused_and_let_go_on(ready, server):
+    task, _ = listed_sweep(ready)
+    server.pause(owner=ready.token)
+    driver = experiment.Driver(task, server, ready.token, at_once=1)
+    while not driver.jobs:
+        time.sleep(0.01)
+    page = ready.go("jobs")
+    assert "Trying settings of OneVsRest" in page.text() and "0 jobs run and 1 waits" in page.text()
+    page.press("jobs.resume.all").until(lambda s: task.exists() and "No job runs or waits" in s.text())
+
+
+def test_a_sweep_that_the_end_of_the_app_interrupted_is_listed_and_resumed(ready):
+    task, record = listed_sweep(ready)
+    experiment.keep(task.trial(0, 0, 0))
+    page = ready.go("jobs")
+    assert "Trying settings of OneVsRest on mine" in page.text()
+    assert "Interrupted: 1 of 3 trainings are done and kept." in page.text()
+    page.press(f"jobs.resume.{record['key']}").until(lambda s: task.exists() and "No job runs" in s.text())
+    assert "Interrupted:" not in page.run().text()
+
+
+def test_an_interrupted_sweep_can_be_left(ready):
+    _, record = listed_sweep(ready)
+    page = ready.go("jobs").press(f"jobs.leave.{record['key']}")
+    assert "Interrupted" not in page.text()
+    assert json.loads(workspace_path(page).read_text())["sweeps"][0]["stopped"] is True
+
+
 def test_a_failed_job_has_its_reason_and_starts_again(ready, server, monkeypatch):
     real = Train.run
     monkeypatch.setattr(Train, "run", lambda task, progress=None, files=None: 1 / 0)
