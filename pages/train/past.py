@@ -49,7 +49,7 @@ def choose(runs, shown) -> None:
     chosen = [by_key[frame["key"].iloc[line]] for line in lines] or [shown]
     hint = f"{len(lines)} ticked." if lines else "Tick one to name or delete it, several to delete them."
     st.caption(f"{len(frame)} results, measures in percent. {hint}")
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if len(chosen) == 1:
             run_changes.name_button(chosen, "train")
         run_changes.delete_button(chosen, "train")
