@@ -7,7 +7,7 @@ import streamlit as st
 import streamlit.components.v1 as components
 from streamlit.proto.DownloadButton_pb2 import DownloadButton
 
-from pages.shared import downloads, figure_files
+from pages.shared import downloads, figure_files, tables
 
 # Older versions of Streamlit need the bytes at once; newer ones call a function when the button is pressed.
 _DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
@@ -113,8 +113,8 @@ def page_button(label: str, make, file_name: str, help: str) -> None:
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """Return a DataFrame as a CSV file in UTF-8."""
-    return frame.to_csv(index=False).encode("utf-8")
+    """Return a DataFrame as a CSV file in UTF-8, in which no text is a formula for a spreadsheet."""
+    return tables.csv_safe(frame).to_csv(index=False).encode("utf-8")
 
 
 @st.dialog("Figure to save", width="large")

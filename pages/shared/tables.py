@@ -12,6 +12,7 @@ from pages.shared import format
 EMPTY_CELLS = {"placeholder": ""} if "placeholder" in inspect.signature(st.dataframe).parameters else {}
 _TAKES_TICKS = "selection_default" in inspect.signature(st.dataframe).parameters
 TICKS, BORDER = 40, 2  # width of the column in which lines are ticked, and of the border of a table, in pixels
+NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"  # a text that is a number to a spreadsheet
 PARTS = {"training": "train", "test": "test"}
 
 
@@ -161,7 +162,7 @@ def csv_safe(frame: pd.DataFrame) -> pd.DataFrame:
         if not (pd.api.types.is_object_dtype(values) or pd.api.types.is_string_dtype(values)):
             continue
         words = values.astype("str")
-        formulas = words.str.match(r"[=+\-@\t\r]") & ~words.str.fullmatch(r"[+-]?[0-9]+(?:\.[0-9]+)?")
+        formulas = words.str.match(r"[=+\-@\t\r]") & ~words.str.fullmatch(NUMBER)
         if formulas.any():
             changed[column] = values.where(~formulas, "'" + words)
     return frame.assign(**changed) if changed else frame

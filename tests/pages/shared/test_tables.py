@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.shared import tables
+from pages.shared import charts, tables
 from xmlcore.datasets import Dataset
 
 
@@ -64,14 +64,15 @@ def test_the_chosen_row_is_listed_first_and_none_is_lost():
 
 def test_names_that_a_spreadsheet_would_run_get_an_apostrophe_and_numbers_do_not():
     frame = pd.DataFrame(
-        {"name": ["=1+1", "+SUM(1)", "-cmd", "@x", "\tx", "-5", "+1.5", "a=b", ""], "value": [-1.0] * 9}
+        {"name": ["=1+1", "+SUM(1)", "-cmd", "@x", "\tx", "-5", "-1e-05", "a=b", ""], "value": [-1.0] * 9}
     )
     safe = tables.csv_safe(frame)
-    expected = ["'=1+1", "'+SUM(1)", "'-cmd", "'@x", "'\tx", "-5", "+1.5", "a=b", ""]
+    expected = ["'=1+1", "'+SUM(1)", "'-cmd", "'@x", "'\tx", "-5", "-1e-05", "a=b", ""]
     assert safe["name"].tolist() == expected
     assert safe["value"].tolist() == [-1.0] * 9
     assert tables.csv_safe(safe)["name"].tolist() == expected
     assert frame["name"][0] == "=1+1"  # the table shown is not changed
+    assert charts.csv_bytes(frame[:1]) == b"name,value\n'=1+1,-1.0\n", "whatever is downloaded"
 
 
 @pytest.mark.parametrize(
