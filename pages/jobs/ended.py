@@ -23,10 +23,10 @@ NEEDS_FILES = "read"  # kind of task whose files are gone when it has ended
 
 def show() -> None:
     """Show the ended jobs of this workspace, the newest first."""
-    found = _ended()
+    found = listed()
     if not found:
         return
-    st.subheader("Ended")
+    st.header("Ended")
     frame = pd.DataFrame(
         {
             "Job": [job_title for job_title, _ in found],
@@ -60,7 +60,7 @@ def _expected(job):
     return "" if seconds is None else format.duration(max(seconds, 0.1))
 
 
-def _ended() -> list:
+def listed() -> list:
     """Return pairs of title and job: ended jobs of this server process and of earlier ones, the newest first."""
     mine, queue = workspace.token(), server.queue()
     titles = {record["id"]: record.get("title") for record in workspace.get("jobs")}

@@ -12,7 +12,7 @@ def show() -> None:
     """List interrupted jobs with a button each, and one for all."""
     records, sweeps = jobs.interrupted(), sweeping.interrupted()
     if records or sweeps:
-        st.subheader("Interrupted")
+        st.header("Interrupted")
     for sweep in sweeps:
         _sweep(sweep)
     if not records:

@@ -14,6 +14,11 @@ def main() -> None:
     st.markdown(_answer(shown, queue))
     if problem := queue.problem:
         st.warning(format.plain(problem))
+    if not workspace.get("jobs") and not ended.listed():
+        st.caption(
+            "Trainings and other work that takes longer are listed here: how far they are, and for 30 days how they "
+            "ended, with their logs."
+        )
     interrupted.show()
     live.show()
     ended.show()
