@@ -78,7 +78,8 @@ def _grey(row) -> str:
     """Return the interval of a measure in percent, as small grey Markdown; empty where there is none."""
     if not np.isfinite(row.low):
         return ""
-    return f":gray[:small[{100 * row.low:.1f}{TO}{100 * row.high:.1f}]]"
+    low, high = (f"{100 * end:.1f}".replace("100.0", "100") for end in (row.low, row.high))  # as phones are narrow
+    return f":gray[:small[{low}{TO}{high}]]"
 
 
 def chosen(run, name) -> None:
