@@ -1,14 +1,11 @@
 """One reader of one library, one file, in a process of its own. `benchmarks.readers` starts it; it stands alone,
 because the other libraries may live in another Python.
 
-    python reading.py READER TOY FILE [once]    read TOY, so that nothing is loaded or compiled later, then measure FILE
+    python reading.py READER TOY FILE    read TOY, so that nothing is loaded or compiled later, then measure FILE
 
-With "once" the file is read once, as users do, after memory of its size was used and given back: on a virtual machine
-the first use of memory takes the host's time too, which says nothing about the reader.
-
-Prints JSON: "seconds" of processor time of each reading (all readers have one thread), "rows", and "rise", by how many
-bytes the first reading raised the peak of memory, None where the system does not tell. With "once" also "system", the
-seconds that the system took of these, and "first_use", those that it took to provide memory of the file's size.
+Prints JSON: "seconds" of processor time of each reading (all readers have one thread), "system", the seconds that the
+system took of each, "rows", and "rise", by how many bytes the first reading raised the peak of memory, None where the
+system does not tell.
 """
 
 import json
@@ -16,7 +13,7 @@ import os
 import sys
 import time
 
-SECONDS, REPEATS = 2.0, 5  # a file is read again until this many seconds have passed, at most so many times
+SECONDS, LEAST, REPEATS = 2.0, 3, 5  # a file is read again until this many seconds have passed, so many times
 
 
 def xmlcore():
@@ -78,32 +75,21 @@ def reset_peak():
         return False
 
 
-def use_memory(size):
-    """Use memory of a size in bytes, and give it back; return the seconds of processor time that this took."""
-    start = time.process_time()
-    memory = bytearray(1) * size
-    del memory
-    return time.process_time() - start
-
-
-def measure(reader, toy, path, once=False):
+def measure(reader, toy, path):
     """Return the seconds, rows and memory of reading a file."""
     read = READERS[reader]()
     read(toy)
-    if once:
-        first_use = use_memory(os.path.getsize(path))
     before, reset = memory("VmRSS:"), reset_peak()
-    seconds, rise = [], None
-    while not seconds or (not once and sum(seconds) < SECONDS and len(seconds) < REPEATS):
-        system = os.times().system
-        start = time.process_time()
+    seconds, system, rise = [], [], None
+    while len(seconds) < LEAST or (sum(seconds) < SECONDS and len(seconds) < REPEATS):
+        system_before, start = os.times().system, time.process_time()
         rows = read(path)
         seconds.append(time.process_time() - start)
+        system.append(os.times().system - system_before)
         if len(seconds) == 1 and before is not None and reset:
             rise = memory("VmHWM:") - before
-    told = {"system": os.times().system - system, "first_use": first_use} if once else {}
-    return {"seconds": seconds, "rows": rows, "rise": rise} | told
+    return {"seconds": seconds, "system": system, "rows": rows, "rise": rise}
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(*sys.argv[1:4], once=sys.argv[4:] == ["once"])))
+    print(json.dumps(measure(*sys.argv[1:4])))
