@@ -75,6 +75,7 @@ def _run(rng, data, model, params, ranking, measures) -> Run:
         measures=measures,
         times={"fit_s": float(rng.uniform(0.1, 20)), "compile_s": 0.0, "predict_s": 0.1, "predict_ms_per_row": 0.2},
         size={"n_nodes": 3, "depth": 2, "n_weights": 100, "model_bytes": int(rng.integers(1000, 10**7))},
+        memory={"peak_bytes": int(rng.integers(2 * 10**8, 10**9)), "before_bytes": 2 * 10**8},
         ranking=ranking,
         created="2026-01-01T00:00:00+00:00",
     )

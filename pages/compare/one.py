@@ -183,6 +183,8 @@ def _origin(line, record) -> dict:
     found = {name: format.duration(line[column]) for name, column in seconds.items() if line[column] == line[column]}
     if line["model_bytes"] == line["model_bytes"]:
         found["Model in memory"] = format.size(line["model_bytes"])
+        if line["training_bytes"] == line["training_bytes"]:
+            found["Most memory while training"] = format.size(line["training_bytes"])
         found["Weights that are not zero"] = f"{line['n_weights']:,.0f}"
     found |= {"Data set": line["dataset"], "Fingerprint of the data set": line["fingerprint"]}
     found |= {"Trained": f"{listed.when(line['created'])} UTC", "Key": line["key"]}

@@ -9,7 +9,7 @@ from xmlcore import experiment, figures
 
 MOST = 12  # lines side by side
 FIRST = 4  # lines side by side while none is ticked
-COSTS = {"fit_s": "Training, seconds", "model_mb": "Model in memory, MB"}
+MEMORY = {"training_mb": "Memory while training, MB", "model_mb": "Model in memory, MB"}  # columns of the figure
 OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
 
 
@@ -182,16 +182,48 @@ def _costs(lines, measure, file_name) -> None:
         return
     st.header("What precision costs")
     frame = pd.DataFrame({"run": known["title"].to_numpy(), "model": [_style(line) for _, line in known.iterrows()]})
-    frame = frame.assign(fit_s=known["fit_s"].to_numpy(), model_mb=known["model_bytes"].to_numpy() / 1e6)
+    frame["fit_s"] = known["fit_s"].to_numpy()
+    for column in MEMORY:
+        frame[column] = known[column.replace("_mb", "_bytes")].to_numpy() / 1e6
     frame[measure] = 100 * known[measure].to_numpy()
+    memory = _which_memory(frame)
+    unknown = int(frame[memory].isna().sum())
     charts.show_figure(
-        figures.frontier(frame, COSTS, [measure], f"{measure} against time and memory"),
+        figures.frontier(
+            frame,
+            {"fit_s": "Training, seconds", memory: MEMORY[memory]},
+            [measure],
+            f"{measure} against time and memory",
+        ),
         frame,
         f"{file_name}-frontier",
         "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
-        "both.",
+        "both."
+        + (
+            " Memory while training is the most that the process had, with the program and the data."
+            if memory == "training_mb"
+            else ""
+        )
+        + (
+            f" Of {unknown:,} of {len(frame):,} results it is not known: an earlier version trained them."
+            if unknown
+            else ""
+        ),
         key="compare.frontier",
         of=list(known["key"]),
+    )
+
+
+def _which_memory(frame) -> str:
+    """Return the column of the memory to draw, which the user chooses if two results or more have both."""
+    if frame["training_mb"].notna().sum() < 2:
+        return "model_mb"
+    return st.radio(
+        "Memory",
+        list(MEMORY),
+        format_func={"training_mb": "while training", "model_mb": "of the model"}.get,
+        horizontal=True,
+        **workspace.keep("compare.costs.memory", "training_mb", options=list(MEMORY)),
     )
 
 

@@ -9,6 +9,10 @@ from xmlcore import experiment
 
 CHOSEN = "compare.chosen"  # name in the workspace's "widgets": keys of the results that are ticked
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures with a column
+PEAK = (
+    "The most memory that the process had while it trained, with the program and the data. Empty for results that were "
+    "trained by an earlier version."
+)
 SMALL = 46  # width of a column of an interval, in pixels
 
 
@@ -102,7 +106,10 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     frame["fit_s"] = [format.in_seconds(value) if value == value else None for value in lines["fit_s"]]
     columns["fit_s"] = number("Training, s", format="%g", width=85)
     frame["model_mb"] = lines["model_bytes"] / 1e6
-    columns["model_mb"] = number("Model, MB", format="%.3g", width=82, help="Size in memory.")
+    columns["model_mb"] = number("Model, MB", format="%.3g", width=82, help="Size of the model in memory.")
+    if lines["training_bytes"].notna().any():
+        frame["training_mb"] = (lines["training_bytes"] / 1e6).round()
+        columns["training_mb"] = number("Training, MB", format="%d", width=96, help=PEAK)
     for name, title, width in (("tags", "Tags", 100), ("note", "Note", 140)):
         if lines[name].astype(bool).any():
             frame[name] = lines[name]

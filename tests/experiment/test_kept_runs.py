@@ -34,7 +34,20 @@ def test_a_line_has_what_the_run_has(data):
         own = run.measures[run.measures["measure"] == f"{measure}@k"].set_index("k")["value"]
         assert [line[f"{measure}@{k}"] for k in (1, 3, 5)] == own[[1, 3, 5]].tolist()
     assert line["fit_s"] == run.times["fit_s"] and line["model_bytes"] == run.size["model_bytes"]
+    assert line["training_bytes"] == run.memory["peak_bytes"] >= run.memory["before_bytes"] > 0
     assert line["problem"] == ""
+
+
+def test_the_memory_of_a_run_that_did_not_note_it_is_unknown_and_the_mean_is_of_those_that_did(small):
+    records = make(3, small)
+    path = store.folder("runs", records[0]["key"]) / store.META
+    facts = json.loads(path.read_text())
+    del facts["summary"]["memory"]
+    path.write_text(json.dumps(facts))
+    frame = experiment.runs([record["key"] for record in records])
+    assert frame["training_bytes"].isna().tolist() == [True, False, False]
+    (mean,) = experiment.seeds_grouped(frame)["training_bytes"]
+    assert mean == frame["training_bytes"][1:].mean()
 
 
 def test_no_predictions_are_read_and_1000_runs_take_under_a_second(small, monkeypatch):

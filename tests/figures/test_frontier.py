@@ -49,6 +49,15 @@ def test_each_panel_has_all_runs_and_a_line_through_the_best():
     assert list(lines[0].x) == [1, 2, 40] and list(lines[0].y) == [50, 60, 61]
 
 
+def test_a_run_without_one_of_the_costs_is_drawn_in_the_panels_of_the_others():
+    figure = figures.frontier(RUNS.assign(ms_per_row=[0.1, np.nan, 0.2, 9.0]), COSTS, ["P@1"])
+    marks = [trace for trace in figure.data if trace.mode == "markers"]
+    assert sum(bool(trace.x[0] > 0) for trace in marks) == 7
+    assert [trace.marker.symbol for trace in marks][:4] == [trace.marker.symbol for trace in marks][4:]
+    assert figure.layout.meta["shown"] == 4
+    assert figure.layout.meta["frontier"]["P@1, ms_per_row"] == ["quick", "slow", "best"]
+
+
 def test_runs_of_one_model_differ_in_their_marks():
     figure = figures.frontier(RUNS, {"fit_s": "s"}, ["P@1"])
     marks = {trace.name: trace.marker.symbol for trace in figure.data if trace.mode == "markers"}

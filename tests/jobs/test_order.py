@@ -211,6 +211,29 @@ def test_memory_of_a_process_is_known_and_its_peak_kept():
     assert 90e6 < present <= peak and later >= 0
 
 
+_TAKES_MEMORY_AND_IS_WATCHED_AGAIN = """
+from mmap import mmap
+from xmlcore.jobs import memory
+outer = memory.Usage()
+kept = mmap(-1, 100_000_000)
+kept.write(b"x" * len(kept))
+kept.close()
+inner = memory.Usage()
+print(outer._exact, outer.now()[1] - outer.at_start, inner.now()[1] - inner.at_start)
+"""
+
+
+def test_a_part_of_a_job_is_measured_by_itself_and_the_peak_before_it_is_kept():
+    if memory.resident() is None:
+        pytest.skip("this system does not tell")
+    script = [sys.executable, "-c", _TAKES_MEMORY_AND_IS_WATCHED_AGAIN]
+    exact, *peaks = subprocess.run(script, capture_output=True, text=True, check=True).stdout.split()
+    if exact != "True":
+        pytest.skip("this system tells the present memory only")
+    outer, inner = map(int, peaks)
+    assert outer > 90e6 and inner < 50e6
+
+
 # --- workers that die
 
 

@@ -228,6 +228,7 @@ def _record(key, run, facts) -> dict:
             "measures": [{**line, "k": int(line["k"]), "value": float(line["value"])} for line in lines],
             "times": run.times,
             "size": run.size,
+            "memory": run.memory,
             "chosen": run.chosen,
             "warnings": run.warnings,
             "created": run.created,

@@ -21,6 +21,7 @@ TABLE_MEASURES = ("P@k", "nDCG@k", "PSP@k", "R@k", "PSnDCG@k")
 MEASURES = tuple(f"{measure[:-1]}{k}" for measure in TABLE_MEASURES for k in KS)  # columns: P@1, P@3, ...
 TIMES = ("fit_s", "predict_s", "predict_ms_per_row", "compile_s")
 SIZES = ("model_bytes", "n_nodes", "depth", "n_weights")
+MEMORY = {"training_bytes": "peak_bytes"}  # columns, and their names in a run
 SEED = "random_state"
 CONFIDENCE = 0.95
 
@@ -44,8 +45,10 @@ def runs(keys: Iterable[str] | None = None) -> "pd.DataFrame":
         all parameters), ``seed`` (NaN for a model without one), ``k``, ``created`` (ISO time, UTC), ``version`` (of the
         kind of task), ``xmlcore`` (version), ``code`` (its hash); measures in [0, 1] (``P@1``, ``P@3``, ``P@5``,
         ``nDCG@1``, ..., NaN above the run's k); ``fit_s``, ``predict_s`` and ``compile_s`` in seconds,
-        ``predict_ms_per_row`` in milliseconds; ``model_bytes``, ``n_nodes``, ``depth``, ``n_weights``; ``setting``, a
-        hash that runs share which differ only in the seed; ``problem``, why a run cannot be read, else empty.
+        ``predict_ms_per_row`` in milliseconds; ``model_bytes``, ``n_nodes``, ``depth``, ``n_weights``;
+        ``training_bytes``, the most memory of the process while it trained (NaN for runs of earlier versions);
+        ``setting``, a hash that runs share which differ only in the seed; ``problem``, why a run cannot be read, else
+        empty.
     """
     import pandas as pd
 
@@ -111,7 +114,7 @@ def seeds_grouped(frame: "pd.DataFrame") -> "pd.DataFrame":
         return frame[list(_COLUMNS)].assign(
             **{name: pd.Series(dtype=object) for name in ("keys", "seeds", "n", *added)}
         )
-    numbers = [*MEASURES, *TIMES, *SIZES]
+    numbers = [*MEASURES, *TIMES, *SIZES, *MEMORY]
     groups = frame.groupby("setting", sort=False)
     made = groups.first().reset_index()
     n = groups.size().to_numpy()
@@ -158,7 +161,7 @@ def setting_of(fingerprint: str, model: str, params: dict, k: int) -> str:
 
 _COLUMNS = (
     "key", "dataset", "fingerprint", "model", "params", "seed", "k", "created", "version", "xmlcore", "code",
-    *MEASURES, *TIMES, *SIZES, "setting", "problem",
+    *MEASURES, *TIMES, *SIZES, *MEMORY, "setting", "problem",
 )  # fmt: skip
 
 
@@ -201,6 +204,7 @@ def _line(record) -> dict | None:
         values = measures.get(measure, ())
         line |= {f"{measure[:-1]}{at}": values[at - 1] if at <= len(values) else np.nan for at in KS}
     line |= {name: summary.get("times", {}).get(name, np.nan) for name in TIMES}
+    line |= {name: summary.get("memory", {}).get(of, np.nan) for name, of in MEMORY.items()}
     return line | {name: summary.get("size", {}).get(name, np.nan) for name in SIZES}
 
 

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST = 12  # lines that are put side by side on a data set
-COSTS = {"fit_s": "Training, seconds", "model_mb": "Model in memory, MB"}
+COSTS = {
+    "fit_s": "Training, seconds",
+    "training_mb": "Memory while training, MB",
+    "model_mb": "Model in memory, MB",
+}
 # The policy lets the page load nothing from anywhere. Plotly is kept compressed, once.
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -170,10 +174,12 @@ def _part(lines, measure, figures) -> str:
     costs = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
     if len(costs) > 1:
         models = [side_by_side.model_style(m, p) for m, p in zip(costs["model"], costs["params"])]
-        drawn = costs.assign(model=models, model_mb=costs["model_bytes"] / 1e6)
+        in_mb = {"model_mb": costs["model_bytes"] / 1e6, "training_mb": costs["training_bytes"] / 1e6}
+        drawn = costs.assign(model=models, **in_mb)
         drawn[measure] *= 100
         title = f"{measure} on {drawn_name} against time and memory"
-        text.append(_figure(figures, drawing.frontier(drawn, COSTS, [measure], title)))
+        shown = {name: title for name, title in COSTS.items() if drawn[name].notna().sum() > 1}
+        text.append(_figure(figures, drawing.frontier(drawn, shown, [measure], title)))
     return "\n".join(text)
 
 
@@ -209,14 +215,16 @@ def _answer(data, kept, lines, measure) -> str:
 def _table_of_runs(lines, measure) -> str:
     """Return a table of all lines with measures, seeds, time and memory."""
     shown = list(dict.fromkeys((measure, "P@1", "P@3", "P@5", "nDCG@5", "PSP@5")))
-    heads = ["Model", *(f"{one}, %" for one in shown), "Seeds", "Training, s", "Model, MB"]
+    heads = ["Model", *(f"{one}, %" for one in shown), "Seeds", "Training, s", "Memory while training, MB", "Model, MB"]
     rows, spreads = [], {one: half_width(lines, one) for one in shown}
     for index, line in lines.iterrows():
         cells = [html.escape(line["run"])]
         for one in shown:
             spread = f" ± {100 * spreads[one][index]:.2f}" if line["n"] > 1 else ""
             cells.append(f"{100 * line[one]:.2f}{spread}" if line[one] == line[one] else "–")
-        rows.append([*cells, str(line["n"]), f"{line['fit_s']:.3g}", f"{line['model_bytes'] / 1e6:.3g}"])
+        peak = line["training_bytes"]
+        peak = f"{peak / 1e6:.3g}" if peak == peak else "–"
+        rows.append([*cells, str(line["n"]), f"{line['fit_s']:.3g}", peak, f"{line['model_bytes'] / 1e6:.3g}"])
     note = (
         '<p class="quiet">± is half of the 95 % interval of the mean over seeds.</p>' if (lines["n"] > 1).any() else ""
     )

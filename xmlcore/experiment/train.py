@@ -11,6 +11,7 @@ from xmlcore import metrics, store
 from xmlcore.experiment import learned
 from xmlcore.experiment.catalog import MODELS, NOISE
 from xmlcore.experiment.task import Estimate, Task, as_plain, plain, register
+from xmlcore.jobs.memory import Usage
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
@@ -59,6 +60,10 @@ class Run:
         The values that the model chose for parameters that are "auto".
     trials : list of dict
         The trials by which it chose them, as the lines of :attr:`xmlcore.PLT.chosen_`.
+    memory : dict
+        "peak_bytes": the most memory that the process had while it trained, with the program and the data;
+        "before_bytes": what it had when the training began. Empty for runs of earlier versions, and where the system
+        does not tell.
     """
 
     model: str
@@ -74,6 +79,7 @@ class Run:
     created: str = ""
     chosen: dict = field(default_factory=dict)
     trials: list[dict] = field(default_factory=list)
+    memory: dict = field(default_factory=dict)
 
 
 def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = None, intervals: bool = False) -> dict:
@@ -208,11 +214,12 @@ def run_and_model(
     progress("Compiling kernels", 0.0)
     unfitted = estimator(model, params)
     compile_s = compile_kernels(unfitted)
-    start = time.perf_counter()
+    usage, start = Usage(), time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         unfitted.fit(dataset.X_train, dataset.Y_train, progress=progress)
     fit_s = time.perf_counter() - start
+    _, peak = usage.now()
     fitted = getattr(unfitted, "model_", unfitted)  # AdversarialTraining keeps the trained model as model_
     evaluated = evaluate(fitted, dataset, k, progress=progress)
     ranking = evaluated.pop("ranking")
@@ -233,6 +240,7 @@ def run_and_model(
         ranking=ranking,
         warnings=[str(w.message) for w in caught],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        memory={} if peak is None else {"peak_bytes": peak, "before_bytes": usage.at_start},
         **_choice(unfitted, fitted, params),
     )
     return result, fitted
@@ -289,7 +297,7 @@ class Train(Task):
         frame, measures = value["measures"], {}
         for _, name, at in sorted(zip(frame["k"].tolist(), frame["measure"], frame["value"].tolist())):
             measures.setdefault(name, []).append(at)
-        return {"measures": measures} | {name: plain(value[name], name) for name in ("times", "size")}
+        return {"measures": measures} | {name: plain(value.get(name, {}), name) for name in ("times", "size", "memory")}
 
     def estimate(self) -> Estimate:
         from xmlcore.datasets import in_use_or_saved

@@ -47,7 +47,8 @@ def frontier(frame: pd.DataFrame, costs, measures, title: str = "What precision 
         Columns ``run`` (name in the legend), ``model``, and those named in ``costs`` and ``measures``. Measures are in
         percent.
     costs : dict
-        Column -> title of the axis; a column of panels for each, on a logarithmic axis.
+        Column -> title of the axis; a column of panels for each, on a logarithmic axis. A run without a cost, or with
+        0, is left out of its panels.
     measures : sequence of str
         Columns; a row of panels for each.
     title : str
@@ -58,7 +59,7 @@ def frontier(frame: pd.DataFrame, costs, measures, title: str = "What precision 
         ``layout.meta`` adds ``frontier``: for each measure and cost, the names of the runs on the line.
     """
     need_columns(frame, ["run", "model", *costs, *measures], "frontier")
-    drawn = frame[(frame[list(costs)] > 0).all(axis=1)]
+    drawn = frame[(frame[list(costs)] > 0).any(axis=1)]
     figure = make_subplots(
         rows=len(measures), cols=len(costs), shared_xaxes=True, shared_yaxes=True, horizontal_spacing=0.04,
         vertical_spacing=0.06, figure=new_figure(title, shown=len(drawn), total=len(frame)),
@@ -66,15 +67,16 @@ def frontier(frame: pd.DataFrame, costs, measures, title: str = "What precision 
     best = {}
     for row, measure in enumerate(measures, start=1):
         for column, cost in enumerate(costs, start=1):
-            line = drawn[pareto(drawn[cost], drawn[measure])].sort_values(cost)
+            own = drawn.assign(**{cost: drawn[cost].where(drawn[cost] > 0)})
+            line = own[pareto(own[cost], own[measure])].sort_values(cost)
             best[f"{measure}, {cost}"] = line["run"].tolist()
             figure.add_scatter(
                 x=line[cost], y=line[measure], mode="lines", line={"color": QUIET, "width": 1.5, "dash": "dot"},
                 name="no result is better in both", legendgroup="frontier", showlegend=row == column == 1,
                 hoverinfo="skip", row=row, col=column,
             )  # fmt: skip
-            (_points if len(drawn) <= NAMED else _points_of_models)(figure, drawn, cost, measure, row, column)
-            figure.update_xaxes(type="log", **_ticks(drawn[cost]), row=row, col=column)
+            (_points if len(drawn) <= NAMED else _points_of_models)(figure, own, cost, measure, row, column)
+            figure.update_xaxes(type="log", **_ticks(own[cost]), row=row, col=column)
             if row == len(measures):
                 figure.update_xaxes(title_text=costs[cost], row=row, col=column)
         figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=1)

@@ -2,10 +2,12 @@
 
 import os
 import sys
+import weakref
 from pathlib import Path
 
 from xmlcore.system import free_bytes
 
+_watching = weakref.WeakSet()  # all objects of the class Usage: the kernel knows one peak for a process
 _UNLIMITED = 1 << 60  # a limit above this many bytes is none
 # The memory limit of a container, and what it uses: of version 2 of Linux's control groups, and of version 1.
 _GROUPS = (
@@ -78,11 +80,14 @@ class Usage:
         self.at_start = self._peak = resident()
         self._exact = False
         if sys.platform == "linux":
+            for other in list(_watching):
+                other.now()  # notes the peak that is forgotten in the next step
             try:
                 Path("/proc/self/clear_refs").write_text("5")  # Linux forgets the peak of this process
                 self._exact = True
             except OSError:
                 pass
+        _watching.add(self)
 
     def now(self) -> tuple[int | None, int | None]:
         """Return the bytes of this process in memory, and the most since the object was made."""
