@@ -2,10 +2,8 @@
 
 import streamlit as st
 
-from pages.explain import labels as of_labels
-from pages.explain import words
 from pages.explain.view import BARS
-from pages.shared import charts, format, predictions, tables
+from pages.shared import charts, explaining, format, label_tables, predictions, tables
 from xmlcore import figures
 from xmlcore.models.double_sampling import MEANINGS
 
@@ -16,17 +14,17 @@ def labels(view) -> None:
     if frame.empty:
         st.caption("The model predicts no label for this row.")
     else:
-        of_labels.show(
+        label_tables.show(
             frame.assign(score=view.values(view.ranked))[["rank", "name", "correct", "score", "label"]],
             {"name": "Predicted label"},
             {
                 "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
                 "correct": st.column_config.TextColumn("Right?", width=72),
-                "score": words.column_config(view.kind),
+                "score": explaining.column_config(view.kind),
                 "label": st.column_config.NumberColumn("Id", format="%d", width=60),
             },
             "explain.predicted",
-            signs=words.signs(view.kind, "score"),
+            signs=explaining.signs(view.kind, "score"),
         )
     missing = predictions.missed(view.data, view.run.ranking, view.row, view.k)
     if missing:
@@ -58,7 +56,7 @@ def sentence(view) -> str:
         text = f"{title} does not have {label} among its first {view.k} for {_row_text(view)}"
     else:
         text = f"{title} ranks {label} {format.ordinal(place)} for {_row_text(view)}"
-    text += f" with {words.total(view.kind, view.attrs['total'])}"
+    text += f" with {explaining.total(view.kind, view.attrs['total'])}"
     right = {(True, True): "right", (True, False): "wrong", (False, True): "a miss", (False, False): "right"}
     text += f", which is {right[place is not None, view.label in view.true]}. "
     return text + _reasons(view.contributions, view.unit) + "."
@@ -101,13 +99,13 @@ def bars(view) -> None:
         st.caption("This row has no features, so nothing contributes: every such row gets the same prediction.")
         return
     left, right = st.columns(2, gap="large")
-    magnitude = words.by_magnitude(view.x, view.data)
+    magnitude = explaining.by_magnitude(view.x, view.data)
     of_row = view.kind != "score"  # otherwise, contributions belong to features of the pair of row and label
     n_drawn = min(BARS, len(magnitude))
     top = found.loc[found["contribution"] != 0, "feature"].head(n_drawn).tolist() if of_row else []
     with left:
         figure = figures.contribution_bars(
-            found, BARS, unit=view.unit, title=f"Contributions to {words.in_title(view.name)}"
+            found, BARS, unit=view.unit, title=f"Contributions to {explaining.in_title(view.name)}"
         )
         rest = figure.layout.meta["others"]
         others = f" Hatched: the sum of the {format.count(rest, 'other')}." if rest else ""
@@ -115,7 +113,7 @@ def bars(view) -> None:
             figure,
             lambda: tables.csv_safe(found),
             f"{view.file}-label{view.label}-contributions",
-            f"What each feature adds to the score of **{format.plain(view.name)}**. {words.adds_up(view.attrs)}"
+            f"What each feature adds to the score of **{format.plain(view.name)}**. {explaining.adds_up(view.attrs)}"
             f"{others} The number beside a name is the feature’s value.",
             key="explain.contributions",
         )

@@ -4,10 +4,10 @@ import math
 
 import streamlit as st
 
-from pages.explain import choices, words
+from pages.explain import choices
 from pages.explain.view import BARS
 from pages.explain.view import contrast as contrast_of
-from pages.shared import charts, format, tables
+from pages.shared import charts, explaining, format, tables
 from xmlcore import explain, figures
 
 DIFFERENCE = {  # what contributions add up to, by the kind of score
@@ -32,13 +32,13 @@ def contrast(view, drawn_state: tuple) -> None:
         st.caption("The data set has no other label that is predicted or true for this row.")
         return
     raw = contrast_of(view.key, view.row, view.label, other)
-    found = words.named(raw, view.data, view.kind)
+    found = explaining.named(raw, view.data, view.kind)
     names = [view.data.label_name(j) for j in (view.label, other)]
     st.markdown(_sentence(view, found, names, other))
     if found.empty:
         return
     drawn = found if raw.attrs["additive"] else found.head(BARS)
-    labels = [words.in_title(name) for name in names]
+    labels = [explaining.in_title(name) for name in names]
     if labels[0] == labels[1]:  # both names are too long
         labels = ["this label", "the other"]
     figure = figures.contribution_bars(
@@ -61,7 +61,7 @@ def contrast(view, drawn_state: tuple) -> None:
 def _sentence(view, found, names, other) -> str:
     """Return both scores, and the features that speak most for each of the two labels."""
     first, second = (f"**{format.plain(name)}**" for name in names)
-    scores = [words.score(view.kind, v) for v in explain.label_values(view.model, view.x, [view.label, other])]
+    scores = [explaining.score(view.kind, v) for v in explain.label_values(view.model, view.x, [view.label, other])]
     text = f"{first} has {scores[0]}, {second} has {scores[1]}."
     parts = []
     for name, mine in ((first, found["contribution"] > 0), (second, found["contribution"] < 0)):

@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.explain import labels, words
 from pages.explain.view import TOP
-from pages.shared import charts, format, tables, workspace
+from pages.shared import charts, explaining, format, label_tables, tables, workspace
 from pages.shared.noise_supports import SUPPORTS
 from xmlcore import explain, figures, robustness
 
@@ -20,7 +19,7 @@ def under_noise(view) -> None:
     gaussian, seed = _choose(view)
     noisy = gaussian.apply(view.x, rows=np.array([view.row]), seed=seed)
     changed = explain.contributions(view.model, noisy, view.label)
-    named = words.named(changed, view.data, view.kind)
+    named = explaining.named(changed, view.data, view.kind)
     compared = explain.side_by_side(view.contributions, named, TOP)
     left, right = st.columns(2, gap="large")
     with left:
@@ -33,7 +32,7 @@ def under_noise(view) -> None:
                 f"{view.file}-label{view.label}-noise",
                 f"The {TOP} features that contribute most without noise, and features that are among the first {TOP} "
                 "only with noise. "
-                f"{words.totals(view.attrs, changed.attrs)}",
+                f"{explaining.totals(view.attrs, changed.attrs)}",
                 key="explain.noise",
             )
     with right:
@@ -52,7 +51,7 @@ def _choose(view):
             format="%g",
             **workspace.keep(
                 f"explain.sigma {view.run.fingerprint[:8]}",
-                words.round_size(0.3 * size),
+                explaining.round_size(0.3 * size),
                 lambda v: isinstance(v, float) and v >= 0,
             ),
             help=f"Standard deviation, in the units of the feature values: this row’s are {size:.3g} on average.",
@@ -98,17 +97,17 @@ def _labels(view, noisy):
     if not lines:
         st.caption("No label is predicted, with noise or without.")
         return
-    labels.show(
+    label_tables.show(
         pd.DataFrame(lines),
         {"before": "Without noise", "after": "With noise"},
         {
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=44),
-            "score before": words.column_config(view.kind),
-            "score": words.column_config(view.kind, f"{words.COLUMN[view.kind]} "),
+            "score before": explaining.column_config(view.kind),
+            "score": explaining.column_config(view.kind, f"{explaining.COLUMN[view.kind]} "),
             "was": st.column_config.TextColumn("Before", width=54, help="Its rank without noise; – for a new label."),
         },
         "explain.noise.labels",
-        signs=words.signs(view.kind, "score before", "score"),
+        signs=explaining.signs(view.kind, "score before", "score"),
         **tables.EMPTY_CELLS,
     )
 
@@ -135,8 +134,8 @@ def _stability(view, gaussian, seed):
         ]
     )
     st.caption(
-        f"Over {n} noisy copies of the row, {words.range_of_totals(view.attrs, found['total'])}. The figure and the "
-        "table show one further copy."
+        f"Over {n} noisy copies of the row, {explaining.range_of_totals(view.attrs, found['total'])}. The figure and "
+        "the table show one further copy."
     )
     charts.csv_button(
         "Noisy copies, CSV", lambda: found, f"{view.file}-label{view.label}-stability", "Agreement for each noisy copy"

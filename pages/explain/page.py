@@ -3,15 +3,14 @@
 This file says what is where. Files beside it: ``choices`` (result, row and label), ``view`` (what is explained),
 ``answer`` (sentence, table of labels and bars), ``contrast`` (this label and not another), ``what_if`` (the row
 changed by hand), ``path`` (the nodes on the way to the label), ``noise`` (the explanation under noise), ``two_models``
-(two results side by side), ``whole_model`` (features of a label, and of all labels), ``words`` (explanations in words),
-``labels`` (tables of labels).
+(two results side by side), ``whole_model`` (features of a label, and of all labels).
 """
 
 import streamlit as st
 
-from pages.explain import answer, choices, contrast, noise, path, two_models, what_if, whole_model, words
+from pages.explain import answer, choices, contrast, noise, path, two_models, what_if, whole_model
 from pages.explain.view import View
-from pages.shared import begin, format, results, run_names, server, workspace
+from pages.shared import begin, explaining, format, results, run_names, server, workspace
 
 
 def main() -> None:
@@ -50,7 +49,7 @@ def main() -> None:
         st.header("Predicted and true labels")
         answer.labels(view)
     sentence.markdown(answer.sentence(view))
-    scale.caption(words.SCALE[view.kind])
+    scale.caption(explaining.SCALE[view.kind])
     if view.label is not None:
         answer.bars(view)
         server.fragment(contrast.contrast)(view, choices.other_state(view))

@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.explain import words
 from pages.explain.view import path as nodes_of
-from pages.shared import charts, format, label_trees, tables
+from pages.shared import charts, explaining, format, label_trees, tables
 from xmlcore import figures
 
 COLUMNS = (  # column, title, number format, width in pixels, help
@@ -48,7 +47,7 @@ def path(view) -> None:
 
 def _figure(view, nodes):
     """Draw the path, with probabilities or with shares of training rows, whichever the model has."""
-    title = words.in_title(view.name)
+    title = explaining.in_title(view.name)
     if "factor" in nodes.columns:
         figure = figures.path_products(nodes, title=f"Path to {title}")
         trees = nodes["tree"].nunique()
@@ -63,7 +62,7 @@ def _figure(view, nodes):
         figure = figures.path_shares(nodes, title=f"Ways to {title}")
         caption = (
             "Which share of each node’s training rows has the label, from the root to the leaves that the row reaches; "
-            f"the mean over these leaves is the label’s {words.total(view.kind, view.attrs['total'])}."
+            f"the mean over these leaves is the label’s {explaining.total(view.kind, view.attrs['total'])}."
         )
     meta = figure.layout.meta
     some = f" Showing {meta['shown']:,} of {meta['total']:,} ways." if meta["shown"] < meta["total"] else ""

@@ -4,9 +4,8 @@ import functools
 
 import streamlit as st
 
-from pages.explain import words
 from pages.explain.view import BARS, TOP, contributions
-from pages.shared import charts, format, jobs, results, tables
+from pages.shared import charts, explaining, format, jobs, results, tables
 from xmlcore import explain, figures
 
 
@@ -19,7 +18,7 @@ def side_by_side(view, record: dict, title: str) -> None:
         return
     other_run = both[0]
     raw = contributions(record["key"], view.row, view.label)
-    other = words.named(raw, view.data, raw.attrs["kind"])
+    other = explaining.named(raw, view.data, raw.attrs["kind"])
     cards = _agreement(view.contributions, other) if (view.kind == "score") == (raw.attrs["kind"] == "score") else []
     places = [_place_text(view, run) for run in (view.run, other_run)]
     tables.cards([*cards, ("Rank of the label", " and ".join(places), f"By {view.title}, and by {title}.")])
@@ -66,10 +65,10 @@ def _bars(view, whose, found, attrs, ends, place):
         return
     charts.show_figure(
         figures.contribution_bars(
-            found, BARS, unit=words.UNITS[attrs["kind"]], title=format.in_title(whose, 34), ends=ends
+            found, BARS, unit=explaining.UNITS[attrs["kind"]], title=format.in_title(whose, 34), ends=ends
         ),
         functools.partial(tables.csv_safe, found),
         f"{view.file}-label{view.label}-model{place}",
-        f"Contributions to **{format.plain(view.name)}**. {words.adds_up(attrs)}",
+        f"Contributions to **{format.plain(view.name)}**. {explaining.adds_up(attrs)}",
         key=f"explain.two.{place}",
     )

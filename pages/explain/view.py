@@ -5,8 +5,7 @@ import functools
 import numpy as np
 import pandas as pd
 
-from pages.explain import words
-from pages.shared import server, tables
+from pages.shared import explaining, server, tables
 from xmlcore import explain
 
 BARS = 10  # features drawn
@@ -29,7 +28,7 @@ class View:
     @functools.cached_property
     def contributions(self) -> pd.DataFrame:
         """What each feature adds to the score of the label, with names."""
-        return words.named(contributions(self.key, self.row, self.label), self.data, self.kind)
+        return explaining.named(contributions(self.key, self.row, self.label), self.data, self.kind)
 
     @functools.cached_property
     def attrs(self) -> dict:
@@ -49,7 +48,7 @@ class View:
     @property
     def unit(self) -> str:
         """What contributions add up to, as an axis has it."""
-        return words.UNITS[self.kind]
+        return explaining.UNITS[self.kind]
 
     @functools.cached_property
     def ranked(self) -> np.ndarray:
@@ -64,7 +63,7 @@ class View:
 
     def values(self, labels, x=None) -> np.ndarray:
         """Return the scores of labels of the row, or of a changed one, on the scale of the page."""
-        return words.column(self.kind, explain.label_values(self.model, self.x if x is None else x, labels))
+        return explaining.column(self.kind, explain.label_values(self.model, self.x if x is None else x, labels))
 
     def place(self, run=None) -> int | None:
         """Place of the label among those that a run predicts for the row, from 1; None when it is not among them."""

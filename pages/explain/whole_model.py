@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from pages.explain import words
 from pages.explain.view import label_importance
-from pages.shared import charts, format, selectors, server, tables, tasks, workspace
+from pages.shared import charts, explaining, format, selectors, server, tables, tasks, workspace
 from xmlcore import experiment, figures
 
 SAMPLE = 200  # test rows explained for the views of the whole model
@@ -23,12 +22,12 @@ def of_a_label(view) -> None:
     if found.frame.empty:
         st.caption(f"No row with **{format.plain(name)}** has features, so there is nothing to show.")
         return
-    frame = words.named(found.frame, view.data, view.kind)
+    frame = explaining.named(found.frame, view.data, view.kind)
     rows = format.count(found.n_having, f"{found.part} row")
     if found.n_rows < found.n_having:
         rows = f"{found.n_rows:,} of {rows}"
     charts.show_figure(
-        figures.importance_bars(frame, unit=view.unit, title=f"Features of {words.in_title(name)}"),
+        figures.importance_bars(frame, unit=view.unit, title=f"Features of {explaining.in_title(name)}"),
         lambda: tables.csv_safe(frame),
         f"{view.files}-label{label}-importance",
         f"Contributions to **{format.plain(name)}** over {rows} that have it: bars are the mean of their sizes, "
@@ -63,7 +62,7 @@ def _results(view, found):
     with left:
         figure = figures.deletion_curves(found.deletion, title="Do the features that are named matter?")
         left_over = ", ".join(
-            f"{words.share(value)} ({method})" for method, value in figure.layout.meta["left"].items()
+            f"{explaining.share(value)} ({method})" for method, value in figure.layout.meta["left"].items()
         )
         charts.show_figure(
             figure,
@@ -86,7 +85,7 @@ def _results(view, found):
                 f"given as a share of the mean size of a value. Means over {rows} with 95 % intervals.",
                 key="explain.stability",
             )
-    importance = words.named(found.importance, view.data, view.kind)
+    importance = explaining.named(found.importance, view.data, view.kind)
     if importance.empty:
         return
     charts.show_figure(

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from pages.explain import what_if
+from pages.shared import row_editor
 from tests.pages import making
 from tests.pages.making import estimate, figure, numbers, titles, train, word_data
 from xmlcore import datasets, experiment, explain, store
@@ -149,7 +149,7 @@ def test_a_feature_is_added_and_every_model_predicts_again(ready):
     page.run()
     value = float(np.median(np.abs(x.data)))
     assert f"**word_{new}** added with {value:.4g}" in page.text()
-    after = what_if.row_of([*x.indices, new], [*x.data, value], [False] * (x.nnz + 1), 24)
+    after = row_editor.row_of([*x.indices, new], [*x.data, value], [False] * (x.nnz + 1), 24)
     wanted = explain.what_if(experiment.load_run_model(key), x, after)
     tables = [e.value for e in page.at.dataframe if {"rank_after", "rank_before"} <= set(e.value.columns)]
     assert len(tables) == 4  # one for each model

@@ -6,22 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.explain import labels, what_if
+from pages.shared import before_after, label_tables, row_editor
 
 
 def test_the_changed_row_leaves_out_what_is_dropped_or_has_no_value():
-    row = what_if.row_of([7, 2, 5, 1, 3], [1.5, 2.0, 0.0, np.nan, -1.0], [False, True, False, False, False], 9)
+    row = row_editor.row_of([7, 2, 5, 1, 3], [1.5, 2.0, 0.0, np.nan, -1.0], [False, True, False, False, False], 9)
     assert row.dtype == np.float32 and row.shape == (1, 9)
     assert row.toarray()[0].tolist() == [0, 0, 0, -1, 0, 0, 0, 1.5, 0]
-    assert what_if.row_of([], [], [], 4).nnz == 0
+    assert row_editor.row_of([], [], [], 4).nnz == 0
 
 
 def test_features_are_found_by_a_part_of_their_name_the_shortest_first():
     data = SimpleNamespace(feature_names=["Matrix", "matrix norm", "norm", "Norms"], n_features=4)
-    assert what_if.find_features(data, " NORM").tolist() == [2, 3, 1]
-    assert what_if.find_features(data, "norm", without=[3]).tolist() == [2, 1]
+    assert row_editor.find_features(data, " NORM").tolist() == [2, 3, 1]
+    assert row_editor.find_features(data, "norm", without=[3]).tolist() == [2, 1]
     nameless = SimpleNamespace(feature_names=None, n_features=4)
-    assert what_if.find_features(nameless, "3").tolist() == [3] and not what_if.find_features(nameless, "4").size
+    assert row_editor.find_features(nameless, "3").tolist() == [3] and not row_editor.find_features(nameless, "4").size
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,11 @@ def test_features_are_found_by_a_part_of_their_name_the_shortest_first():
 def test_what_moved_is_said(ranks, said):
     before, after = zip(*ranks)
     found = pd.DataFrame({"rank_before": before, "rank_after": after, "before": [0.8, 0.5], "after": [0.7, 0.1]})
-    assert what_if.moved(found, ["a", "b"], "log_proba", 5) == said
+    assert before_after.moved(found, ["a", "b"], "log_proba", 5) == said
 
 
 def test_rows_of_a_table_are_high_enough_for_the_longest_name():
-    (narrow, one_line), (wide, two_lines), (widest, more) = (labels.sizes(["x" * n]) for n in (5, 40, 100))
-    assert labels.sizes([]) == (narrow, one_line)
-    assert {labels.sizes(["x" * n])[1] for n in range(1, 25)} == {one_line}  # they fit into their column
+    (narrow, one_line), (wide, two_lines), (widest, more) = (label_tables.sizes(["x" * n]) for n in (5, 40, 100))
+    assert label_tables.sizes([]) == (narrow, one_line)
+    assert {label_tables.sizes(["x" * n])[1] for n in range(1, 25)} == {one_line}  # they fit into their column
     assert narrow < wide == widest and one_line < two_lines < more
