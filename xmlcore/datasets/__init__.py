@@ -6,6 +6,7 @@ from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.examination import Examination, examine
 from xmlcore.datasets.fetch import DownloadError
 from xmlcore.datasets.label_sets import label_sets, rows_of_label_set
+from xmlcore.datasets.new_rows import NewRows, read_new_rows
 from xmlcore.datasets.pairs import LabelPairs, label_pairs, together
 from xmlcore.datasets.power_law import (
     Goodness,
@@ -45,6 +46,7 @@ __all__ = [
     "Examination",
     "Goodness",
     "LabelPairs",
+    "NewRows",
     "PowerLaw",
     "all_labels",
     "catalog",
@@ -64,6 +66,7 @@ __all__ = [
     "prepare",
     "read_dataset",
     "read_matrix",
+    "read_new_rows",
     "read_row_numbers",
     "resplit",
     "rows_of_file",

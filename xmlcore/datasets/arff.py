@@ -30,7 +30,12 @@ _MISSING_RULE = "A missing value is written as ?."
 
 
 def parse(
-    text: np.ndarray | LargeText, source: str, labels=None, max_bytes: int | None = None, leave_out: bool = False
+    text: np.ndarray | LargeText,
+    source: str,
+    labels=None,
+    max_bytes: int | None = None,
+    leave_out: bool = False,
+    may_lack_labels: bool = False,
 ) -> Rows:
     """Parse the text of an ARFF file with dense or sparse rows.
 
@@ -46,6 +51,8 @@ def parse(
         Most bytes that the values may take which sparse rows leave out although they are not 0; by default 4 GiB.
     leave_out : bool
         Whether attributes of type string and date are left out, with a warning, rather than refused.
+    may_lack_labels : bool
+        Whether all attributes are features where nothing says which of them are labels, rather than this being refused.
 
     Returns
     -------
@@ -74,8 +81,11 @@ def parse(
     except NotInBlocks:
         text = text.whole()
         header = read_header(text, source)
-    chosen = _label_attributes(header, labels, source)
-    doubt = _doubt(header, labels)
+    if may_lack_labels and labels is None and not said_by(header):
+        chosen = []
+    else:
+        chosen = _label_attributes(header, labels, source)
+    doubt = _doubt(header, labels) if chosen else ""
     rule = f"{_BINARY_RULE} {doubt}".rstrip()
     _check_kinds(header, chosen, leave_out, source, rule)
     columns = _columns(kernels, header, chosen)
