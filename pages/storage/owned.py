@@ -28,6 +28,10 @@ KIND_WORDS = {
     "examine": "examination of data",
     "export": "file of a data set",
     "export_workspace": "file of the workspace",
+    "pack_model": "file of a model",
+    "open_model": "model from a file",
+    "predict": "predictions for a file",
+    "predict_opened": "predictions for a file",
 }
 # Of each data set, whoever has it: these say nothing about what another workspace has done.
 OF_EVERY_DATASET = ("statistics", "description", "examine", "power_law", "export")

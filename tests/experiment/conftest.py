@@ -79,6 +79,14 @@ def read_back(path):
     return task
 
 
+def of_file(kind, inputs, content, what="rows", **params):
+    """A kept task that reads a file which is given to it."""
+    task = experiment.task(kind, inputs, {"files": given.described({what: io.BytesIO(content)}), **params})
+    given.give(task.key, {what: io.BytesIO(content)})
+    experiment.keep(task)
+    return task
+
+
 @pytest.fixture
 def some_of_each(easy, classes, monkeypatch):
     """A kept task of every kind."""
@@ -126,4 +134,8 @@ def some_of_each(easy, classes, monkeypatch):
         read_from(easy),
         written := kept("export_workspace", {}, keys=[run.key], contents=None),
         read_back(written.file()),
+        packed := kept("pack_model", {"run": run.key}),
+        opened := of_file("open_model", {}, packed.file().read_bytes(), "model"),
+        of_file("predict", {"run": run.key}, b"0:1 3:2\n1:1\n"),
+        of_file("predict_opened", {"packed": opened.key}, b"0:1 3:2\n1:1\n"),
     ]

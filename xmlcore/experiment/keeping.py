@@ -2,7 +2,8 @@
 
 from xmlcore import store
 
-FOLDERS = {"dataset": "datasets", "run": "runs", "selection": "selections"}  # name of an input -> kind in the store
+# Name of an input -> kind in the store.
+FOLDERS = {"dataset": "datasets", "run": "runs", "selection": "selections", "packed": "opened-models"}
 
 
 def ready_to_keep(inputs: dict) -> None:

@@ -36,7 +36,8 @@ from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 
 KINDS: "dict[str, type[Task]]" = {}
-MADE_BY = {"run": "train", "selection": "select"}  # name of an input -> kind of the task that makes this input
+# Name of an input -> kind of the task that makes this input.
+MADE_BY = {"run": "train", "selection": "select", "packed": "open_model"}
 DATASETS = "datasets"
 
 Files = dict[str, Callable[[Path], None]]

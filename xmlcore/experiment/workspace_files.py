@@ -31,8 +31,10 @@ FORMAT, VERSION = "xmlcore workspace", 1
 MANIFEST, VALUE, ARRAYS = "workspace.json", "value.json", "arrays.npz"
 MODEL_FILES = ("model/params.json", "model/arrays.npz")
 DATASETS = "datasets"
-# Kinds that are left out: files that can be written again, and how data sets were made, which is of use only here.
+# Kinds that are left out: files that can be written again, how data sets were made, which is of use only here, and what
+# was opened or predicted from a user's file.
 LEFT_OUT = ("exports", "workspace-files", "workspace-imports", "prepared", "readings", "splits", "synthetic")
+LEFT_OUT += ("packed-models", "opened-models", "predictions")
 RECORD = ("task", "version", "inputs", "params", "code", "xmlcore", "name")  # facts of an artifact that are written
 _PIECE = 1 << 20
 

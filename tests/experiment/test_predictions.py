@@ -1,0 +1,121 @@
+"""Predictions for the rows of a file, and models that are packed and opened."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import of_file
+
+from xmlcore import experiment, store
+from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_matrix
+from xmlcore.experiment import given, predictions
+from xmlcore.models import ModelFormatError
+from xmlcore.ranking import Ranking
+
+
+@pytest.fixture
+def named(words):
+    return Dataset(
+        "named",
+        words.X_train,
+        words.Y_train,
+        words.X_test,
+        words.Y_test,
+        feature_names=words.feature_names,
+        label_names=[f"topic {j}" for j in range(words.n_labels)],
+    )
+
+
+@pytest.fixture
+def run(named):
+    task = experiment.task("train", {"dataset": save_dataset(named)}, {"model": "OneVsRest"})
+    experiment.keep(task)
+    return task
+
+
+def text_of(data):
+    """The test rows as XMLC text, with their labels."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_matrix(Path(folder) / "rows", data.X_test, data.Y_test)
+        return (Path(folder) / "rows").read_bytes()
+
+
+def test_predictions_for_a_file_are_those_of_the_model(run, named):
+    task = of_file("predict", {"run": run.key}, text_of(named), k=4)
+    found, model = task.load(), experiment.load_run_model(run.key)
+    expected = model.predict_topk(named.X_test, 4)
+    assert (found.ranking.labels == expected.labels).all() and (found.ranking.scores == expected.scores).all()
+    assert found.notes == ["The labels in the file are not used."]
+    assert task.title == "Predicting a file with a model of named"
+
+
+def test_columns_are_matched_by_name_and_notes_say_which_are_missing(run, named):
+    columns = list(range(29, 4, -1))
+    lines = [",".join(["other", *(named.feature_names[j] for j in columns)])]
+    lines += [",".join(["7", *map(str, row)]) for row in named.X_test[:3].toarray()[:, columns].tolist()]
+    found = of_file("predict", {"run": run.key}, "\n".join(lines).encode()).load()
+    X = named.X_test[:3].toarray()
+    X[:, :5] = 0
+    expected = experiment.load_run_model(run.key).predict_topk(X, 5)
+    assert (found.ranking.labels == expected.labels).all()
+    assert found.missing.tolist() == [0, 1, 2, 3, 4] and found.unknown == ["other"]
+    assert found.notes[0].startswith("The file lacks 5 of the model’s 30 features, which count as 0: word 0")
+
+
+def test_a_file_that_does_not_fit_the_model_says_so_and_does_not_name_a_path(run):
+    with pytest.raises(DatasetFormatError, match="promises 7 features, but the model has 30") as caught:
+        of_file("predict", {"run": run.key}, b"1 7 6\n 0:1\n")
+    assert caught.value.source == given.NAME.format("rows")
+
+
+def test_a_packed_model_that_is_opened_again_predicts_the_same(run, named):
+    packed = experiment.task("pack_model", {"run": run.key})
+    experiment.keep(packed)
+    opened = of_file("open_model", {}, packed.file().read_bytes(), "model")
+    assert opened.load().name == "OneVsRest on named" and not opened.load().is_text
+    assert opened.load().card["data"]["fingerprint"] == named.fingerprint
+    one = of_file("predict", {"run": run.key}, text_of(named)).load()
+    store.delete("runs", run.key)
+    store.delete("datasets", named.fingerprint)
+    again = of_file("predict_opened", {"packed": opened.key}, text_of(named))
+    assert (again.load().ranking.labels == one.ranking.labels).all()
+    assert again.title == "Predicting a file with a model of OneVsRest on named"
+    assert not list((store.folder("opened-models", opened.key)).glob("*.npz"))
+
+
+def test_a_file_that_is_no_packed_model_is_refused_without_naming_a_path():
+    with pytest.raises(ModelFormatError, match="^the file is damaged, or no zip file"):
+        of_file("open_model", {}, b"something else", "model")
+    assert not list(given._folder("x").parent.glob("*"))  # nothing stays
+
+
+RANKING = Ranking(
+    np.array([[2, 0], [1, -1], [-1, -1]], np.int32), np.array([[0.75, 0.5], [0.9, 0], [0, 0]], np.float32)
+)
+
+
+def test_certainty_is_a_margin_or_the_top_score():
+    assert predictions.certainty(RANKING).tolist() == pytest.approx([0.25, 0.9, 0])
+    assert predictions.certainty(RANKING, "top score").tolist() == pytest.approx([0.75, 0.9, 0])
+    one = Ranking(RANKING.labels[:, :1], RANKING.scores[:, :1])
+    assert predictions.certainty(one).tolist() == pytest.approx([0.75, 0.9, 0])
+    with pytest.raises(ValueError, match="by must be one of"):
+        predictions.certainty(RANKING, "entropy")
+
+
+def test_predictions_are_a_table_and_lines_of_json_with_all_rows():
+    names = ["a", "b", "c"]
+    frame = predictions.frame_of(RANKING, "label {}".format, names)
+    assert frame.to_dict("list") == {
+        "row": [0, 0, 1],
+        "name": ["a", "a", "b"],
+        "rank": [1, 2, 1],
+        "label": [2, 0, 1],
+        "label_name": ["label 2", "label 0", "label 1"],
+        "score": [0.75, 0.5, pytest.approx(0.9)],
+    }
+    lines = [json.loads(line) for line in predictions.json_lines(RANKING, "label {}".format)]
+    assert lines[1] == {"row": 1, "labels": [{"label": 1, "name": "label 1", "score": 0.9}]}
+    assert [line["row"] for line in lines] == [0, 1, 2] and lines[2]["labels"] == []

@@ -1,0 +1,268 @@
+"""Predictions for the rows of a file: by the model of a kept run, or by a model that was opened from a file."""
+
+import json
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xmlcore import store
+from xmlcore.experiment import given
+from xmlcore.experiment.inputs import kept_run_and_model
+from xmlcore.experiment.packed_files import opened_model
+from xmlcore.experiment.task import KINDS, MADE_BY, Estimate, Task, load, register
+from xmlcore.experiment.train import check_names
+from xmlcore.models import PackedModel
+from xmlcore.progress import Progress, part_of, silent
+from xmlcore.ranking import Ranking
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+MAX_TEXT = 4 << 30  # most bytes of an unpacked file
+START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
+VALUE_BYTES = 12  # bytes of a feature and its value in a file of text
+CERTAINTIES = ("margin", "top score")
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Labels predicted for the rows of a file.
+
+    Attributes
+    ----------
+    ranking : Ranking
+        The first k labels of each row.
+    missing : ndarray of int64
+        Features of the model that the file has no column for.
+    unknown : list of str
+        Names of columns that are no features of the model.
+    notes : list of str
+        How the file was read. They name the file as :data:`xmlcore.experiment.given.NAME` does.
+    """
+
+    ranking: Ranking
+    missing: Any
+    unknown: list
+    notes: list
+
+
+def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
+    """Return how certain a model is of the first label of each row.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    by : {"margin", "top score"}
+        "margin": the score of the first label minus that of the second. "top score": the score of the first label.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        0 for rows without a label. A label that is missing has the score 0.
+
+    Raises
+    ------
+    ValueError
+        ``by`` is not known.
+    """
+    import numpy as np
+
+    if by not in CERTAINTIES:
+        raise ValueError(f"by must be one of {CERTAINTIES}, not {by!r}")
+    scores = np.where(ranking.labels >= 0, ranking.scores, 0).astype(np.float64)
+    first = scores[:, 0]
+    return first - scores[:, 1] if by == "margin" and scores.shape[1] > 1 else first
+
+
+def frame_of(ranking: Ranking, label_name, names: list[str] | None = None) -> "pd.DataFrame":
+    """Return predictions as a table with a line for each label of each row.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    label_name : callable
+        Returns the name of a label.
+    names : list of str, optional
+        A name for each row.
+
+    Returns
+    -------
+    DataFrame
+        ``row`` (from 0), ``name`` if there are names, ``rank`` (from 1), ``label``, ``label_name``, ``score``. A row
+        without labels has no line.
+    """
+    import numpy as np
+    import pandas as pd
+
+    row, place = np.nonzero(ranking.labels >= 0)
+    labels = ranking.labels[row, place]
+    columns = {"row": row} | ({} if names is None else {"name": [names[i] for i in row]})
+    columns |= {"rank": place + 1, "label": labels, "label_name": [label_name(int(j)) for j in labels]}
+    return pd.DataFrame(columns | {"score": ranking.scores[row, place]})
+
+
+def json_lines(ranking: Ranking, label_name, names: list[str] | None = None) -> Iterator[str]:
+    """Yield a line of JSON for each row: ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``.
+
+    Parameters
+    ----------
+    ranking, label_name, names
+        As for :func:`frame_of`; ``name`` of a row is added if there are names.
+
+    Yields
+    ------
+    str
+        Ends with a line feed.
+    """
+    for i, (labels, scores) in enumerate(zip(ranking.labels.tolist(), ranking.scores.tolist())):
+        listed = [
+            {"label": j, "name": label_name(j), "score": float(f"{score:.7g}")}
+            for j, score in zip(labels, scores)
+            if j >= 0
+        ]
+        row = {"row": i} | ({} if names is None else {"name": names[i]}) | {"labels": listed}
+        yield json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def kept_model(key: str, progress: Progress = silent) -> PackedModel:
+    """Return the model of a kept run with the names and the vectoriser of its data set.
+
+    Parameters
+    ----------
+    key : str
+        Key of the run.
+    progress : callable, optional
+        Shows the progress of the training where the model cannot be read and is made again.
+
+    Returns
+    -------
+    PackedModel
+        Its card is empty but for what the model tells of itself: see :func:`xmlcore.experiment.pack_run`.
+
+    Raises
+    ------
+    xmlcore.store.StoreError
+        The run or its data set is not kept.
+    """
+    from xmlcore.datasets import in_use_or_saved
+
+    run, model = kept_run_and_model(key, progress)
+    data = in_use_or_saved(run.fingerprint)
+    return PackedModel(model, data.label_names, data.feature_names, getattr(data, "vectorizer", None))
+
+
+class _OfFile(Task):
+    """Predictions for the rows of a file.
+
+    Parameters: ``files``, what :func:`xmlcore.experiment.given.described` returns for ``{"rows": file}``; ``k`` (labels
+    predicted for each row) and ``first_index`` (0 or 1, the smallest id in XMLC and svmlight). The file is given to the
+    task by :func:`xmlcore.experiment.given.give` and removed when it has been read.
+    """
+
+    folder, result = "predictions", Predictions
+    on_cluster = False  # the file is here
+
+    def complete(self, params):
+        check_names(params, ("files", "k", "first_index"))
+        if set(params.get("files", {})) != {"rows"}:
+            raise ValueError(f"files need rows, and nothing else; they have {sorted(params.get('files', {}))}")
+        first_index = check_count(params.get("first_index", 0), "first_index", 0, 1)
+        return {"files": params["files"], "k": check_count(params.get("k", 5), "k"), "first_index": first_index}
+
+    @property
+    def can_be_made_again(self):
+        return False
+
+    def title_on(self, dataset):
+        return f"Predicting a file with a model of {dataset}"
+
+    def estimate(self) -> Estimate:
+        n_bytes = self.params["files"]["rows"]["bytes"]
+        return Estimate(START + n_bytes * (READ_BYTE + self.seconds_per_byte()), 6 * n_bytes)
+
+    def seconds_per_byte(self) -> float:
+        """Return how long the prediction takes for each byte of the file."""
+        return READ_BYTE
+
+    def model(self, progress) -> PackedModel:
+        """Return the model."""
+        raise NotImplementedError
+
+    def run(self, progress=silent, files=None):
+        progress("Reading the model", 0.0)
+        model = self.model(progress)
+        with given.taken(self.key, ("rows",)) as paths:
+            rows, notes = self._read(paths["rows"], model, progress)
+        of_rows = part_of(progress, 0.0, 1.0, phase="Predicting")
+        ranking = model.model.predict_topk(rows.X, self.params["k"], progress=of_rows)
+        return {
+            "ranking": {"labels": ranking.labels, "scores": ranking.scores},
+            "missing": rows.missing,
+            "unknown": rows.unknown,
+            "notes": notes,
+        }
+
+    def _read(self, path, model, progress):
+        """Return the rows of the file, and notes on how they were read."""
+        from xmlcore.datasets import DatasetWarning, read_new_rows
+
+        of_file = part_of(progress, 0.0, 1.0, phase="Reading the rows")
+        of_file("", 0.0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", DatasetWarning)
+            rows = read_new_rows(
+                path,
+                model.n_features,
+                model.feature_names,
+                model.label_names,
+                first_index=self.params["first_index"],
+                max_bytes=MAX_TEXT,
+                progress=of_file,
+            )
+        said = [str(one.message) for one in caught if issubclass(one.category, DatasetWarning)]
+        return rows, rows.notes(model.feature_names) + said
+
+
+@register
+class PredictFile(_OfFile):
+    """Predict the labels of the rows of a file with the model of a kept run.
+
+    Inputs: ``run``. Parameters: ``files``, what :func:`xmlcore.experiment.given.described` returns for
+    ``{"rows": file}``; ``k`` (labels predicted for each row) and ``first_index`` (0 or 1, the smallest id in XMLC and
+    svmlight).
+    """
+
+    kind, needs = "predict", ("run",)
+
+    def seconds_per_byte(self):
+        from xmlcore.datasets import in_use_or_saved
+
+        run = load("train", self.inputs["run"])
+        data = in_use_or_saved(run.fingerprint)
+        row_bytes = 1 + VALUE_BYTES * data.X_test.nnz / data.n_test
+        return run.times["predict_ms_per_row"] / 1000 / row_bytes
+
+    def model(self, progress):
+        return kept_model(self.inputs["run"], progress)
+
+
+@register
+class PredictFileOpened(_OfFile):
+    """Predict the labels of the rows of a file with a model that was opened from a file.
+
+    Inputs: ``packed``, the key of an ``open_model`` task. Parameters: as of :class:`PredictFile`.
+    """
+
+    kind, needs = "predict_opened", ("packed",)
+
+    def dataset_name(self):
+        try:
+            return store.info(KINDS[MADE_BY["packed"]].folder, self.inputs["packed"])["summary"]["name"]
+        except (store.StoreError, KeyError, TypeError):
+            return "a file"
+
+    def model(self, progress):
+        return opened_model(self.inputs["packed"])
