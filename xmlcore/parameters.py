@@ -35,9 +35,9 @@ class Parameter:
     help : str
         What a larger value or another choice does, and who published it. A sentence about None starts with "Empty",
         as a form shows it; the docstring then says "None".
-    kind : {"int", "float", "share", "choice", "bool", "dict", "estimator", "array"}
-        A "share" is a float above 0 and at most 1, or an int that is a count. An "array" is checked by ``fit``, which
-        knows the shape.
+    kind : {"int", "float", "share", "choice", "bool", "dict", "estimator", "array", "pair", "text"}
+        A "share" is a float above 0 and at most 1, or an int that is a count. A "pair" is two whole numbers, the second
+        at least the first. An "array" is checked by ``fit``, which knows the shape.
     default : object
     options : tuple of str
         The strings that a "choice" accepts.
@@ -144,6 +144,16 @@ class Parameter:
         elif self.kind == "estimator":
             if not hasattr(value, "fit") or isinstance(value, type):
                 raise TypeError(f"{self.name} must be an estimator, such as PLT(), not {value!r}")
+        elif self.kind == "pair":
+            if not isinstance(value, (tuple, list)) or len(value) != 2:
+                raise TypeError(f"{self.name} must be two whole numbers, such as (1, 2), not {value!r}")
+            for number in value:
+                self._check_int(number)
+            if value[0] > value[1]:
+                raise ValueError(f"{self.name} is {value!r}: the second number must be at least the first")
+        elif self.kind == "text":
+            if not isinstance(value, str):
+                raise TypeError(f"{self.name} must be a string, not {value!r}")
         elif self.kind == "choice" and (not isinstance(value, str) or value not in self.options):
             allowed = ", ".join([*self.options, *(f"a {name}" for name in self.also)])
             raise ValueError(f"{self.name} must be one of {allowed}, not {value!r}")
@@ -162,6 +172,8 @@ class Parameter:
             text = "float in (0, 1] or int, at least 1"
         elif self.kind in ("int", "float"):
             text = self.kind + self._bounds_text()
+        elif self.kind in ("pair", "text"):
+            text = {"pair": "(int, int)", "text": "str"}[self.kind]
         else:
             text = self.kind
         alternatives = [*self.also, *map(repr, self.others), *(["None"] if self.optional else [])]
@@ -215,6 +227,83 @@ def check_parameters(estimator, parameters: "tuple[Parameter, ...]") -> None:
     """
     for parameter in parameters:
         parameter.check(getattr(estimator, parameter.name))
+
+
+class HasParameters:
+    """Base of what has parameters: it can tell them, change them and check them, as scikit-learn's tools expect.
+
+    A subclass describes the arguments of its ``__init__`` in the table ``PARAMETERS``. ``__init__`` only stores each
+    argument as an attribute of the same name.
+    """
+
+    PARAMETERS: tuple[Parameter, ...] = ()
+    _further_params: str | None = None  # name of the attribute that holds the dict of ``**`` arguments of __init__
+
+    @classmethod
+    def _param_names(cls) -> list[str]:
+        """Return the names of the parameters, sorted."""
+        return sorted(parameter.name for parameter in cls.PARAMETERS)
+
+    def get_params(self, deep: bool = True) -> dict:
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool
+            Accepted because scikit-learn's tools pass it. The parameters of estimators that are parameters are not
+            returned, unless a subclass does so.
+
+        Returns
+        -------
+        dict
+        """
+        params = {name: getattr(self, name) for name in self._param_names()}
+        return params | (getattr(self, self._further_params) if self._further_params else {})
+
+    def set_params(self, **params):
+        """Set parameters by name.
+
+        Parameters
+        ----------
+        **params : object
+            New values by name.
+
+        Returns
+        -------
+        Estimator
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            There is no parameter of that name; the message lists the valid names. No parameter is changed.
+        """
+        names = self._param_names()
+        further = {name: params.pop(name) for name in list(params) if self._further_params and name not in names}
+        for name in params:
+            if name not in names:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {names!r}.")
+        for name, value in params.items():
+            setattr(self, name, value)
+        if further:
+            setattr(self, self._further_params, getattr(self, self._further_params) | further)
+        return self
+
+    def __repr__(self):
+        defaults = {parameter.name: parameter.default for parameter in self.PARAMETERS}
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if name not in defaults or repr(value) != repr(defaults[name])
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _check_params(self) -> None:
+        """Raise a ValueError or TypeError that names the first parameter with a value that ``fit`` cannot use.
+
+        A subclass adds checks of values that do not go together.
+        """
+        check_parameters(self, self.PARAMETERS)
 
 
 def described(cls: type) -> type:

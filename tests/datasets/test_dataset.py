@@ -19,6 +19,7 @@ from xmlcore.datasets import (
     save_dataset,
     write_matrix,
 )
+from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.models import PLT
 
 
@@ -61,6 +62,8 @@ def test_it_is_frozen_and_leaves_its_input_alone():
         ({"feature_names": ["a"]}, "feature_names has 1 names, but there are 3 features"),
         ({"label_names": ["a", "b", "c"], "Y_train": sp.csr_array((2, 2))}, "label_names has 3 names, but"),
         ({"row_names_train": ["a"]}, "row_names_train has 1 names, but there are 2 training rows"),
+        ({"texts_train": ["a"]}, "texts_train has 1 texts, but there are 2 training rows"),
+        ({"vectorizer": TextVectorizer()}, "the vectorizer makes no features, but X_train has"),
         ({"Y_test": [[2]]}, "label id 2"),
         ({"X_train": np.array([[1, 2, np.nan], [1, 2, 3]])}, "row 0, column 2"),
     ],
@@ -94,7 +97,8 @@ def test_fingerprint_does_not_depend_on_how_the_content_came():
     X = sp.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 0.5, 0.0]]))
     X.indices = X.indices.astype(np.int64)
     X.indptr = X.indptr.astype(np.int64)
-    same = small(name="other", X_train=X, Y_train=np.array([[1, 1], [0, 0]]), notes=["n"], row_names_test=["r"])
+    same = small(name="other", X_train=X, Y_train=np.array([[1, 1], [0, 0]]), notes=["n"], row_names_test=["r"],
+                 texts_test=["the text"])  # fmt: skip
     assert same.fingerprint == dataset.fingerprint == small(X_train=sp.csc_matrix(X)).fingerprint
     assert len(dataset.fingerprint) == 32
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from xmlcore import store
 from xmlcore.datasets import Dataset, in_use_or_saved, load_saved, save_dataset
 from xmlcore.datasets.saved import as_plain, from_plain
+from xmlcore.datasets.texts import TextVectorizer
 
 
 def small(**changes):
@@ -84,3 +85,32 @@ def test_the_plain_form_has_no_instance_of_a_class_of_ours():
 
 def test_a_known_fingerprint_is_taken_over_and_not_computed():
     assert from_plain(as_plain(small()), "ab" * 16).fingerprint == "ab" * 16
+
+
+TEXTS = {"texts_train": ["one two \ud800", ""], "texts_test": ["zwei\n東京"]}
+
+
+def test_texts_and_vectoriser_are_kept_as_plain_values():
+    vectorizer = TextVectorizer(min_df=1).fit(["one two three"])
+    dataset = small(**TEXTS, vectorizer=vectorizer)
+    assert dataset.fingerprint == small().fingerprint
+    value = as_plain(dataset)
+    assert value["texts_test"]["content"].dtype == np.uint8 and type(value["vectorizer"]["arrays"]["idf"]) is np.ndarray
+    back = load_saved(save_dataset(dataset))
+    assert (back.texts_train, back.texts_test) == (TEXTS["texts_train"], TEXTS["texts_test"])
+    assert (back.vectorizer.transform(["one two"]) != vectorizer.transform(["one two"])).nnz == 0
+
+
+def test_a_data_set_that_was_kept_before_it_had_texts_is_read():
+    value = as_plain(small())
+    assert not {"texts_train", "texts_test", "vectorizer"} & value.keys()
+    back = from_plain(value)
+    assert back.texts_train is back.texts_test is back.vectorizer is None
+
+
+def test_texts_are_added_to_a_data_set_that_is_saved_without_them():
+    fingerprint = save_dataset(small())
+    save_dataset(small(**TEXTS))
+    assert load_saved(fingerprint).texts_test == TEXTS["texts_test"]
+    save_dataset(small())
+    assert load_saved(fingerprint).texts_test == TEXTS["texts_test"]

@@ -1,6 +1,7 @@
 """Stratified splits, folds, files of row numbers, and data sets that are split anew."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -174,7 +175,9 @@ def test_another_split_keeps_rows_labels_names_and_notes(data):
     assert (found.name, found.notes, data.notes) == ("other", ("before", "note"), ("before",))
     assert found.row_names_train == ["t1", "r3", "r0"] and found.row_names_test == ["r5", "t19"]
     assert (found.X_train[[0]] != data.X_test[[1]]).nnz == (found.Y_test[[0]] != data.Y_train[[5]]).nnz == 0
-    assert found.fingerprint != data.fingerprint
+    assert found.texts_train is None and found.fingerprint != data.fingerprint
+    with_texts = replace(data, texts_train=data.row_names_train, texts_test=data.row_names_test)
+    assert resplit(with_texts, [61, 3, 0], [5, 79]).texts_train == ["t1", "r3", "r0"]
     with pytest.raises(ValueError, match="row 3 is in the split more than once"):
         resplit(data, [1, 3], [3])
     with pytest.raises(ValueError, match="no row 80"):

@@ -5,6 +5,7 @@ import json
 import re
 import zipfile
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import pytest
 from tests.pages.making import word_data
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved, save_dataset
+from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.experiment.portable import NotPortableError, pack, unpack
 
 NAMED = {"name": "my best", "tags": ["paper"], "note": "as in table 2"}
@@ -24,7 +26,8 @@ def exported(tmp_path_factory):
     root = tmp_path_factory.mktemp("exported")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XMLCORE_CACHE", str(root / "cache"))
-        data = word_data()
+        vectorizer = TextVectorizer(min_df=1).fit([f"word_{j}" for j in range(24)])
+        data = replace(word_data(), texts_test=[f"text {i}" for i in range(30)], vectorizer=vectorizer)
         fingerprint = save_dataset(data)
         run = experiment.task(
             "train", {"dataset": fingerprint}, {"model": "PLT", "params": {"n_estimators": 2}, "k": 5}
@@ -63,6 +66,9 @@ def test_a_workspace_comes_back_with_the_same_bits_names_tags_and_notes(exported
     ranking = experiment.load_run_model(run).predict_topk(load_saved(fingerprint).X_test, 5)
     np.testing.assert_array_equal(ranking.labels, predicted.labels)
     np.testing.assert_array_equal(ranking.scores, predicted.scores)
+    data = load_saved(fingerprint)
+    assert data.texts_train is None and data.texts_test[29] == "text 29"
+    assert data.vectorizer.transform(["word_3"]).nnz == 1
     assert experiment.load("train", run).measures.shape[1] == 3
     assert (
         experiment.load("robustness", noise).frame is not None

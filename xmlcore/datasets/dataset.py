@@ -8,8 +8,10 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.datasets.texts.vectorizer import TextVectorizer
 from xmlcore.validation import check_features, check_labels
 
+_NAMED = ("feature_names", "label_names", "row_names_train", "row_names_test", "texts_train", "texts_test")
 _FINGERPRINT_VERSION = b"xmlcore data set 1"
 
 
@@ -23,7 +25,8 @@ class Dataset:
     Parameters
     ----------
     name : str
-        Shown to users. The name, the notes and the row names are not part of the content (see ``fingerprint``).
+        Shown to users. The name, the notes, the names and texts of rows, and the vectoriser are not part of the content
+        (see ``fingerprint``).
     X_train : sparse or array_like, shape (n_train, D)
         Features of the training rows.
     Y_train : sparse, array_like of 0 and 1, or lists of label ids, shape (n_train, L)
@@ -37,6 +40,10 @@ class Dataset:
         D and L names.
     row_names_train, row_names_test : sequence of str, optional
         Names of the rows, for display.
+    texts_train, texts_test : sequence of str, optional
+        The text of each row, where rows are made from texts; for display, and for the words in it.
+    vectorizer : TextVectorizer, optional
+        What made the rows from the texts: new texts become rows in the same way.
     notes : sequence of str
         Facts about the origin of the data that a user should know, such as the random split.
 
@@ -66,12 +73,17 @@ class Dataset:
     row_names_train: list[str] | None = None
     row_names_test: list[str] | None = None
     notes: tuple[str, ...] = ()
+    texts_train: list[str] | None = None
+    texts_test: list[str] | None = None
+    vectorizer: TextVectorizer | None = None
 
     def __post_init__(self):
         if not isinstance(self.name, str):
             raise TypeError(f"name must be a string, not {self.name!r}")
-        for field in ("feature_names", "label_names", "row_names_train", "row_names_test"):
+        for field in _NAMED:
             self._set(field, _check_names(getattr(self, field), field))
+        if self.vectorizer is not None and not isinstance(self.vectorizer, TextVectorizer):
+            raise TypeError(f"vectorizer must be a TextVectorizer, not {type(self.vectorizer).__name__}")
         if isinstance(self.notes, str):
             raise TypeError("notes is a string: give a sequence of strings")
         self._set("notes", tuple(str(note) for note in self.notes))
@@ -104,10 +116,16 @@ class Dataset:
             ("label_names", Y_train.shape[1], "labels"),
             ("row_names_train", X_train.shape[0], "training rows"),
             ("row_names_test", X_test.shape[0], "test rows"),
+            ("texts_train", X_train.shape[0], "training rows"),
+            ("texts_test", X_test.shape[0], "test rows"),
         ):
             names = getattr(self, field)
             if names is not None and len(names) != count:
-                raise ValueError(f"{field} has {len(names)} names, but there are {count} {what}")
+                each = "texts" if field.startswith("texts") else "names"
+                raise ValueError(f"{field} has {len(names)} {each}, but there are {count} {what}")
+        if self.vectorizer is not None and getattr(self.vectorizer, "n_features_", None) != X_train.shape[1]:
+            made = getattr(self.vectorizer, "n_features_", "no")
+            raise ValueError(f"the vectorizer makes {made} features, but X_train has {X_train.shape[1]}")
         self._set("X_train", X_train)
         self._set("Y_train", Y_train)
         self._set("X_test", X_test)
@@ -158,8 +176,9 @@ class Dataset:
     def fingerprint(self) -> str:
         """Hash of the content (matrices, feature names and label names): 32 hex digits.
 
-        The same content gives the same fingerprint on every machine, whatever types it had. ``name``, ``notes`` and row
-        names do not change it. It is computed at the first use, in about 1 s per GB.
+        The same content gives the same fingerprint on every machine, whatever types it had. ``name``, ``notes``, the
+        names and texts of rows and ``vectorizer`` do not change it. It is computed at the first use, in about 1 s per
+        GB.
         """
         digest = hashlib.blake2b(_FINGERPRINT_VERSION, digest_size=16)
         for matrix, value_type in (

@@ -6,11 +6,14 @@ import scipy.sparse as sp
 
 from xmlcore import store
 from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.texts.packed import packed, unpacked
+from xmlcore.datasets.texts.vectorizer import TextVectorizer
 
 KIND = "datasets"
 FORMAT = 1  # version of the dict that as_plain returns
 MATRICES = ("X_train", "Y_train", "X_test", "Y_test")
 COUNTS = ("n_train", "n_test", "n_features", "n_labels")
+TEXTS = ("texts_train", "texts_test")
 OTHERS = ("name", "feature_names", "label_names", "row_names_train", "row_names_test", "notes")
 _in_use = (
     weakref.WeakValueDictionary()
@@ -20,7 +23,8 @@ _in_use = (
 def save_dataset(dataset: Dataset, made_by: dict | None = None) -> str:
     """Save a data set for :func:`load_saved`, unless one with the same content is saved already.
 
-    A saved file that was found to be damaged is replaced: the content is the same.
+    A saved file that was found to be damaged is replaced: the content is the same. So is one without the texts of its
+    rows by one that has them.
 
     Parameters
     ----------
@@ -38,10 +42,12 @@ def save_dataset(dataset: Dataset, made_by: dict | None = None) -> str:
     if not isinstance(dataset, Dataset):
         raise TypeError(f"a Dataset is needed, not {type(dataset).__name__}")
     fingerprint = dataset.fingerprint
-    damaged = store.damaged(KIND, fingerprint)
-    if damaged or not store.exists(KIND, fingerprint):
+    replaced, known = store.damaged(KIND, fingerprint), store.exists(KIND, fingerprint)
+    if known and not replaced and dataset.texts_test is not None:
+        replaced = not store.info(KIND, fingerprint).get("texts")
+    if replaced or not known:
         facts = _facts(dataset) | {"again": made_by is not None} | (made_by or {})
-        with store.writing(KIND, fingerprint, replace=damaged, **facts) as path:
+        with store.writing(KIND, fingerprint, replace=replaced, **facts) as path:
             store.write_value(path, as_plain(dataset))
     return fingerprint
 
@@ -99,7 +105,26 @@ def as_plain(dataset: Dataset) -> dict:
         matrix = getattr(dataset, name)
         parts = {"indptr": matrix.indptr, "indices": matrix.indices, "data": matrix.data}
         value[name] = parts | {"shape": list(matrix.shape)}
+    for name in TEXTS:
+        if getattr(dataset, name) is not None:
+            value[name] = dict(zip(("content", "ends"), packed(getattr(dataset, name))))
+    if dataset.vectorizer is not None:
+        value["vectorizer"] = dict(zip(("settings", "arrays"), dataset.vectorizer.to_plain()))
     return value
+
+
+def texts_from_plain(value: dict) -> dict:
+    """Return the texts and the vectoriser in the dict that :func:`as_plain` returned; None where it has none.
+
+    Raises ValueError if they are damaged.
+    """
+    found = {}
+    for name in TEXTS:
+        parts = value.get(name)
+        found[name] = None if parts is None else unpacked(parts["content"], parts["ends"])
+    saved = value.get("vectorizer")
+    found["vectorizer"] = None if saved is None else TextVectorizer.from_plain(saved["settings"], saved["arrays"])
+    return found
 
 
 def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
@@ -108,11 +133,13 @@ def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
     Parameters
     ----------
     value : dict
-        From :func:`as_plain`. The values are not checked again.
+        From :func:`as_plain`. The values of matrices are not checked again. Data sets that were kept before they had
+        texts have none.
     fingerprint : str, optional
         The fingerprint of the data set, if it is known. Otherwise it is computed when it is needed.
     """
     state = {name: value[name] for name in OTHERS} | {"notes": tuple(value["notes"])}
+    state |= texts_from_plain(value)
     for name in MATRICES:
         parts = value[name]
         matrix = sp.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(parts["shape"]))
@@ -127,4 +154,5 @@ def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
 
 def _facts(dataset) -> dict:
     """Return the name and the sizes of a data set, which the store keeps beside it."""
-    return {"name": dataset.name} | {count: getattr(dataset, count) for count in COUNTS}
+    counts = {count: getattr(dataset, count) for count in COUNTS}
+    return {"name": dataset.name} | counts | ({"texts": True} if dataset.texts_test is not None else {})

@@ -167,10 +167,11 @@ def resplit(dataset: Dataset, train_rows, test_rows, note: str = "", name: str |
     X = sp.csr_array(sp.vstack([dataset.X_train, dataset.X_test], format="csr"))
     Y = all_labels(dataset)
     names = {}
-    for field, rows in zip(("row_names_train", "row_names_test"), parts):
-        known = dataset.row_names_train, dataset.row_names_test
+    for field in ("row_names", "texts"):
+        known = [getattr(dataset, f"{field}_{part}") for part in ("train", "test")]
         every = None if None in known else known[0] + known[1]
-        names[field] = None if every is None else [every[i] for i in rows]
+        for part, rows in zip(("train", "test"), parts):
+            names[f"{field}_{part}"] = None if every is None else [every[i] for i in rows]
     matrices = {f"{M}_{part}": A[rows] for M, A in (("X", X), ("Y", Y)) for part, rows in zip(("train", "test"), parts)}
     notes = (*dataset.notes, note) if note else dataset.notes
     return replace(dataset, name=dataset.name if name is None else name, **matrices, **names, notes=notes)

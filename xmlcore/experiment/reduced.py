@@ -323,6 +323,7 @@ def on_features(dataset: "Dataset", features: np.ndarray) -> "Dataset":
         X_train=dataset.X_train[:, features],
         X_test=dataset.X_test[:, features],
         feature_names=None if names is None else [names[j] for j in features],
+        vectorizer=None,  # it makes all features
     )
 
 

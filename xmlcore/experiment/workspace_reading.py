@@ -278,10 +278,10 @@ def _dataset(value, one):
     import scipy.sparse as sp
 
     from xmlcore.datasets import Dataset
-    from xmlcore.datasets.saved import MATRICES, OTHERS
+    from xmlcore.datasets.saved import MATRICES, OTHERS, texts_from_plain
 
     try:
-        parts = {name: value[name] for name in OTHERS}
+        parts = {name: value[name] for name in OTHERS} | texts_from_plain(value)
         for name in MATRICES:
             shape = tuple(int(size) for size in value[name]["shape"])
             most = MAX_LABELS if name.startswith("Y") else MAX_FEATURES

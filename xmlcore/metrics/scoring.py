@@ -71,14 +71,16 @@ class Scorer:
 
     def __call__(self, estimator, X, Y) -> float:
         """Return the measure of the estimator's predictions for the rows X with the true labels Y."""
-        predictions = _predictions(estimator, X, self.k)
+        predictions, last = _predictions(estimator, X, self.k)
+        if hasattr(last, "label_ids"):  # its labels are names
+            Y = last.label_ids(Y)
         if self.inv_ps is None:
             return float(PLAIN[self.name](Y, predictions, self.k)[-1])
         return float(WEIGHTED[self.name](Y, predictions, self.inv_ps, self.k)[-1])
 
 
 def _predictions(estimator, X, k):
-    """Return a ranking of k labels, or scores of all labels, by the last step of an estimator that may be nested."""
+    """Return a ranking of k labels, or scores of all labels, by the last step of a nested estimator, and this step."""
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
@@ -90,5 +92,5 @@ def _predictions(estimator, X, k):
         else:
             break
     if hasattr(estimator, "predict_topk"):
-        return estimator.predict_topk(X, k)
-    return estimator.predict_proba(X)
+        return estimator.predict_topk(X, k), estimator
+    return estimator.predict_proba(X), estimator

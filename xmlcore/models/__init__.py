@@ -5,6 +5,7 @@ from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT, ExtendedPLT, LabelTree
 from xmlcore.models.saving import ModelFormatError, load_model
+from xmlcore.models.text_classifier import TextClassifier
 
 __all__ = [
     "DoubleSampling",
@@ -15,6 +16,7 @@ __all__ = [
     "ModelFormatError",
     "NotFittedError",
     "OneVsRest",
+    "TextClassifier",
     "load_model",
 ]
 

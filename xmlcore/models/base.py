@@ -8,24 +8,21 @@ import scipy.sparse as sp
 
 from xmlcore.models.compiling import turn
 from xmlcore.models.saving import ModelFormatError, write_model
-from xmlcore.parameters import RECOMMENDED, Parameter, Preset, check_parameters
+from xmlcore.parameters import RECOMMENDED, HasParameters, Preset
 from xmlcore.validation import check_features, check_fitted, feature_names
 
 
-class Estimator:
-    """Base of models and of feature selections: parameters, checks, and what scikit-learn's tools need.
+class Estimator(HasParameters):
+    """Base of models and of feature selections: checks, and what scikit-learn's tools need.
 
-    A subclass describes the arguments of its ``__init__`` in the table ``PARAMETERS``. ``__init__`` only stores each
-    argument as an attribute of the same name. ``fit`` calls ``_check_params`` first, and sets the fitted attributes at
-    the end, when nothing can fail any more: after a stopped ``fit`` the estimator has its earlier fitted state, if any.
+    ``fit`` calls ``_check_params`` first, and sets the fitted attributes at the end, when nothing can fail any more:
+    after a stopped ``fit`` the estimator has its earlier fitted state, if any.
 
     Importing scikit-learn takes half a second and 125 MiB, so it is imported only when one of its tools is used.
     """
 
-    PARAMETERS: tuple[Parameter, ...] = ()
     PRESETS: dict[str, Preset] = {}  # published settings by name, beside the defaults, whose name is "recommended"
     _estimator_type: str | None = None  # scikit-learn 1.5 reads this attribute, later versions read the tags
-    _further_params: str | None = None  # name of the attribute that holds the dict of ``**`` arguments of __init__
 
     @classmethod
     def presets(cls) -> dict[str, dict]:
@@ -69,65 +66,6 @@ class Estimator:
             raise ValueError(f"{cls.__name__} has no settings named {name!r}: it has {', '.join(known)}")
         return cls(**known[name] | params)
 
-    @classmethod
-    def _param_names(cls) -> list[str]:
-        """Return the names of the parameters, sorted."""
-        return sorted(parameter.name for parameter in cls.PARAMETERS)
-
-    def get_params(self, deep: bool = True) -> dict:
-        """Return the parameters by name.
-
-        Parameters
-        ----------
-        deep : bool
-            Accepted because scikit-learn's tools pass it. The parameters of estimators that are parameters are not
-            returned, unless a subclass does so.
-
-        Returns
-        -------
-        dict
-        """
-        params = {name: getattr(self, name) for name in self._param_names()}
-        return params | (getattr(self, self._further_params) if self._further_params else {})
-
-    def set_params(self, **params):
-        """Set parameters by name.
-
-        Parameters
-        ----------
-        **params : object
-            New values by name.
-
-        Returns
-        -------
-        Estimator
-            The estimator.
-
-        Raises
-        ------
-        ValueError
-            There is no parameter of that name; the message lists the valid names. No parameter is changed.
-        """
-        names = self._param_names()
-        further = {name: params.pop(name) for name in list(params) if self._further_params and name not in names}
-        for name in params:
-            if name not in names:
-                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {names!r}.")
-        for name, value in params.items():
-            setattr(self, name, value)
-        if further:
-            setattr(self, self._further_params, getattr(self, self._further_params) | further)
-        return self
-
-    def __repr__(self):
-        defaults = {parameter.name: parameter.default for parameter in self.PARAMETERS}
-        changed = [
-            f"{name}={value!r}"
-            for name, value in self.get_params(deep=False).items()
-            if name not in defaults or repr(value) != repr(defaults[name])
-        ]
-        return f"{type(self).__name__}({', '.join(changed)})"
-
     def _repr_html_(self) -> str:
         """Return scikit-learn's diagram, for notebooks."""
         from sklearn.utils import estimator_html_repr
@@ -159,13 +97,6 @@ class Estimator:
     def _check_fitted(self):
         """Raise NotFittedError if the estimator is not fitted."""
         check_fitted(self)
-
-    def _check_params(self) -> None:
-        """Raise a ValueError or TypeError that names the first parameter with a value that ``fit`` cannot use.
-
-        A subclass adds checks of values that do not go together.
-        """
-        check_parameters(self, self.PARAMETERS)
 
     def _check_input(self, X) -> sp.csr_array:
         """Return the rows of X as canonical CSR; raise if the model is not fitted, or X does not fit the model."""

@@ -25,6 +25,7 @@ SAVED_CLASSES = {
     "LdSM": "xmlcore.models.ldsm",
     "OneVsRest": "xmlcore.models.one_vs_rest",
     "PLT": "xmlcore.models.plt",
+    "TextClassifier": "xmlcore.models.text_classifier",
 }
 
 
@@ -38,7 +39,8 @@ def write_model(model, path) -> Path:
     if target.exists() and not _is_saved_model(target):
         raise FileExistsError(f"{target} exists and is not, or not only, a saved model: choose another place")
     values, arrays = model._state()
-    params, param_arrays = _separate(model.get_params(deep=False))
+    saved_params = getattr(model, "_saved_params", None)
+    params, param_arrays = _separate(saved_params() if saved_params else model.get_params(deep=False))
     description = {
         "format": FORMAT_VERSION,
         "class": type(model).__name__,
@@ -220,6 +222,31 @@ def restored_part(model, values: dict, arrays: dict[str, np.ndarray]):
         The state is damaged.
     """
     model._restore(values, arrays)
+    return model
+
+
+def parts_of_model(model) -> tuple[dict, dict[str, np.ndarray]]:
+    """Return a fitted model that is saved inside another one, with its class: values for JSON, and arrays."""
+    values, arrays = model._state()
+    params, param_arrays = _separate(model.get_params(deep=False))
+    return {"class": type(model).__name__, "params": params, "values": values}, arrays | param_arrays
+
+
+def model_from_parts(description: dict, arrays: dict[str, np.ndarray]) -> "MultiLabelModel":  # noqa: F821
+    """Return the fitted model that :func:`parts_of_model` described.
+
+    Raises
+    ------
+    ModelFormatError
+        The class is unknown. Damaged values raise other errors, which :func:`load_model` explains.
+    """
+    name = description["class"]
+    if not isinstance(name, str) or name not in SAVED_CLASSES:
+        raise ModelFormatError(f"it holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
+    cls = getattr(import_module(SAVED_CLASSES[name]), name)
+    model = cls(**_joined(cls, description["params"], arrays))
+    model._check_params()
+    model._restore(description["values"], arrays)
     return model
 
 

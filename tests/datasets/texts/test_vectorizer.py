@@ -1,0 +1,273 @@
+"""TextVectorizer gives what TfidfVectorizer of scikit-learn gives, says where words stand, is saved without pickle."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from xmlcore.datasets.texts import TextVectorizer
+
+ROOT = Path(__file__).parents[3]
+WORDS = "the a cat Cat dog élan ELAN naïve hause straße x y1 y_2 über of and 東京 tōkyō i̇stanbul ΣΑΣ".split()
+
+
+def some_texts(seed=0, n=60, longest=14):
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(WORDS, rng.integers(0, longest))) for _ in range(n)]
+
+
+def scikit_learn(ngrams=(1, 1), min_df=2, pattern=r"(?u)\b\w\w+\b", sublinear=True, **others):
+    return TfidfVectorizer(ngram_range=ngrams, min_df=min_df, token_pattern=pattern, sublinear_tf=sublinear, **others)
+
+
+SETTINGS = [
+    {},
+    {"ngrams": (1, 2)},
+    {"ngrams": (1, 4), "min_df": 3},
+    {"ngrams": (2, 3), "stop_words": "english"},
+    {"ngrams": (1, 2), "stop_words": ["cat", "xx"]},
+    {"min_df": 0.1, "max_df": 0.5},
+    {"min_df": 1, "max_df": 20, "sublinear": False},
+    {"lowercase": False, "strip_accents": "unicode"},
+    {"strip_accents": "ascii", "ngrams": (1, 2)},
+    {"pattern": r"(\w)\w*", "min_df": 1},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_weights_are_those_of_scikit_learn(settings):
+    texts, new = some_texts(), some_texts(seed=1)
+    own, other = TextVectorizer(**settings), scikit_learn(**settings)
+    for X, Z in (
+        (own.fit_transform(texts), other.fit_transform(texts)),
+        (own.transform(new), other.transform(new)),
+    ):
+        Z.sort_indices()
+        assert X.dtype == np.float32 and X.has_canonical_format
+        np.testing.assert_array_equal(X.indptr, Z.indptr)
+        np.testing.assert_array_equal(X.indices, Z.indices)
+        np.testing.assert_allclose(X.data, Z.data, rtol=2e-7)
+    assert list(own.get_feature_names_out()) == list(other.get_feature_names_out())
+    assert own.n_features_ == X.shape[1] and own.n_rows_ == len(texts)
+
+
+def test_most_features_are_those_that_occur_most_often():
+    texts = ["one one one two two three", "one two", "three four", "four two"]
+    found = TextVectorizer(max_features=2, min_df=1).fit(texts)
+    assert list(found.get_feature_names_out()) == ["one", "two"]
+    other = scikit_learn(max_features=2, min_df=1).fit(texts)
+    np.testing.assert_array_equal(found.transform(texts).toarray(), other.transform(texts).toarray().astype("f4"))
+
+
+def test_a_word_without_a_feature_stands_between_the_words_of_no_pair():
+    vectorizer = TextVectorizer(ngrams=(2, 2), min_df=1).fit(["red cat", "cat sat"])
+    assert vectorizer.transform(["red big cat sat"]).toarray().astype(bool).tolist() == [[True, False]]
+    assert list(vectorizer.get_feature_names_out()) == ["cat sat", "red cat"]
+
+
+def test_many_blocks_give_what_one_block_gives(monkeypatch):
+    texts = some_texts()
+    whole = TextVectorizer(ngrams=(1, 2)).fit_transform(texts)
+    hashed = TextVectorizer(ngrams=(1, 2), hashing_bits=12).fit_transform(texts)
+    monkeypatch.setattr("xmlcore.datasets.texts.vectorizer.BLOCK", 7)
+    assert (TextVectorizer(ngrams=(1, 2)).fit_transform(texts) != whole).nnz == 0
+    assert (TextVectorizer(ngrams=(1, 2), hashing_bits=12).fit_transform(texts) != hashed).nnz == 0
+
+
+def test_hashed_features_are_the_listed_ones_in_another_order():
+    texts = some_texts()
+    listed = TextVectorizer(ngrams=(1, 3), min_df=2, max_df=0.9).fit_transform(texts)
+    vectorizer = TextVectorizer(ngrams=(1, 3), min_df=2, max_df=0.9, hashing_bits=22)
+    hashed = vectorizer.fit_transform(texts)
+    assert hashed.shape == (len(texts), 2**22) and hashed.nnz == listed.nnz
+    for row in range(len(texts)):
+        np.testing.assert_array_equal(
+            *(np.sort(X.data[X.indptr[row] : X.indptr[row + 1]]) for X in (listed, hashed)), strict=True
+        )
+    assert (vectorizer.transform(texts) != hashed).nnz == 0
+
+
+def test_a_hash_is_the_same_on_every_machine():
+    found = TextVectorizer(min_df=1, ngrams=(1, 2), hashing_bits=16).fit_transform(["red cat"])
+    assert found.indices.tolist() == [10210, 20304, 40584]
+    assert list(TextVectorizer(min_df=1, hashing_bits=1).fit(["red"]).get_feature_names_out()) == ["hash 0", "hash 1"]
+
+
+def test_spans_say_where_each_feature_stands():
+    vectorizer = TextVectorizer(ngrams=(1, 2), stop_words=["of"], min_df=1).fit(["House of Cards", "cards house"])
+    names = vectorizer.get_feature_names_out()
+    text = "A HOUSE of\ncards, house!"
+    starts, ends, features = vectorizer.spans(text)
+    assert [(text[a:b], names[j]) for a, b, j in zip(starts, ends, features)] == [
+        ("HOUSE", "house"),
+        ("HOUSE of\ncards", "house cards"),
+        ("cards", "cards"),
+        ("cards, house", "cards house"),
+        ("house", "house"),
+    ]
+
+
+@pytest.mark.parametrize("hashing_bits", [None, 20])
+@pytest.mark.parametrize("strip_accents", [None, "unicode", "ascii"])
+def test_spans_are_in_the_text_as_it_was_given(strip_accents, hashing_bits):
+    """Lower case and accents change the number of characters: "İ" becomes two, "é" of two characters one, "ﬃ" three."""
+    text = "İstanbul e\u0301lan naïve \ufb03x Straße 東京都 ΣΑΣ end"
+    finder = TextVectorizer(min_df=1, strip_accents=strip_accents, hashing_bits=hashing_bits).fit([text])
+    starts, ends, features = finder.spans(text)
+    found = [text[a:b] for a, b in zip(starts, ends)]
+    expected = ["İstanbul", "e\u0301lan", "naïve", "\ufb03x", "Straße", "東京都", "ΣΑΣ", "end"]
+    if strip_accents == "ascii":
+        expected = ["İstanbul", "e\u0301lan", "naïve", "\ufb03x", "Straße", "end"]
+    if strip_accents is None:  # the accent that stands alone is no letter, and so no part of a word
+        expected[:2] = ["stanbul", "lan"]
+    assert found == expected
+    assert sorted(features) == sorted(finder.transform([text]).indices)
+
+
+def test_spans_of_an_empty_text_are_empty():
+    assert [part.size for part in TextVectorizer(min_df=1).fit(["one two"]).spans("")] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("settings", [*SETTINGS, {"hashing_bits": 10, "stop_words": "english"}], ids=str)
+def test_it_is_saved_as_json_and_arrays(settings):
+    texts = some_texts()
+    fitted = TextVectorizer(**settings).fit(texts)
+    plain, arrays = fitted.to_plain()
+    again = TextVectorizer.from_plain(json.loads(json.dumps(plain)), arrays)
+    assert (again.transform(texts) != fitted.transform(texts)).nnz == 0
+    assert list(again.get_feature_names_out()) == list(fitted.get_feature_names_out())
+    assert all(array.dtype != object for array in arrays.values())
+    again_settings, again_arrays = again.to_plain()
+    assert again_settings == plain and all((again_arrays[name] == arrays[name]).all() for name in arrays)
+
+
+def test_a_loaded_vectoriser_needs_no_scikit_learn(tmp_path):
+    plain, arrays = TextVectorizer(stop_words="english").fit(some_texts()).to_plain()
+    np.savez(tmp_path / "arrays.npz", **arrays)
+    (tmp_path / "settings.json").write_text(json.dumps(plain))
+    code = (
+        "import json, os, sys, numpy as np\n"
+        "from xmlcore.datasets.texts import TextVectorizer\nos.chdir(sys.argv[1])\n"
+        "settings, arrays = json.load(open('settings.json')), dict(np.load('arrays.npz', allow_pickle=False))\n"
+        "print(TextVectorizer.from_plain(settings, arrays).transform(['the cat and dog']).data.tolist())\n"
+        "assert 'sklearn' not in sys.modules"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    expected = TextVectorizer.from_plain(plain, arrays).transform(["the cat and dog"]).data.tolist()
+    assert json.loads(shown.stdout) == expected and len(expected) == 2
+
+
+def harmed(**changes):
+    plain, arrays = TextVectorizer(ngrams=(1, 2)).fit(["one two", "one two"]).to_plain()
+    for name, change in changes.items():
+        if name in arrays:
+            arrays[name] = change(arrays[name])
+        else:
+            plain[name] = change
+    return plain, arrays
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"format": 9},
+        {"params": {"ngrams": [1, 2], "never": 3}},
+        {"params": {"ngrams": [1, 3]}},
+        {"params": {"ngrams": [1, 2], "pattern": "("}},
+        {"params": {"ngrams": [1, 2], "hashing_bits": 4}},
+        {"grams": lambda grams: grams + 1},
+        {"grams": lambda grams: grams[:1]},
+        {"grams": lambda grams: grams.astype(float)},
+        {"grams": lambda grams: grams[:, ::-1].copy()},
+        {"grams": lambda grams: grams[[0, 0, 1]]},
+        {"idf": lambda idf: idf * np.nan},
+        {"idf": lambda idf: idf[:0]},
+        {"words": lambda words: words[1:]},
+        {"word_ends": lambda ends: ends[::-1].copy()},
+        {"n_rows": "many"},
+    ],
+    ids=str,
+)
+def test_damaged_parts_are_refused(changes):
+    with pytest.raises(ValueError, match="the vectoriser"):
+        TextVectorizer.from_plain(*harmed(**changes))
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ("one text", "texts is one str: give a list of texts"),
+        (b"bytes", "texts is one bytes"),
+        (["one", None], r"texts\[1\] is None: texts are strings"),
+        (pd.Series(["one", float("nan")]), r"texts\[1\] is nan"),
+        ([b"one"], r"texts\[0\] is b'one'"),
+        (7, "texts must be a list of strings, not int"),
+        (pd.DataFrame({"a": ["one"], "b": ["two"]}), r"texts has the shape \(1, 2\): give one column"),
+    ],
+    ids=str,
+)
+def test_what_is_no_text_is_named(texts, message):
+    with pytest.raises(TypeError, match=message):
+        TextVectorizer().fit(texts)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "no word is in at least 2 and at most 1.0 of the 2 texts"),
+        ({"min_df": 2, "max_df": 1}, "max_df=1 is fewer texts than min_df=2"),
+        ({"ngrams": (2, 1)}, r"ngrams is \(2, 1\): the second number must be at least the first"),
+        ({"ngrams": 2}, r"ngrams must be two whole numbers, such as \(1, 2\), not 2"),
+        ({"ngrams": (0, 1)}, "ngrams must be"),
+        ({"pattern": "("}, "is no regular expression"),
+        ({"pattern": "(a)(b)"}, "has 2 groups"),
+        ({"stop_words": "german"}, "stop_words must be one of english, a list, a tuple, not 'german'"),
+        ({"stop_words": [1]}, "stop_words has 1: words are strings"),
+        ({"hashing_bits": 8, "max_features": 3}, "max_features needs the list of words"),
+        ({"min_df": 0}, "min_df"),
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be_used_are_named(settings, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        TextVectorizer(**settings).fit(["one", "two"])
+
+
+def test_series_arrays_and_generators_are_read_as_lists_are():
+    texts = some_texts()
+    expected = TextVectorizer().fit_transform(texts)
+    for given in (pd.Series(texts, index=range(60, 0, -1)), np.array(texts), tuple(texts), iter(texts)):
+        assert (TextVectorizer().fit_transform(given) != expected).nnz == 0
+    assert TextVectorizer().fit(texts).transform([]).shape == (0, expected.shape[1])
+    with pytest.raises(ValueError, match="there are no texts"):
+        TextVectorizer().fit([])
+
+
+def test_it_is_not_fitted_until_all_has_succeeded():
+    from sklearn.exceptions import NotFittedError
+
+    vectorizer = TextVectorizer()
+    with pytest.raises(ValueError, match="no word"):
+        vectorizer.fit(["one", "two"])
+    for use in (vectorizer.transform, vectorizer.spans, lambda _: vectorizer.get_feature_names_out()):
+        with pytest.raises(NotFittedError):
+            use("one")
+    fitted = TextVectorizer(min_df=1).fit(["one"])
+    fitted.sublinear = fitted.lowercase = False  # does not change what was fitted
+    assert fitted.transform(["ONE one one"]).nnz == 1 and fitted.to_plain()[0]["params"]["lowercase"] is True
+    assert not hasattr(clone(fitted), "idf_")
+
+
+def test_progress_rises_to_the_number_of_texts():
+    seen = []
+    TextVectorizer().fit(some_texts(), progress=lambda *facts: seen.append(facts))
+    assert seen[0] == ("Reading words", 0.0, "0 of 60 texts")
+    assert [share for _, share, _ in seen] == sorted(share for _, share, _ in seen)

@@ -1,0 +1,200 @@
+"""TextClassifier: label names in and out, cross-validation, and files that other processes read."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from xmlcore import PLT, OneVsRest, TextClassifier, load_model, metrics
+from xmlcore.datasets.texts import TextVectorizer
+from xmlcore.models import ModelFormatError
+
+ROOT = Path(__file__).parents[2]
+TOPICS = {"animals": "cat dog horse", "food": "bread cheese wine", "law": "court judge crime", "art": "paint museum"}
+
+
+def some_texts(n=80, seed=0):
+    rng = np.random.default_rng(seed)
+    texts, label_lists = [], []
+    for _ in range(n):
+        topics = rng.choice(list(TOPICS), rng.integers(1, 3), replace=False).tolist()
+        words = [word for topic in topics for word in TOPICS[topic].split()]
+        texts.append(" ".join(rng.choice([*words, "the", "of"], 8)))
+        label_lists.append(topics)
+    return texts, label_lists
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return TextClassifier().fit(*some_texts())
+
+
+def test_it_answers_with_the_names_of_labels(fitted):
+    assert fitted.labels_ == sorted(TOPICS) and fitted.n_labels_ == 4
+    new = ["a court judged the crime", "wine, bread and cheese", "zzz"]
+    ranking = fitted.predict_topk(new, k=2)
+    suggested = fitted.suggest(new, k=2)
+    assert [row[0][0] for row in suggested[:2]] == ["law", "food"]
+    assert [[name for name, _ in row] for row in suggested] == [
+        [fitted.labels_[j] for j in row] for row in ranking.labels
+    ]
+    assert suggested[0][0][1] == pytest.approx(ranking.scores[0, 0])
+    assert fitted.predict(new)[1] == ["food"]
+
+
+def test_predict_has_the_most_probable_label_first(fitted):
+    proba = fitted.predict_proba(["cat dog bread cheese wine"], threshold=0.5)
+    names = fitted.predict(["cat dog bread cheese wine"])[0]
+    assert len(names) == proba.nnz == 2
+    scores = proba.toarray()[0]
+    assert scores[fitted.labels_.index(names[0])] >= scores[fitted.labels_.index(names[1])]
+
+
+def test_it_is_a_vectoriser_and_a_model(fitted):
+    texts, label_lists = some_texts()
+    X = TextVectorizer().fit_transform(texts)
+    model = PLT().fit(X, [[sorted(TOPICS).index(name) for name in row] for row in label_lists])
+    for mine, other in zip(fitted.predict_topk(texts, 3), model.predict_topk(X, 3)):
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_series_sets_and_repeated_labels_are_read():
+    texts, label_lists = some_texts()
+    expected = TextClassifier().fit(texts, label_lists)
+    for given in (pd.Series(label_lists), [set(row) for row in label_lists], [row + row for row in label_lists]):
+        found = TextClassifier().fit(pd.Series(texts), given)
+        np.testing.assert_array_equal(found.predict_topk(texts).scores, expected.predict_topk(texts).scores)
+
+
+@pytest.mark.parametrize("model", [None, PLT(tree="huffman"), OneVsRest()], ids=str)
+def test_what_is_saved_predicts_the_same_in_a_new_process(tmp_path, model):
+    texts, label_lists = some_texts()
+    fitted = TextClassifier(model, TextVectorizer(ngrams=(1, 2), stop_words="english")).fit(texts, label_lists)
+    fitted.save(tmp_path / "model")
+    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == ["arrays.npz", "params.json"]
+    (tmp_path / "texts.json").write_text(json.dumps(texts[:20]))
+    code = (
+        "import json, os, sys\nfrom xmlcore import load_model\nos.chdir(sys.argv[1])\nmodel = load_model('model')\n"
+        "print(json.dumps(model.suggest(json.load(open('texts.json')), 3)))\nassert 'sklearn' not in sys.modules"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    expected = [[list(one) for one in row] for row in fitted.suggest(texts[:20], 3)]
+    assert json.loads(shown.stdout) == expected
+    again = load_model(tmp_path / "model")
+    assert again.labels_ == fitted.labels_ and repr(again.vectorizer) == repr(fitted.vectorizer)
+    assert type(again.model) is type(fitted.model_) and again.size() == fitted.size()
+    again.fit(texts, label_lists)  # what was loaded can be fitted again, with the same settings
+    np.testing.assert_array_equal(again.predict_topk(texts).scores, fitted.predict_topk(texts).scores)
+
+
+def test_damaged_files_are_refused(tmp_path, fitted):
+    folder = fitted.save(tmp_path / "model")
+    description = json.loads((folder / "params.json").read_text())
+    arrays = dict(np.load(folder / "arrays.npz"))
+
+    def load_with(values=None, **changed):
+        (folder / "params.json").write_text(json.dumps(description | {"values": values or description["values"]}))
+        np.savez(folder / "arrays.npz", **arrays | changed)
+        return load_model(folder)
+
+    assert load_with().labels_ == fitted.labels_
+    for values in (
+        {},
+        {"vectorizer": {}, "model": {}},
+        description["values"] | {"model": description["values"]["model"] | {"class": "os.system"}},
+    ):
+        with pytest.raises(ModelFormatError):
+            load_with(values or {"none": 1})
+    with pytest.raises(ModelFormatError, match="there are 1 labels, but the model has"):
+        load_with(labels=np.frombuffer(b"law", np.uint8), label_ends=np.array([3]))
+    with pytest.raises(ModelFormatError, match="texts should have"):
+        load_with(labels=np.frombuffer(b"law", np.uint8))
+
+
+def test_cross_validation_takes_names():
+    texts, label_lists = some_texts()
+    assert min(cross_val_score(TextClassifier(), texts, label_lists, cv=3)) > 0.9
+    scores = cross_val_score(TextClassifier(), texts, label_lists, cv=3, scoring=metrics.scorer("nDCG@2"))
+    assert min(scores) > 0.9
+    assert min(cross_val_score(TextClassifier(), pd.Series(texts), pd.Series(label_lists), cv=3)) > 0.9
+
+
+def test_a_grid_has_the_parameters_of_model_and_vectoriser():
+    texts, label_lists = some_texts()
+    grid = {"model__C": [1.0, 10.0], "vectorizer__ngrams": [(1, 1), (1, 2)]}
+    search = GridSearchCV(TextClassifier(), grid, cv=2, scoring=metrics.scorer("P@1")).fit(texts, label_lists)
+    assert search.best_estimator_.model.C == search.best_params_["model__C"]
+    assert search.predict(["cat and dog"])[0] == ["animals"]
+    assert len(set(search.cv_results_["mean_test_score"])) >= 1 and search.best_score_ > 0.9
+    grid = {"model": [PLT(), OneVsRest()]}
+    assert GridSearchCV(TextClassifier(), grid, cv=2).fit(texts, label_lists).best_score_ > 0.9
+
+
+def test_parameters_of_the_parts_have_two_underscores():
+    one = TextClassifier(PLT(C=2.0))
+    other = clone(one).set_params(model__C=3.0, vectorizer__min_df=4)
+    assert one.get_params()["model__C"] == 2.0 and one.vectorizer is None
+    assert other.get_params()["model__C"] == 3.0 and other.vectorizer.min_df == 4
+    for name in ("model__never", "vectorizer__never", "never", "never__C"):
+        with pytest.raises(ValueError, match="never"):
+            other.set_params(**{name: 1})
+
+
+def test_parameters_are_copied_before_they_are_fitted():
+    model, vectorizer = PLT(), TextVectorizer()
+    TextClassifier(model, vectorizer).fit(*some_texts())
+    assert not hasattr(model, "n_features_in_") and not hasattr(vectorizer, "idf_")
+
+
+def test_a_label_that_was_not_in_training_counts_as_never_found(fitted):
+    texts, label_lists = some_texts(20)
+    assert fitted.score(texts, label_lists) > 0.9
+    assert fitted.score(texts, [["new"]] * 20) == 0.0
+    assert metrics.scorer("R@1")(fitted, ["cat dog horse"], [["animals", "new"]]) == 0.5
+    assert fitted.label_ids([["new", "law", "newer"], ["newer", "art", "art"]]) == [[4, 3, 5], [5, 1]]
+
+
+@pytest.mark.parametrize(
+    ("texts", "label_lists", "error", "message"),
+    [
+        (["one"], ["law"], TypeError, r"label_lists\[0\] is 'law': give a list of label names for each text"),
+        (["one"], [[1]], TypeError, r"label_lists\[0\] has 1: names of labels are strings"),
+        (["one"], [None], TypeError, r"label_lists\[0\] is None"),
+        (["one"], "law", TypeError, "label_lists is 'law'"),
+        (["one"], [], ValueError, "there are 1 texts, but 0 lists of labels"),
+        (["one"], [[]], ValueError, "no text has a label"),
+        ([None], [["law"]], TypeError, r"texts\[0\] is None"),
+    ],
+    ids=str,
+)
+def test_what_does_not_fit_is_named(texts, label_lists, error, message):
+    with pytest.raises(error, match=message):
+        TextClassifier().fit(texts, label_lists)
+
+
+def test_a_vectoriser_that_cannot_be_saved_is_refused():
+    with pytest.raises(TypeError, match="vectorizer must be a TextVectorizer, not TfidfVectorizer"):
+        TextClassifier(vectorizer=TfidfVectorizer(analyzer=str.split)).fit(*some_texts())
+    with pytest.raises(TypeError, match="model must be a model of xmlcore"):
+        TextClassifier(TextClassifier()).fit(*some_texts())
+
+
+def test_a_stopped_fit_keeps_what_was_fitted_before(fitted):
+    model = TextClassifier().fit(*some_texts())
+
+    def stop(phase, fraction, detail=""):
+        if fraction > 0.3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(["other text"] * 4, [["one"], ["two"]] * 2, progress=stop)
+    assert model.labels_ == sorted(TOPICS)

@@ -1,0 +1,37 @@
+"""Texts as one array of bytes, which is saved and loaded quickly, and without pickle."""
+
+import numpy as np
+
+
+def packed(texts) -> tuple[np.ndarray, np.ndarray]:
+    """Return texts as the bytes of all of them in UTF-8, and the end of each.
+
+    Parameters
+    ----------
+    texts : sequence of str
+
+    Returns
+    -------
+    content : ndarray of uint8
+    ends : ndarray of int64, shape (number of texts,)
+    """
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), dtype=np.int64)
+    return np.frombuffer(b"".join(encoded), np.uint8), ends
+
+
+def unpacked(content: np.ndarray, ends: np.ndarray) -> list[str]:
+    """Return the texts that :func:`packed` packed.
+
+    Raises
+    ------
+    ValueError
+        The arrays do not fit together: they were damaged, or written by something else.
+    """
+    fit = content.dtype == np.uint8 and ends.dtype == np.int64 and content.ndim == ends.ndim == 1
+    if not fit or (ends.size and (ends[0] < 0 or (np.diff(ends) < 0).any())):
+        raise ValueError("the arrays of texts do not fit together")
+    if (int(ends[-1]) if ends.size else 0) != content.size:
+        raise ValueError(f"the texts should have {int(ends[-1]) if ends.size else 0} bytes, but have {content.size}")
+    whole, stops = content.tobytes(), ends.tolist()
+    return [whole[a:b].decode("utf-8", "surrogatepass") for a, b in zip([0, *stops[:-1]], stops)]

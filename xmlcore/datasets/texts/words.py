@@ -1,0 +1,183 @@
+"""Split texts into words: lower case, accents, and the pattern of a word; and where each word stands in its text."""
+
+import re
+import unicodedata
+from array import array
+from itertools import repeat
+
+import numpy as np
+
+IGNORED = -2  # code of a word that is left out before n-grams are formed: a stop word
+UNKNOWN = -1  # code of a word that no feature has
+
+
+class WordFinder:
+    """Finds the words of texts.
+
+    Parameters
+    ----------
+    pattern : str
+        Regular expression of a word; its group is the word if it has one.
+    lowercase : bool
+        Whether texts are brought into lower case first.
+    strip_accents : {None, "unicode", "ascii"}
+        Whether accents are removed then, or all that is not ASCII.
+
+    Raises
+    ------
+    ValueError
+        The pattern is no regular expression, has several groups, or matches the empty text.
+    """
+
+    def __init__(self, pattern: str, lowercase: bool = True, strip_accents: str | None = None):
+        try:
+            self._pattern = re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from error
+        if self._pattern.groups > 1:
+            raise ValueError(
+                f"pattern {pattern!r} has {self._pattern.groups} groups: use one for the word, and (?:...) for others"
+            )
+        self._lowercase, self._strip = lowercase, _STRIP[strip_accents]
+
+    def words(self, text: str) -> list[str]:
+        """Return the words of a text, in their order."""
+        return self._pattern.findall(self._prepared(text))
+
+    def places(self, text: str) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """Return the words of a text, and where each starts and ends in it, in characters.
+
+        Returns
+        -------
+        words : list of str
+        starts, ends : ndarray of int64, shape (number of words,)
+            A word is ``text[start:end]`` before it was brought into lower case and lost its accents.
+        """
+        group = self._pattern.groups
+        found = [(match[group], *match.span(group)) for match in self._pattern.finditer(self._prepared(text))]
+        words = [word for word, _, _ in found]
+        starts, ends = (np.array([one[i] for one in found], np.int64) for i in (1, 2))
+        if self._lowercase or self._strip is not None:
+            origin = self._origin(text)
+            if origin is not None:
+                last = origin[np.maximum(ends - 1, starts)]
+                starts, ends = origin[starts], np.where(ends > starts, _after(text, last), origin[starts])
+        return words, starts, ends
+
+    def _prepared(self, text) -> str:
+        """Return a text in lower case and without accents, as the settings say."""
+        if self._lowercase:
+            text = text.lower()
+        return text if self._strip is None else self._strip(text)
+
+    def _origin(self, text) -> np.ndarray | None:
+        """Return from which character of a text each character of the prepared text comes; None if all stay in place.
+
+        Both steps change one character at a time, to none, one or several: only the place of a small sigma depends on
+        its neighbours, and not the number of characters.
+        """
+        if text.isascii():
+            return None
+        sizes = [len(self._prepared(character)) for character in text]
+        return np.append(np.repeat(np.arange(len(text)), sizes), len(text))
+
+
+def _after(text, last) -> np.ndarray:
+    """Return the ends of words whose last characters are known: behind the accents that follow them."""
+    ends = last + 1
+    for i, end in enumerate(ends):
+        while end < len(text) and unicodedata.combining(text[end]):
+            end += 1
+        ends[i] = end
+    return ends
+
+
+def _without_accents(text) -> str:
+    """Return a text in the compatibility decomposition, without the marks that it combines with letters."""
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+def _as_ascii(text) -> str:
+    """Return a text in the compatibility decomposition, without all that is not ASCII."""
+    return text if text.isascii() else unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+
+
+_STRIP = {None: None, "unicode": _without_accents, "ascii": _as_ascii}
+
+
+class Coder:
+    """Numbers words: each new word gets the next number.
+
+    Parameters
+    ----------
+    finder : WordFinder
+    ignored : iterable of str
+        Words that are left out.
+
+    Attributes
+    ----------
+    words : list of str
+        The words by their numbers.
+    """
+
+    def __init__(self, finder: WordFinder, ignored=()):
+        self._finder = finder
+        self._numbers = _Numbers((word, i) for i, word in enumerate(dict.fromkeys(ignored)))
+        self._n_ignored = len(self._numbers)
+
+    @property
+    def words(self) -> list[str]:
+        """The words by their numbers."""
+        return list(self._numbers)[self._n_ignored :]
+
+    def codes(self, texts) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of the words of all texts, one text after the other, and the end of each text.
+
+        Returns
+        -------
+        codes : ndarray of int32
+        ends : ndarray of int64, shape (number of texts,)
+        """
+        codes, ends = _read(texts, self._finder, lambda words: map(self._numbers.__getitem__, words))
+        return without(codes, ends, codes < self._n_ignored, shift=self._n_ignored)
+
+
+class _Numbers(dict):
+    """A dict that gives a missing word the next number."""
+
+    def __missing__(self, word):
+        number = self[word] = len(self)
+        return number
+
+
+def known_codes(texts, finder: WordFinder, numbers: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return what :meth:`Coder.codes` does, for known words.
+
+    Parameters
+    ----------
+    texts : iterable of str
+    finder : WordFinder
+    numbers : dict of str to int
+        Numbers of words, or ``IGNORED``; other words get ``UNKNOWN``.
+    """
+    codes, ends = _read(texts, finder, lambda words: map(numbers.get, words, repeat(UNKNOWN)))
+    return without(codes, ends, codes == IGNORED)
+
+
+def _read(texts, finder, numbered):
+    """Return the numbers of the words of all texts, and the end of each text."""
+    codes, ends, words_of = array("i"), array("q"), finder.words
+    for text in texts:
+        codes.extend(numbered(words_of(text)))
+        ends.append(len(codes))
+    return np.array(codes, np.int32), np.array(ends, np.int64)
+
+
+def without(codes, ends, gone, shift: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return codes without those that are ``gone``, lowered by ``shift``, and the ends of the texts among them."""
+    if not gone.any():
+        return codes - np.int32(shift) if shift else codes, ends
+    kept = np.append(0, np.cumsum(~gone))
+    return codes[~gone] - np.int32(shift), kept[ends]

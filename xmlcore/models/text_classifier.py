@@ -1,0 +1,404 @@
+"""TextClassifier: a vectoriser and a model in one, with texts and label names in, label names out."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.datasets.texts import TextVectorizer
+from xmlcore.datasets.texts.packed import packed, unpacked
+from xmlcore.datasets.texts.vectorizer import check_texts
+from xmlcore.models.base import Estimator
+from xmlcore.models.plt import PLT
+from xmlcore.models.saving import ModelFormatError, model_from_parts, parts_of_model, write_model
+from xmlcore.parameters import Parameter, described
+from xmlcore.progress import Progress, part_of, silent
+from xmlcore.ranking import Ranking
+
+PARAMETERS = (
+    Parameter(
+        "model",
+        "Model",
+        "Any model of xmlcore; it is copied before it is fitted. Empty is a PLT with its defaults.",
+        "estimator",
+        None,
+        optional=True,
+        in_form=False,
+    ),
+    Parameter(
+        "vectorizer",
+        "Vectoriser",
+        "Turns texts into rows. It is copied before it is fitted. Empty is a TextVectorizer with its defaults.",
+        "estimator",
+        None,
+        optional=True,
+        in_form=False,
+    ),
+)
+
+
+@described
+class TextClassifier(Estimator):
+    """Predict the labels of texts.
+
+    Texts are turned into rows by a :class:`xmlcore.datasets.texts.TextVectorizer`, and a model is fitted to them. Works
+    in scikit-learn's cross-validation and grid search: the grid's names are ``model__C`` and ``vectorizer__min_df``.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    labels_ : list of str
+        The names of the labels, sorted: the id of a label in a :class:`xmlcore.Ranking` is its place in this list.
+    vectorizer_ : TextVectorizer
+    model_ : MultiLabelModel
+
+    Examples
+    --------
+    >>> from xmlcore import TextClassifier
+    >>> from xmlcore.datasets.texts import TextVectorizer
+    >>> texts, label_lists = ["a cat", "a dog", "cat and dog"], [["cat"], ["dog"], ["cat", "dog"]]
+    >>> model = TextClassifier(vectorizer=TextVectorizer(min_df=1)).fit(texts, label_lists)
+    >>> model.suggest(["my cat"], k=1)[0][0][0]
+    'cat'
+    """
+
+    PARAMETERS = PARAMETERS
+
+    def __init__(self, model=None, vectorizer=None):
+        self.model = model
+        self.vectorizer = vectorizer
+
+    def get_params(self, deep: bool = True) -> dict:
+        """Return the parameters by name, and with ``deep`` those of the model and the vectoriser: ``model__C``.
+
+        Parameters
+        ----------
+        deep : bool
+
+        Returns
+        -------
+        dict
+        """
+        params = super().get_params()
+        if deep:
+            for name, part in list(params.items()):
+                if part is not None:
+                    params |= {f"{name}__{inner}": value for inner, value in part.get_params().items()}
+        return params
+
+    def set_params(self, **params) -> "TextClassifier":
+        """Set parameters by name, also those of the model and the vectoriser: ``model__C=2.0``.
+
+        Parameters
+        ----------
+        **params : object
+
+        Returns
+        -------
+        TextClassifier
+            The classifier.
+
+        Raises
+        ------
+        ValueError
+            There is no parameter of that name.
+        """
+        inner = {name: value for name, value in params.items() if name.partition("__")[0] in _DEFAULTS and "__" in name}
+        super().set_params(**{name: value for name, value in params.items() if name not in inner})
+        for name, value in inner.items():
+            part, _, parameter = name.partition("__")
+            if getattr(self, part) is None:
+                setattr(self, part, _DEFAULTS[part]())
+            getattr(self, part).set_params(**{parameter: value})
+        return self
+
+    def __sklearn_tags__(self):
+        """Return the tags by which scikit-learn's tools learn what the classifier accepts.
+
+        It is not called a classifier there, because scikit-learn refuses lists of names as classes.
+        """
+        from dataclasses import replace
+
+        tags = super().__sklearn_tags__()
+        tags.input_tags = replace(tags.input_tags, string=True, two_d_array=False, sparse=False)
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether ``fit`` has been completed."""
+        return hasattr(self, "labels_")
+
+    @property
+    def n_labels_(self) -> int:
+        """Number of labels."""
+        self._check_fitted()
+        return len(self.labels_)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features of the model."""
+        self._check_fitted()
+        return self.vectorizer_.n_features_
+
+    def fit(self, texts, label_lists, progress: Progress = silent) -> "TextClassifier":
+        """Fit the vectoriser and the model.
+
+        Parameters
+        ----------
+        texts : list or pandas Series of str
+        label_lists : list or pandas Series of lists of str
+            Names of the labels of each text; a list may be empty.
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`.
+
+        Returns
+        -------
+        TextClassifier
+            The classifier.
+
+        Raises
+        ------
+        TypeError
+            A text or a label is not a string; the message says which.
+        ValueError
+            There are not as many texts as lists of labels, or no labels, or no word is in enough texts.
+        """
+        self._check_params()
+        texts, label_lists = check_texts(texts), check_label_lists(label_lists)
+        if len(texts) != len(label_lists):
+            raise ValueError(f"there are {len(texts)} texts, but {len(label_lists)} lists of labels: give one for each")
+        labels = sorted({label for row in label_lists for label in row})
+        if not labels:
+            raise ValueError("no text has a label: give at least one")
+        vectorizer = _copy(self.vectorizer, TextVectorizer)
+        X = vectorizer.fit_transform(texts, progress=part_of(progress, 0.0, 0.2))
+        model = _copy(self.model, PLT).fit(X, _matrix(label_lists, labels), progress=part_of(progress, 0.2, 1.0))
+        self._set_fitted(vectorizer, model, labels)
+        return self
+
+    def predict_topk(self, texts, k: int = 5, progress: Progress = silent) -> Ranking:
+        """Return the k best labels of each text, as ids: places in ``labels_``.
+
+        Parameters
+        ----------
+        texts : list or pandas Series of str
+        k : int
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`.
+
+        Returns
+        -------
+        Ranking
+        """
+        X = self._rows(texts, part_of(progress, 0.0, 0.2))
+        return self.model_.predict_topk(X, k, progress=part_of(progress, 0.2, 1.0))
+
+    def predict_proba(self, texts, threshold: float = 0.0) -> sp.csr_array:
+        """Return the probabilities of labels that are at least ``threshold``.
+
+        Parameters
+        ----------
+        texts : list or pandas Series of str
+        threshold : float
+
+        Returns
+        -------
+        csr_array of float32, shape (number of texts, L)
+            Columns are places in ``labels_``.
+        """
+        return self.model_.predict_proba(self._rows(texts), threshold)
+
+    def predict(self, texts) -> list[list[str]]:
+        """Return the names of the labels of probability at least 0.5, the most probable first.
+
+        Parameters
+        ----------
+        texts : list or pandas Series of str
+
+        Returns
+        -------
+        list of list of str
+        """
+        found = self.predict_proba(texts, threshold=0.5)
+        names = []
+        for row in range(found.shape[0]):
+            part = slice(found.indptr[row], found.indptr[row + 1])
+            order = np.lexsort((found.indices[part], -found.data[part]))
+            names.append([self.labels_[j] for j in found.indices[part][order]])
+        return names
+
+    def suggest(self, texts, k: int = 5) -> list[list[tuple[str, float]]]:
+        """Return the names and the scores of the k best labels of each text, best first.
+
+        Parameters
+        ----------
+        texts : list or pandas Series of str
+        k : int
+
+        Returns
+        -------
+        list of list of (str, float)
+        """
+        labels, scores = self.predict_topk(texts, k)
+        return [
+            [(self.labels_[j], score) for j, score in zip(*row) if j >= 0]
+            for row in zip(labels.tolist(), scores.tolist())
+        ]
+
+    def score(self, texts, label_lists) -> float:
+        """Return the precision at 1: the share of texts whose first predicted label is one of theirs.
+
+        scikit-learn's tools use it when no other measure is given, such as ``scoring=metrics.scorer("nDCG@5")``.
+
+        Parameters
+        ----------
+        texts : list or pandas Series of str
+        label_lists : list or pandas Series of lists of str
+            A label that the training texts did not have counts as never found.
+
+        Returns
+        -------
+        float
+        """
+        from xmlcore.metrics import precision_at_k
+
+        return float(precision_at_k(self.label_ids(label_lists), self.predict_topk(texts, 1), 1)[0])
+
+    def label_ids(self, label_lists) -> list[list[int]]:
+        """Return the ids of labels: places in ``labels_``. Names that are not there get the ids after the last.
+
+        Parameters
+        ----------
+        label_lists : list or pandas Series of lists of str
+
+        Returns
+        -------
+        list of list of int
+        """
+        self._check_fitted()
+        ids = {name: i for i, name in enumerate(self.labels_)}
+        rows = check_label_lists(label_lists)
+        return [[ids.setdefault(name, len(ids)) for name in dict.fromkeys(row)] for row in rows]
+
+    def size(self) -> dict:
+        """Return the size of the fitted classifier.
+
+        Returns
+        -------
+        dict of str to int
+            What the model's ``size`` returns, with the arrays of the vectoriser in "model_bytes".
+        """
+        self._check_fitted()
+        _, arrays = self.vectorizer_.to_plain()
+        size = self.model_.size()
+        return size | {"model_bytes": size["model_bytes"] + sum(array.nbytes for array in arrays.values())}
+
+    def save(self, path):
+        """Write the fitted classifier to a folder, for :func:`xmlcore.load_model`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            See :meth:`xmlcore.models.base.MultiLabelModel.save`, which also says what is returned and raised.
+        """
+        self._check_fitted()
+        return write_model(self, path)
+
+    def _rows(self, texts, progress=silent) -> sp.csr_array:
+        """Return the rows of texts."""
+        self._check_fitted()
+        return self.vectorizer_.transform(texts, progress)
+
+    def _check_params(self) -> None:
+        """Raise a ValueError or TypeError that names the first parameter with a value that ``fit`` cannot use."""
+        super()._check_params()
+        if self.vectorizer is not None and not isinstance(self.vectorizer, TextVectorizer):
+            raise TypeError(
+                f"vectorizer must be a TextVectorizer, not {type(self.vectorizer).__name__}: others cannot be saved "
+                "without pickle. TextVectorizer has the settings of scikit-learn's TfidfVectorizer for words"
+            )
+        if self.model is not None and (isinstance(self.model, TextClassifier) or not hasattr(self.model, "_state")):
+            raise TypeError(f"model must be a model of xmlcore, such as PLT(), not {self.model!r}")
+
+    def _saved_params(self) -> dict:
+        """Return no parameters: the saved model and vectoriser say what they were fitted with."""
+        return {}
+
+    def _state(self):
+        settings, vectorizer_arrays = self.vectorizer_.to_plain()
+        model, model_arrays = parts_of_model(self.model_)
+        labels, label_ends = packed(self.labels_)
+        arrays = {"labels": labels, "label_ends": label_ends}
+        arrays |= {f"vectorizer.{name}": array for name, array in vectorizer_arrays.items()}
+        arrays |= {f"model.{name}": array for name, array in model_arrays.items()}
+        return {"vectorizer": settings, "model": model}, arrays
+
+    def _restore(self, values, arrays):
+        try:
+            labels = unpacked(arrays["labels"], arrays["label_ends"])
+            vectorizer = TextVectorizer.from_plain(values["vectorizer"], _named(arrays, "vectorizer."))
+        except ValueError as error:
+            raise ModelFormatError(str(error)) from error
+        model = model_from_parts(values["model"], _named(arrays, "model."))
+        if vectorizer.n_features_ != model.n_features_in_ or len(labels) != model.n_labels_:
+            raise ModelFormatError(
+                f"the vectoriser has {vectorizer.n_features_} features and there are {len(labels)} labels, but the "
+                f"model has {model.n_features_in_} features and {model.n_labels_} labels"
+            )
+        self.model = type(model)(**model.get_params(deep=False))
+        self.vectorizer = TextVectorizer(**vectorizer.get_params())
+        self._set_fitted(vectorizer, model, labels)
+
+    def _set_fitted(self, vectorizer, model, labels):
+        """Set the fitted attributes."""
+        self.vectorizer_, self.model_, self.labels_ = vectorizer, model, labels
+
+
+_DEFAULTS = {"model": PLT, "vectorizer": TextVectorizer}
+
+
+def check_label_lists(label_lists, name: str = "label_lists") -> list[list[str]]:
+    """Return lists of label names as lists, or raise TypeError that says which one has something else.
+
+    Parameters
+    ----------
+    label_lists : list, pandas Series or other iterable of lists, tuples, sets or arrays of str
+    name : str
+        What the message calls them.
+
+    Returns
+    -------
+    list of list of str
+    """
+    remedy = "give a list of label names for each text"
+    if isinstance(label_lists, (str, bytes)) or not hasattr(label_lists, "__iter__"):
+        raise TypeError(f"{name} is {label_lists!r:.60}: {remedy}")
+    rows = []
+    for i, row in enumerate(label_lists):
+        if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__iter__"):
+            raise TypeError(f"{name}[{i}] is {row!r:.60}: {remedy}, such as [['art', 'music'], ['law'], []]")
+        row = sorted(row) if isinstance(row, (set, frozenset)) else list(row)
+        for label in row:
+            if not isinstance(label, str):
+                raise TypeError(f"{name}[{i}] has {label!r:.60}: names of labels are strings")
+        rows.append(row)
+    return rows
+
+
+def _matrix(label_lists, labels) -> sp.csr_array:
+    """Return lists of names as a matrix of bool; a name that a list has twice counts once."""
+    ids = {name: i for i, name in enumerate(labels)}
+    rows = [sorted({ids[name] for name in row}) for row in label_lists]
+    indptr = np.append(0, np.cumsum([len(row) for row in rows], dtype=np.int64))
+    indices = np.fromiter((j for row in rows for j in row), np.int32, int(indptr[-1]))
+    return sp.csr_array((np.ones(indices.size, bool), indices, indptr), shape=(len(rows), len(labels)))
+
+
+def _copy(part, default):
+    """Return a new, not fitted estimator with the parameters of ``part``, or the default one."""
+    return default() if part is None else type(part)(**part.get_params(deep=False))
+
+
+def _named(arrays, prefix) -> dict:
+    """Return the arrays whose names begin with the prefix, without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
