@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 KERNELS_MAY_IMPORT = {"numpy", "numba", "math", "typing", "xmlcore._kernels", "xmlcore.system"}
 # Parts of xmlcore, lowest first: a part may import those of the layers before its own.
 LAYERS = (
-    ("validation", "progress", "ranking", "artifact_keys"),
+    ("validation", "progress", "ranking", "artifact_keys", "zips"),
     ("system",),
     ("_kernels",),
     ("arrays", "parallel", "parameters"),

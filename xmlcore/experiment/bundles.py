@@ -9,7 +9,6 @@ import io
 import json
 import platform
 import zipfile
-import zlib
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -26,6 +25,7 @@ from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.system import effective_jobs
 from xmlcore.validation import check_count
+from xmlcore.zips import ZIP_ERRORS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,6 @@ RECORD, PREDICTIONS, CODE, MEASURES, FIGURE = "run.json", "predictions.npz", "co
 NAMES = (RECORD, PREDICTIONS, CODE, MEASURES, FIGURE)
 MOST_BYTES = {RECORD: 16 << 20, PREDICTIONS: 4 << 30}  # of the two files that are read, when they are unpacked
 _DATE = (2020, 1, 1, 0, 0, 0)  # of all files in the zip: the same run gives the same bundle
-_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, KeyError)
 
 
 class BundleError(ValueError):
@@ -202,13 +201,18 @@ def versions() -> dict[str, str]:
     }
 
 
+def versions_of(facts: dict) -> dict[str, str]:
+    """Return :func:`versions`, as far as they are known, of a result; ``facts`` is its record in the store."""
+    known = {name: facts[name] for name in ("xmlcore", "code") if facts.get(name)}
+    if facts and known.get("code") != code_version():  # the hash of the code covers them: they are not known
+        known = dict.fromkeys(LIBRARIES, "unknown") | known
+    return versions() | known
+
+
 def _record(key, run, facts) -> dict:
     """Return what ``run.json`` says of a run; ``facts`` is its record in the store."""
     made = made_by_task(run.fingerprint)
     lines = run.measures.to_dict("records")
-    known = {name: facts[name] for name in ("xmlcore", "code") if facts.get(name)}
-    if known.get("code") != code_version():  # the hash of the code covers them: which they were is not known
-        known = dict.fromkeys(LIBRARIES, "unknown") | known
     return plain(
         {
             "format": FORMAT,
@@ -224,7 +228,7 @@ def _record(key, run, facts) -> dict:
                 "catalog": made[2]["name"] if made is not None and made[0] == "prepare" else None,
                 "made": data_code(run.fingerprint, {})[0],
             },
-            "versions": versions() | known,
+            "versions": versions_of(facts),
             "measures": [{**line, "k": int(line["k"]), "value": float(line["value"])} for line in lines],
             "times": run.times,
             "size": run.size,
@@ -265,7 +269,7 @@ def _read(source) -> tuple[dict, Ranking]:
         raise
     except OSError as error:
         raise BundleError(f"the bundle cannot be read: {error}") from error
-    except _ZIP_ERRORS as error:
+    except (*ZIP_ERRORS, ValueError, KeyError) as error:
         raise BundleError(f"the bundle is damaged, or no zip file: {error}. Make or download it again.") from error
     if ranking.labels.ndim != 2 or ranking.labels.shape != ranking.scores.shape or ranking.labels.dtype.kind != "i":
         raise BundleError("the predictions of the bundle are damaged: labels and scores do not fit together")

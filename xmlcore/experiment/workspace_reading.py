@@ -2,17 +2,12 @@
 
 import contextlib
 import json
-import math
-import os
 import re
 import shutil
 import tempfile
 import zipfile
-import zlib
 from datetime import UTC, datetime
 from pathlib import Path
-
-import numpy as np
 
 from xmlcore import store
 from xmlcore.experiment.catalog import with_additions
@@ -31,6 +26,7 @@ from xmlcore.experiment.workspace_files import (
 )
 from xmlcore.progress import Progress, silent
 from xmlcore.system import cache_root, free_bytes, make_private
+from xmlcore.zips import ZIP_ERRORS, plain_arrays, unpack_entry
 
 MAX_BYTES = 50_000_000_000  # of all files in the archive
 MAX_MANIFEST = 50_000_000  # bytes
@@ -38,10 +34,8 @@ MAX_VALUE = 300_000_000  # bytes of a value without its arrays
 MEMORY = 3  # times the size of its arrays that reading an artifact may take
 MAX_ARTIFACTS = 20_000
 LONGEST_TEXT = 5000  # characters of a name or a note
-_PIECE = 1 << 20
 _KEY = re.compile(r"[0-9a-f]{32}")
 _ON_DAMAGE = "Export it again, and check that the file was copied whole."
-_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 
 
 class WorkspaceFileError(ValueError):
@@ -94,7 +88,7 @@ def import_workspace(path, progress: Progress = silent, max_bytes: int = MAX_BYT
     except BaseException as error:
         for one in reversed(added):
             store.delete(one.kind, one.key)
-        if isinstance(error, _ZIP_ERRORS):
+        if isinstance(error, ZIP_ERRORS):
             raise WorkspaceFileError(f"the file is damaged, or no zip archive ({error}). {_ON_DAMAGE}") from error
         raise
     return {"contents": contents, "added": len(added), "there": len(artifacts) - len(added)}
@@ -217,7 +211,7 @@ def _keep(archive, one, inside) -> bool:
     for name, facts in one.files.items():
         _extract(archive, f"{one.kind}/{one.key}/{name}", inside / name, facts)
     try:
-        value = unpack(json.loads((inside / VALUE).read_text(encoding="utf-8")), _arrays(inside / ARRAYS))
+        value = unpack(json.loads((inside / VALUE).read_text(encoding="utf-8")), plain_arrays(inside / ARRAYS))
     except (NotPortableError, ValueError, RecursionError) as error:
         raise WorkspaceFileError(f"the value of {one.name} is damaged ({error}). {_ON_DAMAGE}") from None
     if one.task is None:
@@ -246,31 +240,8 @@ def _keep(archive, one, inside) -> bool:
 def _extract(archive, name, target, facts):
     """Write a file of the archive to ``target``; WorkspaceFileError unless it has this size and checksum."""
     target.parent.mkdir(exist_ok=True)
-    size = checksum = 0
-    with archive.open(name) as source, open(target, "wb") as file:
-        while piece := source.read(_PIECE):
-            size, checksum = size + len(piece), zlib.crc32(piece, checksum)
-            if size > facts[0]:
-                break
-            file.write(piece)
-    if [size, checksum] != facts:
+    if [*unpack_entry(archive, name, target, facts[0])] != facts:
         raise WorkspaceFileError(f"{name} has other bytes than were written. {_ON_DAMAGE}")
-
-
-def _arrays(path) -> dict:
-    """Return the arrays of an npz file whose headers promise no more than the file holds."""
-    with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
-            with archive.open(info) as stream:
-                version = np.lib.format.read_magic(stream)
-                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-                shape, _, dtype = read(stream)
-                n_bytes = math.prod(shape) * dtype.itemsize
-                fits = info.compress_type == zipfile.ZIP_STORED and stream.tell() + n_bytes == info.file_size
-                if dtype.hasobject or not fits or info.file_size > os.path.getsize(path):
-                    raise ValueError(f"{info.filename[:60]!r} is no plain array")
-    with np.load(path, allow_pickle=False) as stored:
-        return {name: stored[name] for name in stored.files}
 
 
 def _dataset(value, one):
@@ -331,7 +302,7 @@ def _check_model(folder, one):
     """Raise an exception unless a folder has a fitted model for the data set of the result."""
     from xmlcore.models import load_model
 
-    _arrays(folder / "arrays.npz")
+    plain_arrays(folder / "arrays.npz")
     model = load_model(folder)
     n_features = store.info(DATASETS, one.task.fingerprint)["n_features"]
     if getattr(model, "n_features_in_", n_features) != n_features:
