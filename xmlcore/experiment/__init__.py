@@ -36,6 +36,7 @@ from xmlcore.experiment.latex import latex_table
 from xmlcore.experiment.learning_curves import LearningCurve, learning_curve
 from xmlcore.experiment.measures import Measured, measure_ranking
 from xmlcore.experiment.node_quality import label_tree_model
+from xmlcore.experiment.packing import pack_fitted, pack_run
 from xmlcore.experiment.prefixes import prefix_measures, prefix_points
 from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
 from xmlcore.experiment.report import best_of_models, report
@@ -121,6 +122,8 @@ __all__ = [
     "model_style",
     "model_title",
     "most_adversaries",
+    "pack_fitted",
+    "pack_run",
     "parameters",
     "prefix_measures",
     "prefix_points",

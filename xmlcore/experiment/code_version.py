@@ -42,6 +42,7 @@ LEFT_OUT = frozenset(
         "experiment/kept_runs.py",
         "experiment/latex.py",
         "experiment/learned.py",
+        "experiment/packing.py",
         "experiment/portable.py",
         "experiment/report.py",
         "experiment/run_code.py",
@@ -51,7 +52,9 @@ LEFT_OUT = frozenset(
         "experiment/warm_up.py",
         "experiment/workspace_files.py",
         "experiment/workspace_reading.py",
+        "models/cards.py",
         "models/compiling.py",
+        "models/packed.py",
         "models/plt/warming.py",
     }
 )

@@ -1,10 +1,11 @@
-"""The models, and the function that loads a saved model."""
+"""The models, and the functions that load saved and packed models."""
 
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
+from xmlcore.models.packed import PackedModel, load_model, read_packed
 from xmlcore.models.plt import PLT, ExtendedPLT, LabelTree
-from xmlcore.models.saving import ModelFormatError, load_model
+from xmlcore.models.saving import ModelFormatError
 from xmlcore.models.text_classifier import TextClassifier
 
 __all__ = [
@@ -16,8 +17,10 @@ __all__ = [
     "ModelFormatError",
     "NotFittedError",
     "OneVsRest",
+    "PackedModel",
     "TextClassifier",
     "load_model",
+    "read_packed",
 ]
 
 

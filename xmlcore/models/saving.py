@@ -82,7 +82,7 @@ def _is_saved_model(folder: Path) -> bool:
         return False
 
 
-def load_model(path) -> "MultiLabelModel":  # noqa: F821
+def read_folder(path) -> "MultiLabelModel":  # noqa: F821
     """Read a model that :meth:`MultiLabelModel.save` wrote.
 
     Nothing in the folder is executed: the class is looked up in a fixed list and arrays are read without pickle.

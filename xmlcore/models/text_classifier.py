@@ -69,6 +69,37 @@ class TextClassifier(Estimator):
         self.model = model
         self.vectorizer = vectorizer
 
+    @classmethod
+    def from_parts(cls, model, vectorizer: TextVectorizer, labels: list[str]) -> "TextClassifier":
+        """Return a fitted classifier made of a fitted model and a fitted vectoriser; nothing is trained.
+
+        Parameters
+        ----------
+        model : fitted model
+            It is not copied.
+        vectorizer : fitted TextVectorizer
+            It is not copied.
+        labels : list of str
+            Names in the order of the model's ids, which they keep.
+
+        Returns
+        -------
+        TextClassifier
+
+        Raises
+        ------
+        ValueError
+            The parts do not fit together.
+        """
+        if vectorizer.n_features_ != model.n_features_in_ or len(labels) != model.n_labels_:
+            raise ValueError(
+                f"the vectoriser has {vectorizer.n_features_} features and there are {len(labels)} labels, but the "
+                f"model has {model.n_features_in_} features and {model.n_labels_} labels"
+            )
+        made = cls(type(model)(**model.get_params(deep=False)), TextVectorizer(**vectorizer.get_params()))
+        made._set_fitted(vectorizer, model, list(labels))
+        return made
+
     def get_params(self, deep: bool = True) -> dict:
         """Return the parameters by name, and with ``deep`` those of the model and the vectoriser: ``model__C``.
 

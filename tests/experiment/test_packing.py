@@ -1,0 +1,38 @@
+"""The packed model of a run: same predictions, and a card that agrees with the run."""
+
+import json
+
+import numpy as np
+import pytest
+
+from xmlcore import experiment, store
+from xmlcore.datasets import save_dataset
+from xmlcore.models import read_packed
+
+
+@pytest.fixture
+def key(easy):
+    params = {"model": "PLT", "params": {"max_leaf_labels": 4, "random_state": 2}, "k": 3}
+    return experiment.keep(experiment.task("train", {"dataset": save_dataset(easy)}, params))
+
+
+def test_the_packed_model_of_a_run_predicts_what_the_run_did_and_its_card_says_what_it_is(key, easy, tmp_path):
+    run = experiment.load("train", key)
+    got = read_packed(experiment.pack_run(key).save(tmp_path / "m.zip"))
+    labels, scores = got.predict_topk(easy.X_test, k=5)
+    assert np.array_equal(labels, run.ranking.labels) and np.array_equal(scores, run.ranking.scores)
+    card = got.card
+    assert card["name"] == "PLT on easy" and card["data"]["fingerprint"] == easy.fingerprint
+    assert (card["data"]["training rows"], card["data"]["test rows"], card["labels"]) == (200, 60, 12)
+    assert card["parameters"] == run.params and card["created"] == run.created
+    values = {(line["measure"], line["k"]): line["value"] for line in card["measures"]}
+    assert values == pytest.approx({(m, k): value for m, k, value in run.measures.itertuples(index=False)})
+    assert all(line["low"] <= line["value"] <= line["high"] for line in card["measures"])
+    facts = store.info("runs", key)
+    assert card["versions"]["code"] == facts["code"] and json.dumps(card)
+    assert experiment.pack_run(key, "My model").card["name"] == "My model"
+
+
+def test_a_run_that_is_not_kept_cannot_be_packed():
+    with pytest.raises(store.MissingArtifactError):
+        experiment.pack_run("0" * 32)

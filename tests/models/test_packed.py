@@ -1,0 +1,291 @@
+"""Packed models: read back as they were, and refused when they are foreign or damaged."""
+
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+from xmlcore import PLT, OneVsRest, load_model
+from xmlcore.models import ModelFormatError, PackedModel, packed, read_packed
+
+LABELS = [f"subject {j} é" for j in range(6)]
+FEATURES = [f"word {j}" for j in range(9)]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return np.random.default_rng(0).random((40, 9), np.float32)
+
+
+@pytest.fixture(scope="module")
+def model(rows):
+    return PLT(max_leaf_labels=2, n_jobs=1).fit(rows, [[i % 6, (i * 5 + 1) % 6][: 1 + i % 2] for i in range(40)])
+
+
+@pytest.fixture(scope="module")
+def content(model):
+    return PackedModel(model, LABELS, FEATURES, card={"name": "A | model", "data": {"name": "toy"}}).to_bytes()
+
+
+def changed(content, **parts):
+    """The zip with files replaced, added, or left out (None); names have "__" for "/"."""
+    made = io.BytesIO()
+    parts = {name.replace("__", "/"): part for name, part in parts.items()}
+    with zipfile.ZipFile(io.BytesIO(content)) as before, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as after:
+        for name in dict.fromkeys([*before.namelist(), *parts]):
+            part = parts.get(name, b"") if name in parts else before.read(name)
+            if part is not None:
+                after.writestr(name, part)
+    return made.getvalue()
+
+
+def same(ranking, other):
+    return all(np.array_equal(one, two) and one.dtype == two.dtype for one, two in zip(ranking, other))
+
+
+def test_a_packed_model_comes_back_with_names_and_card(model, rows, content):
+    got = read_packed(content)
+    assert same(got.predict_topk(rows, k=4), model.predict_topk(rows, k=4))
+    assert (got.label_names, got.feature_names, got.is_text) == (LABELS, FEATURES, False)
+    assert (got.label_name(2), got.feature_name(3)) == (LABELS[2], FEATURES[3])
+    card = got.card
+    assert (card["name"], card["model"], card["features"], card["labels"]) == ("A | model", "PLT", 9, 6)
+    assert card["data"] == {"name": "toy"} and card["parameters"]["max_leaf_labels"] == 2
+    assert {"xmlcore", "Python", "numpy"} <= card["versions"].keys() and card["created"]
+    assert card["parameters"].keys() == model.get_params().keys() - {"tree"} | {"tree"}
+
+
+def test_path_bytes_file_and_folder_give_the_same_model(model, rows, content, tmp_path):
+    path = PackedModel(model, LABELS, FEATURES).save(tmp_path / "new" / "m.zip")
+    ranking = model.predict_topk(rows, k=3)
+    for source in (path, str(path), content, io.BytesIO(content), model.save(tmp_path / "folder")):
+        assert same(read_packed(source).predict_topk(rows, k=3), ranking)
+    assert same(load_model(path).predict_topk(rows, k=3), ranking) and isinstance(load_model(path), PLT)
+    assert same(load_model(tmp_path / "folder").predict_topk(rows, k=3), ranking)
+    assert os.listdir(path.parent) == ["m.zip"]
+
+
+def test_a_new_process_predicts_the_same(model, rows, content, tmp_path):
+    (tmp_path / "m.zip").write_bytes(content)
+    np.save(tmp_path / "rows.npy", rows)
+    code = (
+        "import sys, numpy as np; from xmlcore import load_model; "
+        "r = load_model(sys.argv[1]).predict_topk(np.load(sys.argv[2]), k=3); np.savez(sys.argv[3], *r)"
+    )
+    names = [str(tmp_path / name) for name in ("m.zip", "rows.npy", "out.npz")]
+    subprocess.run([sys.executable, "-c", code, *names], check=True, timeout=120)
+    with np.load(names[2]) as found:
+        assert same((found["arr_0"], found["arr_1"]), model.predict_topk(rows, k=3))
+
+
+def test_saving_replaces_a_file_and_leaves_a_folder(model, tmp_path):
+    (tmp_path / "m.zip").write_bytes(b"earlier")
+    assert load_model(PackedModel(model).save(tmp_path / "m.zip")).n_labels_ == 6
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError, match="name a file"):
+        PackedModel(model).save(tmp_path / "folder")
+    assert sorted(os.listdir(tmp_path)) == ["folder", "m.zip"]
+
+
+def test_the_readme_says_how_to_load_it_and_nothing_in_it_is_markup(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        text = archive.read("README.md").decode()
+    assert text.startswith("# A \\| model") and 'load_model("model.zip")' in text and "xmlcore serve" in text
+    measures = [{"measure": "P@k", "k": 1, "value": 0.5, "low": 0.4, "high": 0.6}, {"measure": "R@k", "k": 3}]
+    text = packed.card_text({"measures": measures, "model": "<b>[x](y)"}, is_text=True)
+    assert "| P@1 | 50.00 | 40.00 to 60.00 |" in text and "| R@3 | not defined |  |" in text
+    assert "\\<b\\>\\[x\\](y)" in text and "suggest" in text
+
+
+def test_numbers_that_json_lacks_are_null_in_the_card(model):
+    card = {"measures": [{"measure": "P@k", "k": 1, "value": float("nan"), "low": np.float64("inf")}]}
+    got = read_packed(PackedModel(model, card=card).to_bytes())
+    assert got.card["measures"] == [{"measure": "P@k", "k": 1, "value": None, "low": None}]
+    with pytest.raises(TypeError, match="JSON"):
+        PackedModel(model, card={"x": object()})
+
+
+def test_what_does_not_fit_the_model_is_refused(model, rows):
+    with pytest.raises(ValueError, match="label_names has 2 names, but the model has 6 labels"):
+        PackedModel(model, ["a", "b"])
+    with pytest.raises(ValueError, match="feature_names has 1 names"):
+        PackedModel(model, feature_names=["a"])
+    with pytest.raises(TypeError, match="must be strings"):
+        PackedModel(model, [1] * 6)
+    with pytest.raises(TypeError, match="a list does not predict labels"):
+        PackedModel([])
+    with pytest.raises(ValueError, match="not fitted"):
+        PackedModel(OneVsRest())
+    with pytest.raises(TypeError, match="takes rows of 9 features, not texts"):
+        PackedModel(model).predict_topk(["a text"])
+    with pytest.raises(TypeError, match="give a list of texts"):
+        PackedModel(model).predict_topk("a text")
+
+
+FOREIGN = {
+    "no zip": lambda content: b"Not a zip file",
+    "empty": lambda content: b"",
+    "a pickle": lambda content: pickle.dumps({"model": 1}),
+    "an empty zip": lambda content: changed(content, **{name: None for name in
+                                                       zipfile.ZipFile(io.BytesIO(content)).namelist()}),
+    "another zip": lambda content: changed(content, **{"run.json": b"{}"}),
+    "code": lambda content: changed(content, **{"model__x.py": b"import os"}),
+    "a path that leads out": lambda content: changed(content, **{"..__..__evil.txt": b"x"}),
+    "an absolute path": lambda content: changed(content, **{"__tmp__evil.txt": b"x"}),
+    "no model": lambda content: changed(content, **{"model__arrays.npz": None}),
+    "half a vectoriser": lambda content: changed(content, **{"vectorizer__settings.json": b"{}"}),
+    "another format": lambda content: changed(content, **{"card.json": b'{"format": "x", "version": 1}'}),
+    "a later version": lambda content: changed(content, **{"card.json": b'{"format": "xmlcore model", "version": 9}'}),
+    "no card": lambda content: changed(
+        content, **{"card.json": b'{"format": "xmlcore model", "version": 1, "card": 3}'}),
+    "a card as list": lambda content: changed(content, **{"card.json": b"[]"}),
+    "deep JSON": lambda content: changed(content, **{"names.json": b"[" * 100_000}),
+    "names that are numbers": lambda content: changed(content, **{"names.json": b'{"labels": [1]}'}),
+    "too few names": lambda content: changed(content, **{"names.json": b'{"labels": ["a"]}'}),
+    "a class that is not a model's": lambda content: changed(
+        content, **{"model__params.json": b'{"format": 3, "class": "os.system", "params": {}, "values": {}}'}),
+    "arrays of objects": lambda content: changed(content, **{"model__arrays.npz": _npz(x=np.array([{}, 1], object))}),
+    "arrays that are compressed": lambda content: changed(content, **{"model__arrays.npz": _npz_bomb()}),
+    "other arrays": lambda content: changed(content, **{"model__arrays.npz": _npz(x=np.zeros(3))}),
+}  # fmt: skip
+
+
+def _npz(**arrays):
+    made = io.BytesIO()
+    np.savez(made, **arrays)
+    return made.getvalue()
+
+
+def _npz_bomb():
+    made = io.BytesIO()
+    np.savez_compressed(made, x=np.zeros(10**6))
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("what", list(FOREIGN))
+def test_a_foreign_file_is_refused_and_nothing_is_written(what, content, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(packed.tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(ModelFormatError) as caught:
+        read_packed(FOREIGN[what](content))
+    assert str(tmp_path) not in str(caught.value) and len(str(caught.value)) < 400
+    assert not list(tmp_path.iterdir())
+
+
+SAID = {
+    "no zip": "no zip file",
+    "another zip": "has the file 'run.json'",
+    "no model": "lacks model/arrays",
+    "a later version": "version 9",
+    "names that are numbers": "labels in names.json",
+    "a path that leads out": "has the file '../../evil.txt'",
+}
+
+
+def test_messages_say_what_was_found(content, tmp_path):
+    for what, said in SAID.items():
+        with pytest.raises(ModelFormatError, match=said):
+            read_packed(FOREIGN[what](content))
+    with pytest.raises(FileNotFoundError, match="no file or folder .*absent.zip"):
+        read_packed(tmp_path / "absent.zip")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    with pytest.raises(ModelFormatError, match="is an unpacked zip: give the zip file itself"):
+        read_packed(tmp_path / "unpacked")
+
+
+def test_a_file_that_unpacks_to_more_than_fits_is_refused_before_it_is_unpacked(content, monkeypatch):
+    monkeypatch.setattr(packed, "free_bytes", lambda: 1000)
+    with pytest.raises(ModelFormatError, match="at most 500 can be read on this machine"):
+        read_packed(content)
+    monkeypatch.undo()
+    monkeypatch.setattr(packed, "MAX_JSON", 100)
+    with pytest.raises(ModelFormatError, match=r"unpacks to [\d,]+ bytes; at most 100"):
+        read_packed(content)
+
+
+def test_a_zip_that_lies_about_a_size_is_refused(content):
+    """The size in the list of entries is made smaller: what is unpacked must not go far beyond it."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        size = archive.getinfo("model/arrays.npz").file_size
+    at = content.rindex(b"model/arrays.npz") - 46 + 24  # in the central directory
+    assert int.from_bytes(content[at : at + 4], "little") == size
+    with pytest.raises(ModelFormatError):
+        read_packed(content[:at] + (size // 2).to_bytes(4, "little") + content[at + 4 :])
+
+
+def test_a_packed_zip_may_be_packed_again_by_other_programs(content, rows, model, tmp_path):
+    with zipfile.ZipFile(io.BytesIO(content)) as before, zipfile.ZipFile(tmp_path / "m.zip", "w") as after:
+        after.writestr("model/", b"")  # some programs list folders
+        for name in reversed(before.namelist()):
+            after.writestr(name, before.read(name))
+    assert same(read_packed(tmp_path / "m.zip").predict_topk(rows, k=3), model.predict_topk(rows, k=3))
+
+
+def _damaged_files(content, count):
+    """Yield copies of a file with bytes changed, removed, added or repeated."""
+    rng = np.random.default_rng(1)
+    for _ in range(count):
+        data = bytearray(content)
+        for _ in range(rng.integers(1, 4)):
+            at, length = int(rng.integers(len(data))), int(rng.integers(1, 40))
+            kind = rng.integers(5)
+            if kind == 0:
+                data[at] ^= 1 << int(rng.integers(8))
+            elif kind == 1:
+                del data[at : at + length]
+            elif kind == 2:
+                data[at:at] = rng.bytes(length)
+            elif kind == 3:
+                data[at : at + length] = rng.bytes(length)[: len(data) - at]
+            else:
+                del data[at:]
+            if not data:
+                break
+        yield bytes(data)
+
+
+def _check_damaged(content, model, rows, count):
+    want, read = model.predict_topk(rows, k=3), 0
+    for data in _damaged_files(content, count):
+        try:
+            got = read_packed(data)
+        except ModelFormatError:
+            continue
+        read += 1
+        assert same(got.predict_topk(rows, k=3), want) and got.label_names == LABELS
+    return read
+
+
+def test_damaged_files_are_refused_or_read_as_they_were(content, model, rows):
+    assert _check_damaged(content, model, rows, 150) < 60
+
+
+@pytest.mark.slow
+def test_many_damaged_files_are_refused_or_read_as_they_were(content, model, rows):
+    count = int(os.environ.get("XMLCORE_FUZZ_FILES", 2000))
+    assert _check_damaged(content, model, rows, count) < 0.4 * count
+
+
+def test_the_parts_of_a_model_that_are_damaged_inside_a_sound_zip_are_refused(content):
+    """The zip's checksums are right, as someone else made it: what stands in it is checked all the same."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        arrays, params = archive.read("model/arrays.npz"), json.loads(archive.read("model/params.json"))
+    rng, refused = np.random.default_rng(2), 0
+    for _ in range(40):
+        at = int(rng.integers(len(arrays)))
+        part = arrays[:at] + bytes([arrays[at] ^ 255]) + arrays[at + 1 :]
+        try:
+            read_packed(changed(content, **{"model__arrays.npz": part}))
+        except ModelFormatError:
+            refused += 1
+    assert refused > 25  # the others: dates and flags of entries
+    params["params"]["n_jobs"] = "x"
+    with pytest.raises(ModelFormatError, match="n_jobs"):
+        read_packed(changed(content, **{"model__params.json": json.dumps(params).encode()}))

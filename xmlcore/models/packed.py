@@ -1,0 +1,445 @@
+"""Packed models: a model in one zip file, with its vectoriser, names of labels and features, and a model card.
+
+::
+
+    README.md                               the card for people, and how to load the model
+    card.json                               format, version, and the card
+    names.json                              names of labels and features; null where there are none
+    model/params.json, model/arrays.npz     the model, as its method save writes it
+    vectorizer/settings.json, arrays.npz    the vectoriser of a model for texts
+
+Nothing in a file is executed: there is no pickle, the classes are looked up in a fixed list, and no file is written to
+a name from the zip.
+"""
+
+import errno
+import io
+import json
+import math
+import os
+import platform
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+from xmlcore import __version__
+from xmlcore.datasets.texts import TextVectorizer
+from xmlcore.models.cards import card_text
+from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, read_folder
+from xmlcore.models.text_classifier import TextClassifier
+from xmlcore.ranking import Ranking
+from xmlcore.system import free_bytes
+from xmlcore.zips import plain_arrays, unpack_entry
+
+FORMAT, VERSION = "xmlcore model", 1
+README, CARD, NAMES = "README.md", "card.json", "names.json"
+MODEL = (f"model/{PARAMS_FILE}", f"model/{ARRAYS_FILE}")
+VECTORIZER = ("vectorizer/settings.json", "vectorizer/arrays.npz")
+_NEEDED = {CARD, NAMES, *MODEL}
+_KNOWN = {README, *_NEEDED, *VECTORIZER}
+MAX_JSON = 1 << 29  # bytes of each file of JSON or text, when it is unpacked
+MAX_BYTES = 50_000_000_000  # of all files together, when they are unpacked
+MEMORY = 2  # times the unpacked size that reading a model may take
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
+_REMEDY = "Download or pack the model again, and check that the file was copied whole."
+
+
+@dataclass(frozen=True)
+class PackedModel:
+    """A fitted model with all that is needed to use it elsewhere.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Such as a fitted :class:`xmlcore.PLT`. From a fitted :class:`xmlcore.TextClassifier` its model, vectoriser and
+        labels are taken.
+    label_names : list of str, optional
+        In the order of the ids in a Ranking.
+    feature_names : list of str, optional
+        In the order of the columns; by default those of the vectoriser, or those with which the model was fitted.
+    vectorizer : fitted TextVectorizer, optional
+        Turns texts into rows; None for a model that takes rows only.
+    card : dict, optional
+        What people should know of the model, as JSON can hold it: see :func:`xmlcore.experiment.pack_run`. What any
+        model tells of itself is added.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The model cannot predict, or the number of names is wrong.
+    """
+
+    model: object
+    label_names: list[str] | None = None
+    feature_names: list[str] | None = None
+    vectorizer: object | None = None
+    card: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        model = self.model
+        if hasattr(model, "vectorizer_"):
+            self._set("vectorizer", model.vectorizer_)
+            self._set("label_names", [str(name) for name in model.labels_])
+            self._set("model", model := model.model_)
+        if not hasattr(model, "predict_topk"):
+            raise TypeError(f"a {type(model).__name__} does not predict labels: give a model such as PLT()")
+        model._check_fitted()
+        if self.is_text:
+            hashed = getattr(self.vectorizer, "hashing_bits", None) is not None  # features are numbers then
+            self._set("feature_names", None if hashed else [*map(str, self.vectorizer.get_feature_names_out())])
+        elif self.feature_names is None:
+            self._set("feature_names", getattr(model, "feature_names_in_", None))
+        for what, count in (("label", self.n_labels), ("feature", self.n_features)):
+            names = getattr(self, f"{what}_names")
+            if names is None:
+                continue
+            names = list(names)
+            if not all(isinstance(name, str) for name in names):
+                raise TypeError(f"{what}_names must be strings")
+            if len(names) != count:
+                raise ValueError(f"{what}_names has {len(names)} names, but the model has {count} {what}s")
+            self._set(f"{what}_names", names)
+        facts = {"model": type(model).__name__, "features": self.n_features, "labels": self.n_labels}
+        self._set("card", json.loads(_json(facts | _own_card(model) | dict(self.card or {}) | facts)))
+
+    def _set(self, name, value):
+        """Set an attribute, although the class is frozen."""
+        object.__setattr__(self, name, value)
+
+    def __repr__(self):
+        what = "texts" if self.is_text else f"rows of {self.n_features:,} features"
+        return f"PackedModel({type(self.model).__name__} for {what}, {self.n_labels:,} labels)"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the model takes texts."""
+        return self.vectorizer is not None
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return int(self.model.n_labels_)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.model.n_features_in_)
+
+    @property
+    def estimator(self):
+        """The model as an estimator: a TextClassifier if it takes texts, else :attr:`model`."""
+        if not self.is_text:
+            return self.model
+        from xmlcore.models.text_classifier import TextClassifier
+
+        return TextClassifier.from_parts(
+            self.model, self.vectorizer, [self.label_name(j) for j in range(self.n_labels)]
+        )
+
+    def label_name(self, j: int) -> str:
+        """Return the name of a label, or ``"label j"`` if there are no names."""
+        return f"label {j}" if self.label_names is None else self.label_names[j]
+
+    def feature_name(self, j: int) -> str:
+        """Return the name of a feature, or ``"feature j"`` if there are no names."""
+        return f"feature {j}" if self.feature_names is None else self.feature_names[j]
+
+    def rows(self, rows_or_texts):
+        """Return rows of features for the model: texts are vectorised, anything else is returned as it is.
+
+        Raises
+        ------
+        TypeError
+            A single text is given instead of a list, or the model does not take texts.
+        """
+        if isinstance(rows_or_texts, (str, bytes)):
+            raise TypeError("one text is given: give a list of texts")
+        if not _are_texts(rows_or_texts):
+            return rows_or_texts
+        if not self.is_text:
+            raise TypeError(f"this model takes rows of {self.n_features:,} features, not texts: it has no vectoriser")
+        return self.vectorizer.transform(list(rows_or_texts))
+
+    def predict_topk(self, rows_or_texts, k: int = 5) -> Ranking:
+        """Return the k best labels of each row or text.
+
+        Parameters
+        ----------
+        rows_or_texts : sparse or dense, shape (n, D), or list of str
+            Texts only if :attr:`is_text`.
+        k : int
+
+        Returns
+        -------
+        Ranking
+
+        Raises
+        ------
+        ValueError, TypeError
+            The rows do not fit the model.
+        """
+        return self.model.predict_topk(self.rows(rows_or_texts), k=k)
+
+    def describe(self) -> str:
+        """Return the card as Markdown, with the lines of code that load the model."""
+        return card_text(self.card, self.is_text)
+
+    def save(self, path) -> Path:
+        """Write the packed model to one zip file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. It is written beside its place and moved there when it is complete; a file that is there already
+            is replaced.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        IsADirectoryError
+            ``path`` is a folder.
+        OSError
+            The file cannot be written.
+        """
+        target = Path(path).resolve()
+        if target.is_dir():
+            raise IsADirectoryError(f"{target} is a folder: name a file, such as {target.name}.zip")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        number, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+        try:
+            with os.fdopen(number, "wb") as file:
+                self._write(file)
+            os.chmod(name, 0o644)  # mkstemp makes files that only their owner can read
+            os.replace(name, target)
+        except BaseException:
+            os.unlink(name)
+            raise
+        return target
+
+    def to_bytes(self) -> bytes:
+        """Return the content of the file that :meth:`save` writes."""
+        made = io.BytesIO()
+        self._write(made)
+        return made.getvalue()
+
+    def _write(self, file):
+        """Write the zip to an open binary file."""
+        names = {"labels": self.label_names, "features": None if self.is_text else self.feature_names}
+        texts = {
+            README: self.describe(),
+            CARD: _json({"format": FORMAT, "version": VERSION, "card": self.card}, indent=1),
+            NAMES: _json(names),
+        }
+        with (
+            tempfile.TemporaryDirectory(prefix="xmlcore-") as folder,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        ):
+            if self.is_text:
+                settings, arrays = self.vectorizer.to_plain()
+                texts[VECTORIZER[0]] = _json(settings)
+                np.savez(Path(folder) / "vectorizer.npz", **arrays)
+                archive.write(Path(folder) / "vectorizer.npz", VECTORIZER[1])
+            for name, text in texts.items():
+                archive.writestr(name, text)
+            self.model.save(Path(folder) / "model")
+            for name in MODEL:
+                archive.write(Path(folder) / name, name)
+
+
+def read_packed(source) -> PackedModel:
+    """Read a packed model.
+
+    Parameters
+    ----------
+    source : str, path-like, bytes or binary file object
+        What :meth:`PackedModel.save` wrote, or a folder that the method ``save`` of a model wrote.
+
+    Returns
+    -------
+    PackedModel
+        Its predictions are exactly those of the model that was packed.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is nothing at this path.
+    ModelFormatError
+        The file is damaged, is something else, was made by a later version, or is too large for the memory of this
+        machine; the message says what was found.
+    """
+    name = "the file"
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        source = io.BytesIO(source)
+    elif not hasattr(source, "read"):
+        source = Path(source)
+        name = str(source)
+        if source.is_dir():
+            if CARD in {path.name for path in source.iterdir()}:
+                raise ModelFormatError(f"{source} is an unpacked zip: give the zip file itself")
+            return PackedModel(read_folder(source))
+        if not source.exists():
+            raise FileNotFoundError(f"there is no file or folder {source}")
+    with tempfile.TemporaryDirectory(prefix="xmlcore-") as folder:
+        folder = Path(folder)
+        try:
+            with zipfile.ZipFile(source) as archive:
+                _check_entries(archive, name)
+                for entry in archive.infolist():
+                    if not entry.is_dir():
+                        _unpack(archive, entry, folder)
+        except (ModelFormatError, MemoryError):
+            raise
+        except Exception as error:  # beside ZIP_ERRORS, damaged headers can raise nearly any exception
+            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # of the disk
+                raise
+            raise ModelFormatError(f"{name} is damaged, or no zip file ({error}). {_REMEDY}") from error
+        return _read(folder, name)
+
+
+def load_model(path):
+    """Read a model that :meth:`MultiLabelModel.save` or :meth:`PackedModel.save` wrote.
+
+    Nothing in the files is executed: the class is looked up in a fixed list and arrays are read without pickle.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder of a saved model, or the zip file of a packed model.
+
+    Returns
+    -------
+    MultiLabelModel or TextClassifier
+        A fitted model; its predictions are exactly those of the saved model. The card and the names that a packed
+        model has are read by :func:`read_packed`.
+
+    Raises
+    ------
+    FileNotFoundError
+        The file or the folder does not exist, or a file is missing in it.
+    ModelFormatError
+        The files are damaged, the class is unknown, or the format is not this version's; the message says which.
+    """
+    return read_packed(path).estimator if Path(path).is_file() else read_folder(path)
+
+
+def _are_texts(given) -> bool:
+    """Return whether a list, an array or a Series holds texts; an empty list does not."""
+    kind = getattr(getattr(given, "dtype", None), "kind", None)
+    if not isinstance(given, Sequence) and not (kind in ("O", "U") and getattr(given, "ndim", 0) == 1):
+        return hasattr(given, "str") and getattr(given, "ndim", 0) == 1  # a Series of texts of a type of pandas
+    return len(given) > 0 and isinstance(next(iter(given)), str)
+
+
+def _own_card(model) -> dict:
+    """Return what any model tells of itself."""
+    params = {name: plain for name, value in model.get_params(deep=False).items()
+              if (plain := _plain(value)) is not None or value is None}  # fmt: skip
+    return {
+        "parameters": params,
+        "chosen": {
+            name: _plain(value) for name, value in getattr(model, "settings_", {}).items() if params.get(name) == "auto"
+        },  # fmt: skip
+        "versions": {"xmlcore": __version__, "Python": platform.python_version()}
+        | {name: metadata.version(name) for name in LIBRARIES},
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _plain(value):
+    """Return a parameter as JSON can hold it; None if it cannot, such as a label tree, which is saved as arrays."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, (str, bool, int, float, list, dict)) else None
+
+
+def _json(value, **options) -> str:
+    """Return a value as JSON, with null for numbers that are not finite."""
+    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, **options)
+
+
+def _finite(value):
+    """Return a value with None in the place of numbers that are not finite, and Python's numbers for NumPy's."""
+    if isinstance(value, dict):
+        return {str(name): _finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return value if value and isinstance(value[0], str) else [_finite(item) for item in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _check_entries(archive, name):
+    """Raise ModelFormatError unless a zip has the files of a packed model and no other, of sizes that fit here."""
+    entries = [entry for entry in archive.infolist() if entry.filename not in ("model/", "vectorizer/")]
+    found = [entry.filename for entry in entries]
+    strange = [one for one in found if one not in _KNOWN]
+    if strange:
+        raise ModelFormatError(f"{name} is no packed model: it has the file {strange[0][:100]!r}")
+    missing = sorted(_NEEDED - set(found))
+    if not missing and set(found) & {*VECTORIZER}:
+        missing = sorted({*VECTORIZER} - set(found))
+    if missing:
+        what = f"lacks {missing[0]}" if found else "is empty"
+        raise ModelFormatError(f"{name} is no packed model: it {what}. {_REMEDY}")
+    if len(set(found)) < len(found):
+        raise ModelFormatError(f"{name} has two files of one name. {_REMEDY}")
+    for entry in entries:
+        if entry.flag_bits & 1:
+            raise ModelFormatError(f"{name} has a password: unpack it and pack it again without one")
+        if not entry.filename.endswith(".npz") and entry.file_size > MAX_JSON:
+            raise ModelFormatError(f"{entry.filename} of {name} unpacks to {entry.file_size:,} bytes; at most "
+                                   f"{MAX_JSON:,} are read")  # fmt: skip
+    total, free = sum(entry.file_size for entry in entries), free_bytes()
+    most = MAX_BYTES if free is None else min(MAX_BYTES, free // MEMORY)
+    if total > most:
+        raise ModelFormatError(f"{name} unpacks to {total:,} bytes; at most {most:,} can be read on this machine")
+
+
+def _unpack(archive, entry, folder):
+    """Write a file of the zip below ``folder``; ModelFormatError if it has another size than the zip says."""
+    target = folder / entry.filename  # one of _KNOWN
+    target.parent.mkdir(exist_ok=True)
+    if unpack_entry(archive, entry.filename, target, entry.file_size)[0] != entry.file_size:
+        raise ModelFormatError(f"{entry.filename} has another size than the zip says. {_REMEDY}")
+
+
+def _read(folder, name) -> PackedModel:
+    """Return the packed model whose files are in ``folder``; ``name`` is that of the zip, for messages."""
+    try:
+        about = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
+            raise ModelFormatError(f"{CARD} does not say {FORMAT!r}, so it is no packed model")
+        if about.get("version") != VERSION:
+            raise ModelFormatError(f"it has version {about.get('version')!r}, this program reads {VERSION}: update it")
+        names = json.loads((folder / NAMES).read_text(encoding="utf-8"))
+        card = about.get("card")
+        if not isinstance(card, dict) or not isinstance(names, dict):
+            raise ModelFormatError(f"{CARD} or {NAMES} is damaged: they hold no objects")
+        for what in ("labels", "features"):
+            listed = names.get(what)
+            if listed is not None and not (isinstance(listed, list) and all(isinstance(one, str) for one in listed)):
+                raise ModelFormatError(f"the {what} in {NAMES} are no list of texts")
+        plain_arrays(folder / MODEL[1])
+        model, vectorizer = read_folder(folder / "model"), _vectorizer(folder)
+        return PackedModel(model, names.get("labels"), names.get("features"), vectorizer, card)
+    except MemoryError:
+        raise
+    except Exception as error:  # the parsers can raise nearly any exception on files of any form
+        found = str(error).replace(f"{folder}{os.sep}", "") or type(error).__name__
+        raise ModelFormatError(f"{name} cannot be read: {found}") from error
+
+
+def _vectorizer(folder):
+    """Return the vectoriser whose files are in ``folder``; None if there is none."""
+    if not (folder / VECTORIZER[0]).is_file():
+        return None
+    settings = json.loads((folder / VECTORIZER[0]).read_text(encoding="utf-8"))
+    return TextVectorizer.from_plain(settings, plain_arrays(folder / VECTORIZER[1]))
