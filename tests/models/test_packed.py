@@ -11,7 +11,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from xmlcore import PLT, OneVsRest, load_model
+from xmlcore import PLT, OneVsRest, TextClassifier, load_model
+from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.models import ModelFormatError, PackedModel, packed, read_packed
 
 LABELS = [f"subject {j} é" for j in range(6)]
@@ -109,6 +110,41 @@ def test_numbers_that_json_lacks_are_null_in_the_card(model):
     assert got.card["measures"] == [{"measure": "P@k", "k": 1, "value": None, "low": None}]
     with pytest.raises(TypeError, match="JSON"):
         PackedModel(model, card={"x": object()})
+
+
+TEXTS = ["a red cat", "the red dog", "blue cat and dog", "a blue bird", "red bird", "green cat", "green dog"] * 5
+TEXT_LABELS = [["red", "cat"], ["red"], ["blue"], ["blue", "bird"], ["bird"], [], ["green"]] * 5
+
+
+@pytest.fixture(scope="module", params=[None, 8], ids=["words", "hashed"])
+def classifier(request):
+    vectorizer = TextVectorizer(min_df=1, hashing_bits=request.param)
+    return TextClassifier(PLT(max_leaf_labels=2, n_jobs=1), vectorizer).fit(TEXTS, TEXT_LABELS)
+
+
+def test_a_model_for_texts_comes_back_with_its_words(classifier, tmp_path):
+    got = read_packed(PackedModel(classifier).save(tmp_path / "t.zip"))
+    assert got.is_text and got.label_names == classifier.labels_ and repr(got) == "PackedModel(PLT for texts, 5 labels)"
+    want = classifier.predict_topk(TEXTS, k=3)
+    assert same(got.predict_topk(TEXTS, k=3), want) and same(got.predict_topk(np.array(TEXTS), k=3), want)
+    assert same(got.predict_topk(classifier.vectorizer_.transform(TEXTS), k=3), want)
+    loaded = load_model(tmp_path / "t.zip")
+    assert isinstance(loaded, TextClassifier) and loaded.suggest(TEXTS, k=2) == classifier.suggest(TEXTS, k=2)
+    assert same(read_packed(loaded.save(tmp_path / "folder")).predict_topk(TEXTS, k=3), want)
+    hashed = classifier.vectorizer_.get_params()["hashing_bits"] is not None
+    assert (got.feature_names is None) == hashed and "suggest" in got.describe()
+
+
+def test_a_vectoriser_of_another_model_is_refused(classifier, model, content):
+    with pytest.raises(ValueError, match=r"the vectoriser makes \d+ features, but the model has 9"):
+        PackedModel(model, vectorizer=classifier.vectorizer_)
+    other = PackedModel(classifier).to_bytes()
+    with zipfile.ZipFile(io.BytesIO(other)) as archive:
+        parts = {name.replace("/", "__"): archive.read(name) for name in packed.VECTORIZER}
+    with pytest.raises(ModelFormatError, match="the vectoriser makes"):
+        read_packed(changed(content, **parts))
+    with pytest.raises(ModelFormatError):
+        read_packed(changed(other, **{"vectorizer__settings.json": b'{"format": 1}'}))
 
 
 def test_what_does_not_fit_the_model_is_refused(model, rows):

@@ -91,6 +91,9 @@ class PackedModel:
             raise TypeError(f"a {type(model).__name__} does not predict labels: give a model such as PLT()")
         model._check_fitted()
         if self.is_text:
+            if self.vectorizer.n_features_ != self.n_features:
+                made = self.vectorizer.n_features_
+                raise ValueError(f"the vectoriser makes {made:,} features, but the model has {self.n_features:,}")
             hashed = getattr(self.vectorizer, "hashing_bits", None) is not None  # features are numbers then
             self._set("feature_names", None if hashed else [*map(str, self.vectorizer.get_feature_names_out())])
         elif self.feature_names is None:
@@ -136,7 +139,6 @@ class PackedModel:
         """The model as an estimator: a TextClassifier if it takes texts, else :attr:`model`."""
         if not self.is_text:
             return self.model
-        from xmlcore.models.text_classifier import TextClassifier
 
         return TextClassifier.from_parts(
             self.model, self.vectorizer, [self.label_name(j) for j in range(self.n_labels)]
