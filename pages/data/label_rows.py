@@ -37,6 +37,6 @@ def show(data, every: pd.DataFrame, of: str, name: str) -> None:
     test = int((every["part"] == "test").sum())
     st.caption(
         f"Showing {len(shown):,} of {format.count(len(every), 'row')}: {len(every) - test:,} for training, {test:,} "
-        "for the test. The table of rows below shows the features of a row."
+        "for the test. The section Rows shows the features of a row."
     )
     charts.csv_button("Rows, CSV", lambda: every, name, "All of these rows", key=f"{name}-csv")

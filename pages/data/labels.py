@@ -93,7 +93,7 @@ def _table(data, shown, found, key):
                 width=190,
                 help="Labels with the largest correlation (phi, in brackets) on at least two common rows.",
             ),
-            "bucket": st.column_config.TextColumn("Bucket", width=60, help="Head, torso or tail; see above."),
+            "bucket": st.column_config.TextColumn("Bucket", width=60, help="Head, torso or tail: see Frequency."),
             "irlbl": number(
                 "IRLbl", format="%.1f", width=60, help="Rows of the most frequent label / rows of this label."
             ),

@@ -28,7 +28,7 @@ from pages.data import (
     start,
     together,
 )
-from pages.shared import format, jobs, server, workspace
+from pages.shared import format, jobs, sections, server, workspace
 from xmlcore import datasets
 
 
@@ -59,14 +59,22 @@ def main() -> None:
             server.fragment(resplit.show)(data, fingerprint, used)
         name = format.file_name(used["name"])
         found = examined.examination(fingerprint)
-        server.fragment(sizes.show)(described, found, fingerprint, name)
-        server.fragment(frequency.show)(data, described, found, fingerprint, name)
-        alike.show(data, described, found, name)
-        problems.show(data, described, found, name)
-        server.fragment(together.show)(data, found, fingerprint, name)
-        server.fragment(label_sets.show)(data, fingerprint, name)
-        server.fragment(labels.show)(data, described.labels, found, name)
-        server.fragment(rows.show)(data, fingerprint)
+        further = {
+            "Size": lambda: sizes.show(described, found, fingerprint, name),
+            "Frequency": lambda: frequency.show(data, described, found, fingerprint, name),
+            "Train and test": lambda: alike.show(data, described, found, name),
+            "Problems": lambda: problems.show(data, described, found, name),
+            "Labels together": lambda: _together(data, found, fingerprint, name),
+            "All labels": lambda: labels.show(data, described.labels, found, name),
+            "Rows": lambda: rows.show(data, fingerprint),
+        }
+        sections.show("data", further)
+
+
+def _together(data, found, fingerprint, name):
+    """Show which labels belong together: in pairs, and in the sets that rows have."""
+    together.show(data, found, fingerprint, name)
+    label_sets.show(data, fingerprint, name)
 
 
 def _nothing_yet():

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.explain import answer, choices, contrast, noise, path, two_models, what_if, whole_model
 from pages.explain.view import View
-from pages.shared import begin, explaining, format, results, run_names, server, workspace
+from pages.shared import begin, explaining, format, results, run_names, sections, workspace
 
 
 def main() -> None:
@@ -50,17 +50,21 @@ def main() -> None:
         answer.labels(view)
     sentence.markdown(answer.sentence(view))
     scale.caption(explaining.SCALE[view.kind])
+    further = {"What if": lambda: what_if.what_if(view, by_key, titles)}
     if view.label is not None:
         answer.bars(view)
-        server.fragment(contrast.contrast)(view, choices.other_state(view))
-    server.fragment(what_if.what_if)(view, by_key, titles)
-    if view.label is not None:
-        path.path(view)
-        server.fragment(noise.under_noise)(view)
         if second is not None:
             two_models.side_by_side(view, by_key[second], titles[second])
-    server.fragment(whole_model.of_a_label)(view)
-    whole_model.of_all_labels(view)
+        drawn = choices.other_state(view)
+        further = {
+            "Another label": lambda: contrast.contrast(view, drawn),
+            **further,
+            "Path": lambda: path.path(view),
+            "Noise": lambda: noise.under_noise(view),
+        }
+    further["Features of a label"] = lambda: whole_model.of_a_label(view)
+    further["Whole model"] = lambda: whole_model.of_all_labels(view)
+    sections.show("explain", further)
 
 
 main()

@@ -8,7 +8,8 @@ from pages.shared import addresses, charts, format, predictions, results, server
 from pages.train import answer
 from xmlcore import figures, metrics
 
-LISTED = 1000  # most labels, and most rows of a label, in a table
+LISTED = 1000  # most labels in a table
+LISTED_ROWS = 200  # most rows of a label in a table, with the names of all their labels
 HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
 
 
@@ -152,7 +153,7 @@ def _rows_of_label(data, run, key, k, label):
     if frame.empty:
         st.caption("No test row has this label, and it is predicted for none.")
         return
-    listed = frame.head(LISTED)
+    listed = frame.head(LISTED_ROWS)
     named = tables.rows(data, "test", listed["row"])
     score = predictions.scores(run.model, listed["score"])
     shown = listed.assign(how=listed["how"].map(HOW), score=score, labels=named["labels"])
@@ -187,8 +188,8 @@ def _rows_of_label(data, run, key, k, label):
     counts = frame["how"].value_counts()
     said = ", ".join(f"{counts.get(how, 0):,} {text}" for how, text in HOW.items())
     st.caption(
-        f"Showing {len(listed):,} of {format.count(len(frame), 'row')}: {said}. Tick a row to look at it under Single "
-        "predictions below, and on the Explain page."
+        f"Showing {len(listed):,} of {format.count(len(frame), 'row')}: {said}. Tick a row to look at it in the "
+        "section Single predictions, and on the Explain page."
     )
     if st.session_state[table_key].selection.rows:
         addresses.link("Explain", "Explain this row and label", addresses.ICONS["Explain"])

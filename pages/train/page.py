@@ -8,7 +8,7 @@ forecasts what more rows would give.
 
 import streamlit as st
 
-from pages.shared import begin, format, jobs, results, run_changes, run_code, server, workspace
+from pages.shared import begin, format, jobs, results, run_changes, run_code, sections, server, workspace
 from pages.train import answer, calibration, controls, every, labels, more_data, past, rows, tried
 
 
@@ -44,13 +44,26 @@ def main() -> None:
         server.fragment(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
     tried.show(fingerprint, format.file_name(name), controls.page_state())
     if run is not None:
-        row = workspace.chosen_row(f"run {record['key']}")
-        server.fragment(labels.show)(data, run, record["key"], file_name, labels.page_state(record["key"]))
-        server.fragment(rows.show)(data, run, record["key"], format.file_name(name), drawn_row=row)
+        _sections(data, run, record["key"], format.file_name(name), file_name)
+
+
+def _sections(data, run, key, data_file, file_name):
+    """Show the labels and the rows of a result one by one, and more about it."""
+    row, state = workspace.chosen_row(f"run {key}"), labels.page_state(key)
+
+    def more():
+        """Show what few ask for."""
         st.header("More about this result")
-        server.fragment(calibration.show)(run, record["key"], file_name)
-        server.fragment(every.show)(record["key"], file_name)
+        server.fragment(calibration.show)(run, key, file_name)
+        server.fragment(every.show)(key, file_name)
         more_data.show(run, file_name)
+
+    further = {
+        "Label by label": lambda: labels.show(data, run, key, file_name, state),
+        "Single predictions": lambda: rows.show(data, run, key, data_file, drawn_row=row),
+        "More about this result": more,
+    }
+    sections.show("train", further)
 
 
 def _record_to_show(fingerprint, runs):

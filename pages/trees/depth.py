@@ -15,8 +15,8 @@ def show(data, model, key, files) -> None:
     first_column, second_column = st.columns(2, gap="large", vertical_alignment="bottom")
     everything = True
     if len(trees) > 1:
-        # "The tree above" without its number: to Streamlit, a radio with other options would be a new widget.
-        choices = {"all": f"All {len(trees):,} trees", "one": "The tree above"}
+        # "The tree looked at" without its number: to Streamlit, a radio with other options would be a new widget.
+        choices = {"all": f"All {len(trees):,} trees", "one": "The tree looked at"}
         with first_column:
             scope = st.radio(
                 "Trees",

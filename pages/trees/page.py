@@ -9,7 +9,7 @@ trees; nodes.py a table of all nodes. looked_at.py remembers what the user looks
 
 import streamlit as st
 
-from pages.shared import begin, format, results, server, settings, workspace
+from pages.shared import begin, format, results, sections, settings, workspace
 from pages.trees import answer, depth, looked_at, nodes, one_tree, parts, plt_page, words
 
 
@@ -55,13 +55,16 @@ def main() -> None:
     _watch(fingerprint)
     files = f"{format.file_name(name)}-{run.model}-{key[:6]}"
     if run.model != words.MODEL:
-        plt_page.parts(data, run, model, key, files)
+        plt_page.show(data, run, model, key, files)
         return
-    # Fragments: a click in the drawing does not draw the figures below again.
-    server.fragment(one_tree.show)(data, run, model, key, files, looked_at.page_state(key))
-    server.fragment(depth.show)(data, model, key, files)
-    parts.show(model, key, files)
-    server.fragment(nodes.show)(data, model, key, files)
+    drawn = looked_at.page_state(key)
+    further = {
+        "One tree": lambda: one_tree.show(data, run, model, key, files, drawn),
+        "Depth and objective J": lambda: depth.show(data, model, key, files),
+        "Fewer and smaller trees": lambda: parts.show(model, key, files),
+        "All nodes": lambda: nodes.show(data, model, key, files),
+    }
+    sections.show("trees.ldsm", further)
 
 
 def _watch(fingerprint):

@@ -8,7 +8,7 @@ what the user looks at.
 
 import streamlit as st
 
-from pages.shared import format, server, tables, tasks
+from pages.shared import format, sections, server, tables, tasks
 from pages.trees import looked_at, plt_quality, plt_row, plt_walk
 from pages.trees.plt_view import View
 from xmlcore import experiment
@@ -51,8 +51,18 @@ def _of_first(several):
     return ", in the first tree." if several else "."
 
 
-def parts(data, run, model, key, files) -> None:
+def show(data, run, model, key, files) -> None:
     """Show a label tree: its nodes, how well they decide, and the path of a test row."""
+    drawn = looked_at.page_state(key)
+    further = {
+        "The tree": lambda: _tree(data, run, model, key, files, drawn),
+        "Path of a test row": lambda: plt_row.show(key, data, run, model, files),
+    }
+    sections.show("trees.plt", further)
+
+
+def _tree(data, run, model, key, files, drawn_state):
+    """Show the tree and its nodes, and how well they decide."""
     plain = experiment.label_tree_model(model)
     tree = looked_at.tree_number(key, plain)
     above, quality = st.container(), st.container()
@@ -66,8 +76,7 @@ def parts(data, run, model, key, files) -> None:
             )
         found = tasks.ready(task, button="Measure all nodes", key="trees.measure.nodes")
         if found is not None:
-            # No fragment: a tick there changes the node that is shown above.
+            # No fragment of its own: a tick there changes the node that is shown above.
             plt_quality.show(View(key, data, run, model, files, found))
-    with above:  # a fragment: a click on a child does not draw the rest of the page again
-        server.fragment(plt_walk.show)(key, data, run, model, files, found, looked_at.page_state(key))
-    server.fragment(plt_row.show)(key, data, run, model, files)
+    with above:  # a fragment: a click on a child does not draw what is below again
+        server.fragment(plt_walk.show)(key, data, run, model, files, found, drawn_state)

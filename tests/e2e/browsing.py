@@ -81,6 +81,13 @@ class Tab:
             heading.wait_for()
         self.idle()
 
+    def section(self, name):
+        """Open a section of the page, and wait until it is drawn."""
+        self.page.get_by_role("tab", name=name, exact=True).click()
+        self.page.locator(f"[role=tab][aria-selected=true]:has-text('{name}')").wait_for()
+        self.page.wait_for_timeout(300)  # until the server is asked for it
+        self.idle()
+
     def choose(self, label, name, content):
         """Put a file into an upload widget."""
         widget = self.page.get_by_test_id("stFileUploader").filter(has_text=label)

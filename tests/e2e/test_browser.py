@@ -126,6 +126,7 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_p
     assert sorted(p_at) == [1, 2, 3, 4, 5]
     assert [round(100 * p_at[k], 2) for k in (1, 3, 5)] == pytest.approx(measures["P@k"])
 
+    one.section("Single predictions")
     name, content = one.download("All predictions, CSV")
     rows = list(csv.DictReader(io.StringIO(content.decode())))
     assert {r["row"] for r in rows} == {str(i) for i in range(60)}
@@ -284,6 +285,7 @@ def test_downloads_arrive_while_a_job_runs_and_is_watched(tab, prepared):
     stop.wait_for()
     one.page.wait_for_timeout(1000)  # until the page has been drawn to its end: from here on it is only watched
     one.idle()
+    one.section("Single predictions")
     one.page.set_default_timeout(10_000)
     addresses = []
     one.page.on("download", lambda download: addresses.append(download.url))
@@ -318,6 +320,7 @@ def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one.until(one_level, re.compile(r"Tree 1 below the root: 3 of \d+ nodes"))
     one.idle()
 
+    one.section("All nodes")
     name, content = one.download("All nodes, CSV")
     assert name.startswith("groups-LdSM-") and name.endswith("-tree1-nodes.csv")
     rows = list(csv.DictReader(io.StringIO(content.decode())))
@@ -328,13 +331,13 @@ def test_trees_are_trained_clicked_through_and_downloaded(tab):
     assert [float(r["objective"] or "nan") for r in rows] == pytest.approx(tree.objective.tolist(), nan_ok=True)
     assert all(r["name_1"] == f"fruit {r['label_1']}" for r in rows)
 
+    one.section("One tree")
     hiding = next(r for r in rows if r["parent"] == "0" and r["kind"] == "inner")
     one.click_node(int(hiding["node"]))
     one.text(f"Tree 1 below node {hiding['node']}:")
     one.page.get_by_role("heading", name=f"Node {hiding['node']} of tree 1").wait_for()
     one.text(f"{int(hiding['rows']):,} training rows at depth 1")
     one.until(one.page.get_by_role("button", name="Root").click, "Tree 1 below the root")
-    one.text("Smaller trees")  # measured by itself meanwhile
 
     one.tick(0, 1)  # the root's second label
     one.text(f"{rows[0]['name_2']} in tree 1:")
@@ -407,6 +410,7 @@ def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_da
     one.train()
     assert one.measures()["P@k"][0] > p1
     first = (folder / "labels.txt").read_text(encoding="utf-8").splitlines()
+    one.section("Single predictions")
     with one.page.expect_download() as waiting:
         one.page.get_by_role("button", name="All predictions, CSV").click()
     rows = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8"))))

@@ -87,6 +87,7 @@ def test_a_phone_shows_the_button_first_says_where_tables_go_on_and_cuts_no_name
     one.page.get_by_role("button", name="Train", exact=True).click()
     one.text(re.compile("2 results, measures in percent"))
     one.idle()
+    one.section("Single predictions")
     places = (one.page.get_by_role("button", name="Train", exact=True), one.page.get_by_test_id("stDataFrame").first)
     goes_on = one.page.get_by_text(re.compile("columns: scroll it sideways"))
     wide, beside = goes_on.filter(visible=True).count(), [place.bounding_box()["x"] for place in places]

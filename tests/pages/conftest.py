@@ -102,6 +102,14 @@ def server(own_cache, monkeypatch):
 
 
 @pytest.fixture(autouse=True)
+def all_sections_open(monkeypatch):
+    """Draw all sections of a page, as if each tab were open; a test of the tabs themselves undoes this."""
+    from pages.shared import sections
+
+    monkeypatch.setattr(sections, "is_open", lambda tab: True)
+
+
+@pytest.fixture(autouse=True)
 def small_catalog(monkeypatch):
     """``api-docs`` is made in no time here; ``catalog.load`` may be replaced by a test."""
     from xmlcore.datasets import registry
