@@ -280,14 +280,16 @@ def _joined(pieces) -> bytearray:
 
 
 @contextmanager
-def pieces_of(path, max_bytes: int | None, name: str | None, npz: bool, progress: Progress):
-    """Open a file, and give an iterator over its decompressed bytes and a function for the share of it that was read.
+def pieces_of(source, max_bytes: int | None, name: str | None, npz: bool, progress: Progress):
+    """Open a source, and give an iterator over its decompressed bytes and a function for the share of it that was read.
 
     The arguments and the errors are those of :func:`read_text`.
     """
-    label = source_name(path, name)
-    max_bytes = check_count(PATH_BOUND if max_bytes is None else max_bytes, "max_bytes")
-    with open(path, "rb") as stream:
+    label = source_name(source, name)
+    if max_bytes is None:
+        max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
+    max_bytes = check_count(max_bytes, "max_bytes")
+    with _open_stream(source, max_bytes, label) as (stream, _):
         share = _share_read(stream)
         pieces = _unpacked(stream, label, npz) or _chunks(stream)
         yield _limited(_told(pieces, share, progress), label, max_bytes), share

@@ -330,7 +330,12 @@ class TextClassifier(Estimator):
         Parameters
         ----------
         path : str or path-like
-            See :meth:`xmlcore.models.base.MultiLabelModel.save`, which also says what is returned and raised.
+            See :meth:`xmlcore.models.base.MultiLabelModel.save`, which also says what is raised.
+
+        Returns
+        -------
+        pathlib.Path
+            The folder: ``params.json`` and ``arrays.npz``.
         """
         self._check_fitted()
         return write_model(self, path)
