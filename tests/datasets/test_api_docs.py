@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from xmlcore.datasets import api_docs, load
 from xmlcore.progress import Cancelled
@@ -86,22 +87,6 @@ def test_methods_of_classes_are_those_that_getattr_static_finds(package):
     assert looked_at > 20
 
 
-def test_words_are_weighted_as_the_vectorizer_does():
-    pytest.importorskip("sklearn")
-    rows = [
-        {"name": "pack.fit_all", "text": "Fits ALL of x2 to y, naïve."},
-        {"name": "pack.fit", "text": "Fits of y2 all."},
-        {"name": "other.one", "text": ""},
-    ]
-    X, words = api_docs.count_words(rows)
-    assert words == ["all", "fit", "fits", "of", "pack"]
-    counts = np.array([[2, 1, 1, 1, 1], [1, 1, 1, 1, 1], [0, 0, 0, 0, 0]])
-    weights = counts * (np.log(4 / 3) + 1)
-    lengths = np.maximum(np.sqrt((weights**2).sum(axis=1, keepdims=True)), 1e-9)
-    assert X.dtype == np.float32
-    np.testing.assert_allclose(X.toarray(), weights / lengths, rtol=1e-6)
-
-
 def write_package(folder):
     package = folder / "pack"
     (package / "tests").mkdir(parents=True)
@@ -167,6 +152,17 @@ def test_api_docs_is_a_real_long_tailed_data_set(built):
     assert [phase for phase, _ in reports].index("Counting words") > 50
     assert all(0 <= fraction <= 1 for _, fraction in reports)
     assert "scikit-learn" in dataset.notes[0]
+
+
+def test_api_docs_keeps_its_texts_and_what_made_rows_of_them(built):
+    dataset, _ = built
+    assert all(text.startswith(f"{name}\n") for name, text in zip(dataset.row_names_test, dataset.texts_test))
+    for part in ("train", "test"):
+        X = dataset.vectorizer.transform(getattr(dataset, f"texts_{part}"))
+        assert (X != getattr(dataset, f"X_{part}")).nnz == 0
+    others = TfidfVectorizer(min_df=2, token_pattern="[A-Za-z]{2,}").fit(dataset.texts_train + dataset.texts_test)
+    assert list(others.get_feature_names_out()) == dataset.feature_names
+    np.testing.assert_allclose(others.idf_, dataset.vectorizer.idf_, rtol=1e-12)
 
 
 def test_api_docs_labels_are_the_parameters_of_the_function(built):

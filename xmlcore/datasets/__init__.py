@@ -17,6 +17,7 @@ from xmlcore.datasets.power_law import (
     power_law_curve,
 )
 from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
+from xmlcore.datasets.reading_texts import read_text_dataset
 from xmlcore.datasets.registry import catalog, load, prepare
 from xmlcore.datasets.saved import in_use_or_saved, load_saved, save_dataset
 from xmlcore.datasets.split_files import read_row_numbers
@@ -32,6 +33,7 @@ from xmlcore.datasets.splits import (
 )
 from xmlcore.datasets.statistics import Description, all_labels, describe
 from xmlcore.datasets.synthetic import SYNTHETIC_SHAPES, make_synthetic, synthetic_sizes
+from xmlcore.datasets.texts import Guess, TextVectorizer, guess_columns, read_texts, read_vocabulary
 from xmlcore.datasets.writing import write_matrix
 from xmlcore.datasets.writing_arff import write_arff
 
@@ -45,9 +47,11 @@ __all__ = [
     "DownloadError",
     "Examination",
     "Goodness",
+    "Guess",
     "LabelPairs",
     "NewRows",
     "PowerLaw",
+    "TextVectorizer",
     "all_labels",
     "catalog",
     "compare_with_power_law",
@@ -55,6 +59,7 @@ __all__ = [
     "examine",
     "fit_power_law",
     "folds",
+    "guess_columns",
     "goodness_of_fit",
     "in_use_or_saved",
     "label_pairs",
@@ -68,6 +73,9 @@ __all__ = [
     "read_matrix",
     "read_new_rows",
     "read_row_numbers",
+    "read_text_dataset",
+    "read_texts",
+    "read_vocabulary",
     "resplit",
     "rows_of_file",
     "rows_of_label_set",

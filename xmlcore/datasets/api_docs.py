@@ -1,13 +1,12 @@
 """The data set "api-docs", made from the documentation of numpy, scipy, scikit-learn and pandas.
 
 A row is a public function, class or method whose docstring has a numpydoc Parameters section. Its text is its dotted
-name and the docstring without that section; its labels are the names of its parameters.
+name and the docstring without that section; its labels are the names of its parameters. The data set keeps the texts.
 
 The packages are scanned in a Python process of its own (this file, run as a script). The scan imports every public
 module of four packages: in the user's process that would keep hundreds of modules in memory, switch on experimental
 features of scikit-learn, and let whatever the user imported, patched or configured before change the result. A fresh
-process has the same modules, hash seed and warnings each time, and can be stopped at once. It also counts the words:
-scikit-learn does that, which takes longer to import than to count, and which the process has imported already.
+process has the same modules, hash seed and warnings each time, and can be stopped at once.
 """
 
 import contextlib
@@ -31,7 +30,7 @@ WORD = "[A-Za-z]{2,}"  # regular expression for a word
 MIN_ROWS = 2  # smallest number of rows of a word or parameter name in the data set
 TEST_SIZE = 0.2
 SEED = 0
-VERSION = 1  # raised when a change of this module changes the data set
+VERSION = 2  # raised when a change of this module changes the data set, or what is kept of it
 
 # Modules without documentation for users: tests and their set-up, copies of other packages, build tools, and modules
 # that pandas documents as private although their names have no underscore.
@@ -246,34 +245,11 @@ def _is_function_like(thing):
     return kind in ("_ArrayFunctionDispatcher", "cython_function_or_method", "fused_cython_function")
 
 
-def count_words(rows):
-    """Return the tf-idf weights of the words in rows, and the words.
-
-    Parameters
-    ----------
-    rows : list of dict
-        From :func:`scan`.
-
-    Returns
-    -------
-    X : csr_array of float32, shape (number of rows, number of words)
-    words : list of str
-        The word of each column of X, in the order of the alphabet.
-    """
-    import numpy as np
-    import scipy.sparse as sp
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    vectorizer = TfidfVectorizer(min_df=MIN_ROWS, token_pattern=WORD)
-    X = sp.csr_array(vectorizer.fit_transform(f"{row['name']}\n{row['text']}" for row in rows))
-    return X.astype(np.float32), vectorizer.get_feature_names_out().tolist()
-
-
 def _main():
-    """Scan the packages and count the words; run in a new process.
+    """Scan the packages; run in a new process.
 
-    Standard input has two lines of JSON: the folders to import from, and the name of a file for the weights of words.
-    Progress, rows and words are written to standard output as lines of JSON.
+    Standard input has a line of JSON: the folders to import from. Progress and rows are written to standard output as
+    lines of JSON.
     """
     # Hardly anything that the scan makes is garbage before its end, and looking for garbage takes a fifth of the time.
     gc.disable()
@@ -289,27 +265,14 @@ def _main():
         channel.flush()
 
     sys.path[:] = json.loads(sys.stdin.readline())
-    file = json.loads(sys.stdin.readline())
-    rows = scan(report)
-    import numpy as np  # not before the scan, which reports what it imports
-
-    report(counting=len(rows))
-    X, words = count_words(rows)
-    np.savez(file, data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape)
-    report(rows=[{"name": row["name"], "parameters": row["parameters"]} for row in rows], words=words)
+    report(rows=scan(report))
 
 
 # ---- the data set ---------------------------------------------------------------------------------------------------
 
 
 def _scan_in_process(progress):
-    """Run :func:`scan` and :func:`count_words` in a new Python process.
-
-    Return the rows without their texts, what :func:`count_words` returns, and the modules that could not be imported.
-    """
-    import numpy as np
-    import scipy.sparse as sp
-
+    """Run :func:`scan` in a new Python process; return the rows, and the modules that could not be imported."""
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -318,8 +281,7 @@ def _scan_in_process(progress):
     environment |= {"PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8", "MPLBACKEND": "Agg"}
     # -P: modules must not be imported from this folder. Errors of the child process are read after its end; they are
     # written to a file, because a pipe could fill up.
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
-        file = Path(folder) / "words.npz"
+    with tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(
             [sys.executable, "-P", str(Path(__file__).resolve())],
             stdin=subprocess.PIPE,
@@ -331,7 +293,7 @@ def _scan_in_process(progress):
         try:
             with contextlib.suppress(BrokenPipeError):
                 path = [entry for entry in sys.path if isinstance(entry, str)]
-                child.stdin.write(f"{json.dumps(path)}\n{json.dumps(str(file))}\n")
+                child.stdin.write(f"{json.dumps(path)}\n")
                 child.stdin.flush()
             found, failed = _follow(child.stdout, progress)
             if found is None:
@@ -349,9 +311,7 @@ def _scan_in_process(progress):
                 f"the documentation could not be read: {sys.executable} ended with code {child.returncode}"
                 + (f" ({error_lines[-1]})" if error_lines else "")
             )
-        with np.load(file, allow_pickle=False) as stored:
-            X = sp.csr_array((stored["data"], stored["indices"], stored["indptr"]), shape=tuple(stored["shape"]))
-    return found["rows"], X, found["words"], failed
+    return found["rows"], failed
 
 
 def _follow(messages, progress):
@@ -361,8 +321,6 @@ def _follow(messages, progress):
         message = json.loads(line)
         if "failed" in message:
             failed.append(message["failed"])
-        elif "counting" in message:
-            progress("Counting words", 0.0, f"{message['counting']} rows")
         elif "rows" in message:
             return message, failed
         else:
@@ -377,8 +335,8 @@ def _follow(messages, progress):
 def build(progress):
     """Make the data set, in some seconds: rows are functions and classes, labels the names of their parameters.
 
-    The features are those of scikit-learn's ``TfidfVectorizer(min_df=2, token_pattern="[A-Za-z]{2,}")``, fitted to
-    the texts of all rows. Words are runs of at least two letters in lower case, so that ``sample_weight`` is two
+    The features are those of ``TextVectorizer(min_df=2, sublinear=False, pattern="[A-Za-z]{2,}")``, fitted to the texts
+    of all rows. Words are runs of at least two letters in lower case, so that ``sample_weight`` is two
     words. The idf is smoothed, and rows have Euclidean length 1.
 
     Parameters
@@ -391,8 +349,14 @@ def build(progress):
     """
     from xmlcore.datasets.dataset import Dataset
     from xmlcore.datasets.reading import split_rows
+    from xmlcore.datasets.texts import TextVectorizer
 
-    rows, X, words, failed = _scan_in_process(progress)
+    rows, failed = _scan_in_process(progress)
+    progress("Counting words", 0.0, f"{len(rows)} rows")
+    texts = [f"{row['name']}\n{row['text']}" for row in rows]
+    vectorizer = TextVectorizer(min_df=MIN_ROWS, sublinear=False, pattern=WORD)
+    X = vectorizer.fit_transform(texts)
+    words = vectorizer.get_feature_names_out()
     progress("Counting words", 0.8, f"{len(words)} words")
     counts = {}
     for row in rows:
@@ -422,6 +386,9 @@ def build(progress):
         row_names_train=[titles[i] for i in train],
         row_names_test=[titles[i] for i in test],
         notes=notes,
+        texts_train=[texts[i] for i in train],
+        texts_test=[texts[i] for i in test],
+        vectorizer=vectorizer,
     )
     progress("Counting words", 1.0, f"{len(words)} words, {len(labels)} parameter names")
     return dataset

@@ -40,12 +40,12 @@ class Dataset:
         D and L names.
     row_names_train, row_names_test : sequence of str, optional
         Names of the rows, for display.
+    notes : sequence of str
+        Facts about the origin of the data that a user should know, such as the random split.
     texts_train, texts_test : sequence of str, optional
         The text of each row, where rows are made from texts; for display, and for the words in it.
     vectorizer : TextVectorizer, optional
         What made the rows from the texts: new texts become rows in the same way.
-    notes : sequence of str
-        Facts about the origin of the data that a user should know, such as the random split.
 
     Attributes
     ----------

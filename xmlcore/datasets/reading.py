@@ -292,7 +292,7 @@ def read_dataset(
         options["labels"] = options["labels"].read()  # for both files: a file object is at its end after the first
     inside, files_of_split = archived.opened(train, options["max_bytes"]), (None, None)
     if inside and (test is None and split is None or "test" not in inside):
-        name = _name_of(train) if name is None else name
+        name = name_of(train) if name is None else name
         train, test = inside["train"], inside.get("test", test)
         options["labels"] = inside.get("labels") if options["labels"] is None else options["labels"]
         test_labels = inside.get("test_labels") if test_labels is None else test_labels
@@ -326,7 +326,7 @@ def read_dataset(
     for part, X, Y in zip(parts, _pad(parts, "feature", names), _pad(parts, "label", names)):
         part.X, part.Y = X, Y
     if name is None:
-        name = _name_of(train)
+        name = name_of(train)
     notes = ()
     if test is not None:
         matrices = parts[0].X, parts[0].Y, parts[1].X, parts[1].Y
@@ -392,7 +392,7 @@ def _names_inside(parts, field):
     return (getattr(named[0], field), named[0].source) if named else None
 
 
-def _name_of(source) -> str:
+def name_of(source) -> str:
     """Return a name for the data of a file: from its own name, or that of its folder, if one of them says anything."""
     file = source_name(source)
     folder = Path(source).resolve().parent.name if isinstance(source, (str, os.PathLike)) else ""

@@ -75,7 +75,7 @@ def _lists(cells, lines, source, column, missing):
         return None
     rows = [[cell] for cell in cells]
     for i in filled:
-        names = _list(cells[i])
+        names = as_list(cells[i])
         if names is None:
             found = f"{cells[i][:40]!r} in column {column} is no list of names"
             remedy = "Write the labels as red;blue, or all cells as lists of Python: ['red', 'blue']."
@@ -84,7 +84,7 @@ def _lists(cells, lines, source, column, missing):
     return rows
 
 
-def _list(cell):
+def as_list(cell: str) -> list[str] | None:
     """Return the names in a list of Python or JSON; None if it is none."""
     if cell in ("set()", "{}"):
         return []

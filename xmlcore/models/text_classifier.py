@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.datasets.reading_texts import label_matrix
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.vectorizer import check_texts
@@ -56,7 +57,8 @@ class TextClassifier(Estimator):
     Examples
     --------
     >>> from xmlcore import TextClassifier
-    >>> from xmlcore.datasets.texts import TextVectorizer
+    >>> from xmlcore.datasets.reading_texts import label_matrix
+    from xmlcore.datasets.texts import TextVectorizer
     >>> texts, label_lists = ["a cat", "a dog", "cat and dog"], [["cat"], ["dog"], ["cat", "dog"]]
     >>> model = TextClassifier(vectorizer=TextVectorizer(min_df=1)).fit(texts, label_lists)
     >>> model.suggest(["my cat"], k=1)[0][0][0]
@@ -203,7 +205,7 @@ class TextClassifier(Estimator):
             raise ValueError("no text has a label: give at least one")
         vectorizer = _copy(self.vectorizer, TextVectorizer)
         X = vectorizer.fit_transform(texts, progress=part_of(progress, 0.0, 0.2))
-        model = _copy(self.model, PLT).fit(X, _matrix(label_lists, labels), progress=part_of(progress, 0.2, 1.0))
+        model = _copy(self.model, PLT).fit(X, label_matrix(label_lists, labels), progress=part_of(progress, 0.2, 1.0))
         self._set_fitted(vectorizer, model, labels)
         return self
 
@@ -419,15 +421,6 @@ def check_label_lists(label_lists, name: str = "label_lists") -> list[list[str]]
                 raise TypeError(f"{name}[{i}] has {label!r:.60}: names of labels are strings")
         rows.append(row)
     return rows
-
-
-def _matrix(label_lists, labels) -> sp.csr_array:
-    """Return lists of names as a matrix of bool; a name that a list has twice counts once."""
-    ids = {name: i for i, name in enumerate(labels)}
-    rows = [sorted({ids[name] for name in row}) for row in label_lists]
-    indptr = np.append(0, np.cumsum([len(row) for row in rows], dtype=np.int64))
-    indices = np.fromiter((j for row in rows for j in row), np.int32, int(indptr[-1]))
-    return sp.csr_array((np.ones(indices.size, bool), indices, indptr), shape=(len(rows), len(labels)))
 
 
 def _copy(part, default):

@@ -220,8 +220,11 @@ class TextVectorizer(HasParameters):
 
         Parameters
         ----------
-        texts, y, progress
-            See :meth:`fit`.
+        texts : list, pandas Series or other iterable of str
+        y : object
+            Not used; scikit-learn's pipelines pass it.
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`.
 
         Returns
         -------

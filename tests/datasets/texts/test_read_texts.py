@@ -1,0 +1,380 @@
+"""Files of documents: all formats give the same texts and labels, and what is wrong is said with line and remedy."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import sys
+import warnings
+import zipfile
+
+import pandas as pd
+import pytest
+
+from xmlcore.datasets import DatasetFormatError, DatasetWarning, guess_columns, read_texts
+
+TEXTS = ['A cat, "small";\nand a dog.', "Bread & wine\r\nfor two", "Ünïcode 東京", "x"]
+LABELS = [["animal", "small things"], ["food"], ["city", "animal"], ["food", "city"]]
+URI = "http://example.org/thesaurus/"
+
+
+@pytest.fixture(autouse=True)
+def no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DatasetWarning)
+        yield
+
+
+def frame(**columns):
+    return pd.DataFrame({"id": range(4), "text": TEXTS} | columns)
+
+
+def listed(mark):
+    return [mark.join(row) for row in LABELS]
+
+
+def csv(delimiter=",", **columns):
+    return frame(**columns).to_csv(index=False, sep=delimiter).encode()
+
+
+def parquet(frame):
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer)
+    return buffer.getvalue()
+
+
+def json_lines(key, values):
+    lines = [json.dumps({"id": i, "text": text, key: value}) for i, (text, value) in enumerate(zip(TEXTS, values))]
+    return "\n".join(lines).encode()
+
+
+def zipped(files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def subjects(row, labels=True):
+    return [{"uri": URI + name.replace(" ", "_")} | ({"label": name} if labels else {}) for name in row]
+
+
+KEYS = zipped(
+    {f"corpus/{i}.txt": text.encode() for i, text in enumerate(TEXTS)}
+    | {f"corpus/{i}.key": "\n".join(row) for i, row in enumerate(LABELS)}
+    | {"corpus/README.md": "about", "__MACOSX/corpus/._0.txt": "x"}
+)
+FILES = {
+    "commas": csv(labels=listed("; ")),
+    "semicolons": csv(";", labels=listed("|")),
+    "tabs": csv("\t", labels=listed(",")),
+    "bars": csv("|", labels=listed(";")),
+    "line breaks between labels": csv(labels=listed("\n")),
+    "JSON lists in cells": csv(labels=[json.dumps(row) for row in LABELS]),
+    "Python lists in cells": csv(labels=[str(row) for row in LABELS]),
+    "byte order mark": b"\xef\xbb\xbf" + csv(labels=listed(";")),
+    "Windows line ends": csv(labels=listed(";")).replace(b"\n", b"\r\n").replace(b"\r\r\n", b"\r\n"),
+    "JSON lines": json_lines("labels", LABELS),
+    "JSON lines with text": json_lines("labels", listed(";")),
+    "Annif's JSON lines": json_lines("subjects", [subjects(row) for row in LABELS]),
+    "Parquet lists": parquet(frame(labels=LABELS)),
+    "Parquet text": parquet(frame(labels=listed(";"))),
+    "Parquet categories": parquet(frame(labels=pd.Categorical(listed(";")))),
+    "gzip": gzip.compress(csv(labels=listed(";"))),
+    "bzip2": bz2.compress(csv(labels=listed(";"))),
+    "xz": lzma.compress(csv(labels=listed(";"))),
+    "zip": zipped({"documents.csv": csv(labels=listed(";"))}),
+    "folder of .key": KEYS,
+    "folder of .tsv": zipped(
+        {f"{i}.txt": text.encode() for i, text in enumerate(TEXTS)}
+        | {
+            f"{i}.tsv": "\n".join(f"<{URI}{name.replace(' ', '_')}>\t{name}\tmore" for name in row)
+            for i, row in enumerate(LABELS)
+        }
+    ),
+    "folder of .json": zipped(
+        {f"{i}.json": json.dumps({"text": text, "subjects": subjects(LABELS[i])}) for i, text in enumerate(TEXTS)}
+    ),
+}
+
+
+def plain(texts):
+    return [text.replace("\r\n", "\n") for text in texts]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_format_gives_the_same_texts_and_labels(name):
+    texts, label_lists = read_texts(FILES[name])
+    assert plain(texts) == plain(TEXTS) and label_lists == LABELS
+
+
+@pytest.mark.parametrize("name", ["commas", "JSON lines", "Parquet lists", "gzip", "folder of .key", "zip"])
+def test_paths_bytes_and_file_objects_are_read_alike(name, tmp_path):
+    path = tmp_path / "data"
+    path.write_bytes(FILES[name])
+    expected = read_texts(FILES[name])
+    with path.open("rb") as file:
+        assert read_texts(path) == read_texts(str(path)) == read_texts(file) == expected
+    assert read_texts(io.BytesIO(FILES[name])) == expected
+
+
+def test_a_folder_on_the_disk_is_read(tmp_path):
+    with zipfile.ZipFile(io.BytesIO(KEYS)) as archive:
+        archive.extractall(tmp_path)
+    assert read_texts(tmp_path / "corpus") == read_texts(KEYS)
+
+
+def annif(rows, between=" "):
+    lines = [f"{text}\t{between.join(f'<{URI}{name}>' for name in row)}" for text, row in rows]
+    return "\n".join(lines).encode()
+
+
+def test_short_texts_of_annif_are_read():
+    rows = [('"Quoted" title', ["s1", "s2"]), ("it's 5\" long", ["s2"]), ("third, with comma; and more", ["s3"])]
+    expected = [text for text, _ in rows], [[URI + name for name in names] for _, names in rows]
+    assert (
+        read_texts(annif(rows)) == read_texts(annif(rows, "\t")) == read_texts(gzip.compress(annif(rows))) == expected
+    )
+    table = f'text,subject_uris,title\n"{TEXTS[2]}",<{URI}a> <{URI}b>,t\nother,{URI}b,t\n'.encode()
+    assert read_texts(table) == ([TEXTS[2], "other"], [[URI + "a", URI + "b"], [URI + "b"]])
+
+
+def test_a_vocabulary_gives_names_to_uris():
+    rows = [("one", ["s1", "s2"]), ("two", ["s2"])]
+    tsv = f"<{URI}s1>\tnetworks\n<{URI}s2>\tInternet\t42.42\n".encode()
+    table = f"uri,label_en,label_fi\n{URI}s1,networks,verkot\n{URI}s2,Internet,Internet\n".encode()
+    for names in (tsv, gzip.compress(tsv), {f"{URI}s1": "networks", f"{URI}s2": "Internet"}):
+        assert read_texts(annif(rows), names=names)[1] == [["networks", "Internet"], ["Internet"]]
+    with pytest.warns(DatasetWarning, match="names are those of the column label_en; language= chooses another: fi"):
+        assert read_texts(annif(rows), names=table)[1][0] == ["networks", "Internet"]
+
+
+def test_a_vocabulary_that_lacks_labels_is_named():
+    with pytest.warns(DatasetWarning, match=rf"1 of 2 labels \({URI}s2 in line 1\) is not in the vocabulary and kept"):
+        found = read_texts(annif([("one", ["s1", "s2"]), ("two", ["s2"])]), names={f"{URI}s1": "networks"})
+    assert found[1] == [["networks", f"{URI}s2"], [f"{URI}s2"]]
+
+
+def test_two_subjects_of_one_name_stay_two_labels():
+    names = {f"{URI}planet": "Mercury", f"{URI}metal": "Mercury"}
+    found = read_texts(annif([("one", ["planet", "metal"]), ("two", ["metal"])]), names=names)
+    assert found[1] == [[f"Mercury <{URI}planet>", f"Mercury <{URI}metal>"], [f"Mercury <{URI}metal>"]]
+
+
+def test_labels_may_be_in_several_columns():
+    named = csv(first=[row[0] for row in LABELS], second=[(row + [""])[1] for row in LABELS])
+    assert read_texts(named, labels=["first", "second"])[1] == LABELS
+    names = sorted({name for row in LABELS for name in row})
+    for yes, no in ((1, 0), ("yes", "no"), (True, False)):
+        table = csv(**{name: [yes if name in row else no for row in LABELS] for name in names})
+        assert [sorted(row) for row in read_texts(table, labels=names)[1]] == [sorted(row) for row in LABELS]
+    lines = b'{"text": "a", "l1": "x", "l2": ["y", "z"]}\n{"text": "b", "l1": "z", "l2": null}'
+    assert read_texts(lines, labels=["l1", "l2"])[1] == [["x", "y", "z"], ["z"]]
+
+
+def test_several_columns_of_text_are_joined():
+    table = b"title,abstract,tags\nOne,first text,a\nTwo,,b\n"
+    assert read_texts(table, ["title", "abstract"], "tags")[0] == ["One\nfirst text", "Two"]
+
+
+def test_columns_without_names_are_numbered():
+    rows = b"a long text of several words,x;y\nanother long text of words,y\n"
+    assert read_texts(rows, "1", "2")[1] == [["x", "y"], ["y"]]
+    assert read_texts(b"text,labels\nmore,x\n", "1", "2", header=False)[0] == ["text", "more"]
+
+
+def test_upper_and_lower_case_of_columns_do_not_matter():
+    assert read_texts(b"TEXT,Labels\none,x\n") == (["one"], [["x"]])
+
+
+def test_documents_without_labels_are_read_for_prediction():
+    assert read_texts(b"text\none\ntwo\n", labels=None) == (["one", "two"], [[], []])
+    assert read_texts(b'{"text": "one"}\n{"text": "two"}', labels=None)[0] == ["one", "two"]
+    assert read_texts(zipped({"a.txt": "one", "b.txt": "two"}), labels=None)[0] == ["one", "two"]
+    many = b"this is a long document without a name in the first line of its file\nthis is another one, of words\n"
+    assert len(read_texts(many, labels=None)[0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("separator", "expected"),
+    [(";", ["a, b", "c|d"]), (",", ["a", "b; c|d"]), ("|", ["a, b; c", "d"]), ("none", ["a, b; c|d"])],
+)
+def test_what_stands_between_labels_can_be_said(separator, expected):
+    assert read_texts(b'text,labels\none,"a, b; c|d"\n', separator=separator)[1] == [expected]
+
+
+def test_a_mark_in_few_cells_does_not_divide_all():
+    rows = ["Smith, J.; Doe, A.", "Roe, B.", "Poe, E.; Lee, C.", "plain", "Kay, D.; Day, K."]
+    table = pd.DataFrame({"text": list("abcde"), "labels": rows}).to_csv(index=False).encode()
+    assert guess_columns(table).separator == ";"
+    rows = ["a, b", "c, d", "R&amp;B, e", "f, g", "h, i"]
+    table = pd.DataFrame({"text": list("abcde"), "labels": rows}).to_csv(index=False).encode()
+    assert guess_columns(table).separator == ","
+
+
+def test_other_encodings_are_read_when_they_are_said():
+    text = "text,labels\nœuvre – naïve,été\n"
+    for encoding in ("cp1252", "utf-16", "utf-16-le"):
+        assert read_texts(text.encode(encoding), encoding=encoding) == (["œuvre – naïve"], [["été"]])
+    with pytest.raises(
+        DatasetFormatError, match=r"data, line 2: the byte b'\\x9c' is not UTF-8. Say how it is encoded"
+    ):
+        read_texts(text.encode("cp1252"))
+    with pytest.raises(DatasetFormatError, match="it is UTF-16 text"):
+        read_texts(text.encode("utf-16"))
+    with pytest.raises(ValueError, match="there is no encoding 'klingon'"):
+        read_texts(text.encode(), encoding="klingon")
+
+
+def test_a_wrong_byte_far_behind_the_beginning_has_its_line():
+    table = b"text,labels\n" + b"a text of some words,x\n" * 300_000 + b"na\xefve,x\n"
+    with pytest.raises(DatasetFormatError) as error:
+        read_texts(table)
+    assert error.value.line == 300_002
+
+
+def test_empty_texts_no_labels_and_repeated_labels_are_said():
+    table = b"text,labels\none,x;y;x\n ,x\ntwo,\n\n,\n"
+    with pytest.warns(DatasetWarning) as seen:
+        texts, label_lists = read_texts(table)
+    assert (texts, label_lists) == (["one", " ", "two", ""], [["x", "y"], ["x"], [], []])
+    assert [str(one.message) for one in seen] == [
+        "data: 2 of 4 texts (first in line 3) are empty and will have no features",
+        "data: 2 of 4 documents (first in line 4) are without labels",
+        "data: 1 of 4 documents (in line 2) is listed with a label more than once, which counts once",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (b"text,labels\none,x\ntwo,y,z\n", {}, "data, line 3: it has 3 cells, but the first line 2. Put cells"),
+        (b"text,labels\none,x\ntwo\n", {}, "data, line 3: it has 1 cell, but the first line 2"),
+        (b'text,labels\none,x\n"two,y\nthree,z\n', {}, "data, line 3: a quotation mark opens a cell here and is never"),
+        (b'text,labels\none,x\n"two" 2,y\n', {}, "data, line 3: a cell goes on after its closing quotation mark"),
+        (b"title,body,tags\nTwo words,a long text of many words,x;y\n", {},
+         "no column 'text'. Its columns are 'title', 'body', 'tags'. They look like text='body', labels='tags'."),
+        (b"text,tags\none,x\n", {}, "it has no column 'labels'"),
+        (b'{"text": "one", "labels": ["x"]}\n{"text": 5, "labels": []}', {}, "data, line 2: the text in 'text' is 5"),
+        (b'{"text": "one", "labels": ["x"]}\n{"text": "two", "labels": [["x"]]}', {}, r"line 2: a label is \['x'\]"),
+        (b'{"text": "one", "labels": {"x": 1}}', {}, r"line 1: the labels are \{'x': 1\}. Write a list of names"),
+        (b'{"text": "one", "labels": ["x"]}\n{"text": ', {}, "data, line 2: it is no JSON"),
+        (b'{"text": "one", "labels": ["x"]}\n["two"]', {}, "data, line 2: it is a JSON list, not an object"),
+        (b'[{"text": "one", "labels": ["x"]}]', {}, "it is one JSON list, not an object in each line"),
+        (b"text,labels\none,[x\n", {"separator": "lists"}, r"data, line 2: '\[x' is no list of names"),
+        (b"text,labels\none,x\n", {"separator": "uris"}, "data, line 2: 'x' is no list of URIs"),
+        (b"text,labels\n", {}, "it has no documents"),
+        (b"\n\n", {}, "it holds no rows, only blank lines"),
+        (b"", {}, "it is empty"),
+        (b"PAR1 and nothing more", {}, "the Parquet file cannot be read"),
+        (parquet(frame(labels=LABELS))[:-20], {}, "the Parquet file cannot be read"),
+        (parquet(frame(labels=[1.5, 2.0, 3.0, 4.0])), {}, "data: row 1: the labels are 1.5"),
+        (zipped({"a.txt": b"\xff", "a.key": "x"}), {}, r"data: a.txt, line 1: the byte b'\\xff' is not UTF-8"),
+        (zipped({"a.json": "{", "b.json": "{}"}), {}, "data: a.json: it is no JSON"),
+        (gzip.compress(csv(labels=listed(";")))[:-9], {}, "its gzip data cannot be read"),
+        (b"\x89PNG\r\n", {}, "it is a PNG image"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_place_and_a_remedy(content, options, message):
+    with pytest.raises(DatasetFormatError, match=message) as error:
+        read_texts(content, **options)
+    assert error.value.remedy
+
+
+def test_a_cell_that_does_not_say_yes_or_no_is_named():
+    table = b"text,a,b\n" + b"one,1,0\n" * 1500 + b"two,1,maybe\n"
+    with pytest.raises(DatasetFormatError, match="data, line 1502: the cell of the label 'b' is 'maybe'") as error:
+        read_texts(table, labels=["a", "b"])
+    assert error.value.line == 1502
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"format": "xml"}, ValueError, "format must be 'auto', 'csv'"),
+        ({"separator": "and"}, ValueError, "separator must be one of 'auto'"),
+        ({"text": []}, ValueError, "text names no column"),
+        ({"text": 0}, TypeError, "'int' object is not iterable|a column is 0"),
+        ({"labels": [1]}, TypeError, "a column is 1: give its name"),
+    ],
+    ids=str,
+)
+def test_arguments_that_mean_nothing_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        read_texts(FILES["commas"], **options)
+
+
+def test_more_text_than_allowed_is_refused():
+    bomb = gzip.compress(b"text,labels\n" + b"a,b\n" * 1_000_000)
+    with pytest.raises(DatasetFormatError, match="more than 100,000 bytes of text"):
+        read_texts(bomb, max_bytes=100_000)
+    many = zipped({"a.txt": "x" * 100_000, "a.key": "y"})
+    with pytest.raises(DatasetFormatError, match="more than 10,000 bytes of text"):
+        read_texts(many, max_bytes=10_000)
+
+
+def test_without_pyarrow_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(DatasetFormatError, match="pyarrow, which reads it, is missing. Install it"):
+        read_texts(FILES["Parquet lists"])
+
+
+def test_reading_reports_how_far_it_is_and_can_be_stopped(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_bytes(b"text,labels\n" + b"a text of words,x;y\n" * 200_000)
+    seen = []
+    read_texts(path, progress=lambda *facts: seen.append(facts))
+    assert len(seen) > 2 and [share for _, share, *_ in seen] == sorted(share for _, share, *_ in seen)
+
+    def stop(*facts):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read_texts(path, progress=stop)
+
+
+def test_labels_that_are_written_in_brackets_only_in_part_are_names():
+    assert read_texts(b"text,labels\none,[x];y\ntwo,y\n")[1] == [["[x]", "y"], ["y"]]
+
+
+def test_halves_of_characters_become_one_that_can_be_written():
+    found = read_texts(b'{"text": "a \\ud800 b", "labels": ["\\udc00", "ok \\ud83d\\ude00"]}')
+    assert found == (["a \ufffd b"], [["\ufffd", "ok \U0001f600"]])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_guess_finds_the_columns(name):
+    guess = guess_columns(FILES[name])
+    assert guess.text == "text" and guess.labels in ("labels", "subjects")
+    texts, label_lists = read_texts(FILES[name], **guess.options)
+    assert plain(texts) == plain(TEXTS) and label_lists == LABELS
+    assert plain([row[guess.text] for row in guess.rows]) == plain(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"id;name;abstract;keywords\n1;n;a long text;a, b\n2;n;another text;b\n", ("abstract", "keywords", ",")),
+        (b"nr,comment\n1,this is a text\n2,so is this one\n", ("comment", None, "none")),
+        (b"review,spam,ham\na text of words,1,0\nmore of these,0,1\n", ("review", ("spam", "ham"), "none")),
+        (b"question,tag_1,tag_2\nwhat is it?,a,b\nwho is it?,b,\n", ("question", ("tag_1", "tag_2"), "none")),
+        (b'{"q": "what is this about?", "xs": ["a"]}\n{"q": "and what is that?", "xs": []}', ("q", "xs", "none")),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_columns_of_other_names_are_guessed(content, expected):
+    guess = guess_columns(content)
+    assert (guess.text, guess.labels, guess.separator) == expected
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        read_texts(content, **guess.options)
+
+
+def test_guessing_leaves_a_file_object_where_it_was():
+    for name in ("commas", "JSON lines", "Parquet lists", "folder of .key"):
+        file = io.BytesIO(FILES[name])
+        guess_columns(file)
+        assert plain(read_texts(file)[0]) == plain(TEXTS)

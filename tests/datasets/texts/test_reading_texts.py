@@ -1,0 +1,65 @@
+"""Data sets are made of files of documents."""
+
+import numpy as np
+import pytest
+
+from xmlcore.datasets import (
+    DatasetFormatError,
+    TextVectorizer,
+    load_saved,
+    read_text_dataset,
+    read_texts,
+    save_dataset,
+)
+
+TRAIN = "text,labels\n" + "".join(f"cat number{i} dog,animal{';small' if i % 2 else ''}\n" for i in range(20))
+TEST = "text,labels\nmy dog,animal\na wine,drink\n"
+
+
+def test_one_file_is_split_and_keeps_its_texts(tmp_path):
+    path = tmp_path / "zoo_train.csv"
+    path.write_text(TRAIN)
+    data = read_text_dataset(path)
+    assert (data.name, data.n_train, data.n_test) == ("zoo", 16, 4)
+    assert data.label_names == ["animal", "small"] and data.feature_names == ["cat", "dog"]
+    assert data.notes[0] == "The test rows are 4 of the 20 documents of zoo_train.csv, drawn at random with seed 0."
+    texts, labels = read_texts(path)
+    assert sorted(data.texts_train + data.texts_test) == sorted(texts)
+    for part in ("train", "test"):
+        kept, X, Y = (getattr(data, f"{what}_{part}") for what in ("texts", "X", "Y"))
+        assert (data.vectorizer.transform(kept) != X).nnz == 0
+        expected = [["small" in labels[texts.index(text)]] for text in kept]
+        np.testing.assert_array_equal(Y.toarray()[:, 1:], expected)
+    assert load_saved(save_dataset(data)).texts_test == data.texts_test
+
+
+def test_two_files_have_the_labels_of_both_and_the_words_of_the_first():
+    data = read_text_dataset(TRAIN.encode(), TEST.encode(), "mine", vectorizer=TextVectorizer(min_df=1, ngrams=(2, 2)))
+    assert (data.name, data.n_train, data.n_test) == ("mine", 20, 2)
+    assert data.label_names == ["animal", "drink", "small"] and "my dog" not in data.feature_names
+    assert data.Y_test.toarray().tolist() == [[True, False, False], [False, True, False]]
+    assert data.vectorizer.n_rows_ == 20 and "TextVectorizer(min_df=1, ngrams=(2, 2))" in data.notes[-1]
+
+
+def test_the_split_can_be_given():
+    data = read_text_dataset(TRAIN.encode(), split=([0, 1, 2, 4], [3]))
+    assert data.texts_test == ["cat number3 dog"] and data.n_train == 4
+    assert "1 of the 20 documents of data, chosen by a list of row numbers" in data.notes[0]
+    with pytest.raises(ValueError, match="give either split= or a test file"):
+        read_text_dataset(TRAIN.encode(), TEST.encode(), split=([0], [1]))
+
+
+def test_errors_say_which_file():
+    with pytest.raises(DatasetFormatError, match=r"data \(test\), line 2"):
+        read_text_dataset(TRAIN.encode(), b"text,labels\none,two,three\n")
+    with pytest.raises(DatasetFormatError, match="no document has a label"):
+        read_text_dataset(b"text\n" + b"one two\n" * 9, labels=None)
+
+
+def test_options_are_those_of_read_texts_and_progress_is_told():
+    seen = []
+    data = read_text_dataset(
+        TRAIN.replace("labels", "tags").encode(), labels="tags", separator="none", progress=lambda *at: seen.append(at)
+    )
+    assert data.label_names == ["animal", "animal;small"]
+    assert {"Reading the training texts", "Reading words", "Weighing words"} <= {phase for phase, *_ in seen}

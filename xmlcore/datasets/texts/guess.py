@@ -1,0 +1,359 @@
+"""What the beginning of a file of documents says: its format, its columns, and which of them are texts and labels."""
+
+import os
+import re
+from dataclasses import dataclass, replace
+
+from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.sources import pieces_of, read_head, source_name
+from xmlcore.datasets.texts import records
+from xmlcore.datasets.texts.labels import NONE, are_binary, guess_separator, uris_in
+from xmlcore.datasets.texts.records import Form, Place, UnreadableRow
+from xmlcore.progress import silent
+
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder")
+HEAD = 4 << 20  # bytes that are looked at
+SAMPLE = 1000  # rows that are looked at
+DELIMITERS = ("\t", ",", ";", "|")
+TEXT_NAMES = ("text", "texts", "abstract", "body", "content", "document", "description", "summary", "sentence", "title")
+LABEL_NAMES = (
+    *("labels", "label", "subjects", "subject_uris", "subject", "tags", "tag", "keywords", "topics", "topic"),
+    *("categories", "category", "classes", "class", "genres", "genre"),
+)
+ANNIF_LABELS = ("subject_uris", "subjects")  # columns of labels in Annif's corpora
+_NUMBERED = re.compile(r"(?i)(label|tag|subject|topic|category|keyword|class)s?[ _-]?[0-9]+")
+_MANY = 5  # rows that a guess has for show
+_LONG = 60  # characters of a cell that is rather a text than a name
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What :func:`guess_columns` returns.
+
+    Attributes
+    ----------
+    format : {"csv", "tsv", "jsonl", "parquet", "folder"}
+    columns : tuple of str
+        Names of all columns; "1", "2", ... if the file has none.
+    text : str or None
+        The column that seems to have the texts.
+    labels : str, tuple of str, or None
+        The column, or columns, that seem to have the labels.
+    separator : str
+        How a cell lists labels: a mark, "lists", "uris" or "none".
+    binary : bool
+        Whether the cells of several columns of labels say yes or no.
+    rows : tuple of dict
+        The first rows: values by column.
+    form : Form
+        How the file is written.
+    """
+
+    format: str
+    columns: tuple[str, ...]
+    text: str | None
+    labels: str | tuple[str, ...] | None
+    separator: str
+    binary: bool
+    rows: tuple[dict, ...]
+    form: Form
+
+    @property
+    def options(self) -> dict:
+        """The arguments of :func:`xmlcore.datasets.read_texts` that read the file as guessed."""
+        labels = list(self.labels) if isinstance(self.labels, tuple) else self.labels
+        options = {"text": self.text, "labels": labels, "format": self.format}
+        return options | ({"separator": self.separator} if isinstance(labels, str) else {})
+
+
+def guess_columns(
+    source,
+    *,
+    format: str = "auto",
+    encoding: str = "utf-8",
+    delimiter: str = "auto",
+    quoted: bool | str = "auto",
+    header: bool | str = "auto",
+    name: str | None = None,
+) -> Guess:
+    """Guess which columns of a file of documents are texts and labels, from its beginning.
+
+    Parameters
+    ----------
+    source : path, bytes, or binary file object
+        A file object stays where it is, if it can be read again.
+    format, encoding, delimiter : str
+        See :func:`xmlcore.datasets.read_texts`.
+    quoted, header : bool or "auto"
+        See :func:`xmlcore.datasets.read_texts`.
+    name : str, optional
+        Name of the source in errors; by default its file name.
+
+    Returns
+    -------
+    Guess
+
+    Raises
+    ------
+    DatasetFormatError
+        The file has no documents that can be read.
+    ValueError
+        An argument is none of the allowed values.
+    """
+    guess, _ = look(source, format, encoding, delimiter, quoted, header, name)
+    return guess
+
+
+def look(source, format, encoding, delimiter, quoted, header, name) -> tuple[Guess, dict[str, list]]:
+    """Return a guess, and the values of each column in the first rows."""
+    if format not in ("auto", *FORMATS):
+        raise ValueError(f"format must be 'auto', {', '.join(map(repr, FORMATS))}, not {format!r}")
+    label = source_name(source, name)
+    if format in ("auto", "folder"):
+        with records.opened_folder(source) as folder:
+            if folder is not None:
+                rows = _first(source, Form("folder", ("text", "labels"), encoding=encoding), label)
+                return _guess(Form("folder", ("text", "labels"), encoding=encoding), rows)
+        if format == "folder" or isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
+            remedy = "Give a folder, or a zip of it, with document.txt and document.tsv or document.key beside it."
+            raise DatasetFormatError(label, "it has no .txt files with .tsv or .key files beside them", remedy)
+    if format == "parquet" or format == "auto" and _is_parquet(source):
+        with records.open_parquet(source, label) as file:
+            form = Form("parquet", tuple(file.schema_arrow.names))
+        _rewind(source)
+        return _guess(form, _first(source, form, label))
+    text, is_whole = _head(source, label, encoding)
+    start = text.lstrip()[:1]
+    if format == "jsonl" or format == "auto" and start == "{":
+        form = _json_form(text, is_whole, label, encoding)
+        return _guess(form, _first(text.encode("utf-8"), replace(form, encoding="utf-8"), label))
+    if format == "auto" and start == "[":
+        remedy = "Write one object in each line: pandas does with frame.to_json(path, orient='records', lines=True)."
+        raise DatasetFormatError(label, "it is one JSON list, not an object in each line", remedy)
+    if format == "tsv" and delimiter == "auto":
+        delimiter = "\t"
+    form, rows = _table_form(text, is_whole, label, encoding, delimiter, quoted, header)
+    return _guess(form, rows)
+
+
+def _rewind(source):
+    """Put a file object back to its beginning."""
+    if hasattr(source, "seek"):
+        source.seek(0)
+
+
+def _is_parquet(source) -> bool:
+    """Return whether a source is a Parquet file, which is not compressed."""
+    if isinstance(source, (str, os.PathLike)):
+        with open(source, "rb") as stream:
+            return stream.read(4) == b"PAR1"
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return bytes(source[:4]) == b"PAR1"
+    if hasattr(source, "getvalue"):
+        return source.getvalue()[:4] == b"PAR1"
+    if hasattr(source, "seekable") and source.seekable():
+        place = source.tell()
+        head = source.read(4)
+        source.seek(place)
+        return head == b"PAR1"
+    return False
+
+
+def _head(source, label, encoding) -> tuple[str, bool]:
+    """Return the first lines of a source as text, and whether these are all."""
+    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
+        content = read_head(source, HEAD, label).tobytes()
+    else:  # may not look like text
+        content = _first_bytes(source, label)
+    is_whole = len(content) < HEAD * 3 // 4
+    try:
+        with records.text_of([content], encoding) as text:
+            return text.read(), is_whole
+    except UnicodeDecodeError as error:
+        if not is_whole and error.end >= len(content) - 4:  # cut within a character
+            return content[: error.start].decode(encoding), False
+        raise records.not_encoded(error, encoding, label, 0) from error
+    except LookupError:
+        raise ValueError(f"there is no encoding {encoding!r}: use one that Python knows, such as 'cp1252'") from None
+
+
+def _first_bytes(source, label) -> bytes:
+    """Return the first bytes of a source, decompressed."""
+    place = source.tell() if hasattr(source, "tell") else None
+    content = bytearray()
+    with pieces_of(source, None, label, False, silent) as (pieces, _):
+        for piece in pieces:
+            content += piece
+            if len(content) >= HEAD:
+                break
+    if place is not None and hasattr(source, "seek"):
+        source.seek(place)
+    return bytes(content[:HEAD])
+
+
+def _first(source, form, label) -> list[list]:
+    """Return the values of all columns in the first rows."""
+    found = []
+    for _, values in records.records(source, form, form.columns, label, None, silent):
+        found.append(values)
+        if len(found) == SAMPLE:
+            break
+    _rewind(source)
+    return found
+
+
+def _json_form(text, is_whole, label, encoding) -> Form:
+    """Return the form of lines of JSON: its columns are the names in the first lines."""
+    lines = text.split("\n")
+    lines = lines if is_whole or len(lines) == 1 else lines[:-1]
+    form = Form("jsonl", (), encoding=encoding)
+    names = {}
+    for _, value in zip(range(SAMPLE), records.json_objects(lines, label)):
+        names |= dict.fromkeys(value[1])
+    return replace(form, columns=tuple(names))
+
+
+# ---- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _table_form(text, is_whole, label, encoding, delimiter, quoted, header) -> tuple[Form, list[list[str]]]:
+    """Return the form of a table, and its first rows."""
+    if not text.strip():
+        raise DatasetFormatError(label, "it holds no rows, only blank lines", "Give one document per line.")
+    best, problem = None, None
+    for each in DELIMITERS if delimiter == "auto" else (delimiter,):
+        for in_quotes in (True, False) if quoted == "auto" and each == "\t" else (quoted in ("auto", True),):
+            form = Form("tsv" if each == "\t" else "csv", delimiter=each, quoted=in_quotes, encoding=encoding)
+            try:
+                found = records.first_cells(text, form, SAMPLE, is_whole)
+            except UnreadableRow as error:
+                if each in text.partition("\n")[0]:
+                    problem = problem or error
+                continue
+            if best is None or _evenness(found) > best[0]:
+                best = _evenness(found), form, found
+    if best is None or problem is not None and not best[0][0]:
+        raise Place(label, problem.line).error(problem.found, problem.remedy)
+    _, form, found = best
+    rows = [row for _, row in found]
+    if form.delimiter == "\t" and len(rows[0]) > 1 and uris_in(" ".join(rows[0][1:])):
+        # Annif's short texts: a text, a tab, and URIs with blanks or tabs between them; no marks around a cell.
+        form = replace(form, quoted=False) if quoted == "auto" else form
+        rows = [row for _, row in records.first_cells(text, replace(form, columns=("1", "2")), SAMPLE, is_whole)]
+    width = len(rows[0])
+    is_header = _is_header(rows) if header == "auto" else bool(header)
+    names = [cell.strip() for cell in rows[0]] if is_header else [str(i + 1) for i in range(width)]
+    sample = [row for row in rows[int(is_header) :] if len(row) == width]
+    return replace(form, columns=tuple(_distinct(names)), header=is_header), sample
+
+
+def _evenness(found) -> tuple:
+    """Return how well first rows are told apart by a delimiter: larger is better."""
+    widths = [len(row) for _, row in found]
+    if widths[0] < 2:
+        return 0, 0.0
+    return 1, round(sum(width == widths[0] for width in widths) / len(widths), 3)
+
+
+def _distinct(names) -> list[str]:
+    """Return names without repeated and empty ones, which get their number."""
+    seen, found = set(), []
+    for i, name in enumerate(names, 1):
+        name = name or f"column {i}"
+        while name in seen:
+            name += f" ({i})"
+        seen.add(name)
+        found.append(name)
+    return found
+
+
+def _are_numbers(cells) -> bool:
+    """Return whether cells have nothing but numbers."""
+    return bool(cells) and all(re.fullmatch(r"\s*[0-9.,+-]+\s*", cell) for cell in cells)
+
+
+def _is_header(rows) -> bool:
+    """Return whether the first row has the names of columns."""
+    first = [cell.strip() for cell in rows[0]]
+    if any(len(cell) > _LONG or uris_in(cell) for cell in first) or len(set(first)) < len(first):
+        return False
+    if any(cell.lower() in (*TEXT_NAMES, *LABEL_NAMES, "uri") for cell in first):
+        return True
+    if len(rows) == 1 or _are_numbers(first):
+        return False
+    columns = [[row[i] for row in rows[1:] if len(row) == len(first)] for i in range(len(first))]
+    for name, cells in zip(first, columns):
+        if _NUMBERED.fullmatch(name) or any(
+            rule(cells) and not rule([name]) for rule in (are_binary, _are_numbers, _lists_uris)
+        ):
+            return True
+    others = [max(map(len, row)) for row in rows[1:]]
+    return max(map(len, first)) < sum(others) / len(others) / 2 and all(re.match(r"[^\W\d]", cell) for cell in first)
+
+
+# ---- which columns --------------------------------------------------------------------------------------------------
+
+
+def _guess(form, rows) -> tuple[Guess, dict[str, list]]:
+    """Return a guess from the first rows, and the values of each column."""
+    values = {column: [row[i] for row in rows] for i, column in enumerate(form.columns)}
+    text = _text_column(values)
+    labels = _label_columns({column: cells for column, cells in values.items() if column != text})
+    binary = isinstance(labels, tuple) and all(are_binary(map(_text, values[column])) for column in labels)
+    cells = values.get(labels, []) if isinstance(labels, str) else []
+    separator = guess_separator(as_cells(cells)) if cells else NONE
+    shown = tuple(dict(zip(form.columns, row)) for row in rows[:_MANY])
+    return Guess(form.format, form.columns, text, labels, separator, binary, shown, form), values
+
+
+def as_cells(values) -> list[str]:
+    """Return the values that are text."""
+    return [value for value in values if isinstance(value, str)]
+
+
+def _mean_length(values) -> float:
+    """Return the mean number of characters of values that are text; 0 if there are others."""
+    filled = [value for value in values if value is not None]
+    if not filled or not all(isinstance(value, str) for value in filled):
+        return 0.0
+    return sum(map(len, filled)) / len(filled)
+
+
+def _text_column(values) -> str | None:
+    """Return the column that seems to have the texts: the longest of those with a usual name, or of all."""
+    lengths = {column: _mean_length(cells) for column, cells in values.items()}
+    lengths = {column: length for column, length in lengths.items() if length > 0 and not _lists_uris(values[column])}
+    named = [column for column in lengths if column.strip().lower() in TEXT_NAMES]
+    return max(named or lengths, key=lengths.get, default=None)
+
+
+def _lists_uris(cells) -> bool:
+    """Return whether all cells have URIs and nothing else."""
+    filled = [cell for cell in as_cells(cells) if cell.strip()]
+    return bool(filled) and all(uris_in(cell) is not None for cell in filled)
+
+
+def _label_columns(values) -> str | tuple[str, ...] | None:
+    """Return the column, or the columns, that seem to have the labels."""
+    by_name = {column.strip().lower(): column for column in reversed(values)}
+    for name in LABEL_NAMES:
+        if name in by_name:
+            return by_name[name]
+    lists = [column for column, cells in values.items() if any(isinstance(cell, (list, tuple)) for cell in cells)]
+    uris = [column for column, cells in values.items() if _lists_uris(cells)]
+    if lists or uris:
+        return (lists or uris)[0]
+    several = tuple(column for column in values if _NUMBERED.fullmatch(column.strip()))
+    binary = tuple(column for column, cells in values.items() if len(cells) > 1 and are_binary(map(_text, cells)))
+    if len(several) > 1 or len(binary) > 1:
+        return several if len(several) > 1 else binary
+    texts = {column: as_cells(cells) for column, cells in values.items()}
+    listing = [column for column, cells in texts.items() if cells and guess_separator(cells) not in (NONE, " ")]
+    again = {column: len(set(cells)) / len(cells) for column, cells in texts.items() if len(cells) > 1}
+    repeated = [column for column, share in again.items() if share < 0.8]
+    return min(listing or repeated, key=lambda column: again.get(column, 1.0), default=None)
+
+
+def _text(value) -> str:
+    """Return a value as the text of a cell."""
+    return "" if value is None else str(value)

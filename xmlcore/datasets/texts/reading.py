@@ -1,0 +1,199 @@
+"""Read texts and their labels from files."""
+
+from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.sources import source_name
+from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look
+from xmlcore.datasets.texts.labels import (
+    LISTS,
+    NONE,
+    SEPARATORS,
+    URIS,
+    LabelReader,
+    are_binary,
+    guess_separator,
+    of_many,
+)
+from xmlcore.datasets.texts.records import records
+from xmlcore.datasets.texts.vocabulary import read_vocabulary
+from xmlcore.progress import Progress, silent
+
+TEXT, LABELS = "text", "labels"  # default columns
+
+
+def read_texts(
+    source,
+    text="text",
+    labels="labels",
+    *,
+    format: str = "auto",
+    separator: str = "auto",
+    names=None,
+    encoding: str = "utf-8",
+    delimiter: str = "auto",
+    quoted: bool | str = "auto",
+    header: bool | str = "auto",
+    max_bytes: int | None = None,
+    name: str | None = None,
+    progress: Progress = silent,
+) -> tuple[list[str], list[list[str]]]:
+    r"""Read texts and the labels of each from a file of documents, or a folder of them.
+
+    Parameters
+    ----------
+    source : path, bytes, or binary file object
+        May be compressed (gzip, bzip2, xz, or a zip of one file). A path may be that of a folder. Files are read one
+        piece after the other: memory is taken for the texts and the labels only.
+    text : str or list of str
+        The column of the texts, or several whose texts are joined by line breaks. Upper and lower case do not matter if
+        that is clear. Without names in the first line, columns are "1", "2", ...
+    labels : str, list of str, or None
+        The column that lists the labels of a document; or several columns, with a label in each cell, or with 1 and 0
+        (true and false, yes and no) for the label that is the column's name. ``None`` reads no labels. The default
+        also finds Annif's columns "subject_uris" and "subjects".
+    format : {"auto", "csv", "tsv", "jsonl", "parquet", "folder"}
+        ``"csv"``, ``"tsv"``: a table, with commas, tabs, semicolons or vertical bars between cells, which may be in
+        double quotation marks, with line breaks in them; also Annif's short texts: a text, a tab, and URIs
+        ``<http://...>``. ``"jsonl"``: a JSON object in each line; labels are names, or Annif's subjects, such as
+        ``{"uri": "http://...", "label": "..."}``. ``"parquet"``: needs pyarrow. ``"folder"``: a folder or a zip archive
+        with documents ``.txt``, each with its subjects in a file of the same name: ``.tsv`` (URI, tab, label) or
+        ``.key`` (a label in each line); or ``.json`` files with text and subjects. ``"auto"``: as the content says.
+    separator : str
+        Between the labels of a cell: ``";"``, ``"|"``, ``","``, ``"\n"``, ``"\t"`` or ``" "``; ``"lists"`` for lists
+        of JSON or Python, ``"uris"``, or ``"none"`` for one label in a cell. ``"auto"``: see
+        :func:`xmlcore.datasets.guess_columns`.
+    names : dict of str to str, or path, bytes, or binary file object, optional
+        Names of the labels by their URIs, or the vocabulary with them: see :func:`xmlcore.datasets.read_vocabulary`.
+        Without it, a label has the name that stands beside its URI in the file, or else the URI.
+    encoding : str
+        Of text.
+    delimiter, quoted, header : str, bool, bool, or "auto"
+        What stands between the cells of a table; whether cells may be in quotation marks; whether the first line has
+        the names of the columns.
+    max_bytes : int, optional
+        Most bytes of decompressed text. By default 16 GiB from a path, 4 GiB otherwise.
+    name : str, optional
+        Name of the source in errors; by default its file name.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the reading.
+
+    Returns
+    -------
+    texts : list of str
+        As they are in the file; may be empty.
+    label_lists : list of list of str
+        The labels of each text, each once; may be empty.
+
+    Raises
+    ------
+    DatasetFormatError
+        The file cannot be read so; the error has the line or the name of the file, and a remedy.
+    ValueError
+        An argument is none of the allowed values.
+    TypeError
+        The source or an argument has the wrong type.
+    OSError
+        The file cannot be opened.
+
+    Warns
+    -----
+    DatasetWarning
+        Texts are empty, documents have no labels or one twice, or the vocabulary lacks labels.
+
+    Examples
+    --------
+    >>> from xmlcore.datasets import read_texts
+    >>> read_texts(b"text,labels\nA cat.,animal;small\n")
+    (['A cat.'], [['animal', 'small']])
+    """
+    label = source_name(source, name)
+    if hasattr(source, "read") and not hasattr(source, "getvalue") and not source.seekable():
+        source = source.read()  # a pipe: its beginning is needed twice
+    guess, values = look(source, format, encoding, delimiter, quoted, header, label)
+    text_columns, label_columns = _chosen(guess, text, labels, label)
+    cells = [cell for column in label_columns for cell in as_cells(values[column])]
+    separator = _separator(separator, cells, label)
+    binary = isinstance(labels, (list, tuple)) and _are_binary(values, label_columns)
+    names = names if names is None or isinstance(names, dict) else read_vocabulary(names)
+    reader = LabelReader(label, label_columns, separator, binary, names)
+
+    texts, rows, first, n_empty, empty = [], [], {}, 0, None
+    n_texts = len(text_columns)
+    for place, found in records(source, guess.form, (*text_columns, *label_columns), label, max_bytes, progress):
+        whole = _text(found[:n_texts], text_columns, place)
+        if not whole or whole.isspace():
+            n_empty, empty = n_empty + 1, empty or place
+        texts.append(whole)
+        rows.append(reader.read(found[n_texts:], place))
+        for each in rows[-1]:
+            if each not in first:
+                first[each] = place
+    if not texts:
+        raise DatasetFormatError(label, "it has no documents", "Give a file with at least one.")
+    if n_empty:
+        warn(f"{label}: {of_many(n_empty, len(texts), 'text', empty)} empty and will have no features")
+    reader.finish(rows, first)
+    return texts, rows
+
+
+def _chosen(guess, text, labels, source) -> tuple[list[str], list[str]]:
+    """Return the columns of texts and of labels."""
+    texts = [text] if isinstance(text, str) else list(text)
+    labels = [] if labels is None else [labels] if isinstance(labels, str) else list(labels)
+    if not texts:
+        raise ValueError("text names no column")
+    for column in (*texts, *labels):
+        if not isinstance(column, str):
+            raise TypeError(f"a column is {column!r}: give its name; without names, columns are '1', '2', ...")
+    if not guess.form.header and texts == [TEXT] and labels in ([LABELS], []) and guess.format != "folder":
+        if (
+            len(guess.columns) == 2
+            and guess.text == "1"
+            and guess.separator == URIS
+            or not labels
+            and len(guess.columns) == 1
+        ):
+            return ["1"], ["2"][: len(labels)]
+    if labels == [LABELS] and LABELS not in map(str.lower, guess.columns):
+        labels = [column for column in ANNIF_LABELS if column in guess.columns][:1] or labels
+    return [_column(guess, each, source) for each in texts], [_column(guess, each, source) for each in labels]
+
+
+def _column(guess, name, source) -> str:
+    """Return the column of a name; raise DatasetFormatError that says which columns there are."""
+    if name in guess.columns:
+        return name
+    like = [column for column in guess.columns if column.lower() == name.lower()]
+    if len(like) == 1:
+        return like[0]
+    shown = ", ".join(map(repr, guess.columns[:12])) + (", ..." if len(guess.columns) > 12 else "")
+    remedy = f"Its columns are {shown}."
+    if guess.text is not None and guess.labels is not None:
+        labels = list(guess.labels) if isinstance(guess.labels, tuple) else guess.labels
+        remedy += f" They look like text={guess.text!r}, labels={labels!r}."
+    raise DatasetFormatError(source, f"it has no column {name!r}", remedy)
+
+
+def _separator(separator, cells, source) -> str:
+    """Return what stands between the labels of a cell."""
+    if separator == "auto":
+        return guess_separator(cells)
+    if separator not in (*SEPARATORS, LISTS, URIS, NONE):
+        allowed = ", ".join(map(repr, ("auto", *SEPARATORS, LISTS, URIS, NONE)))
+        raise ValueError(f"separator must be one of {allowed}, not {separator!r}")
+    return separator
+
+
+def _are_binary(values, columns) -> bool:
+    """Return whether columns say which labels a document has, rather than naming them."""
+    every = ["" if cell is None else str(cell) for column in columns for cell in values[column]]
+    return are_binary(every)
+
+
+def _text(values, columns, place) -> str:
+    """Return the text of a document."""
+    for value, column in zip(values, columns):
+        if value is not None and not isinstance(value, str):
+            shown = repr(value)
+            shown = shown if len(shown) <= 40 else shown[:40] + "..."
+            raise place.error(f"the text in {column!r} is {shown}", "Choose a column of texts, or write them as text.")
+    return values[0] or "" if len(values) == 1 else "\n".join(value for value in values if value)

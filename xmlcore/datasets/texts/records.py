@@ -1,0 +1,449 @@
+"""Documents of a file one after the other: tables, JSON lines, Parquet and folders, none of them read as a whole."""
+
+import csv
+import io
+import json
+import os
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.sources import ADDED, DAMAGED, MEMORY_BOUND, PATH_BOUND, ZIP_ERRORS, pieces_of, too_large
+from xmlcore.datasets.visible import visible
+from xmlcore.progress import Progress
+
+LONGEST_CELL = 1 << 28  # characters; a longer one is an open quotation mark
+BATCH = 1024  # rows of Parquet that are in memory at a time
+DOCUMENT, SUBJECTS = (".txt", ".json"), (".tsv", ".key")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the documents of a file are written.
+
+    Attributes
+    ----------
+    format : {"csv", "tsv", "jsonl", "parquet", "folder"}
+    columns : tuple of str
+        Names of the columns; "1", "2", ... if there are none.
+    header : bool
+        Whether the first line of a table has these names.
+    delimiter : str
+        Between the cells of a table.
+    quoted : bool
+        Whether cells of a table may be in double quotation marks.
+    encoding : str
+    """
+
+    format: str
+    columns: tuple[str, ...] = ()
+    header: bool = True
+    delimiter: str = ","
+    quoted: bool = True
+    encoding: str = "utf-8"
+
+
+class Place(NamedTuple):
+    """Where a document stands: the line of a file, or the name of a file in a folder, or a row of Parquet."""
+
+    source: str
+    line: int | None = None
+    row: int | None = None
+
+    def error(self, found: str, remedy: str) -> DatasetFormatError:
+        """Return the error to raise for what was found here."""
+        found = found if self.row is None else f"row {self.row:,}: {found}"
+        return DatasetFormatError(self.source, found, remedy, self.line)
+
+    def __str__(self):
+        if self.row is not None:
+            return f"row {self.row:,}"
+        return self.source if self.line is None else f"line {self.line:,}"
+
+
+def records(source, form: Form, columns, label: str, max_bytes: int | None, progress: Progress) -> Iterator[tuple]:
+    """Yield the place of each document, and its values in some columns.
+
+    Parameters
+    ----------
+    source : path, bytes, or binary file object
+    form : Form
+    columns : sequence of str
+    label : str
+        Name of the source in messages.
+    max_bytes : int, optional
+        See :func:`xmlcore.datasets.sources.read_text`.
+    progress : callable
+        See :class:`xmlcore.progress.Progress`.
+
+    Yields
+    ------
+    place : Place
+    values : list
+        Text in tables; what JSON or Parquet has elsewhere, None for nothing.
+
+    Raises
+    ------
+    DatasetFormatError
+    """
+    if form.format == "folder":
+        yield from _documents(source, label, form.encoding, max_bytes, progress)
+    elif form.format == "parquet":
+        yield from _parquet_rows(source, columns, label, progress)
+    else:
+        with pieces_of(source, max_bytes, label, False, progress) as (pieces, _):
+            is_json = form.format == "jsonl"
+            with text_of(pieces, form.encoding, lone_cr=form.quoted and not is_json) as text:
+                read = _json_rows if is_json else _table_rows
+                yield from read(text, form, columns, label)
+
+
+# ---- text -----------------------------------------------------------------------------------------------------------
+
+
+class _Stream(io.RawIOBase):
+    """Pieces of bytes as a stream."""
+
+    def __init__(self, pieces):
+        self._pieces, self._rest = iter(pieces), memoryview(b"")
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
+@contextmanager
+def text_of(pieces, encoding: str, lone_cr: bool = True):
+    """Open pieces of bytes as text whose line ends are kept; a byte order mark is skipped.
+
+    ``lone_cr``: whether a carriage return alone also ends a line, outside of quotation marks.
+    """
+    encoding = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
+    with io.TextIOWrapper(
+        io.BufferedReader(_Stream(pieces), 1 << 20), encoding=encoding, newline="" if lone_cr else "\n"
+    ) as text:
+        yield text
+
+
+def not_encoded(error, encoding, source, lines_before) -> DatasetFormatError:
+    """Return the error to raise for bytes that are not text of an encoding."""
+    line = lines_before + 1 + bytes(error.object[: error.start]).count(b"\n")
+    shown = bytes(error.object[error.start : error.start + 1])
+    remedy = 'Say how it is encoded, such as encoding="cp1252" (Windows), "latin-1" or "utf-16", or save it as UTF-8.'
+    return DatasetFormatError(source, f"the byte {shown!r} is not {encoding.upper()}", remedy, line)
+
+
+class _Lines:
+    """The lines of a text, and how many have been read."""
+
+    def __init__(self, text):
+        self._lines, self.count = iter(text), 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        line = next(self._lines)
+        self.count += 1
+        return line
+
+
+def _table_rows(text, form, columns, source):
+    """Yield the places and the values of a table's rows."""
+    width, lines = len(form.columns), _Lines(text)
+    wanted = [form.columns.index(column) for column in columns]
+    skipped = not form.header
+    try:
+        for line, row in read_cells(lines, form):
+            if _is_blank(row):
+                continue
+            if not skipped:
+                skipped = True
+                continue
+            if len(row) != width:
+                raise Place(source, line).error(*_uneven(row, width, form))
+            yield Place(source, line), [row[column] for column in wanted]
+    except UnicodeDecodeError as error:
+        raise not_encoded(error, form.encoding, source, lines.count) from error
+    except UnreadableRow as error:
+        raise Place(source, error.line).error(error.found, error.remedy) from None
+
+
+class UnreadableRow(Exception):
+    """A row of a table cannot be read: its line, what was found and what to do."""
+
+    def __init__(self, line, found, remedy):
+        self.line, self.found, self.remedy = line, found, remedy
+
+
+def read_cells(lines, form: Form) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line and the cells of each row of a table, from 1; raise UnreadableRow if it cannot be read."""
+    if not form.quoted:
+        last = len(form.columns) - 1
+        for number, line in enumerate(lines, 1):
+            yield number, line.rstrip("\r\n").split(form.delimiter, last if last > 0 else -1)
+        return
+    if csv.field_size_limit() < LONGEST_CELL:
+        csv.field_size_limit(LONGEST_CELL)  # of this process; nothing else depends on the default
+    rows = csv.reader(lines, delimiter=form.delimiter, strict=True)
+    before = 0
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            raise _unreadable(error, before + 1, rows.line_num) from None
+        if row is None:
+            return
+        yield before + 1, row
+        before = rows.line_num
+
+
+def _is_blank(row) -> bool:
+    """Return whether a row has no cells, or an empty one."""
+    return len(row) < 2 and not any(cell.strip() for cell in row)
+
+
+def _unreadable(error, line, until) -> UnreadableRow:
+    """Return the error to raise for a row which the csv module refuses."""
+    said = str(error)
+    if "expected after" in said:
+        remedy = 'Inside a cell in quotation marks, write each quotation mark twice: "a ""word""".'
+        return UnreadableRow(until, "a cell goes on after its closing quotation mark", remedy)
+    if "unexpected end" in said or "field larger" in said:
+        remedy = 'Close it, or write a quotation mark inside a cell as """".'
+        return UnreadableRow(line, "a quotation mark opens a cell here and is never closed", remedy)
+    if "NUL" in said:
+        return UnreadableRow(until, "it holds binary data (a NUL byte)", "Give rows of text.")
+    return UnreadableRow(until, f"the row cannot be read ({said})", "Write it as other tables are written.")
+
+
+def _uneven(row, width, form):
+    """Return what is wrong with a row of too many or too few cells, and what to do."""
+    cells = "1 cell" if len(row) == 1 else f"{len(row):,} cells"
+    name = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "vertical bars"}.get(form.delimiter, form.delimiter)
+    first = "the first line" if form.header else "the lines before"
+    return f"it has {cells}, but {first} {width:,}", f"Put cells with {name} in them in double quotation marks."
+
+
+def _json_rows(text, form, columns, source):
+    """Yield the places and the values of lines of JSON."""
+    lines = _Lines(text)
+    try:
+        for place, value in json_objects(lines, source):
+            yield place, [value.get(column) for column in columns]
+    except UnicodeDecodeError as error:
+        raise not_encoded(error, form.encoding, source, lines.count) from error
+
+
+def json_objects(lines, source: str) -> Iterator[tuple[Place, dict]]:
+    """Yield the places and the objects in lines of JSON."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        place = Place(source, number)
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            remedy = 'Write a JSON object in each line, such as {"text": "...", "labels": ["a", "b"]}.'
+            raise place.error(f"it is no JSON ({error})", remedy) from None
+        if not isinstance(value, dict):
+            remedy = "Write a JSON object in each line, with names: pandas does with to_json(..., lines=True)."
+            raise place.error(f"it is a JSON {_JSON.get(type(value), 'value')}, not an object", remedy)
+        yield place, {name: whole(each) for name, each in value.items()} if "\\u" in line else value
+
+
+_JSON = {list: "list", str: "string", int: "number", float: "number", bool: "truth value", type(None): "null"}
+
+
+def whole(value):
+    """Return a value of JSON with � for each half of a character, which cannot be written to a file."""
+    if isinstance(value, str) and _SURROGATE.search(value):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return [whole(each) for each in value] if isinstance(value, list) else value
+
+
+# ---- Parquet --------------------------------------------------------------------------------------------------------
+
+
+def open_parquet(source, label: str):
+    """Open a Parquet file; raise DatasetFormatError if it is damaged, or cannot be read because pyarrow is missing."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        remedy = "Install it (pip install pyarrow), or write the table as CSV or as JSON lines."
+        raise DatasetFormatError(
+            label, "it is a Parquet file, and pyarrow, which reads it, is missing", remedy
+        ) from error
+    if not isinstance(source, (str, os.PathLike)):
+        content = source.getvalue() if hasattr(source, "getvalue") else source
+        source = pa.BufferReader(content.read() if hasattr(content, "read") else content)
+    try:
+        return pq.ParquetFile(source, memory_map=False)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise DatasetFormatError(label, f"the Parquet file cannot be read ({_first_line(error)})", DAMAGED) from error
+
+
+def _parquet_rows(source, columns, label, progress):
+    """Yield the places and the values of rows of a Parquet file."""
+    file, row = open_parquet(source, label), 0
+    total = max(file.metadata.num_rows, 1)
+    with file:
+        batches = iter(file.iter_batches(BATCH, columns=list(dict.fromkeys(columns))))
+        while True:
+            try:
+                batch = next(batches, None)
+            except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
+                found = f"the Parquet file cannot be read after row {row:,} ({_first_line(error)})"
+                raise DatasetFormatError(label, found, DAMAGED) from error
+            if batch is None:
+                return
+            progress("Reading", row / total)
+            for values in zip(*(batch.column(column).to_pylist() for column in columns)):
+                row += 1
+                yield Place(label, row=row), list(values)
+
+
+def _first_line(error) -> str:
+    """Return the first line of an error's message."""
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+
+
+# ---- folders --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def opened_folder(source):
+    """Open a folder, or a zip archive of several documents, as names and a function that reads one; else give None.
+
+    A file object stays where it is.
+    """
+    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
+        root = Path(source)
+        found = (path for path in sorted(root.rglob("*")) if path.is_file())
+        names = {path.relative_to(root).as_posix(): path.stat().st_size for path in found}
+        yield (names, lambda name: (root / name).read_bytes()) if is_folder(names) else None
+        return
+    place = None
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        source = io.BytesIO(source if bytes(source[:2]) == b"PK" else b"")
+    elif hasattr(source, "getvalue"):
+        content = source.getvalue()
+        source = io.BytesIO(content if content[:2] == b"PK" else b"")
+    elif hasattr(source, "seekable") and source.seekable():
+        place = source.tell()
+    try:
+        archive = zipfile.ZipFile(source) if zipfile.is_zipfile(source) else None
+    except ZIP_ERRORS:
+        archive = None
+    try:
+        names = {} if archive is None else {one.filename: one.file_size for one in archive.infolist()}
+        names = {name: size for name, size in names.items() if not name.endswith("/") and not ADDED.search(name)}
+        yield (names, archive.read) if is_folder(names) else None
+    finally:
+        if archive is not None:
+            archive.close()
+        if place is not None:
+            source.seek(place)
+
+
+def is_folder(names) -> bool:
+    """Return whether files of these names are documents: texts with a file of subjects beside one, or several texts."""
+    documents = [PurePosixPath(name) for name in names if name.lower().endswith(DOCUMENT)]
+    beside = {str(PurePosixPath(name).with_suffix("")) for name in names if name.lower().endswith(SUBJECTS)}
+    plain = [path for path in documents if path.suffix.lower() == ".txt"]
+    return any(str(path.with_suffix("")) in beside for path in plain) or len(documents) > 1 and not beside
+
+
+def _documents(source, label, encoding, max_bytes, progress):
+    """Yield the places, the texts and the subjects of the documents of a folder or an archive."""
+    if max_bytes is None:
+        max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
+    with opened_folder(source) as folder:
+        names, read = folder
+        if sum(names.values()) > max_bytes:
+            raise too_large(label, max_bytes)
+
+        def text_in(name):
+            """Return the text of a file."""
+            shown = f"{label}: {visible(PurePosixPath(name).name)}"
+            try:
+                return read(name).decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
+            except UnicodeDecodeError as error:
+                raise not_encoded(error, encoding, shown, 0) from error
+            except (RuntimeError, NotImplementedError) as error:  # a password, or a method that zipfile does not know
+                remedy = "Pack it without a password."
+                raise DatasetFormatError(shown, f"it cannot be read ({error})", remedy) from error
+            except ZIP_ERRORS as error:
+                raise DatasetFormatError(shown, f"it cannot be read ({error})", DAMAGED) from error
+
+        documents = sorted(name for name in names if name.lower().endswith(DOCUMENT))
+        for i, name in enumerate(documents):
+            progress("Reading", i / len(documents))
+            place = Place(f"{label}: {visible(PurePosixPath(name).name)}")
+            if name.lower().endswith(".json"):
+                yield place, _json_document(text_in(name), place)
+                continue
+            stem = name[: -len(".txt")]
+            beside = next((stem + ending for ending in SUBJECTS if stem + ending in names), None)
+            listed = [] if beside is None else _subjects(text_in(beside), beside.endswith(".tsv"))
+            yield place, [text_in(name), listed]
+
+
+def _json_document(text, place):
+    """Return the text and the subjects of a file of JSON."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise place.error(f"it is no JSON ({error})", 'Write {"text": "...", "subjects": [...]}.') from None
+    if not isinstance(value, dict):
+        raise place.error("it is no JSON object", 'Write {"text": "...", "subjects": [...]}.')
+    return [whole(value.get("text")), whole(value.get("subjects", value.get("labels")))]
+
+
+def _subjects(text, table) -> list:
+    """Return the subjects that a file beside a document lists: a label in each line, or a URI, a tab and a label."""
+    found = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("\t")] if table else [line.strip()]
+        if table and len(cells) > 1 and cells[0]:
+            found.append({"uri": cells[0], "label": cells[1]})
+        elif cells[0]:
+            found.append(cells[0])
+    return found
+
+
+def first_cells(text, form: Form, count: int, whole_file: bool) -> list[tuple[int, list[str]]]:
+    """Return the lines and cells of the first rows of a table, without blank ones.
+
+    The last row is left out if the text may end within it. Raises UnreadableRow.
+    """
+    found = []
+    try:
+        for line, row in read_cells(iter(io.StringIO(text, newline="")), form):
+            if not _is_blank(row):
+                found.append((line, row))
+            if len(found) > count:
+                break
+    except UnreadableRow:
+        if whole_file or len(found) < 2:
+            raise
+        return found
+    return found[:count] if whole_file or len(found) > count else found[:-1] or found
