@@ -5,9 +5,11 @@ import gzip
 import io
 import json
 import lzma
+import subprocess
 import sys
 import warnings
 import zipfile
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -16,6 +18,7 @@ from xmlcore.datasets import DatasetFormatError, DatasetWarning, guess_columns, 
 
 TEXTS = ['A cat, "small";\nand a dog.', "Bread & wine\r\nfor two", "Ünïcode 東京", "x"]
 LABELS = [["animal", "small things"], ["food"], ["city", "animal"], ["food", "city"]]
+ROOT = Path(__file__).parents[3]
 URI = "http://example.org/thesaurus/"
 
 
@@ -378,3 +381,19 @@ def test_guessing_leaves_a_file_object_where_it_was():
         file = io.BytesIO(FILES[name])
         guess_columns(file)
         assert plain(read_texts(file)[0]) == plain(TEXTS)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux says how much memory a process had")
+def test_a_file_takes_little_more_memory_than_its_texts(tmp_path):
+    """Texts of 40 MB grow the process by less than 80 MB: two bytes of memory for each byte of the file."""
+    path = tmp_path / "large.csv"
+    row = ("word " * 200) + ",first label;second label;third label\n"
+    path.write_text("text,labels\n" + row * (40_000_000 // len(row)))
+    code = (
+        "import resource, sys\nfrom xmlcore.datasets import read_texts\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024\n"
+        "read_texts(b'text,labels\\na,b\\n')\nbefore = peak()\nread_texts(sys.argv[1])\nprint(peak() - before)"
+    )
+    command = [sys.executable, "-c", code, str(path)]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert int(shown.stdout) < 80e6
