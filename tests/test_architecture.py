@@ -27,7 +27,7 @@ LAYERS = (
     ("models",),
     ("robustness", "explain", "selection", "figures"),
     ("experiment",),
-    ("warm_up",),
+    ("warm_up", "serve"),
 )
 # The one file that names modules of higher layers in a table: the estimators that may be loaded from a saved model.
 NAMES_WHAT_MAY_BE_LOADED = {ROOT / "xmlcore" / "models" / "saving.py"}
@@ -40,7 +40,7 @@ MOST_ARGUMENTS = 12  # of a kernel
 # A comment of this form beside a file's or a function's beginning says why it is longer, or takes more arguments.
 REASON = re.compile(r"#.*\b((long|many arguments) because\b|more than 12 arguments: )", re.IGNORECASE)
 
-SLOW = ("pandas", "sklearn", "plotly", "streamlit", "joblib", "numba", "scipy")
+SLOW = ("pandas", "sklearn", "plotly", "streamlit", "joblib", "numba", "scipy", "click", "starlette", "uvicorn")
 
 
 def modules(folder):

@@ -1,0 +1,65 @@
+"""What Annif's http backend asks for."""
+
+from datetime import datetime
+
+import pytest
+from serve.conftest import uri
+
+SUGGEST = "/v1/projects/animals/suggest"
+
+
+def test_suggestions_are_uris_with_words_and_scores(client, of_texts):
+    answer = client.post(SUGGEST, data={"text": "a red cat", "limit": 2})
+    assert answer.status_code == 200
+    labels, scores = of_texts.predict_topk(["a red cat"], 2)
+    found = answer.json()["results"]
+    assert [one["uri"] for one in found] == [of_texts.label_name(j) for j in labels[0]]
+    assert [one["score"] for one in found] == scores[0].tolist()
+    words = {one["uri"]: one["label"] for one in found}
+    assert words[uri("cat")] == "cats" and words[uri("red")] == uri("red")  # the vocabulary names only one
+
+
+def test_a_project_says_that_it_is_trained_and_since_when(client, served):
+    project = client.get("/v1/projects/animals").json()
+    assert project["is_trained"] is True and project["project_id"] == "animals"
+    assert datetime.fromisoformat(project["modification_time"]) == served[0].modified
+    assert [one["project_id"] for one in client.get("/v1/projects").json()["projects"]] == ["animals", "sizes"]
+
+
+def test_limit_and_threshold_bound_the_suggestions(client):
+    assert len(client.post(SUGGEST, data={"text": "a red cat", "limit": "1"}).json()["results"]) == 1
+    every = client.post(SUGGEST, data={"text": "a red cat"}).json()["results"]
+    least = every[1]["score"]
+    found = client.post(SUGGEST, data={"text": "a red cat", "threshold": str(least)}).json()["results"]
+    assert found == [one for one in every if one["score"] >= least] and len(found) < len(every) == 5
+
+
+def test_json_is_read_as_a_form_is_and_an_empty_text_has_no_subjects(client):
+    form = client.post(SUGGEST, data={"text": "a red cat", "limit": 3, "language": "en"}).json()
+    assert client.post(SUGGEST, json={"text": "a red cat", "limit": 3}).json() == form
+    assert client.post(SUGGEST, data={"text": "  "}).json() == {"results": []}
+
+
+@pytest.mark.parametrize(
+    "sent, status, reason",
+    [
+        ({"data": {"limit": 3}}, 422, "the field text is missing"),
+        ({"data": {"text": "a", "limit": "many"}}, 422, "limit must be a whole number"),
+        ({"data": {"text": "a", "limit": "-1"}}, 422, "limit must be a whole number"),
+        ({"data": {"text": "a", "limit": "1001"}}, 422, "limit must be a whole number from 1 to 1,000"),
+        ({"data": {"text": "a", "limit": "9" * 9999}}, 422, "limit must be"),
+        ({"data": {"text": "a", "threshold": "nan"}}, 422, "threshold must be a number"),
+        ({"content": b"text=%ff", "headers": {"Content-Type": "application/x-www-form-urlencoded"}}, 400, "no form"),
+        ({"content": b"a=1&" * 200, "headers": {"Content-Type": "application/x-www-form-urlencoded"}}, 400, "no form"),
+        ({"files": {"text": b"a"}}, 415, "application/x-www-form-urlencoded"),
+        ({"json": {"text": 3}}, 422, "text must be a text"),
+    ],
+)
+def test_a_wrong_request_is_refused_with_a_reason(client, sent, status, reason):
+    answer = client.post(SUGGEST, **sent)
+    assert answer.status_code == status and reason in answer.json()["error"]
+
+
+def test_a_model_for_rows_makes_no_suggestions(client):
+    answer = client.post("/v1/projects/sizes/suggest", data={"text": "a"})
+    assert answer.status_code == 422 and "takes rows" in answer.json()["error"]

@@ -1,0 +1,265 @@
+"""Predictions over HTTP: those of the model itself, and a reason for each request that is refused."""
+
+import json
+import re
+import threading
+import time
+
+import numpy as np
+import pytest
+from serve.conftest import FEATURES, TEXTS, client_of, uri
+
+from xmlcore.models import PackedModel
+from xmlcore.progress import silent
+from xmlcore.ranking import Ranking
+from xmlcore.serve import Served, make_app
+
+PREDICT = "/v1/models/{}/predict"
+
+
+def predictions(answer):
+    assert answer.status_code == 200, answer.text
+    return answer.json()["predictions"]
+
+
+def as_lists(packed, inputs, k):
+    labels, scores = packed.predict_topk(inputs, k)
+    return [
+        [{"label": packed.label_name(j), "id": j, "score": score} for j, score in zip(*row) if j >= 0]
+        for row in zip(labels.tolist(), scores.tolist())
+    ]
+
+
+def test_texts_get_the_labels_of_the_model(client, of_texts):
+    found = predictions(client.post(PREDICT.format("animals"), json={"texts": TEXTS[:4], "k": 3}))
+    assert found == as_lists(of_texts, TEXTS[:4], 3)
+    one = predictions(client.post(PREDICT.format("animals"), json={"text": TEXTS[1]}))
+    assert one == as_lists(of_texts, TEXTS[1:2], 5) and one[0][0]["label"] == uri("red")
+
+
+def test_rows_get_the_labels_of_the_model_by_names_and_by_ids(client, of_rows):
+    X = np.random.default_rng(1).random((3, 4), np.float32)
+    want = as_lists(of_rows, X, 2)
+    ids = ["0", "1", "12", "3"]  # a name goes before an id: "12" is a name here
+    for names in (FEATURES, ids):
+        rows = [dict(zip(names, row)) for row in X.astype(float).tolist()]
+        assert predictions(client.post(PREDICT.format("sizes"), json={"rows": rows, "k": 2})) == want
+    assert predictions(client.post(PREDICT.format("sizes"), json={"row": rows[0], "k": 2})) == want[:1]
+
+
+def test_more_labels_than_there_are_give_all_of_them(client):
+    found = predictions(client.post(PREDICT.format("sizes"), json={"row": {}, "k": 1000}))
+    assert sorted(one["id"] for one in found[0]) == [0, 1, 2]
+
+
+def test_unknown_features_are_ignored_and_listed_when_the_request_says_so(client, of_rows):
+    rows = [{"weight": 1, "colour": 2, "smell": 3}, {"age": 1}]
+    answer = client.post(PREDICT.format("sizes"), json={"rows": rows, "unknown": "ignore"})
+    assert answer.json()["unknown"] == [["colour", "smell"], []]
+    want = np.array([[1, 0, 0, 0], [0, 0, 0, 1]], np.float32)
+    assert predictions(answer) == as_lists(of_rows, want, 5)
+
+
+REFUSED = {
+    "not JSON": (b"{", 400, "no JSON"),
+    "NaN": (b'{"row": {"age": NaN}}', 400, "NaN is not allowed"),
+    "nested": (b"[" * 100_000, 400, "no JSON: it is nested too deeply"),
+    "not UTF-8": (b'{"text": "\xff"}', 400, "no JSON"),
+    "a list": (b"[1]", 422, "the body is a list"),
+    "nothing": (b"{}", 422, "the body has none of them"),
+    "both": (b'{"row": {}, "rows": [{}]}', 422, "the body has row and rows"),
+    "an unknown field": (b'{"row": {}, "n": 3}', 422, "no field 'n'"),
+    "a text": (b'{"text": "a"}', 422, "takes rows of features, not texts"),
+    "no rows": (b'{"rows": []}', 422, "an empty list"),
+    "rows that are no list": (b'{"rows": {}}', 422, "rows is an object"),
+    "a row that is a list": (b'{"rows": [{}, [1]]}', 422, r"rows\[1\] is a list"),
+    "an unknown name": (b'{"rows": [{"a": 1, "b": 2}]}', 422, r"rows\[0\] has features .*'a', 'b'; send \"unknown\""),
+    "an id beyond": (b'{"row": {"4": 1}}', 422, "row has the feature 4; ids go from 0 to 3"),
+    "a long id": (b'{"row": {"' + b"9" * 5000 + b'": 1}}', 422, "ids go from 0 to 3"),
+    "a value that is text": (b'{"row": {"age": "1"}}', 422, "'age' of row is 1: values are finite numbers"),
+    "a value that is true": (b'{"row": {"age": true}}', 422, "values are finite numbers"),
+    "a large value": (b'{"row": {"age": 1e39}}', 422, "values are finite numbers"),
+    "infinity by digits": (b'{"row": {"age": 1e999}}', 422, "values are finite numbers"),
+    "a large whole number": (b'{"row": {"age": ' + b"9" * 400 + b"}}", 422, "values are finite numbers"),
+    "too many digits": (b'{"row": {"age": ' + b"9" * 9000 + b"}}", 400, "no JSON"),
+    "a feature twice": (b'{"row": {"age": 1, "3": 2}}', 422, "a feature twice"),
+    "k of 0": (b'{"row": {}, "k": 0}', 422, "k must be a whole number from 1 to 1,000"),
+    "k as text": (b'{"row": {}, "k": "5"}', 422, "k must be"),
+    "k of true": (b'{"row": {}, "k": true}', 422, "k must be"),
+    "a large k": (b'{"row": {}, "k": 1001}', 422, "k must be"),
+    "unknown": (b'{"row": {}, "unknown": "x"}', 422, '"error" or "ignore"'),
+    "too many": (json.dumps({"rows": [{}] * 1001}).encode(), 413, "rows has 1,001 items; at most 1,000"),
+    "too large": (b" " * (17 << 20), 413, "more than 16,777,216 bytes"),
+}
+
+
+@pytest.mark.parametrize("what", list(REFUSED))
+def test_a_wrong_request_is_refused_with_a_reason(client, what):
+    body, status, reason = REFUSED[what]
+    answer = client.post(PREDICT.format("sizes"), content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/json" and len(answer.text) < 500
+    assert re.search(reason, answer.json()["error"]), answer.json()["error"]
+
+
+def test_a_text_that_is_none_is_refused(client):
+    answer = client.post(PREDICT.format("animals"), json={"texts": ["a", 3]})
+    assert answer.status_code == 422 and answer.json()["error"] == "texts[1] is a number, not a text"
+
+
+def test_strange_texts_are_answered(client):
+    texts = ["", " ", "\x00", "é" * 1000, "😀", "\u202e", "a" * 100_000]
+    assert len(predictions(client.post(PREDICT.format("animals"), json={"texts": texts}))) == len(texts)
+    lone = client.post(
+        PREDICT.format("animals"), content=b'{"text": "\\ud800"}', headers={"Content-Type": "application/json"}
+    )
+    assert lone.status_code in (200, 422)
+
+
+def test_another_type_or_a_compressed_body_is_refused(client):
+    answer = client.post(PREDICT.format("sizes"), content=b'{"row": {}}')
+    assert answer.status_code == 415 and "Content-Type: application/json" in answer.json()["error"]
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    assert client.post(PREDICT.format("sizes"), content=b"x", headers=headers).status_code == 415
+
+
+def test_a_body_without_a_length_is_bounded_as_well(served):
+    sent = []
+
+    def body():
+        for _ in range(100):
+            sent.append(1)
+            yield b" " * 1000
+
+    answer = client_of(served, bytes=5000).post(
+        PREDICT.format("sizes"), content=body(), headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 413
+
+
+def test_addresses_that_do_not_exist_say_which_do(client):
+    answer = client.post("/v1/models/other/predict", json={"row": {}})
+    assert answer.status_code == 404 and "use /v1/models/animals, /v1/models/sizes" in answer.json()["error"]
+    assert client.post("/predict", json={"row": {}}).status_code == 404  # there are two models
+    assert client.get("/nowhere").json()["error"].startswith("there is nothing at /nowhere")
+    answer = client.get(PREDICT.format("sizes"))
+    assert answer.status_code == 405 and "GET is not possible" in answer.json()["error"]
+
+
+def test_health_and_cards(client, of_texts):
+    health = client.get("/health").json()
+    assert (health["status"], health["models"], health["busy"]) == ("ok", ["animals", "sizes"], 0)
+    assert client.get("/").json()["predict"] == [PREDICT.format("animals"), PREDICT.format("sizes")]
+    listed = client.get("/v1/models").json()["models"]
+    assert [(one["name"], one["takes"], one["labels"]) for one in listed] == [
+        ("animals", "texts", 5),
+        ("sizes", "rows", 3),
+    ]
+    card = client.get("/v1/models/animals").json()
+    assert card["title"] == "Animals" and card["card"] == of_texts.card
+
+
+def test_a_single_model_needs_no_name(served):
+    client = client_of(served[1:])
+    assert predictions(client.post("/predict", json={"row": {"age": 1}, "k": 1}))
+    assert client.get("/card").json()["name"] == "sizes"
+
+
+def test_requests_at_the_same_time_get_their_own_answers(client, of_texts, of_rows):
+    wrong, rng = [], np.random.default_rng(3)
+    rows = rng.random((30, 4), np.float32)
+
+    def ask(i):
+        text, row = TEXTS[i % 7], dict(zip(FEATURES, rows[i].astype(float).tolist()))
+        for address, body, want in (
+            (PREDICT.format("animals"), {"text": text, "k": 2}, as_lists(of_texts, [text], 2)),
+            (PREDICT.format("sizes"), {"row": row, "k": 2}, as_lists(of_rows, rows[i : i + 1], 2)),
+            (PREDICT.format("sizes"), {"row": {"x": 1}}, None),
+        ):
+            answer = client.post(address, json=body)
+            if answer.json().get("predictions") != want:
+                wrong.append((i, body))
+
+    threads = [threading.Thread(target=ask, args=(i,)) for i in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+class Stub:
+    """A model that calls a function for rows that are not empty."""
+
+    n_features_in_, n_labels_ = 4, 3
+
+    def __init__(self, work):
+        self.work = work
+
+    def _check_fitted(self):
+        pass
+
+    def get_params(self, deep):
+        return {}
+
+    def predict_topk(self, X, k, progress=silent):
+        if X.nnz:
+            self.work(progress)
+        return Ranking(np.zeros((X.shape[0], k), np.int32), np.ones((X.shape[0], k), np.float32))
+
+
+def stub(work):
+    return [Served("stub", PackedModel(Stub(work)))]
+
+
+def test_a_request_that_takes_too_long_is_given_up():
+    steps = []
+
+    def work(progress):
+        for step in range(100):
+            steps.append(step)
+            progress("Predicting", step / 100)
+            time.sleep(0.05)
+
+    answer = client_of(stub(work), seconds=1).post("/predict", json={"row": {"0": 1}})
+    assert answer.status_code == 503 and "more than 1 seconds" in answer.json()["error"]
+    assert answer.headers["retry-after"] == "1" and len(steps) < 40
+
+
+def test_requests_beyond_those_that_may_wait_are_refused_at_once():
+    statuses, go = [], threading.Event()
+    client = client_of(stub(lambda progress: go.wait(20)), at_once=1, waiting=1)
+
+    def ask():
+        statuses.append(client.post("/predict", json={"row": {"0": 1}}).status_code)
+        if statuses.count(503) == 3:
+            go.set()
+
+    with client:  # one event loop for all threads
+        threads = [threading.Thread(target=ask) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(statuses) == [200, 200, 503, 503, 503]
+        assert client.get("/health").json()["busy"] == 0
+
+
+def test_an_error_of_the_program_is_not_shown():
+    def fail(progress):
+        raise RuntimeError("secret")
+
+    answer = client_of(stub(fail)).post("/predict", json={"row": {"0": 1}})
+    assert answer.status_code == 500 and "secret" not in answer.text and "error" in answer.json()
+
+
+def test_names_of_models_are_made_from_files_and_differ(of_rows, tmp_path):
+    path = of_rows.save(tmp_path / "My model (2).zip")
+    served = Served.read(path)
+    assert served.name == "My-model-2" and served.about()["takes"] == "rows"
+    with pytest.raises(ValueError, match="two models have the name 'My-model-2'"):
+        make_app([served, served])
+    with pytest.raises(ValueError, match="cannot be the name"):
+        Served.read(path, "a/b")
+    with pytest.raises(ValueError, match="no models"):
+        make_app([])

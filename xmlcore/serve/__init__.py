@@ -1,0 +1,15 @@
+"""Models behind a URL: texts or rows in, labels with scores out, as JSON over HTTP.
+
+>>> from xmlcore import serve
+>>> app = serve.make_app([serve.Served.read("m.zip")])                # for any ASGI server      # doctest: +SKIP
+>>> serve.run(app, port=8000)                                         # or with uvicorn          # doctest: +SKIP
+
+On the command line: ``xmlcore serve m.zip``. docs/serving.md describes the addresses and the answers.
+"""
+
+from xmlcore.serve.app import make_app
+from xmlcore.serve.limits import Limits
+from xmlcore.serve.running import listen, run
+from xmlcore.serve.served import Served
+
+__all__ = ["Limits", "Served", "listen", "make_app", "run"]

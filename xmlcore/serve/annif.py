@@ -1,0 +1,63 @@
+"""The part of Annif's REST interface that its http backend uses, so that Annif can use a served model as a backend.
+
+See https://github.com/NatLibFi/Annif/wiki/Backend:-HTTP
+"""
+
+from urllib.parse import parse_qs
+
+from xmlcore.serve.bodies import as_json, count_of, finite_number
+from xmlcore.serve.limits import Refused
+
+LIMIT = 10  # suggestions if a request does not say how many, as Annif's
+_FIELDS = ("text", "limit", "threshold")
+
+
+def project(served) -> dict:
+    """Return what Annif wants to know of a project."""
+    return {
+        "project_id": served.name,
+        "name": served.about()["title"],
+        "backend": {"backend_id": "xmlcore"},
+        "is_trained": True,
+        "modification_time": served.modified.isoformat(),
+    }
+
+
+def asked(body: bytes, kind: str, served, limits) -> tuple[str, int, float]:
+    """Return the text, the limit and the threshold of a request for suggestions: a form, or a JSON object."""
+    if not served.packed.is_text:
+        raise Refused(422, f"the model {served.name!r} takes rows of features, not texts")
+    if kind == "application/json":
+        given = as_json(body)
+        if not isinstance(given.get("text", ""), str):
+            raise Refused(422, "text must be a text")
+        given = {name: str(value) for name, value in given.items() if name in _FIELDS}
+    elif kind == "application/x-www-form-urlencoded":
+        try:
+            fields = parse_qs(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=100)
+        except ValueError as error:
+            raise Refused(400, f"the body is no form: {error}") from None
+        given = {name: values[-1] for name, values in fields.items()}
+    else:
+        raise Refused(415, "send the fields text and limit as application/x-www-form-urlencoded or application/json")
+    if "text" not in given:
+        raise Refused(422, "the field text is missing")
+    limit = given.get("limit", str(LIMIT))
+    limit = count_of(int(limit) if limit.isdecimal() and len(limit) < 20 else limit, "limit", limits.k)
+    return given["text"], limit, finite_number(given.get("threshold", "0"), "threshold")
+
+
+def suggestions(text: str, limit: int, threshold: float, served, predict) -> dict:
+    """Return Annif's answer for a text: subjects with scores above 0 and at least the threshold, best first.
+
+    ``predict(texts, k)`` returns a Ranking.
+    """
+    if not text.strip():
+        return {"results": []}
+    labels, scores = predict([text], limit)
+    found = []
+    for j, score in zip(labels[0].tolist(), scores[0].tolist()):
+        if j >= 0 and score > 0 and score >= threshold:
+            uri, words = served.subjects[j]
+            found.append({"uri": uri, "label": words, "notation": None, "score": score})
+    return {"results": found}

@@ -1,0 +1,208 @@
+"""The web application: addresses, and the answer to each."""
+
+import asyncio
+import contextlib
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from xmlcore import __version__
+from xmlcore.progress import Cancelled
+from xmlcore.serve import annif, bodies
+from xmlcore.serve.limits import Limits, Refused
+
+
+def make_app(models, limits: Limits | None = None) -> Starlette:
+    """Return an ASGI application that serves models.
+
+    Parameters
+    ----------
+    models : sequence of Served
+    limits : Limits, optional
+
+    Returns
+    -------
+    starlette.applications.Starlette
+
+    Raises
+    ------
+    ValueError
+        There are no models, or two have the same name.
+    """
+    models = list(models)
+    names = [one.name for one in models]
+    if not models:
+        raise ValueError("there are no models to serve")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"two models have the name {twice[0]!r}: give one another, as in NAME=PATH")
+    for one in models:
+        one.warm_up()
+    service = _Service(models, limits or Limits())
+    routes = [
+        Route("/", service.home),
+        Route("/health", service.health),
+        Route("/card", service.card),
+        Route("/predict", service.predict, methods=["POST"]),
+        Route("/v1/models", service.models_list),
+        Route("/v1/models/{name}", service.card),
+        Route("/v1/models/{name}/predict", service.predict, methods=["POST"]),
+        Route("/v1/projects", service.projects),
+        Route("/v1/projects/{name}", service.project),
+        Route("/v1/projects/{name}/suggest", service.suggest, methods=["POST"]),
+    ]
+    handlers = {Refused: _refused, HTTPException: _http_error, Exception: _failed}
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app):
+        """Stop the threads when the server stops."""
+        yield
+        service.pool.shutdown(cancel_futures=True)
+
+    return Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+
+
+def _refused(request, error):
+    """Answer a request that is refused."""
+    headers = {"Retry-After": "1"} if error.status == 503 else None
+    return JSONResponse({"error": error.reason}, error.status, headers)
+
+
+def _http_error(request, error):
+    """Answer a request for an address that does not exist, or with a method that it does not have."""
+    reasons = {404: f"there is nothing at {request.url.path[:200]}: GET / lists the addresses",
+               405: f"{request.method} is not possible at {request.url.path[:200]}"}  # fmt: skip
+    return JSONResponse({"error": reasons.get(error.status_code, error.detail)}, error.status_code, error.headers)
+
+
+def _failed(request, error):
+    """Answer a request during which the program failed; the server writes the error to its log."""
+    return JSONResponse({"error": "the server failed to answer; its log says why"}, 500)
+
+
+class _Service:
+    """The models and the threads that predict. Nothing of a request is kept after its answer.
+
+    Texts and rows are parsed, predicted and written as JSON on ``limits.at_once`` threads; kernels and regular work on
+    arrays release the interpreter lock. The event loop only moves bytes.
+    """
+
+    def __init__(self, models, limits):
+        self.by_name = {one.name: one for one in models}
+        self.limits = limits
+        self.pool = ThreadPoolExecutor(limits.at_once, thread_name_prefix="predict")
+        self.busy = 0  # requests that are worked on or wait; changed on the event loop only
+
+    def _model(self, request):
+        """Return the model that an address names; the only one if it names none."""
+        name = request.path_params.get("name")
+        if name is None and len(self.by_name) == 1:
+            return next(iter(self.by_name.values()))
+        if name not in self.by_name:
+            places = ", ".join(f"/v1/models/{one}" for one in self.by_name)
+            what = "there are several models" if name is None else f"there is no model {name[:100]!r}"
+            raise Refused(404, f"{what}: use {places}")
+        return self.by_name[name]
+
+    async def _working(self, work) -> Response:
+        """Return the answer that ``work(progress)`` computes on a thread; ``progress`` stops it when time is over."""
+        limits, end = self.limits, time.monotonic() + self.limits.seconds
+        if self.busy >= limits.at_once + limits.waiting:
+            raise Refused(503, f"{self.busy:,} requests are waiting already: try again in a moment")
+
+        def progress(phase, fraction, detail=""):
+            """Stop the work when time is over."""
+            if time.monotonic() > end:
+                raise Cancelled
+
+        def answer():
+            """Return the body of the answer."""
+            progress("Waiting", 0.0)
+            return json.dumps(work(progress), separators=(",", ":"), allow_nan=False).encode()
+
+        self.busy += 1
+        try:
+            body = await asyncio.get_running_loop().run_in_executor(self.pool, answer)
+        except Cancelled:
+            raise Refused(503, f"this took more than {limits.seconds} seconds: send less, or try again") from None
+        except (ValueError, TypeError) as error:  # rows that the model does not accept
+            raise Refused(422, " ".join(str(error).split())[:1000]) from error
+        finally:
+            self.busy -= 1
+        return Response(body, media_type="application/json")
+
+    # --- addresses ---
+
+    async def home(self, request):
+        """Return the addresses."""
+        places = {
+            "health": "/health",
+            "models": [f"/v1/models/{name}" for name in self.by_name],
+            "predict": [f"/v1/models/{name}/predict" for name in self.by_name],
+            "annif": [f"/v1/projects/{name}/suggest" for name in self.by_name],
+        }
+        return JSONResponse({"xmlcore": __version__, **places})
+
+    async def health(self, request):
+        """Return that the server answers, and how much it has to do."""
+        return JSONResponse({"status": "ok", "xmlcore": __version__, "models": [*self.by_name], "busy": self.busy})
+
+    async def models_list(self, request):
+        """Return all models."""
+        return JSONResponse({"models": [one.about() for one in self.by_name.values()]})
+
+    async def card(self, request):
+        """Return what is known of a model."""
+        served = self._model(request)
+        return JSONResponse(served.about() | {"card": served.packed.card})
+
+    async def predict(self, request):
+        """Return the best labels of texts or rows."""
+        served, limits = self._model(request), self.limits
+        if bodies.media_type(request) != "application/json":
+            raise Refused(415, "send JSON, with the header Content-Type: application/json")
+        body = await bodies.read(request, limits)
+
+        def work(progress):
+            """Return the answer."""
+            inputs, k, unknown = bodies.asked(bodies.as_json(body), served, limits)
+            labels, scores = _ranking(served.packed, inputs, k, progress)
+            found = {"model": served.name, "predictions": [
+                [{"label": served.packed.label_name(j), "id": j, "score": score} for j, score in zip(*row) if j >= 0]
+                for row in zip(labels.tolist(), scores.tolist())
+            ]}  # fmt: skip
+            return found if unknown is None else found | {"unknown": unknown}
+
+        return await self._working(work)
+
+    async def projects(self, request):
+        """Return all models as Annif's projects."""
+        return JSONResponse({"projects": [annif.project(one) for one in self.by_name.values()]})
+
+    async def project(self, request):
+        """Return a model as a project of Annif."""
+        return JSONResponse(annif.project(self._model(request)))
+
+    async def suggest(self, request):
+        """Return suggestions for a text, as Annif does."""
+        served, kind = self._model(request), bodies.media_type(request)
+        body = await bodies.read(request, self.limits)
+
+        def work(progress):
+            """Return the answer."""
+            wanted = annif.asked(body, kind, served, self.limits)
+            return annif.suggestions(*wanted, served, lambda texts, k: _ranking(served.packed, texts, k, progress))
+
+        return await self._working(work)
+
+
+def _ranking(packed, inputs, k, progress):
+    """Return the k best labels, at most as many as there are; ``progress`` can stop it."""
+    rows = packed.rows(inputs)
+    progress("Predicting", 0.0)
+    return packed.model.predict_topk(rows, k=min(k, packed.n_labels), progress=progress)

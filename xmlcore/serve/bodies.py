@@ -1,0 +1,173 @@
+"""Bodies of requests: read within bounds, and turned into texts or rows; what is wrong is refused with a reason."""
+
+import json
+import math
+
+import anyio
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.serve.limits import Refused
+
+_MOST = float(np.finfo(np.float32).max)
+_FIELDS = {"text", "texts", "row", "rows", "k", "unknown"}
+_LISTED = 5  # names that a message lists
+
+
+async def read(request, limits) -> bytes:
+    """Return the body of a request; refuse one that is too large, compressed, or takes too long to arrive."""
+    too_large = Refused(413, f"the body has more than {limits.bytes:,} bytes: send fewer texts or rows at a time")
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise Refused(415, "the body is compressed: send it as it is")
+    promised = request.headers.get("content-length", "")
+    if promised.isdecimal() and int(promised[:20]) > limits.bytes:
+        raise too_large
+    body = bytearray()
+    try:
+        with anyio.fail_after(limits.seconds):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > limits.bytes:
+                    raise too_large
+    except TimeoutError:
+        raise Refused(408, f"the body did not arrive within {limits.seconds} seconds") from None
+    return bytes(body)
+
+
+def media_type(request) -> str:
+    """Return the type of a request's body without its parameters, in lower case."""
+    return request.headers.get("content-type", "").split(";")[0].strip().lower()
+
+
+def as_json(body: bytes) -> dict:
+    """Return the JSON object in a body."""
+    try:
+        given = json.loads(body, parse_constant=_no_constant)
+    except Refused:
+        raise
+    except (ValueError, RecursionError) as error:
+        what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise Refused(400, f"the body is no JSON: {what}") from None
+    if not isinstance(given, dict):
+        raise Refused(422, f'the body is {_kind(given)}: send an object, such as {{"texts": ["..."]}}')
+    return given
+
+
+def _no_constant(name):
+    """Refuse NaN and Infinity, which are not JSON, although Python reads them."""
+    raise Refused(400, f"the body is no JSON: {name} is not allowed")
+
+
+def _kind(value) -> str:
+    """Return what JSON calls a value."""
+    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
+def asked(given: dict, served, limits):
+    """Return what a request for predictions asks for.
+
+    Parameters
+    ----------
+    given : dict
+        ``text``, ``texts``, ``row`` or ``rows``; and ``k`` and ``unknown``.
+    served : Served
+    limits : Limits
+
+    Returns
+    -------
+    inputs : list of str, or csr_array of float32, shape (n, D)
+    k : int
+    unknown : list of list of str, or None
+        Names of features in each row that the model does not have, if they are to be ignored.
+    """
+    strange = sorted(set(given) - _FIELDS)
+    if strange:
+        raise Refused(
+            422, f"there is no field {strange[0][:100]!r}: send one of text, texts, row, rows; and k, unknown"
+        )
+    found = [name for name in ("text", "texts", "row", "rows") if name in given]
+    if len(found) != 1:
+        have = " and ".join(found) or "none of them"
+        raise Refused(422, f"send one of text, texts, row and rows; the body has {have}")
+    name, value, packed = found[0], given[found[0]], served.packed
+    if name.startswith("text") and not packed.is_text:
+        raise Refused(422, f"the model {served.name!r} takes rows of features, not texts: send row or rows")
+    values = [value] if name in ("text", "row") else value
+    if not isinstance(values, list) or not values:
+        what = "an empty list" if values == [] else _kind(values)
+        raise Refused(422, f"{name} is {what}: send a list with at least one")
+    if len(values) > limits.rows:
+        raise Refused(413, f"{name} has {len(values):,} items; at most {limits.rows:,} are taken in a request")
+    k = count_of(given.get("k", 5), "k", limits.k)
+    ignore = given.get("unknown", "error")
+    if ignore not in ("error", "ignore"):
+        raise Refused(422, f'unknown must be "error" or "ignore", not {str(ignore)[:100]!r}')
+    if name.startswith("text"):
+        for i, text in enumerate(values):
+            if not isinstance(text, str):
+                raise Refused(422, f"{_place(name, i)} is {_kind(text)}, not a text")
+        return values, k, None
+    X, unknown = _rows(values, name, served, ignore == "ignore")
+    return X, k, unknown if ignore == "ignore" else None
+
+
+def count_of(value, name: str, most: int) -> int:
+    """Return a number of a request if it is a whole number from 1 to ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise Refused(422, f"{name} must be a whole number from 1 to {most:,}, not {str(value)[:100]}")
+    return value
+
+
+def _place(name, i) -> str:
+    """Return the name of an item of a request: ``rows[3]``, or ``row`` if only one is sent."""
+    return f"{name}[{i}]" if name.endswith("s") else name
+
+
+def _rows(records, name, served, ignore):
+    """Return rows of features from objects of values by name or id, and the unknown names of each."""
+    ids, values, ends, unknown = [], [], [0], []
+    n_features, known = served.packed.n_features, served.feature_ids
+    for i, record in enumerate(records):
+        place = _place(name, i)
+        if not isinstance(record, dict):
+            raise Refused(422, f'{place} is {_kind(record)}: send an object, such as {{"feature": 1.0}}')
+        strange, before = [], len(ids)
+        for key, value in record.items():
+            j = known.get(key)
+            if j is None and key.isascii() and key.isdecimal():
+                j = int(key[:20])
+                if j >= n_features:
+                    raise Refused(422, f"{place} has the feature {key[:20]}; ids go from 0 to {n_features - 1}")
+            if j is None:
+                strange.append(key)
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= _MOST:
+                raise Refused(422, f"{key[:100]!r} of {place} is {str(value)[:50]}: values are finite numbers")
+            ids.append(j)
+            values.append(float(value))
+        if strange and not ignore:
+            listed = ", ".join(repr(one[:50]) for one in strange[:_LISTED])
+            more = f" and {len(strange) - _LISTED:,} more" if len(strange) > _LISTED else ""
+            remedy = 'send "unknown": "ignore" to leave them out' if known else "its features have ids, not names"
+            raise Refused(422, f"{place} has features that the model does not know: {listed}{more}; {remedy}")
+        if len(set(ids[before:])) < len(ids) - before:
+            raise Refused(422, f"{place} has a feature twice, by its name and by its id")
+        ends.append(len(ids))
+        unknown.append(strange)
+    parts = np.array(values, np.float32), np.array(ids, np.int32), np.array(ends, np.int32)
+    X = sp.csr_array(parts, shape=(len(records), n_features))
+    X.sort_indices()
+    X.eliminate_zeros()
+    return X, unknown
+
+
+def finite_number(text: str, name: str) -> float:
+    """Return a finite number that a form field has as text."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise Refused(422, f"{name} must be a number, not {text[:100]!r}")
+    return value

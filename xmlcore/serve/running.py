@@ -1,0 +1,73 @@
+"""Run the web application with uvicorn."""
+
+import ipaddress
+import socket
+import warnings
+
+IDLE_SECONDS = 30  # after which a connection without a request is closed
+MOST_CONNECTIONS = 500  # further ones are answered with status 503
+
+
+def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
+    """Return a socket that listens.
+
+    Parameters
+    ----------
+    host : str
+        ``127.0.0.1`` and ``localhost`` take requests of this machine only, ``0.0.0.0`` those of everyone who can reach
+        it.
+    port : int
+        0 for any free one: ``socket.getsockname()[1]`` says which.
+
+    Raises
+    ------
+    OSError
+        The port is in use, or the host is none of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        raise OSError(error.errno, f"cannot listen at {host}, port {port}: {error.strerror or error}") from None
+
+
+def is_local(host: str) -> bool:
+    """Return whether a server that listens at this host can be reached from this machine only."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def run(app, host: str = "127.0.0.1", port: int = 8000, *, listening: socket.socket | None = None) -> None:
+    """Answer requests until the process is interrupted.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What :func:`xmlcore.serve.make_app` returned.
+    host, port : str and int
+        See :func:`listen`.
+    listening : socket, optional
+        What :func:`listen` returned; ``host`` and ``port`` are then not used.
+
+    Raises
+    ------
+    OSError
+        See :func:`listen`.
+    """
+    import uvicorn
+
+    warnings.filterwarnings("ignore", message="X does not have valid feature names")  # rows of requests never have
+    listening = listening or listen(host, port)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=IDLE_SECONDS,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=5,
+    )
+    with listening:
+        uvicorn.Server(config).run(sockets=[listening])
