@@ -23,6 +23,7 @@ MODULES = (
     "xmlcore.experiment",
     "xmlcore.jobs",
     "xmlcore.store",
+    "xmlcore.serve",
 )
 
 

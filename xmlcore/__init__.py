@@ -31,6 +31,7 @@ _MODULES = (
     "experiment",
     "store",
     "jobs",
+    "serve",
 )
 
 __all__ = [

@@ -145,15 +145,43 @@ class PackedModel:
         )
 
     def label_name(self, j: int) -> str:
-        """Return the name of a label, or ``"label j"`` if there are no names."""
+        """Return the name of a label, or ``"label j"`` if there are no names.
+
+        Parameters
+        ----------
+        j : int
+            Id of the label.
+
+        Returns
+        -------
+        str
+        """
         return f"label {j}" if self.label_names is None else self.label_names[j]
 
     def feature_name(self, j: int) -> str:
-        """Return the name of a feature, or ``"feature j"`` if there are no names."""
+        """Return the name of a feature, or ``"feature j"`` if there are no names.
+
+        Parameters
+        ----------
+        j : int
+            Id of the feature.
+
+        Returns
+        -------
+        str
+        """
         return f"feature {j}" if self.feature_names is None else self.feature_names[j]
 
     def rows(self, rows_or_texts):
         """Return rows of features for the model: texts are vectorised, anything else is returned as it is.
+
+        Parameters
+        ----------
+        rows_or_texts : sparse or dense, shape (n, D), or list of str
+
+        Returns
+        -------
+        sparse or dense, shape (n, D)
 
         Raises
         ------
@@ -189,7 +217,12 @@ class PackedModel:
         return self.model.predict_topk(self.rows(rows_or_texts), k=k)
 
     def describe(self) -> str:
-        """Return the card as Markdown, with the lines of code that load the model."""
+        """Return the card as Markdown, with the lines of code that load the model.
+
+        Returns
+        -------
+        str
+        """
         return card_text(self.card, self.is_text)
 
     def save(self, path) -> Path:
@@ -229,7 +262,12 @@ class PackedModel:
         return target
 
     def to_bytes(self) -> bytes:
-        """Return the content of the file that :meth:`save` writes."""
+        """Return the content of the file that :meth:`save` writes.
+
+        Returns
+        -------
+        bytes
+        """
         made = io.BytesIO()
         self._write(made)
         return made.getvalue()

@@ -19,6 +19,10 @@ def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
     port : int
         0 for any free one: ``socket.getsockname()[1]`` says which.
 
+    Returns
+    -------
+    socket.socket
+
     Raises
     ------
     OSError
