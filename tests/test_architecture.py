@@ -28,6 +28,8 @@ LAYERS = (
     ("robustness", "explain", "selection", "figures"),
     ("experiment",),
     ("warm_up", "serve"),
+    ("cli",),
+    ("__main__",),
 )
 # The one file that names modules of higher layers in a table: the estimators that may be loaded from a saved model.
 NAMES_WHAT_MAY_BE_LOADED = {ROOT / "xmlcore" / "models" / "saving.py"}

@@ -1,0 +1,145 @@
+"""The other commands, and errors: one line, and status 2."""
+
+import json
+import re
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+from serve.running import served
+
+import xmlcore
+from xmlcore import PLT, datasets
+from xmlcore.cli import main
+from xmlcore.cli.group import COMMANDS, MODULES
+from xmlcore.models import PackedModel
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def packed(rows, tmp_path):
+    X, Y = rows
+    return PackedModel(PLT(max_leaf_labels=4, n_jobs=1).fit(X, Y)).save(tmp_path / "m.zip")
+
+
+def test_help_names_all_commands_and_each_has_an_example_or_a_reason(run):
+    text = run("--help").out
+    assert all(f"  {name} " in text for name in COMMANDS)
+    for name in COMMANDS:
+        assert (ROOT / (MODULES[name].replace(".", "/") + ".py")).is_file()
+        assert run(name, "--help").out.startswith(f"Usage: xmlcore {name}")
+    assert run("--version").out == f"xmlcore, version {xmlcore.__version__}\n"
+
+
+def test_describe_says_what_is_in_a_file(run, json_of, files):
+    got = json_of("describe", files / "named.npz")
+    assert (got["n_train"], got["n_test"], got["n_features"], got["n_labels"]) == (160, 40, 24, 12)
+    assert re.search(r"n labels +12\b", run("describe", files / "named.npz", "--quiet").out)
+
+
+@pytest.mark.parametrize("name", ["out.npz", "out.arff", "out.txt.gz", "out.svm"])
+def test_convert_keeps_rows_and_names(run, files, rows, tmp_path, name):
+    got = run("convert", files / "named.npz", tmp_path / name)
+    assert "200 rows, 24 features, 12 labels" in got.out
+    X, Y, features, labels = datasets.read_matrix(tmp_path / name)
+    assert np.array_equal(X.toarray(), rows[0].toarray()) and np.array_equal(Y.toarray(), rows[1].toarray())
+    if name in ("out.npz", "out.arff"):
+        assert (features[0], labels[-1]) == ("feature 0", "label l")
+    else:
+        assert (tmp_path / f"{name}.label_names.txt").read_text().splitlines()[-1] == "label l"
+    assert "give --force" in run("convert", files / "named.npz", tmp_path / name, status=2).err
+    run("convert", files / "named.npz", tmp_path / name, "--force")
+
+
+BAD = {
+    "no command": (("nothing",), "No such command 'nothing'"),
+    "no file": (("train", "absent.txt"), "there is no file absent.txt"),
+    "no test file": (("train", "{files}/train.txt", "--test", "absent.txt"), "there is no file absent.txt"),
+    "no model of this name": (("train", "x", "--model", "Tree"), "there are PLT, LdSM"),
+    "an option of another model": (("train", "x", "--model", "LdSM", "--beam", "3"), "No such option"),
+    "a value out of bounds": (("train", "x", "--arity", "1"), "arity must be from 2"),
+    "a word for a number": (("train", "x", "--arity", "many"), "arity must be a whole number, not 'many'"),
+    "no such choice": (("train", "x", "--loss", "best"), "loss must be one of"),
+    "no such settings": (("train", "x", "--preset", "best"), "has no settings named 'best'"),
+    "no folder": (("train", "{files}/train.txt", "-o", "absent/m.zip"), "there is no folder"),
+    "no data": (("describe", "{files}/empty.txt"), "empty"),
+    "damaged data": (("describe", "{files}/bad.txt"), "line 2"),
+    "no packed model": (("predict", "{files}/train.txt", "{files}/test.txt"), "no zip file"),
+    "no rows and no text": (("predict", "m.zip"), "give either a file of rows or texts, or --text"),
+    "a text for a model of rows": (("predict", "{packed}", "--text", "x"), "not texts"),
+    "no file of rows": (("predict", "{packed}", "absent.txt"), "there is no file absent.txt"),
+    "rows of other features": (("evaluate", "{packed}", "{files}/wide.txt"), "the model has 24"),
+    "no ending": (("convert", "{files}/train.txt", "out"), "does not say a format"),
+    "a model that is not there": (("serve", "absent.zip"), "there is no file or folder absent.zip"),
+    "a port in use": (("serve", "{packed}", "--port", "{port}"), "cannot listen at 127.0.0.1, port"),
+    "two models of one name": (("serve", "{packed}", "{packed}", "--port", "0"), "two models have the name 'm'"),
+    "a bad name": (("serve", "a/b={packed}", "--port", "0"), "cannot be the name"),
+}
+
+
+@pytest.mark.parametrize("what", list(BAD))
+def test_bad_input_is_one_line_and_status_2(run, files, packed, tmp_path, monkeypatch, what):
+    monkeypatch.chdir(tmp_path)
+    (files / "empty.txt").write_text("")
+    (files / "bad.txt").write_text("2 3 2\n0 1:x\n1 2:1\n")
+    (files / "wide.txt").write_text("2 30 2\n0 29:1\n1 2:1\n")
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        values = {"files": files, "packed": packed, "port": busy.getsockname()[1]}
+        arguments, said = BAD[what]
+        got = run(*(argument.format(**values) for argument in arguments), status=2)
+    last = got.err.strip().splitlines()[-1]
+    assert last.startswith("xmlcore: ") and said in last and "Traceback" not in got.err, got.err
+
+
+def test_debug_shows_where_an_error_comes_from(files):
+    with pytest.raises(FileNotFoundError):
+        main(["--debug", "describe", "absent.txt"])
+
+
+def test_the_dashboard_without_its_pages_says_what_to_do(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(xmlcore, "__file__", str(tmp_path / "xmlcore" / "__init__.py"))
+    assert "get the project's source code" in run("dashboard", status=2).err
+
+
+def test_the_dashboard_runs_streamlit_in_the_checkout(run, monkeypatch):
+    called = []
+    monkeypatch.setattr(subprocess, "call", lambda command, cwd: called.append((command, cwd)) or 0)
+    run("dashboard", "--port", 8600, "--headless", "--server.address", "0.0.0.0")
+    command, cwd = called[0]
+    assert cwd == ROOT and command[1:5] == ["-m", "streamlit", "run", "app.py"]
+    assert command[5:] == ["--server.port", "8600", "--server.headless", "true", "--server.address", "0.0.0.0"]
+
+
+def test_warm_up_compiles_with_so_many_processes(run, monkeypatch):
+    called = []
+    monkeypatch.setattr("xmlcore.warm_up.main", lambda arguments: called.append(arguments) or 1)
+    run("warm-up", "--jobs", 3, status=1)
+    assert called == [["--jobs", "3"]]
+
+
+def test_a_served_model_answers_in_a_process_of_its_own(packed, rows):
+    """A real server: started by the command line, asked over HTTP, and stopped as by Ctrl+C."""
+    X, _ = rows
+    body = {"rows": [{str(j): float(X[i, j]) for j in X[[i]].indices} for i in range(5)], "k": 3}
+    with served(f"toy={packed}") as place:
+        request = urllib.request.Request(
+            f"{place}/v1/models/toy/predict", json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            found = json.load(answer)["predictions"]
+    labels, scores = xmlcore.load_model(packed).predict_topk(X[:5], 3)
+    assert [[one["id"] for one in row] for row in found] == labels.tolist()
+    assert [[one["score"] for one in row] for row in found] == scores.tolist()
+
+
+def test_importing_the_command_line_imports_no_command():
+    code = (
+        "import sys, xmlcore.cli.group; print([name for name in ('numpy', 'numba', 'pandas') if name in sys.modules])"
+    )
+    got = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert got.stdout.strip() == "[]"

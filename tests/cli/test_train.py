@@ -1,0 +1,141 @@
+"""Training, measuring and predicting on the command line give what a notebook and the dashboard give."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from xmlcore import PLT, datasets, experiment, load_model
+from xmlcore.cli.parameters import Value, params_of
+from xmlcore.cli.train import command
+from xmlcore.datasets import save_dataset
+from xmlcore.experiment import MODELS
+from xmlcore.models import read_packed
+from xmlcore.parameters import Parameter
+
+SMALL = ("--max-leaf-labels", 4, "--random-state", 2)
+
+
+def test_the_measures_are_those_of_a_notebook_and_of_the_dashboard(json_of, files):
+    got = json_of("train", files / "train.txt", "--test", files / "test.txt", *SMALL, "-k", 3)
+    data = datasets.read_dataset(files / "train.txt", files / "test.txt")
+    params = {"max_leaf_labels": 4, "random_state": 2}
+    task = experiment.task("train", {"dataset": save_dataset(data)}, {"model": "PLT", "params": params, "k": 3})
+    page = experiment.load("train", experiment.keep(task))
+    assert got["data"]["fingerprint"] == data.fingerprint and got["params"] == page.params
+    notebook = experiment.evaluate(PLT(max_leaf_labels=4, random_state=2).fit(data.X_train, data.Y_train), data, 3)
+    for measure, frame in page.measures.groupby("measure"):
+        assert got["measures"][measure] == frame["value"].tolist() == notebook[measure].tolist()
+
+
+def test_a_written_model_predicts_the_same_as_one_trained_in_a_notebook(run, files, rows, tmp_path):
+    run("train", files / "train.txt", "--test", files / "test.txt", *SMALL, "-o", tmp_path / "m.zip", "--name", "Toy")
+    X, Y = rows
+    model = PLT(max_leaf_labels=4, random_state=2).fit(X[:150], Y[:150])
+    want = model.predict_topk(X[150:], 3)
+    got = load_model(tmp_path / "m.zip").predict_topk(X[150:], 3)
+    assert np.array_equal(got.labels, want.labels) and np.array_equal(got.scores, want.scores)
+    assert read_packed(tmp_path / "m.zip").card["name"] == "Toy"
+    lines = run("predict", tmp_path / "m.zip", files / "test.txt", "-k", 3).out.splitlines()
+    assert lines[0] == "row,rank,label,label_name,score" and len(lines) == 1 + 3 * 50
+    cells = [line.split(",") for line in lines[1:]]
+    assert [int(cell[2]) for cell in cells] == want.labels.ravel().tolist()
+    assert np.array_equal(np.array([cell[4] for cell in cells], np.float32), want.scores.ravel())
+    run("predict", tmp_path / "m.zip", files / "test.txt", "-k", 3, "-o", tmp_path / "out.jsonl")
+    records = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [[one["label"] for one in record["labels"]] for record in records] == want.labels.tolist()
+    assert {"m.zip", "out.jsonl"} >= set(os.listdir(tmp_path)) - {"cache"}
+
+
+def test_evaluate_measures_test_rows_held_out_rows_or_all_rows(run, json_of, files, tmp_path):
+    trained = json_of("train", files / "train.txt", "--test", files / "test.txt", *SMALL, "-o", tmp_path / "m.zip")
+    again = json_of("evaluate", tmp_path / "m.zip", files / "train.txt", "--test", files / "test.txt")
+    assert again["measures"] == trained["measures"] and again["which rows"] == "the test rows"
+    all_rows = json_of("evaluate", tmp_path / "m.zip", files / "test.txt")
+    assert all_rows["rows"] == 50 and all_rows["measures"]["P@k"] == trained["measures"]["P@k"]
+    held = json_of("train", files / "train.txt", *SMALL, "-o", tmp_path / "h.zip")
+    found = json_of("evaluate", tmp_path / "h.zip", files / "train.txt")
+    assert found["rows"] == 30 and found["measures"] == held["measures"]
+    assert "held out" in found["which rows"]
+    (tmp_path / "one.txt").write_text("1 24 12\n0 0:1 1:1\n")  # too few rows to be divided
+    assert json_of("evaluate", tmp_path / "m.zip", tmp_path / "one.txt")["rows"] == 1
+    shown = run("evaluate", tmp_path / "m.zip", files / "test.txt", "--intervals").out
+    assert "all rows of" in shown and "95 % interval" in shown
+
+
+def test_labels_and_features_are_found_by_name(json_of, run, files, rows, tmp_path):
+    json_of("train", files / "named.npz", *SMALL, "-o", tmp_path / "m.zip")
+    X, Y = rows
+    names = [f"feature {j}" for j in range(24)], [f"label {chr(97 + j)}" for j in range(12)]
+    order, labels = np.arange(24)[::-1], np.arange(12)[::-1]
+    turned = {"feature_names": [names[0][j] for j in order], "label_names": [names[1][j] for j in labels]}
+    datasets.write_matrix(tmp_path / "turned.npz", X[:, order], Y[:, labels], "npz", **turned)
+    datasets.write_matrix(tmp_path / "same.npz", X, Y, "npz", feature_names=names[0], label_names=names[1])
+    found = [
+        json_of("evaluate", tmp_path / "m.zip", tmp_path / name, "--test", tmp_path / name)["measures"]
+        for name in ("turned.npz", "same.npz")
+    ]
+    for measure, values in found[0].items():
+        assert values == pytest.approx(found[1][measure]), measure
+    other = turned | {"feature_names": [*turned["feature_names"][:-1], "new"]}
+    datasets.write_matrix(tmp_path / "other.npz", X[:, order], Y[:, labels], "npz", **other)
+    said = run("evaluate", tmp_path / "m.zip", tmp_path / "other.npz", status=2).err
+    assert "1 of 24 features that the model does not have, such as 'new'" in said
+
+
+def test_labels_that_the_model_does_not_have_count_as_missed(json_of, files, rows, tmp_path):
+    json_of("train", files / "named.npz", *SMALL, "-o", tmp_path / "m.zip")
+    X, Y = rows
+    names = [f"feature {j}" for j in range(24)], [f"label {chr(97 + j)}" for j in range(12)]
+    renamed = [*names[1][:-1], "another"]
+    datasets.write_matrix(tmp_path / "new.npz", X, Y, "npz", feature_names=names[0], label_names=renamed)
+    before = json_of("evaluate", tmp_path / "m.zip", files / "named.npz", "--test", files / "named.npz")["measures"]
+    after = json_of("evaluate", tmp_path / "m.zip", tmp_path / "new.npz", "--test", tmp_path / "new.npz")["measures"]
+    assert after["P@k"][0] <= before["P@k"][0] and after["R@k"][4] < before["R@k"][4]
+
+
+def test_every_parameter_of_every_form_is_an_option(run):
+    for name, info in MODELS.items():
+        text = run("train", "--help", "--model", name).out
+        assert info.title in text
+        for parameter in info.parameters:
+            assert f"--{parameter.name.replace('_', '-')} " in text, parameter.name
+
+
+def params(*arguments):
+    """The parameters of the model for arguments of ``xmlcore train``."""
+    context = command.make_context("train", ["data", *arguments])
+    return params_of(context, context.params["preset"])
+
+
+def test_presets_are_taken_and_single_options_change_their_values():
+    parabel = PLT.presets()["parabel"]
+    assert params("--preset", "parabel", "--beam", "none", "--C", "2") == parabel | {"beam": None, "C": 2.0}
+    assert params() == {} and params("--preset", "recommended") == {}
+
+
+def test_words_on_the_command_line_become_values():
+    assert params("--C", "auto", "--arity=16", "--tol", "1e-3") == {"C": "auto", "arity": 16, "tol": 0.001}
+    assert params("--model", "DoubleSampling", "--balanced", "true", "--leave-one-out", "off") == {
+        "balanced": True,
+        "leave_one_out": False,
+    }
+    for given in (("--model=LdSM", "--arity", "3"), ("--model", "LdSM", "--arity", "3")):
+        assert params(*given) == {"arity": 3}
+
+
+@pytest.mark.parametrize("kind, text, value", [("share", "0.5", 0.5), ("share", "7", 7), ("pair", "1,2", (1, 2)),
+                                               ("bool", "YES", True), ("text", "a", "a")])  # fmt: skip
+def test_values_of_all_kinds_are_read(kind, text, value):
+    about = Parameter("x", "X", "Help.", kind, None, minimum=1, maximum=9)
+    found = Value(about).convert(text, None, None)
+    assert found == value and type(found) is type(value)
+
+
+def test_the_table_names_measures_and_the_file(run, files, tmp_path):
+    got = run("train", files / "train.txt", *SMALL, "-o", tmp_path / "m.zip")
+    assert "in %" in got.out and "P" in got.out and f"xmlcore serve {tmp_path / 'm.zip'}" in got.out
+    assert "Note: The test rows are 30 of the 150 rows of train.txt" in got.err
+    assert "Predicting ..." in got.err  # no terminal: a line for each phase
+    assert run("train", files / "train.txt", *SMALL, "--quiet").err.count("...") == 0

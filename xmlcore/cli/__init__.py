@@ -1,0 +1,40 @@
+"""The command line: ``xmlcore``, or ``python -m xmlcore``. A file for each command, and docs/command_line.md."""
+
+import os
+import sys
+
+BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line, and end the process with its exit status.
+
+    0: done. 2: bad input, which is said in one line. 130: interrupted.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Those of the process by default.
+    """
+    try:
+        import click
+    except ModuleNotFoundError:
+        sys.exit("xmlcore: the command line needs click: pip install click")
+    from xmlcore.cli.group import one_line, xmlcore
+
+    try:
+        sys.exit(xmlcore.main(args=arguments, prog_name="xmlcore", standalone_mode=False) or 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(BAD_INPUT)
+    except click.ClickException as error:
+        usage = getattr(error, "ctx", None)
+        hint = f" ({usage.command_path} --help)" if usage is not None else ""
+        click.echo(f"xmlcore: {one_line(error.format_message())}{hint}", err=True)
+        sys.exit(BAD_INPUT)
+    except click.Abort:
+        click.echo("xmlcore: interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # who reads the output has enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

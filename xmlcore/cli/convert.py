@@ -1,0 +1,67 @@
+"""``xmlcore convert``."""
+
+from pathlib import Path
+
+import click
+
+from xmlcore.cli.data import FORMATS, labels_of, must_exist
+from xmlcore.cli.output import Progress, as_json
+
+_BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", ".svm": "svmlight",
+              ".svmlight": "svmlight", ".libsvm": "svmlight"}  # fmt: skip
+_COMPRESSED = (".gz", ".bz2", ".xz")
+
+
+@click.command("convert")
+@click.argument("source", type=click.Path())
+@click.argument("target", type=click.Path(dir_okay=False))
+@click.option("--from", "source_format", type=click.Choice(FORMATS), default="auto", show_default=True,
+              help="Format of SOURCE.")  # fmt: skip
+@click.option("--to", "target_format", type=click.Choice(["xmlc", "svmlight", "npz", "arff"]),
+              help="Format of TARGET; by default as its name ends.")  # fmt: skip
+@click.option("--labels", multiple=True, metavar="FILE|COLUMN|NUMBER", help="Which columns are labels, as for train.")
+@click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in SOURCE.")
+@click.option("--force", is_flag=True, help="Replace TARGET if it exists.")
+@click.option("--json", "to_json", is_flag=True, help="Write JSON.")
+@click.option("--quiet", is_flag=True, help="Write no progress.")
+def command(source, target, source_format, target_format, labels, first_index, force, to_json, quiet):
+    """Write the rows of SOURCE to TARGET in another format.
+
+    npz and ARFF keep names of features and labels; for the other formats they are written beside TARGET, one in each
+    line. For example: xmlcore convert train.arff train.npz
+    """
+    from xmlcore import datasets
+
+    must_exist(source)
+    to = target_format or _BY_ENDING.get(_ending(target))
+    if to is None:
+        raise ValueError(f"the name {target} does not say a format: end it with {', '.join(_BY_ENDING)}, or give --to")
+    if Path(target).exists() and not force:
+        raise FileExistsError(f"{target} exists: give --force to replace it")
+    with Progress(quiet) as progress:
+        progress("Reading", 0.0)
+        X, Y, features, names = datasets.read_matrix(
+            source, format=source_format, labels=labels_of(labels), first_index=first_index
+        )
+        progress("Writing", 0.0)
+        kept = {"feature_names": features, "label_names": names}
+        kept = {name: listed for name, listed in kept.items() if listed is not None}
+        written = [target]
+        datasets.write_matrix(target, X, Y, to, **(kept if to in ("npz", "arff") else {}))
+        for name, listed in kept.items() if to not in ("npz", "arff") else ():
+            beside = Path(f"{target}.{name}.txt")
+            if beside.exists() and not force:
+                raise FileExistsError(f"{beside} exists: give --force to replace it")
+            beside.write_text("".join(" ".join(one.split()) + "\n" for one in listed), encoding="utf-8")
+            written.append(str(beside))
+    about = {"format": to, "rows": X.shape[0], "features": X.shape[1], "labels": Y.shape[1], "files": written}
+    if to_json:
+        as_json(about)
+    else:
+        click.echo(f"{X.shape[0]:,} rows, {X.shape[1]:,} features, {Y.shape[1]:,} labels: {', '.join(written)}")
+
+
+def _ending(target) -> str:
+    """Return the ending of a name, without that of a compression."""
+    path = Path(target)
+    return (Path(path.stem) if path.suffix in _COMPRESSED else path).suffix.lower()

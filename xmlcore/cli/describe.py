@@ -1,0 +1,36 @@
+"""``xmlcore describe``."""
+
+import click
+
+from xmlcore.cli.data import data_options, read
+from xmlcore.cli.output import Progress, as_json, table
+
+
+@click.command("describe")
+@click.argument("data")
+@data_options
+@click.option("--json", "to_json", is_flag=True, help="Write JSON.")
+@click.option("--quiet", is_flag=True, help="Write no progress.")
+def command(data, to_json, quiet, **options):
+    """Say what is in DATA: a file, or the name of a data set of the catalog.
+
+    For example: xmlcore describe train.txt --test test.txt
+    """
+    from xmlcore import datasets
+
+    with Progress(quiet) as progress:
+        found = read(data, options, progress)
+        progress("Counting", 0.0)
+        summary = datasets.describe(found).summary
+    about = {"name": found.name, "fingerprint": found.fingerprint, "notes": [*found.notes], **summary}
+    if to_json:
+        as_json(about)
+        return
+    table(("what", "value"), [(name.replace("_", " "), _text(value)) for name, value in about.items()])
+
+
+def _text(value) -> str:
+    """Return a value for people."""
+    if isinstance(value, list):
+        return " ".join(value)
+    return f"{value:,.6g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

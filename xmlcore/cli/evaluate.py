@@ -1,0 +1,81 @@
+"""``xmlcore evaluate``."""
+
+from pathlib import Path
+
+import click
+
+from xmlcore.cli.data import data_options, is_of_catalog, read
+from xmlcore.cli.output import Progress, as_json, measures
+
+
+@click.command("evaluate")
+@click.argument("model", type=click.Path())
+@click.argument("data")
+@click.option("-k", "k", type=click.IntRange(1, 1000), default=5, show_default=True, help="Measure at 1 to k.")
+@click.option("--intervals", is_flag=True, help="Add 95 % bootstrap intervals over rows.")
+@data_options
+@click.option("--json", "to_json", is_flag=True, help="Write JSON.")
+@click.option("--quiet", is_flag=True, help="Write no progress.")
+def command(model, data, k, intervals, to_json, quiet, **options):
+    """Measure a packed or saved MODEL on rows whose labels are known.
+
+    With a file of test rows (--test), or a data set of the catalog, the test rows are measured, and the training rows
+    give the propensities. With one file, all its rows are measured; but if MODEL was trained on this file, only the
+    rows that were held out then. For example:
+
+    xmlcore evaluate model.zip train.txt --test test.txt
+    """
+    from xmlcore import experiment
+    from xmlcore.cli.alignment import aligned
+    from xmlcore.models import read_packed
+
+    with Progress(quiet) as progress:
+        progress("Reading the model", 0.0)
+        packed = read_packed(model)
+        found, rows = _rows_to_measure(packed, data, options, progress)
+        found = aligned(packed, found)
+        done = experiment.evaluate(packed.model, found, k, progress, intervals=intervals)
+    ranking, frame = done.pop("ranking"), done.pop("intervals", None)
+    times = {name: done.pop(name) for name in ("predict_s", "predict_ms_per_row")}
+    ends = {} if frame is None else {(one.measure, one.k): (one.low, one.high) for one in frame.itertuples()}
+    if to_json:
+        listed = {} if frame is None else {"intervals": frame.to_dict("records")}
+        as_json({
+            "model": packed.card["model"], "data": {"name": found.name, "fingerprint": found.fingerprint},
+            "rows": len(ranking.labels), "which rows": rows, "k": k, "measures": done, **listed, "times": times,
+        })  # fmt: skip
+        return
+    click.echo(f"{packed.card['model']} on {rows}: {len(ranking.labels):,}")
+    measures(done, ends)
+    if ends:
+        click.echo("Below each value: 95 % interval over the rows.")
+
+
+def _rows_to_measure(packed, data, options, progress):
+    """Return a data set whose test rows are to be measured, and which rows these are."""
+    from xmlcore.datasets import DatasetFormatError
+
+    if options["test"] is not None or is_of_catalog(data):
+        return read(data, options, progress), "the test rows"
+    every = f"all rows of {data}"
+    try:
+        parts = read(data, options, progress)
+    except DatasetFormatError:
+        raise
+    except ValueError:  # too few rows to divide them: read as both parts; another error comes again
+        labels = options["labels"]
+        test_labels = labels[0] if len(labels) == 1 and Path(labels[0]).is_file() else None
+        return read(data, options | {"test": data, "test_labels": test_labels}, progress), every
+    if (packed.card.get("data") or {}).get("fingerprint") == parts.fingerprint:
+        return parts, "the rows that were held out when the model was trained"
+    return _all_rows(parts), every
+
+
+def _all_rows(data):
+    """Return a data set whose test rows are all rows; they give the propensities as well."""
+    import scipy.sparse as sp
+
+    from xmlcore.datasets import Dataset
+
+    X, Y = sp.vstack([data.X_train, data.X_test], "csr"), sp.vstack([data.Y_train, data.Y_test], "csr")
+    return Dataset(data.name, X, Y, X, Y, data.feature_names, data.label_names)

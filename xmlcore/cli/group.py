@@ -1,0 +1,75 @@
+"""The group of all commands, which imports a command when it is used; and errors as one line."""
+
+import warnings
+from importlib import import_module
+
+import click
+
+from xmlcore import __version__
+
+# Name -> what it does, for the help; the command is xmlcore/cli/<name>.py: command.
+COMMANDS = {
+    "dashboard": "Start the dashboard in the browser.",
+    "describe": "Say what is in a file of rows or texts.",
+    "train": "Train a model, measure it, and write it to one file.",
+    "predict": "Predict labels of new rows or texts.",
+    "evaluate": "Measure a model on rows whose labels are known.",
+    "serve": "Put models behind a URL.",
+    "convert": "Write a data file in another format.",
+    "warm-up": "Compile all kernels ahead.",
+}
+MODULES = {name: f"{__package__}.{name.replace('-', '_')}" for name in COMMANDS}
+
+
+class Group(click.Group):
+    """Commands that are imported on first use, and errors in one line."""
+
+    def list_commands(self, ctx):
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx, name):
+        """Return a command, or None if there is none of this name."""
+        return import_module(MODULES[name]).command if name in COMMANDS else None
+
+    def format_commands(self, ctx, formatter):
+        """Write what the commands do, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx):
+        """Run a command; what is wrong with the input becomes an error of one line."""
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = _say_warning
+                return super().invoke(ctx)
+        except (ValueError, TypeError, OSError, ImportError) as error:
+            if ctx.params["debug"] or isinstance(error, BrokenPipeError):
+                raise
+            raise click.ClickException(described(error)) from error
+
+
+def described(error) -> str:
+    """Return what an error says, with its notes."""
+    said = [str(error) or type(error).__name__, *getattr(error, "__notes__", ())]
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        said[0] = f"{error.filename}: {error.strerror}"
+    return " ".join(said)
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line."""
+    return " ".join(str(text).split())
+
+
+def _say_warning(message, category, filename, lineno, file=None, line=None):
+    """Write a warning for the user to stderr, as one line; those for programmers are left out."""
+    if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning, ImportWarning)):
+        click.echo(f"Note: {one_line(message)}", err=True)
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="xmlcore")
+@click.option("--debug", is_flag=True, help="Show where in the program an error comes from.")
+def xmlcore(debug):
+    """Extreme multi-label classification: from a file of rows or texts to a model that answers new ones."""

@@ -1,0 +1,108 @@
+"""What commands write: tables, JSON, and progress on stderr."""
+
+import json
+import math
+import sys
+import time
+
+import click
+
+_SECONDS = 0.1  # between two redrawings of the line of progress
+_WIDTH = 24  # characters of the bar
+
+
+def as_json(value) -> None:
+    """Write a value to stdout as JSON; numbers that are not finite become null."""
+    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def _plain(value):
+    """Return a value as JSON can hold it."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
+
+
+def table(head, rows) -> None:
+    """Write a table to stdout: texts to the left, numbers to the right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[at]) for row in [head, *cells]) for at in range(len(head))]
+    right = [bool(cells) and all(_is_number(row[at]) for row in cells) for at in range(len(head))]
+    for row in [head, *cells]:
+        line = (cell.rjust(width) if flush else cell.ljust(width) for cell, width, flush in zip(row, widths, right))
+        click.echo("  ".join(line).rstrip())
+
+
+def _is_number(cell) -> bool:
+    """Return whether a cell is a number, or empty."""
+    return not cell.strip("0123456789.,-+e% ")
+
+
+def measures(values: dict, intervals: dict | None = None) -> None:
+    """Write measures at 1, 3, 5 and the largest k as a table in percent.
+
+    Parameters
+    ----------
+    values : dict of str -> sequence of float
+        By measure, the values at 1 to k.
+    intervals : dict, optional
+        ``(measure, k) -> (low, high)``; they are written below the table's values.
+    """
+    most = max(len(found) for found in values.values())
+    ks = [k for k in sorted({1, 3, 5, most}) if k <= most]
+    rows = []
+    for name, found in values.items():
+        rows.append([name.replace("@k", ""), *(_percent(found[k - 1]) for k in ks)])
+        if intervals:
+            ends = (intervals.get((name, k)) for k in ks)
+            rows.append(["", *(f"{_percent(end[0])}-{_percent(end[1])}" if end else "" for end in ends)])
+    table(["in %", *(f"@{k}" for k in ks)], rows)
+
+
+def _percent(value) -> str:
+    """Return a share in percent; empty if it is not defined."""
+    return f"{100 * value:.2f}" if math.isfinite(value) else ""
+
+
+class Progress:
+    """Progress on stderr: one line that is redrawn in a terminal, and a line for each phase elsewhere.
+
+    Parameters
+    ----------
+    quiet : bool
+        Whether nothing is written.
+    """
+
+    def __init__(self, quiet: bool = False):
+        self.quiet, self.live = quiet, sys.stderr.isatty()
+        self.phase, self.drawn = None, 0.0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.live and self.phase is not None:
+            self._write("\r\x1b[K")
+
+    def __call__(self, phase: str, fraction: float, detail: str = "") -> None:
+        """Show how far the work is; see :class:`xmlcore.progress.Progress`."""
+        now, new = time.monotonic(), phase != self.phase
+        if self.quiet or (not new and (not self.live or now - self.drawn < _SECONDS)):
+            return
+        self.phase, self.drawn = phase, now
+        if self.live:
+            done = round(_WIDTH * min(max(fraction, 0.0), 1.0))
+            bar = "#" * done + "." * (_WIDTH - done)
+            self._write(f"\r\x1b[K[{bar}] {phase} {100 * fraction:3.0f} % {detail}"[:110])
+        else:
+            self._write(f"{phase} ...\n")
+
+    def _write(self, text):
+        """Write to stderr at once."""
+        click.echo(text, err=True, nl=False)
+        sys.stderr.flush()

@@ -1,0 +1,159 @@
+"""Options of models, made from the tables of parameters that the forms of the dashboard are made from."""
+
+import click
+
+from xmlcore.experiment import MODELS
+from xmlcore.parameters import RECOMMENDED, Parameter
+
+_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+class Value(click.ParamType):
+    """A value of a parameter: converted by its kind, and accepted if the estimator accepts it.
+
+    Parameters
+    ----------
+    parameter : Parameter
+        Of the estimator.
+    """
+
+    def __init__(self, parameter: Parameter):
+        self.parameter, self.name = parameter, parameter.kind
+
+    def get_metavar(self, param, ctx=None):
+        """Return what the help shows for the value: the choices, or the type."""
+        about = self.parameter
+        words = (
+            [*about.options] if about.kind == "choice" else [{"share": "NUMBER"}.get(about.kind, about.kind.upper())]
+        )
+        others = [str(other) for other in about.others if str(other) not in words]
+        return "|".join([*words, *others, *(["none"] if about.optional else [])])
+
+    def convert(self, value, param, ctx):
+        """Return a text of the command line as a value of the parameter."""
+        found = self._converted(value) if isinstance(value, str) else value
+        try:
+            self.parameter.check(found)
+        except (ValueError, TypeError) as error:
+            self.fail(str(error), param, ctx)
+        return found
+
+    def _converted(self, text):
+        """Return the value that a text stands for; the text itself if it stands for none."""
+        about, kind = self.parameter, self.parameter.kind
+        if about.optional and text.lower() == "none":
+            return None
+        if text in map(str, about.others):
+            return next(other for other in about.others if str(other) == text)
+        if kind == "bool":
+            return _WORDS.get(text.lower(), text)
+        if kind == "pair":
+            return tuple(_number(part, int) for part in text.split(","))
+        if kind == "share":
+            return _number(text, int) if text.isdecimal() else _number(text, float)
+        return _number(text, {"int": int, "float": float}[kind]) if kind in ("int", "float") else text
+
+
+def _number(text, kind):
+    """Return a text as a number; the text itself if it is none, which the parameter's check then refuses."""
+    try:
+        return kind(text)
+    except ValueError:
+        return text
+
+
+def options_of(parameters, accepted: dict | None = None) -> list[click.Option]:
+    """Return an option for each parameter; :func:`was_given` says which stand on the command line.
+
+    Parameters
+    ----------
+    parameters : sequence of Parameter
+        As a form shows them.
+    accepted : dict of str -> Parameter, optional
+        What the estimator accepts, where that is more than the form offers.
+
+    Returns
+    -------
+    list of click.Option
+        ``--n-estimators`` for the parameter ``n_estimators``.
+    """
+    made = []
+    for about in parameters:
+        names = [about.name, "--" + about.name.replace("_", "-")]  # the first one keeps its capitals
+        kind = Value((accepted or {}).get(about.name, about))
+        made.append(click.Option(names, type=kind, help=f"{about.help}  [default: {_shown(about.default)}]"))
+    return made
+
+
+def _shown(value) -> str:
+    """Return a value as it is written on the command line."""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class ModelCommand(click.Command):
+    """A command that has the options of the model which ``--model`` names."""
+
+    def parse_args(self, ctx, args):
+        """Find the model first: it decides which options there are."""
+        name = _value_of(args, "--model") or "PLT"
+        if name not in MODELS:
+            said = f"there is no model {name!r}: there are {', '.join(MODELS)}"
+            raise click.BadParameter(said, ctx, param_hint="--model")
+        ctx.meta["model"] = name
+        return super().parse_args(ctx, args)
+
+    def get_params(self, ctx):
+        """Return the options of the command, and those of the model."""
+        info = MODELS[ctx.meta.get("model", "PLT")]
+        return [*super().get_params(ctx), *options_of(info.parameters, accepted_of(info))]
+
+    def format_options(self, ctx, formatter):
+        """Write the options of the command, then those of the model."""
+        info, ours = MODELS[ctx.meta.get("model", "PLT")], {param.name for param in super().get_params(ctx)}
+        records, of_model = [], []
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                (records if param.name in ours else of_model).append(record)
+        with formatter.section("Options"):
+            formatter.write_dl(records)
+        name = ctx.meta.get("model", "PLT")
+        with formatter.section(f"Options of the model {name} ({info.title}); --model NAME --help shows another's"):
+            formatter.write_dl(of_model)
+
+
+def accepted_of(info) -> dict[str, Parameter]:
+    """Return what a model accepts, by the names of its parameters: it can be more than a form offers."""
+    from xmlcore.experiment.catalog import NOISE_ACCEPTED
+
+    return {about.name: about for about in (*NOISE_ACCEPTED, *info.cls.PARAMETERS)}
+
+
+def params_of(ctx, preset: str | None = None) -> dict:
+    """Return the parameters of the model that the command line gives: those of a preset, and the options."""
+    name = ctx.meta["model"]
+    info = MODELS[name]
+    given = {about.name: ctx.params[about.name] for about in info.parameters if was_given(ctx, about.name)}
+    known = info.cls.presets()
+    if preset is not None and preset not in known:
+        raise ValueError(f"{name} has no settings named {preset!r}: it has {', '.join(known)}")
+    return (known[preset] if preset not in (None, RECOMMENDED) else {}) | given
+
+
+def was_given(ctx, name: str) -> bool:
+    """Return whether an option stands on the command line."""
+    return ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
+def _value_of(args, flag):
+    """Return the value of an option in a list of arguments that are not parsed yet; None if it is not there."""
+    for at, arg in enumerate(args):
+        if arg == "--":
+            return None
+        if arg == flag and at + 1 < len(args):
+            return args[at + 1]
+        if arg.startswith(flag + "="):
+            return arg.removeprefix(flag + "=")
+    return None

@@ -1,0 +1,80 @@
+"""``xmlcore predict``."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from xmlcore.cli.data import must_exist
+from xmlcore.cli.output import Progress
+
+
+@click.command("predict")
+@click.argument("model", type=click.Path())
+@click.argument("rows", type=click.Path(), required=False)
+@click.option("--text", "texts", multiple=True, help="A text to label, instead of a file; can be given several times.")
+@click.option("-k", "k", type=click.IntRange(1), default=5, show_default=True, help="Labels for each row.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False),
+              help="File to write; by default stdout. A name that ends in .jsonl gives JSON lines.")  # fmt: skip
+@click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in ROWS.")
+@click.option("--json", "to_json", is_flag=True, help="Write JSON lines instead of CSV.")
+@click.option("--quiet", is_flag=True, help="Write no progress.")
+def command(model, rows, texts, k, output, first_index, to_json, quiet):
+    """Predict the labels of the rows or texts in the file ROWS with a packed or saved MODEL.
+
+    CSV has a line for each label of each row, best first: row, rank, label, label_name, score. JSON lines have a line
+    for each row. For example:
+
+    xmlcore predict model.zip new.csv -o labels.csv
+
+    xmlcore predict model.zip --text "A text to label"
+    """
+    from xmlcore.models import read_packed
+
+    if bool(texts) == bool(rows):
+        raise click.UsageError("give either a file of rows or texts, or --text")
+    must_exist(rows)
+    with Progress(quiet) as progress:
+        progress("Reading the model", 0.0)
+        packed = read_packed(model)
+        inputs = list(texts) or _read(rows, packed, first_index, progress)
+        progress("Predicting", 0.0)
+        ranking = packed.model.predict_topk(packed.rows(inputs), k, progress=progress)
+    to_json = to_json or Path(output or "").suffix in (".jsonl", ".ndjson")
+    if output is None:
+        _write(sys.stdout, packed, ranking, to_json)
+        return
+    target = Path(output)
+    partial = target.with_name(f".{target.name}.part")
+    try:
+        with open(partial, "w", encoding="utf-8", newline="") as file:
+            _write(file, packed, ranking, to_json)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    if not quiet:
+        click.echo(f"Labels of {len(ranking.labels):,} {'texts' if packed.is_text else 'rows'}: {output}", err=True)
+
+
+def _read(rows, packed, first_index, progress):
+    """Return the texts of a file, or its rows in the columns of the model; what is left out is said."""
+    from xmlcore import datasets
+
+    if packed.is_text:
+        raise ValueError("this model takes texts: give them with --text")
+    found = datasets.read_new_rows(
+        rows, packed.n_features, packed.feature_names, packed.label_names, first_index=first_index, progress=progress
+    )
+    for said in found.notes(packed.feature_names):
+        click.echo(f"Note: {said}", err=True)
+    return found.X
+
+
+def _write(file, packed, ranking, to_json):
+    """Write predictions as JSON lines or CSV."""
+    from xmlcore.experiment.predictions import frame_of, json_lines
+
+    if to_json:
+        file.writelines(json_lines(ranking, packed.label_name))
+    else:
+        frame_of(ranking, packed.label_name).to_csv(file, index=False, lineterminator="\n")

@@ -1,0 +1,60 @@
+"""``xmlcore serve``."""
+
+import click
+
+from xmlcore.cli.output import as_json
+
+
+@click.command("serve")
+@click.argument("models", nargs=-1, required=True, metavar="[NAME=]MODEL...")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Where to listen: 127.0.0.1 is for this machine only, 0.0.0.0 for all who can reach it.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 for any free port.")
+@click.option("--max-bytes", type=click.IntRange(1), default=16 << 20, show_default=True, help="Of a request.")
+@click.option("--max-rows", type=click.IntRange(1), default=1000, show_default=True, help="Of a request.")
+@click.option("--max-k", type=click.IntRange(1), default=1000, show_default=True, help="Labels for each row.")
+@click.option("--timeout", type=click.IntRange(1), default=30, show_default=True, help="Seconds for a request.")
+@click.option("--at-once", type=click.IntRange(1), help="Requests worked on at once; by default one per core.")
+@click.option("--waiting", type=click.IntRange(1), default=100, show_default=True, help="Requests that may wait.")
+@click.option("--json", "to_json", is_flag=True, help="Write where the models are as JSON, once they are served.")
+def command(models, host, port, max_bytes, max_rows, max_k, timeout, at_once, waiting, to_json):
+    """Put packed or saved models behind a URL: texts or rows in, labels with scores out.
+
+    For example: xmlcore serve model.zip, and then
+
+    curl localhost:8000/predict -H 'Content-Type: application/json' -d '{"text": "some words", "k": 3}'
+    """
+    from xmlcore import serve
+    from xmlcore.serve.running import is_local
+
+    limits = serve.Limits(max_bytes, max_rows, max_k, timeout, at_once, waiting)
+    served = [serve.Served.read(path, name) for name, path in map(_named, models)]
+    listening = serve.listen(host, port)
+    with listening:
+        app = serve.make_app(served, limits)
+        place = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        if to_json:
+            as_json({"url": place, "models": [one.about() for one in served]})
+        else:
+            for one in served:
+                about = one.about()
+                click.echo(
+                    f"{place}/v1/models/{one.name}: {about['title']}, {about['labels']:,} labels, takes "
+                    f"{about['takes']}"
+                )
+            click.echo("Stop with Ctrl+C.")
+        if not is_local(host):
+            click.echo("Note: everyone who can reach this address can use the models and read their cards.", err=True)
+        serve.run(app, listening=listening)
+
+
+def _named(given: str) -> tuple[str | None, str]:
+    """Split ``NAME=PATH``; the name is None if only a path is given, also one with an equals sign that exists."""
+    from pathlib import Path
+
+    name, sign, path = given.partition("=")
+    return (name, path) if sign and not Path(given).exists() else (None, given)

@@ -1,0 +1,63 @@
+"""``xmlcore train``."""
+
+from pathlib import Path
+
+import click
+
+from xmlcore.cli.data import data_options, read
+from xmlcore.cli.output import Progress, as_json, measures
+from xmlcore.cli.parameters import ModelCommand, params_of
+
+
+@click.command("train", cls=ModelCommand)
+@click.argument("data")
+@click.option("--model", default="PLT", show_default=True, help="PLT, LdSM, OneVsRest or DoubleSampling.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Zip file to write the model to.")
+@click.option("--name", help="Title of the model's card.")
+@click.option("--preset", help="Published settings of the model, such as parabel; options change single values.")
+@click.option("-k", "k", type=click.IntRange(1, 1000), default=5, show_default=True, help="Measure at 1 to k.")
+@data_options
+@click.option("--json", "to_json", is_flag=True, help="Write JSON.")
+@click.option("--quiet", is_flag=True, help="Write no progress.")
+@click.pass_context
+def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others):
+    """Train a model on the training rows of DATA, and measure it on its test rows.
+
+    DATA is a file, or the name of a data set of the catalog. The results are those of the dashboard and of
+    xmlcore.experiment.run with the same settings. For example:
+
+    xmlcore train train.txt --test test.txt --model PLT --n-estimators 3 -o model.zip
+    """
+    from xmlcore import experiment
+    from xmlcore.experiment.train import run_and_model
+
+    params = params_of(ctx, preset)
+    experiment.full_params(model, params)  # bad settings are said before the data is read
+    if output is not None and not Path(output).resolve().parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {Path(output).resolve().parent} to write {output} to")
+    with Progress(quiet) as progress:
+        found = read(data, others, progress)
+        run, fitted = run_and_model(found, model, params, k, progress)
+        if output is not None:
+            progress("Writing the model", 0.0)
+            experiment.pack_fitted(run, fitted, found, name=name).save(output)
+    values = {measure: frame["value"].tolist() for measure, frame in run.measures.groupby("measure", sort=False)}
+    if to_json:
+        as_json({
+            "model": run.model, "params": run.params, "chosen": run.chosen,
+            "data": {"name": run.dataset_name, "fingerprint": run.fingerprint, "training rows": found.n_train,
+                     "test rows": found.n_test, "features": found.n_features, "labels": found.n_labels,
+                     "notes": found.notes},
+            "k": k, "measures": values, "times": run.times, "size": run.size, "warnings": run.warnings,
+            "file": output,
+        })  # fmt: skip
+        return
+    for said in (*found.notes, *run.warnings):
+        click.echo(f"Note: {said}", err=True)
+    click.echo(f"{model} on {found.name}: {found.n_train:,} training rows, {found.n_test:,} test rows, "
+               f"{found.n_features:,} features, {found.n_labels:,} labels")  # fmt: skip
+    measures(values)
+    click.echo(f"Trained in {run.times['fit_s']:.1f} s; {run.times['predict_ms_per_row']:.3g} ms for each test row; "
+               f"{run.size['model_bytes'] / 1e6:,.1f} MB in memory")  # fmt: skip
+    if output is not None:
+        click.echo(f"Written to {output}; xmlcore serve {output} puts it behind a URL")
