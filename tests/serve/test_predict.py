@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import threading
 import time
 
@@ -12,7 +13,8 @@ from serve.conftest import FEATURES, TEXTS, client_of, uri
 from xmlcore.models import PackedModel
 from xmlcore.progress import silent
 from xmlcore.ranking import Ranking
-from xmlcore.serve import Served, make_app
+from xmlcore.serve import Served, listen, make_app
+from xmlcore.serve.running import is_local
 
 PREDICT = "/v1/models/{}/predict"
 
@@ -263,3 +265,19 @@ def test_names_of_models_are_made_from_files_and_differ(of_rows, tmp_path):
         Served.read(path, "a/b")
     with pytest.raises(ValueError, match="no models"):
         make_app([])
+
+
+def test_answers_are_not_delayed_by_the_network():
+    """asyncio switches the delay of small packets off for sockets that name their protocol."""
+    with listen(port=0) as made:
+        assert made.proto == socket.IPPROTO_TCP
+
+
+def test_a_port_in_use_and_a_host_of_another_machine_are_said():
+    with listen(port=0) as busy, pytest.raises(OSError, match="cannot listen at 127.0.0.1, port"):
+        listen(port=busy.getsockname()[1])
+    with pytest.raises(OSError, match="cannot listen at 192.0.2.1"):
+        listen("192.0.2.1", 0)
+    assert [is_local(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "example.org")] == [
+        True, True, True, False, False,
+    ]  # fmt: skip
