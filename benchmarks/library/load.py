@@ -1,0 +1,116 @@
+"""A load generator for a server that speaks JSON over HTTP: few connections, each with one request at a time."""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+TIMEOUT = 60  # seconds for an answer
+
+
+def request(path, body, kind="application/json"):
+    """Return the bytes of a POST."""
+    body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+async def answer(reader):
+    """Return status and body of an answer, and whether the connection stays open."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
+    fields = dict(line.split(": ", 1) for line in head[1:] if ": " in line)
+    body = await reader.readexactly(int(fields.get("content-length", 0)))
+    return int(head[0].split()[1]), body, fields.get("connection") != "close"
+
+
+async def _connection(host, port, requests, end, latencies, problems):
+    """Send requests one after the other until the time ``end``.
+
+    ``requests`` yields the bytes and the statuses that are expected; None among them: the server may close instead.
+    """
+    reader = writer = None
+    while time.monotonic() < end:
+        sent, expected = next(requests)
+        start = time.perf_counter()
+        try:
+            if writer is None:
+                reader, writer = await asyncio.open_connection(host, port, limit=1 << 26)
+            writer.write(sent)
+            await writer.drain()
+            status, body, stays = await asyncio.wait_for(answer(reader), TIMEOUT)
+        except (TimeoutError, OSError, EOFError) as error:
+            status, body, stays = None, repr(error).encode(), False
+        latencies.append((status, time.perf_counter() - start))
+        if status not in expected:
+            problems.append(f"{sent[:200]!r}: {status} {body[:200]!r}, expected {expected}")
+        if not stays and writer is not None:
+            writer.close()
+            writer = None
+    if writer is not None:
+        writer.close()
+
+
+def run(host, port, requests, seconds, connections, watch=None):
+    """Send requests for some seconds.
+
+    Parameters
+    ----------
+    host, port
+        Of the server.
+    requests : list of (bytes, tuple of int or None)
+        Sent in turn, by each connection from another one on; with the statuses that are right.
+    seconds, connections : number
+    watch : callable, optional
+        Called every second, such as to note the memory of the server.
+
+    Returns
+    -------
+    dict
+        "requests" and "seconds"; "p50_ms" and "p99_ms" of all answers; "statuses", their number by status; and
+        "problems", what was not as expected.
+    """
+
+    def turn(first):
+        """Yield the requests again and again, from one on."""
+        at = first
+        while True:
+            yield requests[at % len(requests)]
+            at += 1
+
+    async def all_connections():
+        """Run the connections, and watch."""
+        end = time.monotonic() + seconds
+        tasks = [
+            asyncio.create_task(
+                _connection(host, port, turn(i * len(requests) // connections), end, latencies, problems)
+            )
+            for i in range(connections)
+        ]
+        while watch is not None and time.monotonic() < end:
+            watch()
+            await asyncio.sleep(1)
+        await asyncio.gather(*tasks)
+
+    latencies, problems, start = [], [], time.perf_counter()
+    asyncio.run(all_connections())
+    took, times = time.perf_counter() - start, sorted(one for _, one in latencies)
+    statuses = {}
+    for status, _ in latencies:
+        statuses[str(status)] = statuses.get(str(status), 0) + 1
+    return {
+        "requests": len(times),
+        "seconds": took,
+        "p50_ms": 1000 * times[len(times) // 2],
+        "p99_ms": 1000 * times[min(len(times) - 1, int(0.99 * len(times)))],
+        "statuses": statuses,
+        "problems": problems,
+    }
+
+
+def memory(pid):
+    """Return the memory that a process takes now and its peak, in bytes; None where the system does not tell."""
+    try:
+        lines = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+        return tuple(int(lines[name].split()[0]) * 1024 for name in ("VmRSS", "VmHWM"))
+    except (OSError, KeyError):
+        return None
