@@ -78,6 +78,7 @@ BAD = {
     "a model that is not there": (("serve", "absent.zip"), "there is no file or folder absent.zip"),
     "a port in use": (("serve", "{packed}", "--port", "{port}"), "cannot listen at 127.0.0.1, port"),
     "two models of one name": (("serve", "{packed}", "{packed}", "--port", "0"), "two models have the name 'm'"),
+    "a vocabulary that is not there": (("serve", "{packed}", "--vocabulary", "absent.tsv"), "absent.tsv"),
     "a bad name": (("serve", "a/b={packed}", "--port", "0"), "cannot be the name"),
 }
 

@@ -1,5 +1,7 @@
 """A data set in the columns of a model: features and labels are found by name where both have names."""
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -24,8 +26,6 @@ def aligned(packed, data):
     ValueError
         The features are not those of the model.
     """
-    from dataclasses import replace
-
     same_features = data.n_features == packed.n_features and data.feature_names in (None, packed.feature_names)
     same_labels = data.n_labels == packed.n_labels and data.label_names in (None, packed.label_names)
     if same_features and same_labels:
@@ -45,7 +45,7 @@ def aligned(packed, data):
     for part in ("train", "test"):
         matrices[f"X_{part}"] = _moved(getattr(data, f"X_{part}"), of_features, n_features)
         matrices[f"Y_{part}"] = _moved(getattr(data, f"Y_{part}"), of_labels, n_labels)
-    return replace(data, **matrices, feature_names=features, label_names=labels)
+    return replace(data, **matrices, feature_names=features, label_names=labels, vectorizer=None)
 
 
 def _places(names, known, count, n_known, what):

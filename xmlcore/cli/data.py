@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from xmlcore.cli.documents import are_documents, reading_of
+
 FORMATS = ("auto", "xmlc", "svmlight", "npz", "arff", "csv")
 _OPTIONS = (
     click.option("--test", type=click.Path(), help="File of test rows. Without it, some rows of DATA are drawn."),
@@ -21,9 +23,17 @@ _OPTIONS = (
                  help="Seed with which test rows are drawn."),
     click.option("--feature-names", type=click.Path(), help="File with a name of a feature in each line."),
     click.option("--label-names", type=click.Path(), help="File with a name of a label in each line."),
+    click.option("--text", multiple=True, metavar="COLUMN",
+                 help="DATA has documents, with their text in this column (several are joined). It is guessed for JSON "
+                      "lines, Parquet, folders, and tables that have a column of texts."),
+    click.option("--separator", help="What stands between labels in a cell of documents, such as ';'; or lists, uris, "
+                                     "none. It is guessed."),
+    click.option("--vocabulary", type=click.Path(), help="Names of labels that are URIs, as Annif's TSV or CSV."),
+    click.option("--encoding", default="utf-8", show_default=True, help="Of documents."),
 )  # fmt: skip
 NAMES = ("test", "labels", "test_labels", "file_format", "first_index", "test_size", "split_seed", "feature_names",
-         "label_names")  # fmt: skip
+         "label_names", "text", "separator", "vocabulary", "encoding")  # fmt: skip
+_OF_MATRICES = ("test_labels", "feature_names", "label_names")
 
 
 def data_options(function):
@@ -33,8 +43,8 @@ def data_options(function):
     return function
 
 
-def read(data: str, options: dict, progress):
-    """Return a data set: one of the catalog, by its name, or from files.
+def read(data: str, options: dict, progress, vectorizer=None):
+    """Return a data set: one of the catalog, by its name, or from files of rows or documents.
 
     Parameters
     ----------
@@ -43,6 +53,8 @@ def read(data: str, options: dict, progress):
     options : dict
         Values of all options of :func:`data_options`, by :data:`NAMES`.
     progress : callable
+    vectorizer : TextVectorizer, optional
+        What turns documents into rows; it is fitted to the training documents.
 
     Returns
     -------
@@ -59,8 +71,22 @@ def read(data: str, options: dict, progress):
 
     if is_of_catalog(data):
         return datasets.load(data, progress)
-    for path in (data, *(options[name] for name in ("test", "test_labels", "feature_names", "label_names"))):
-        must_exist(path)
+    must_exist(data, or_of_catalog=True)
+    for name in ("test", "vocabulary", *_OF_MATRICES):
+        must_exist(options[name])
+    if are_documents(data, options):
+        wrong = [name for name in _OF_MATRICES if options[name] is not None]
+        if wrong:
+            raise ValueError(f"--{wrong[0].replace('_', '-')} is for files of rows, and {data} has documents")
+        return datasets.read_text_dataset(
+            data,
+            options["test"],
+            test_size=options["test_size"],
+            random_state=options["split_seed"],
+            vectorizer=vectorizer,
+            progress=progress,
+            **reading_of(data, options),
+        )
     return datasets.read_dataset(
         data,
         options["test"],
@@ -83,15 +109,18 @@ def is_of_catalog(data: str) -> bool:
     return not Path(data).exists() and data in {entry.name for entry in datasets.catalog()}
 
 
-def must_exist(path: str | None) -> None:
-    """Raise FileNotFoundError if a path is given and there is no file."""
-    if path is not None and not Path(path).exists():
-        from xmlcore import datasets
+def must_exist(path: str | None, or_of_catalog: bool = False) -> None:
+    """Raise FileNotFoundError if a path is given and there is no file; ``or_of_catalog`` says what else it could be."""
+    if path is None or Path(path).exists():
+        return
+    if not or_of_catalog:
+        raise FileNotFoundError(f"there is no file {path}")
+    from xmlcore import datasets
 
-        raise FileNotFoundError(
-            f"there is no file {path}, and no data set of this name in the catalog, which has "
-            f"{', '.join(entry.name for entry in datasets.catalog()[:3])} and others (docs/catalog.md)"
-        )
+    raise FileNotFoundError(
+        f"there is no file {path}, and no data set of this name in the catalog, which has "
+        f"{', '.join(entry.name for entry in datasets.catalog()[:3])} and others (docs/catalog.md)"
+    )
 
 
 def labels_of(given: tuple[str, ...]):

@@ -1,9 +1,11 @@
 """``xmlcore evaluate``."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from xmlcore.cli.alignment import aligned
 from xmlcore.cli.data import data_options, is_of_catalog, read
 from xmlcore.cli.output import Progress, as_json, measures
 
@@ -26,14 +28,12 @@ def command(model, data, k, intervals, to_json, quiet, **options):
     xmlcore evaluate model.zip train.txt --test test.txt
     """
     from xmlcore import experiment
-    from xmlcore.cli.alignment import aligned
     from xmlcore.models import read_packed
 
     with Progress(quiet) as progress:
         progress("Reading the model", 0.0)
         packed = read_packed(model)
         found, rows = _rows_to_measure(packed, data, options, progress)
-        found = aligned(packed, found)
         done = experiment.evaluate(packed.model, found, k, progress, intervals=intervals)
     ranking, frame = done.pop("ranking"), done.pop("intervals", None)
     times = {name: done.pop(name) for name in ("predict_s", "predict_ms_per_row")}
@@ -52,23 +52,32 @@ def command(model, data, k, intervals, to_json, quiet, **options):
 
 
 def _rows_to_measure(packed, data, options, progress):
-    """Return a data set whose test rows are to be measured, and which rows these are."""
-    from xmlcore.datasets import DatasetFormatError
+    """Return a data set in the columns of the model whose test rows are to be measured, and which rows these are."""
+    from xmlcore.datasets import DatasetFormatError, TextVectorizer
 
-    if options["test"] is not None or is_of_catalog(data):
-        return read(data, options, progress), "the test rows"
-    every = f"all rows of {data}"
+    every, which = f"all rows of {data}", "the test rows"
+    as_trained = packed.vectorizer if packed.is_text else None
     try:
-        parts = read(data, options, progress)
+        found = read(data, options, progress, as_trained)
     except DatasetFormatError:
         raise
     except ValueError:  # too few rows to divide them: read as both parts; another error comes again
-        labels = options["labels"]
+        if options["test"] is not None or is_of_catalog(data):
+            raise
+        labels, which = options["labels"], every
         test_labels = labels[0] if len(labels) == 1 and Path(labels[0]).is_file() else None
-        return read(data, options | {"test": data, "test_labels": test_labels}, progress), every
-    if (packed.card.get("data") or {}).get("fingerprint") == parts.fingerprint:
-        return parts, "the rows that were held out when the model was trained"
-    return _all_rows(parts), every
+        twice = options | {"test": data, "test_labels": test_labels}
+        found = read(data, twice, progress, TextVectorizer(min_df=1))
+    if (packed.card.get("data") or {}).get("fingerprint") == found.fingerprint:
+        held_out = options["test"] is None and not is_of_catalog(data)
+        return found, "the rows that were held out when the model was trained" if held_out else which
+    if packed.is_text and found.texts_train is not None:
+        rows = {f"X_{part}": packed.rows(getattr(found, f"texts_{part}")) for part in ("train", "test")}
+        found = replace(found, **rows, feature_names=packed.feature_names, vectorizer=packed.vectorizer)
+    found = aligned(packed, found)
+    if which == every or options["test"] is not None or is_of_catalog(data):
+        return found, which
+    return _all_rows(found), every
 
 
 def _all_rows(data):

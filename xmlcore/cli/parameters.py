@@ -2,9 +2,11 @@
 
 import click
 
+from xmlcore.datasets import TextVectorizer
 from xmlcore.experiment import MODELS
 from xmlcore.parameters import RECOMMENDED, Parameter
 
+OF_TEXTS = TextVectorizer.PARAMETERS
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -107,21 +109,23 @@ class ModelCommand(click.Command):
     def get_params(self, ctx):
         """Return the options of the command, and those of the model."""
         info = MODELS[ctx.meta.get("model", "PLT")]
-        return [*super().get_params(ctx), *options_of(info.parameters, accepted_of(info))]
+        return [*super().get_params(ctx), *options_of(info.parameters, accepted_of(info)), *options_of(OF_TEXTS)]
 
     def format_options(self, ctx, formatter):
         """Write the options of the command, then those of the model."""
         info, ours = MODELS[ctx.meta.get("model", "PLT")], {param.name for param in super().get_params(ctx)}
-        records, of_model = [], []
+        records, of_model, of_texts, names = [], [], [], {about.name for about in OF_TEXTS}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is not None:
-                (records if param.name in ours else of_model).append(record)
+                (records if param.name in ours else of_texts if param.name in names else of_model).append(record)
         with formatter.section("Options"):
             formatter.write_dl(records)
         name = ctx.meta.get("model", "PLT")
         with formatter.section(f"Options of the model {name} ({info.title}); --model NAME --help shows another's"):
             formatter.write_dl(of_model)
+        with formatter.section("Options of the vectoriser, which turns documents into rows"):
+            formatter.write_dl(of_texts)
 
 
 def accepted_of(info) -> dict[str, Parameter]:
@@ -140,6 +144,11 @@ def params_of(ctx, preset: str | None = None) -> dict:
     if preset is not None and preset not in known:
         raise ValueError(f"{name} has no settings named {preset!r}: it has {', '.join(known)}")
     return (known[preset] if preset not in (None, RECOMMENDED) else {}) | given
+
+
+def vectorizer_of(ctx) -> TextVectorizer:
+    """Return the vectoriser that the command line describes, not fitted."""
+    return TextVectorizer(**{about.name: ctx.params[about.name] for about in OF_TEXTS if was_given(ctx, about.name)})
 
 
 def was_given(ctx, name: str) -> bool:

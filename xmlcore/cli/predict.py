@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from xmlcore.cli.data import must_exist
+from xmlcore.cli.documents import reading_of
 from xmlcore.cli.output import Progress
 
 
@@ -13,13 +14,16 @@ from xmlcore.cli.output import Progress
 @click.argument("model", type=click.Path())
 @click.argument("rows", type=click.Path(), required=False)
 @click.option("--text", "texts", multiple=True, help="A text to label, instead of a file; can be given several times.")
+@click.option("--text-column", "columns", multiple=True,
+              help="Column of a file of documents that has the texts; by default it is guessed.")  # fmt: skip
+@click.option("--encoding", default="utf-8", show_default=True, help="Of a file of documents.")
 @click.option("-k", "k", type=click.IntRange(1), default=5, show_default=True, help="Labels for each row.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False),
               help="File to write; by default stdout. A name that ends in .jsonl gives JSON lines.")  # fmt: skip
 @click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in ROWS.")
 @click.option("--json", "to_json", is_flag=True, help="Write JSON lines instead of CSV.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
-def command(model, rows, texts, k, output, first_index, to_json, quiet):
+def command(model, rows, texts, columns, encoding, k, output, first_index, to_json, quiet):
     """Predict the labels of the rows or texts in the file ROWS with a packed or saved MODEL.
 
     CSV has a line for each label of each row, best first: row, rank, label, label_name, score. JSON lines have a line
@@ -37,7 +41,7 @@ def command(model, rows, texts, k, output, first_index, to_json, quiet):
     with Progress(quiet) as progress:
         progress("Reading the model", 0.0)
         packed = read_packed(model)
-        inputs = list(texts) or _read(rows, packed, first_index, progress)
+        inputs = list(texts) or _read(rows, packed, {"text": columns, "encoding": encoding}, first_index, progress)
         progress("Predicting", 0.0)
         ranking = packed.model.predict_topk(packed.rows(inputs), k, progress=progress)
     to_json = to_json or Path(output or "").suffix in (".jsonl", ".ndjson")
@@ -56,12 +60,12 @@ def command(model, rows, texts, k, output, first_index, to_json, quiet):
         click.echo(f"Labels of {len(ranking.labels):,} {'texts' if packed.is_text else 'rows'}: {output}", err=True)
 
 
-def _read(rows, packed, first_index, progress):
+def _read(rows, packed, options, first_index, progress):
     """Return the texts of a file, or its rows in the columns of the model; what is left out is said."""
     from xmlcore import datasets
 
     if packed.is_text:
-        raise ValueError("this model takes texts: give them with --text")
+        return datasets.read_texts(rows, **reading_of(rows, options, with_labels=False), progress=progress)[0]
     found = datasets.read_new_rows(
         rows, packed.n_features, packed.feature_names, packed.label_names, first_index=first_index, progress=progress
     )

@@ -2,6 +2,7 @@
 
 import click
 
+from xmlcore.cli.data import must_exist
 from xmlcore.cli.output import as_json
 
 
@@ -14,6 +15,11 @@ from xmlcore.cli.output import as_json
     help="Where to listen: 127.0.0.1 is for this machine only, 0.0.0.0 for all who can reach it.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 for any free port.")
+@click.option(
+    "--vocabulary",
+    type=click.Path(),
+    help="File of subjects with their URIs (Annif's TSV or CSV): Annif is answered with these.",
+)
 @click.option("--max-bytes", type=click.IntRange(1), default=16 << 20, show_default=True, help="Of a request.")
 @click.option("--max-rows", type=click.IntRange(1), default=1000, show_default=True, help="Of a request.")
 @click.option("--max-k", type=click.IntRange(1), default=1000, show_default=True, help="Labels for each row.")
@@ -21,7 +27,7 @@ from xmlcore.cli.output import as_json
 @click.option("--at-once", type=click.IntRange(1), help="Requests worked on at once; by default one per core.")
 @click.option("--waiting", type=click.IntRange(1), default=100, show_default=True, help="Requests that may wait.")
 @click.option("--json", "to_json", is_flag=True, help="Write where the models are as JSON, once they are served.")
-def command(models, host, port, max_bytes, max_rows, max_k, timeout, at_once, waiting, to_json):
+def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout, at_once, waiting, to_json):
     """Put packed or saved models behind a URL: texts or rows in, labels with scores out.
 
     For example: xmlcore serve model.zip, and then
@@ -29,10 +35,13 @@ def command(models, host, port, max_bytes, max_rows, max_k, timeout, at_once, wa
     curl localhost:8000/predict -H 'Content-Type: application/json' -d '{"text": "some words", "k": 3}'
     """
     from xmlcore import serve
+    from xmlcore.datasets import read_vocabulary
     from xmlcore.serve.running import is_local
 
     limits = serve.Limits(max_bytes, max_rows, max_k, timeout, at_once, waiting)
-    served = [serve.Served.read(path, name) for name, path in map(_named, models)]
+    must_exist(vocabulary)
+    titles = read_vocabulary(vocabulary) if vocabulary is not None else {}
+    served = [serve.Served.read(path, name, titles) for name, path in map(_named, models)]
     listening = serve.listen(host, port)
     with listening:
         app = serve.make_app(served, limits)

@@ -6,7 +6,7 @@ import click
 
 from xmlcore.cli.data import data_options, read
 from xmlcore.cli.output import Progress, as_json, measures
-from xmlcore.cli.parameters import ModelCommand, params_of
+from xmlcore.cli.parameters import ModelCommand, params_of, vectorizer_of
 
 
 @click.command("train", cls=ModelCommand)
@@ -27,6 +27,8 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
     xmlcore.experiment.run with the same settings. For example:
 
     xmlcore train train.txt --test test.txt --model PLT --n-estimators 3 -o model.zip
+
+    xmlcore train documents.csv --text body --labels topics --min-df 3 -o model.zip
     """
     from xmlcore import experiment
     from xmlcore.experiment.train import run_and_model
@@ -36,7 +38,7 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
     if output is not None and not Path(output).resolve().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {Path(output).resolve().parent} to write {output} to")
     with Progress(quiet) as progress:
-        found = read(data, others, progress)
+        found = read(data, others, progress, vectorizer_of(ctx))
         run, fitted = run_and_model(found, model, params, k, progress)
         if output is not None:
             progress("Writing the model", 0.0)

@@ -1,0 +1,105 @@
+"""From a file of documents to a model that labels new ones, on the command line."""
+
+import csv
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from xmlcore import PLT, TextClassifier, datasets, load_model
+from xmlcore.models import read_packed
+
+WORDS = {"cat": "a cat purrs and sleeps", "dog": "the dog barks, and runs", "fish": "fish swim; fish are wet"}
+SMALL = ("--max-leaf-labels", "2", "--random-state", "1", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """Texts with line breaks, quotation marks and commas, and their labels."""
+    rng = np.random.default_rng(0)
+    names = [sorted(rng.choice(list(WORDS), rng.integers(1, 3), replace=False).tolist()) for _ in range(40)]
+    return ['One "text",\n' + "\n".join(WORDS[name] for name in row) for row in names], names
+
+
+@pytest.fixture
+def files(documents, tmp_path):
+    texts, names = documents
+    with open(tmp_path / "all.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "body", "topics"])
+        writer.writerows([i, text, ";".join(row)] for i, (text, row) in enumerate(zip(texts, names)))
+    with gzip.open(tmp_path / "all.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps({"text": text, "labels": row}) + "\n" for text, row in zip(texts, names))
+    return tmp_path
+
+
+def test_a_csv_with_line_breaks_in_cells_becomes_a_model_that_labels_new_texts(run, json_of, files, documents):
+    got = json_of("train", files / "all.csv", *SMALL[:4], "-o", files / "m.zip")
+    assert got["data"]["training rows"] == 32 and got["data"]["labels"] == 3
+    data = datasets.read_text_dataset(files / "all.csv", text="body", labels="topics")
+    model = PLT(max_leaf_labels=2, random_state=1).fit(data.X_train, data.Y_train)
+    want = model.predict_topk(data.X_test, 3)
+    packed = read_packed(files / "m.zip")
+    found = packed.predict_topk(data.texts_test, 3)
+    assert np.array_equal(found.labels, want.labels) and np.array_equal(found.scores, want.scores)
+    assert isinstance(load_model(files / "m.zip"), TextClassifier)
+    lines = run("predict", files / "m.zip", "--text", "my cat purrs", "-k", 1, "--quiet").out.splitlines()
+    assert lines[1].split(",")[:4] == ["0", "1", "0", "cat"]
+    run("predict", files / "m.zip", files / "all.csv", "-o", files / "out.jsonl", "-k", 1)
+    records = [json.loads(line) for line in (files / "out.jsonl").read_text().splitlines()]
+    assert len(records) == 40
+    assert np.mean([one["labels"][0]["name"] in row for one, row in zip(records, documents[1])]) == 1
+
+
+def test_guesses_are_said_and_can_be_changed(run, files):
+    said = run("describe", files / "all.csv").err
+    assert "the text from column 'body' (--text says another) and the labels from column 'topics'" in said
+    said = run("describe", files / "all.csv", "--text", "body", "--labels", "topics", "--separator", ";").err
+    assert "read as documents" not in said
+    assert "absent" in run("describe", files / "all.csv", "--text", "absent", status=2).err
+
+
+def test_held_out_documents_or_all_are_measured(json_of, files, documents):
+    trained = json_of("train", files / "all.csv", *SMALL[:4], "-o", files / "m.zip")
+    held = json_of("evaluate", files / "m.zip", files / "all.csv")
+    assert held["measures"] == trained["measures"] and "held out" in held["which rows"] and held["rows"] == 8
+    texts, names = documents
+    with open(files / "other.jsonl", "w") as file:
+        file.writelines(json.dumps({"text": text, "labels": row}) + "\n" for text, row in zip(texts[:3], names))
+    for source, count in ((files / "other.jsonl", 3), (files / "all.jsonl.gz", 8)):
+        found = json_of("evaluate", files / "m.zip", source)
+        assert found["rows"] == count and found["measures"]["P@k"][0] == 1
+    (files / "one.jsonl").write_text('{"text": "a fish, and nothing else", "labels": ["fish"]}\n')
+    assert json_of("evaluate", files / "m.zip", files / "one.jsonl")["rows"] == 1
+
+
+def test_options_of_the_vectoriser_are_those_of_its_table(run, json_of, files):
+    got = json_of("train", files / "all.csv", *SMALL[:4], "--ngrams", "1,2", "--min-df", "3", "--sublinear", "off",
+                  "-o", files / "m.zip")  # fmt: skip
+    made = read_packed(files / "m.zip").vectorizer
+    assert (tuple(made.ngrams), made.min_df, made.sublinear) == ((1, 2), 3, False)
+    assert got["data"]["features"] == made.n_features_
+    text = run("train", "--help").out
+    assert all(f"--{about.name.replace('_', '-')} " in text for about in made.PARAMETERS)
+    assert "ngrams" in run("train", files / "all.csv", "--ngrams", "2", status=2).err
+    assert "ngrams" in run("train", files / "all.csv", "--ngrams", "2,1", status=2).err
+
+
+def test_names_of_features_are_refused_for_documents(run, files):
+    (files / "names.txt").write_text("a\n")
+    said = run("describe", files / "all.csv", "--feature-names", files / "names.txt", status=2).err
+    assert "--feature-names is for files of rows" in said
+
+
+def test_annifs_short_texts_and_vocabulary_are_read(run, json_of, documents, tmp_path):
+    texts, names = documents
+    rows = zip(texts, names)
+    lines = (" ".join(text.split()) + "\t" + " ".join(f"<http://e.org/{name}>" for name in row) for text, row in rows)
+    (tmp_path / "docs.tsv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "subjects.tsv").write_text("".join(f"<http://e.org/{name}>\t{name}s\n" for name in WORDS))
+    json_of("train", tmp_path / "docs.tsv", *SMALL[:4], "-o", tmp_path / "uris.zip")
+    assert read_packed(tmp_path / "uris.zip").label_names == [f"http://e.org/{name}" for name in sorted(WORDS)]
+    json_of("train", tmp_path / "docs.tsv", "--vocabulary", tmp_path / "subjects.tsv", *SMALL[:4], "-o",
+            tmp_path / "names.zip")  # fmt: skip
+    assert read_packed(tmp_path / "names.zip").label_names == ["cats", "dogs", "fishs"]

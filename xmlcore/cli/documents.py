@@ -1,0 +1,82 @@
+"""Files of documents: whether a file has some, and which columns are texts and labels."""
+
+from pathlib import Path
+
+import click
+
+_ONLY = (".jsonl", ".ndjson", ".json", ".parquet")  # endings of files that can have nothing but documents
+_MAYBE = (".csv", ".tsv")  # these can have numbers instead
+_COMPRESSED = (".gz", ".bz2", ".xz")
+
+
+def are_documents(data: str, options: dict) -> bool:
+    """Return whether a file is read as documents: ``--text`` says so, or what the file is."""
+    path = Path(data)
+    if options["text"] or path.is_dir():
+        return True
+    ending = (Path(path.stem) if path.suffix in _COMPRESSED else path).suffix.lower()
+    if ending not in _MAYBE or options["file_format"] not in ("auto", "csv"):
+        return ending in _ONLY
+    from xmlcore.datasets import DatasetFormatError, guess_columns
+
+    try:
+        return guess_columns(data, encoding=options["encoding"]).text is not None
+    except DatasetFormatError:
+        return False  # the reader of tables says what is wrong
+
+
+def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
+    """Return the arguments of ``read_texts`` for a file: those of the command line, and guesses, which are said.
+
+    Parameters
+    ----------
+    data : str
+        Path of the file.
+    options : dict
+        ``text``, ``labels``, ``separator``, ``vocabulary`` and ``encoding``, as given on the command line.
+    with_labels : bool
+        Whether labels are read.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        Nothing says which column is meant.
+    """
+    from xmlcore.datasets import guess_columns
+
+    guess = guess_columns(data, encoding=options["encoding"])
+    read = guess.options | {"encoding": options["encoding"]}
+    if options["text"]:
+        read["text"] = options["text"][0] if len(options["text"]) == 1 else list(options["text"])
+    if not with_labels:
+        read |= {"labels": None}
+        read.pop("separator", None)
+    elif options["labels"]:
+        read["labels"] = options["labels"][0] if len(options["labels"]) == 1 else list(options["labels"])
+        read.pop("separator", None)  # the guess was of another column
+    if with_labels and options["separator"]:
+        read["separator"] = options["separator"].encode().decode("unicode_escape")
+    if with_labels and options["vocabulary"]:
+        read["names"] = options["vocabulary"]
+    for option, what in {"text": "texts", **({"labels": "labels"} if with_labels else {})}.items():
+        if read[option] is None:
+            there = ", ".join(guess.columns[:20])
+            raise ValueError(
+                f"no column of {data} seems to have the {what}: name it with --{option}; there are {there}"
+            )
+    guessed = [f"the {what} from {_columns(read[what])} (--{what} says another)"
+               for what in ("text", "labels") if read.get(what) is not None and not options[what]]  # fmt: skip
+    if guessed and guess.format != "folder":
+        click.echo(f"Note: {data} is read as documents: {' and '.join(guessed)}.", err=True)
+    return read
+
+
+def _columns(given) -> str:
+    """Return columns as words."""
+    if isinstance(given, str):
+        return f"column {given!r}"
+    return f"the columns {', '.join(map(repr, given[:5]))}{' and others' if len(given) > 5 else ''}"
