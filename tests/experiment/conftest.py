@@ -128,6 +128,7 @@ def some_of_each(easy, classes, monkeypatch):
         kept("power_law", of, n_samples=5),
         kept("examine", of),
         kept("split", of),
+        kept("tree", of, params={"n_estimators": 2}),
         kept("trial", of, model="OneVsRest"),
         kept("sweep", of, model="OneVsRest", grid={"C": [1.0]}),
         kept("learning_curve", of, model="OneVsRest", shares=[0.5, 1.0], seeds=[0]),

@@ -24,6 +24,7 @@ from xmlcore.experiment import (  # noqa: F401
     split,
     statistics,
     synthetic,
+    trees,
 )
 from xmlcore.experiment.adversaries import most_adversaries
 from xmlcore.experiment.bundles import BundleError, Rerun, bundle, rerun

@@ -1,9 +1,12 @@
 """Giving tasks to the workers of a queue."""
 
 import contextlib
+from dataclasses import replace
 
 from xmlcore import store
 from xmlcore.experiment.task import DATASETS, KINDS, MADE_BY, Estimate, Task, from_record, keep
+from xmlcore.experiment.train import Train
+from xmlcore.experiment.trees import trees_of
 from xmlcore.jobs import Job, Plan, Queue
 from xmlcore.progress import Progress, silent
 
@@ -15,11 +18,15 @@ def submit(
     title: str | None = None,
     again: bool = False,
     estimate: Estimate | None = None,
+    apart: bool | None = None,
 ) -> Job:
     """Have a worker of a queue run a task and keep its result, as :func:`keep` does.
 
     The job starts when the memory that the task is expected to need is free. On a cluster, the inputs of the task are
     sent to its worker, unless that has them, and the result comes back into the store of this machine.
+
+    An ensemble whose trees are trained apart gives the same model: each tree is a job of its own, and the job that is
+    returned joins them on this machine, and measures the model.
 
     Parameters
     ----------
@@ -33,6 +40,8 @@ def submit(
         See :func:`keep`.
     estimate : Estimate, optional
         By default what :meth:`Task.estimate` returns.
+    apart : bool, optional
+        Whether the trees of an ensemble are trained apart; by default if the queue has a cluster with several workers.
 
     Returns
     -------
@@ -41,7 +50,24 @@ def submit(
     """
     title = task.title if title is None else title
     plan = planned(task, estimate)
+    if task.kind == Train.kind and (queue.spreads if apart is None else apart) and (again or not task.exists()):
+        plan = _in_parts(queue, task, plan, owner, title)
     return queue.submit(keep_record, task.to_record(), again, title=title, owner=owner, key=task.key, plan=plan)
+
+
+def _in_parts(queue, task, plan, owner, title) -> Plan:
+    """Submit the trees of a training, and return the plan of the job that joins them; other models have one job."""
+    trees = trees_of(task)
+    if not trees:
+        return plan
+    jobs = []
+    for number, tree in enumerate(trees, start=1):
+        if not tree.exists():
+            part = replace(planned(tree), task=None)  # not started again by itself: the training is, as a whole
+            named = f"{title}, tree {number} of {len(trees)}"
+            jobs.append(queue.submit(keep_record, tree.to_record(), title=named, owner=owner, key=tree.key, plan=part))
+    reads = (*plan.reads, *((tree.folder, tree.key) for tree in trees))
+    return replace(plan, reads=reads, bytes=0, here=True, after=tuple(jobs))
 
 
 def planned(task: Task, estimate: Estimate | None = None) -> Plan:

@@ -224,6 +224,9 @@ class Task:
         """
         return {}
 
+    def after_keeping(self) -> None:
+        """Remove what was computed on the way to the result; :func:`keep` calls this when the result is kept."""
+
     @property
     def can_be_made_again(self) -> bool:
         """Whether the result can be made again from the inputs and the parameters alone; else it is never removed."""
@@ -541,6 +544,7 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
         store.write_value(path, value)
         for name, write in files.items():
             write(path / name)
+    task.after_keeping()
     return task.key
 
 

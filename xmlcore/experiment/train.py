@@ -1,17 +1,17 @@
 """Runs: a model is trained on a data set, and its predictions for the test rows are measured."""
 
+import contextlib
 import math
 import time
-import warnings
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from xmlcore import metrics, store
-from xmlcore.experiment import learned
-from xmlcore.experiment.catalog import MODELS, NOISE
+from xmlcore.experiment import learned, trees
+from xmlcore.experiment.catalog import MODELS
+from xmlcore.experiment.fitting import Training, check_names, compile_kernels, estimator, full_params, watched
 from xmlcore.experiment.task import Estimate, Task, as_plain, plain, register
-from xmlcore.jobs.memory import Usage
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
@@ -123,62 +123,6 @@ def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = 
     }
 
 
-def full_params(model: str, params: dict | None = None) -> dict:
-    """Return the parameters of a run with the defaults filled in.
-
-    Parameters
-    ----------
-    model : str
-        A key of :data:`MODELS`.
-    params : dict, optional
-        Parameters that differ from the defaults.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError, TypeError
-        Unknown model or parameter, or a value that the model does not accept.
-    """
-    if model not in MODELS:
-        raise ValueError(f"unknown model {model!r}: known are {', '.join(MODELS)}")
-    return MODELS[model].filled(model, params)
-
-
-def estimator(model: str, params: dict | None = None):
-    """Make the estimator of a run, not fitted.
-
-    Parameters
-    ----------
-    model : str
-        A key of :data:`MODELS`.
-    params : dict, optional
-        See :func:`full_params`.
-
-    Returns
-    -------
-    estimator
-        An instance of the model's class. Where ``noise_sigma`` is above 0, an instance of
-        :class:`xmlcore.robustness.AdversarialTraining` with this model.
-    """
-    params = full_params(model, params)
-    noise = {p.name: params.pop(p.name) for p in NOISE}
-    made = MODELS[model].cls(**params)
-    if noise["noise_sigma"] == 0:
-        return made
-    from xmlcore.robustness import AdversarialTraining
-
-    return AdversarialTraining(
-        made,
-        sigma=noise["noise_sigma"],
-        augment_ratio=noise["noise_ratio"],
-        noise_support=noise["noise_support"],
-        random_state=params.get("random_state", 0),
-    )
-
-
 def run(
     dataset: "Dataset", model: str = "PLT", params: dict | None = None, k: int = 5, progress: Progress = silent
 ) -> Run:
@@ -207,20 +151,23 @@ def run_and_model(
     dataset: "Dataset", model: str, params: dict | None, k: int = 5, progress: Progress = silent
 ) -> tuple[Run, object]:
     """Do what :func:`run` does, and return the fitted model as well."""
-    import pandas as pd
-
     k = check_count(k, "k")
     params = full_params(model, params)
     progress("Compiling kernels", 0.0)
     unfitted = estimator(model, params)
     compile_s = compile_kernels(unfitted)
-    usage, start = Usage(), time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with watched() as found:
         unfitted.fit(dataset.X_train, dataset.Y_train, progress=progress)
-    fit_s = time.perf_counter() - start
-    _, peak = usage.now()
-    fitted = getattr(unfitted, "model_", unfitted)  # AdversarialTraining keeps the trained model as model_
+    trained = Training(unfitted, found.seconds, compile_s, found.warnings, found.memory)
+    return _measured(dataset, model, params, k, trained, progress)
+
+
+def _measured(dataset, model, params, k, trained: Training, progress) -> tuple[Run, object]:
+    """Measure a trained model on the test rows; return the run and the fitted model."""
+    import pandas as pd
+
+    estimator = trained.estimator
+    fitted = getattr(estimator, "model_", estimator)  # AdversarialTraining keeps the trained model as model_
     evaluated = evaluate(fitted, dataset, k, progress=progress)
     ranking = evaluated.pop("ranking")
     times = {name: evaluated.pop(name) for name in ("predict_s", "predict_ms_per_row")}
@@ -235,13 +182,13 @@ def run_and_model(
         fingerprint=dataset.fingerprint,
         k=k,
         measures=measures,
-        times={"fit_s": fit_s, "compile_s": compile_s, **times},
+        times={"fit_s": trained.seconds, "compile_s": trained.compile_s, **times},
         size=fitted.size(),
         ranking=ranking,
-        warnings=[str(w.message) for w in caught],
+        warnings=trained.warnings,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        memory={} if peak is None else {"peak_bytes": peak, "before_bytes": usage.at_start},
-        **_choice(unfitted, fitted, params),
+        memory=trained.memory,
+        **_choice(estimator, fitted, params),
     )
     return result, fitted
 
@@ -257,15 +204,6 @@ def _choice(estimator, fitted, params) -> dict:
         return {}
     trials = estimator.trials_ if estimator is not fitted else fitted.chosen_.to_dict("records")
     return {"chosen": chosen, "trials": trials}
-
-
-def compile_kernels(unfitted) -> float:
-    """Compile the kernels that an estimator uses, or load them from disk; return the seconds that this took."""
-    from xmlcore.models.base import warm_up
-
-    start = time.perf_counter()
-    warm_up(getattr(unfitted, "model", unfitted))
-    return time.perf_counter() - start
 
 
 @register
@@ -308,19 +246,21 @@ class Train(Task):
         from xmlcore.datasets import load_saved
 
         progress("Reading data", 0.0)
-        data = load_saved(self.fingerprint)
-        made, fitted = run_and_model(data, progress=progress, **self.params)
-        learned.keep(data, made.model, made.params, made.times["fit_s"] + made.times["predict_s"])
+        data, apart = load_saved(self.fingerprint), trees.trees_of(self)
+        if apart and all(tree.exists() for tree in apart):
+            progress("Joining trees", 0.0)
+            made, fitted = _measured(data, **self.params, trained=trees.joined(apart), progress=progress)
+        else:
+            made, fitted = run_and_model(data, progress=progress, **self.params)
+            learned.keep(data, made.model, made.params, made.times["fit_s"] + made.times["predict_s"])
         if files is not None:
             files["model"] = fitted.save
         return as_plain(made)
 
-
-def check_names(params: dict, known) -> None:
-    """Raise ValueError unless all parameters of a task are among the ``known`` ones."""
-    unknown = sorted(set(params) - set(known))
-    if unknown:
-        raise ValueError(f"unknown parameter {', '.join(unknown)}: known are {', '.join(known)}")
+    def after_keeping(self):
+        for tree in trees.trees_of(self):
+            with contextlib.suppress(OSError):
+                store.delete(tree.folder, tree.key)
 
 
 def changed_params(info, params: dict) -> str:

@@ -45,6 +45,9 @@ class Plan:
         Artifacts that the job writes: they come back from a cluster's worker.
     here : bool
         Whether the job must run on this machine even if the queue has a cluster.
+    after : sequence of Job
+        Jobs of the same queue that make what this one needs: it starts when all are done, and fails when one of them
+        does.
     """
 
     task: dict | None = None
@@ -53,6 +56,7 @@ class Plan:
     reads: tuple = ()
     writes: tuple = ()
     here: bool = False
+    after: "tuple[Job, ...]" = ()
 
 
 class JobError(RuntimeError):
@@ -238,8 +242,13 @@ class Job:
 
     @property
     def fraction(self) -> float:
-        """The part of the present phase that is done, in [0, 1]; 1 when the job is done."""
+        """The part of the present phase that is done, in [0, 1]; 1 when the job is done.
+
+        Of a job that waits for others, the share of these that have ended.
+        """
         self._poll()
+        if self._state == "queued" and self.plan.after:
+            return sum(not part.active for part in self.plan.after) / len(self.plan.after)
         return 1.0 if self._state == "done" else self._record.get("fraction", 0.0)
 
     @property

@@ -3,7 +3,7 @@
 import math
 import threading
 
-from xmlcore.jobs import worker
+from xmlcore.jobs import memory, worker
 from xmlcore.system import cache_root
 
 
@@ -83,6 +83,22 @@ class ThisMachine(Place):
         timer.daemon = True
         timer.start()
         return timer
+
+    def lacks_memory(self, job, free) -> str:
+        """Return how much memory a job waits for, or an empty text if it is free.
+
+        ``free`` has the bytes of this machine's memory that are free, of which running jobs may still take some; None
+        if that is not known.
+        """
+        if free is None:
+            return ""
+        for other in self.running:
+            other._poll()
+            grown = (other._record.get("memory") or 0) - (other._record.get("memory_at_start") or 0)
+            free -= max(0, other._bytes - max(0, grown))
+        if job._bytes <= free:
+            return ""
+        return f"{memory.words(job._bytes)} of memory, of which {memory.words(max(0, free))} are free"
 
     def close(self, wait):
         """End the workers."""

@@ -7,13 +7,14 @@ import threading
 import time
 import uuid
 import weakref
+from dataclasses import replace
 from pathlib import Path
 
-from xmlcore.jobs import memory, worker
+from xmlcore.jobs import memory, parts, worker
 from xmlcore.jobs.job import Job
 from xmlcore.jobs.places import ThisMachine
 from xmlcore.jobs.pool import WorkerPool, default_workers
-from xmlcore.jobs.records import QUEUE_FILE, PastJob, Records, about_this_process, is_alive
+from xmlcore.jobs.records import QUEUE_FILE, PastJob, Records, about_this_process, remove_dead_queues
 from xmlcore.system import cache_root
 
 GRACE = 1.0  # seconds that a cancelled job has to stop by itself
@@ -78,7 +79,7 @@ class Queue:
             self._free_bytes = free_bytes or memory.available
         self._records = Records(parent)
         self._records.recover()
-        _remove_dead_queues(parent)
+        remove_dead_queues(parent)
         self._here = ThisMachine(executor, own)
         self._cluster = None
         address = os.environ.get(VARIABLE, "") if scheduler is None else scheduler
@@ -164,7 +165,8 @@ class Queue:
             job = self._jobs.get(job_id)
             if job is None or job.active or job._state == "done":
                 return None
-        return self._enter(job._payload, job.key, job.title_for(owner), owner, job.plan)
+        plan = replace(job.plan, after=tuple(self.retry(part.id, owner) or part for part in job.plan.after))
+        return self._enter(job._payload, job.key, job.title_for(owner), owner, plan)
 
     # --- looking at jobs ---
 
@@ -247,6 +249,12 @@ class Queue:
     def slots(self) -> float:
         """How many jobs run at the same time at most: the workers of this machine, or the threads of the cluster's."""
         return self._cluster.slots() if self._cluster is not None and self._cluster.is_there else self._here.slots()
+
+    @property
+    def spreads(self) -> bool:
+        """Whether there is a cluster with several workers, or one that may have them and has not answered yet."""
+        cluster = self._cluster
+        return cluster is not None and (not cluster.is_tried or (cluster.is_there and cluster.slots() != 1))
 
     @property
     def problem(self) -> str:
@@ -369,11 +377,19 @@ class Queue:
             # One that ends or fails at once has this method called within it, which may start others of the list.
             if self._closed or job not in self._line or self.is_paused(job):
                 continue
+            job._waits_for = parts.lacking(job)
+            if job._waits_for is None:
+                self._line.remove(job)
+                job._fail(parts.PartFailed(parts.failure(job)))
+                parts.cancel(self._jobs.values(), job, None)
+            if job._waits_for != "":
+                continue
             place = self._place_of(job)
             job._waits_for = "the scheduler's answer" if place is None else place.lacks_worker()
             if not job._waits_for and place is self._here and not job._insisted:
                 lack = self.lacks(job)
-                job._waits_for = lack or self._waits_for_memory(job)
+                free = self._free_bytes() if self._free_bytes is not None and job._bytes else None
+                job._waits_for = lack or place.lacks_memory(job, free)
                 if lack is None and job._waits_for:
                     waits.append(job)
             if job._waits_for:
@@ -408,19 +424,6 @@ class Queue:
         if self._cluster is None or job.plan.here:
             return self._here
         return self._cluster if self._cluster.is_there else self._here if self._cluster.is_tried else None
-
-    def _waits_for_memory(self, job) -> str:
-        """Return how much memory a job waits for, or an empty text if it is free."""
-        free = self._free_bytes() if self._free_bytes is not None and job._bytes else None
-        if free is None:
-            return ""
-        for other in self._here.running:
-            other._poll()
-            grown = (other._record.get("memory") or 0) - (other._record.get("memory_at_start") or 0)
-            free -= max(0, other._bytes - max(0, grown))
-        if job._bytes <= free:
-            return ""
-        return f"{memory.words(job._bytes)} of memory, of which {memory.words(max(0, free))} are free"
 
     def _start(self, job, place, raise_for):
         """Have a worker run a job."""
@@ -523,10 +526,12 @@ class Queue:
                 if len(job._owners) > 1 and not job._cancelling:
                     del job._owners[owner]
                     self._records.write(job)
+                    parts.cancel(self._jobs.values(), job, owner)
                     return False
             if not job._cancelling:
                 job._by_user = True
                 self._stop(job, self._grace)
+                parts.cancel(self._jobs.values(), job, owner)
             return True
 
     def _stop(self, job, grace):
@@ -591,10 +596,3 @@ def _look(queue):
     """Look whether a waiting job of a queue, given as a weak reference, can start."""
     if (found := queue()) is not None:
         found._look_soon()
-
-
-def _remove_dead_queues(parent):
-    """Remove the folders of queues whose process has ended without removing them."""
-    for folder in parent.iterdir() if parent.is_dir() else ():
-        if is_alive(folder) is False:
-            shutil.rmtree(folder, ignore_errors=True)

@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import socket
 import time
 import uuid
@@ -236,6 +237,13 @@ def _utc(seconds):
 def about_this_process() -> dict:
     """Return what distinguishes this process from all others that there were: machine, number and time of start."""
     return {"host": socket.gethostname(), "pid": os.getpid(), "began": _began(os.getpid())}
+
+
+def remove_dead_queues(parent: Path) -> None:
+    """Remove the folders of queues whose process has ended without removing them."""
+    for folder in parent.iterdir() if parent.is_dir() else ():
+        if is_alive(folder) is False:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def is_alive(folder: Path) -> bool | None:

@@ -96,6 +96,7 @@ class LdSM(MultiLabelModel):
 
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
+    _only_tree: int | None = None  # the tree to grow, if it is trained apart: see xmlcore.models.ensembles
 
     def __init__(
         self,
@@ -171,9 +172,10 @@ class LdSM(MultiLabelModel):
         x = in_columns(csr_parts(X), columns_of(feature_of_column, n_features))
         optimizer = self._chosen_optimizer(X, n_columns)
         data, settings = TrainingRows(*x, *csr_parts(Y)[:2]), node_settings(self, optimizer, n_features)
-        with Growth(progress, self.n_estimators, self.max_nodes, self.arity, self.n_epochs, X.shape[0]) as growth:
+        seeds = self._seeds(self.n_estimators)
+        seeds = seeds if self._only_tree is None else [seeds[self._only_tree]]
+        with Growth(progress, len(seeds), self.max_nodes, self.arity, self.n_epochs, X.shape[0]) as growth:
             grower = Grower(data, n_columns, n_labels, settings, self.max_nodes, self.n_attempts, growth)
-            seeds = self._seeds(self.n_estimators)
             trees = run_tasks(grower.grow, seeds, [1] * len(seeds), self.n_jobs, on_error=growth.halt)
         means = label_means(x, Y, max(1, n_columns), self.rerank_space) if self.rerank_beta < 1 else None
         rerank = float(self.rerank_beta), float(self.rerank_gamma)

@@ -103,6 +103,7 @@ class PLT(MultiLabelModel):
 
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
+    _only_tree: int | None = None  # the tree to train, if it is trained apart: see xmlcore.models.ensembles
 
     def __init__(
         self,
@@ -216,16 +217,15 @@ class PLT(MultiLabelModel):
         """Build and train all trees, and set the fitted attributes; return what :func:`train_tree` does for all."""
         settings = choice.settings
         label_rows = self._label_rows(rows, settings)
-        trees, fitted, stats = [], [], []
-        for number in range(self.n_estimators):
+        made = []
+        numbers = range(self.n_estimators) if self._only_tree is None else (self._only_tree,)
+        for number in numbers:
             tree_seed, node_seed = np.random.SeedSequence([entropy, number]).generate_state(2, np.uint32).tolist()
-            report = part_of_trees(progress, number, self.n_estimators)
+            report = part_of_trees(progress, number, len(numbers))
             tree = self._built_tree(rows.Y, settings, tree_seed, label_rows, report)
             node_settings = self._node_settings(settings, node_seed)
-            arrays, tree_stats = train_tree(rows.X, rows.Y, tree, node_settings, self.n_jobs, report)
-            trees.append(tree)
-            fitted.append(arrays)
-            stats.append(tree_stats)
+            made.append((tree, *train_tree(rows.X, rows.Y, tree, node_settings, self.n_jobs, report)))
+        trees, fitted, stats = map(list, zip(*made))
         stats = np.concatenate(stats)
         self._set_fitted(trees, fitted, rows.feature_of_column, rows.n_features, rows.Y.shape[1], settings["loss"])
         self.settings_, self._trials = choice

@@ -1,0 +1,130 @@
+"""What all trainings have in common: an estimator from parameters, its kernels, and how a training is watched."""
+
+import contextlib
+import time
+import warnings
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from xmlcore.experiment.catalog import MODELS, NOISE
+from xmlcore.jobs.memory import Usage
+
+
+def full_params(model: str, params: dict | None = None) -> dict:
+    """Return the parameters of a run with the defaults filled in.
+
+    Parameters
+    ----------
+    model : str
+        A key of :data:`MODELS`.
+    params : dict, optional
+        Parameters that differ from the defaults.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError, TypeError
+        Unknown model or parameter, or a value that the model does not accept.
+    """
+    if model not in MODELS:
+        raise ValueError(f"unknown model {model!r}: known are {', '.join(MODELS)}")
+    return MODELS[model].filled(model, params)
+
+
+def estimator(model: str, params: dict | None = None):
+    """Make the estimator of a run, not fitted.
+
+    Parameters
+    ----------
+    model : str
+        A key of :data:`MODELS`.
+    params : dict, optional
+        See :func:`full_params`.
+
+    Returns
+    -------
+    estimator
+        An instance of the model's class. Where ``noise_sigma`` is above 0, an instance of
+        :class:`xmlcore.robustness.AdversarialTraining` with this model.
+    """
+    params = full_params(model, params)
+    noise = {p.name: params.pop(p.name) for p in NOISE}
+    made = MODELS[model].cls(**params)
+    if noise["noise_sigma"] == 0:
+        return made
+    from xmlcore.robustness import AdversarialTraining
+
+    return AdversarialTraining(
+        made,
+        sigma=noise["noise_sigma"],
+        augment_ratio=noise["noise_ratio"],
+        noise_support=noise["noise_support"],
+        random_state=params.get("random_state", 0),
+    )
+
+
+def compile_kernels(unfitted) -> float:
+    """Compile the kernels that an estimator uses, or load them from disk; return the seconds that this took."""
+    from xmlcore.models.base import warm_up
+
+    start = time.perf_counter()
+    warm_up(getattr(unfitted, "model", unfitted))
+    return time.perf_counter() - start
+
+
+@dataclass
+class Watched:
+    """What :func:`watched` has seen.
+
+    Attributes
+    ----------
+    seconds : float
+    memory : dict
+        "peak_bytes", the most memory of the process meanwhile, and "before_bytes"; empty where the system does not
+        tell.
+    warnings : list of str
+    """
+
+    seconds: float = 0.0
+    memory: dict = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def watched():
+    """Measure time and memory of what is done meanwhile, and collect its warnings.
+
+    Yields
+    ------
+    Watched
+        Filled when the block has ended without an exception.
+    """
+    found, usage, start = Watched(), Usage(), time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield found
+    found.seconds = time.perf_counter() - start
+    _, peak = usage.now()
+    if peak is not None:
+        found.memory = {"peak_bytes": peak, "before_bytes": usage.at_start}
+    found.warnings = [str(one.message) for one in caught]
+
+
+class Training(NamedTuple):
+    """A fitted estimator, and what is known of its training."""
+
+    estimator: object
+    seconds: float
+    compile_s: float  # time of compiling kernels, which is not part of the seconds
+    warnings: list[str]
+    memory: dict  # as Run.memory
+
+
+def check_names(params: dict, known) -> None:
+    """Raise ValueError unless all parameters of a task are among the ``known`` ones."""
+    unknown = sorted(set(params) - set(known))
+    if unknown:
+        raise ValueError(f"unknown parameter {', '.join(unknown)}: known are {', '.join(known)}")

@@ -1,0 +1,52 @@
+"""Jobs that need what other jobs make: when they start, when they fail, and what stops with them."""
+
+
+class PartFailed(RuntimeError):
+    """A job that another one needs has failed or was stopped."""
+
+
+def lacking(job) -> str | None:
+    """Return which of the jobs that a job needs have not ended, in words.
+
+    Parameters
+    ----------
+    job : Job
+
+    Returns
+    -------
+    str or None
+        Empty when all are done; None when one of them has failed or was stopped.
+    """
+    parts = job.plan.after
+    if any(not part.active and part.state != "done" for part in parts):
+        return None
+    left = sum(part.active for part in parts)
+    return f"{left} of {len(parts)} parts that are jobs of their own" if left else ""
+
+
+def failure(job) -> str:
+    """Return why a job cannot be done: what became of the first job that it needs and that has no result."""
+    part = next(part for part in job.plan.after if not part.active and part.state != "done")
+    return f"{part.title}: {part.error or 'it was stopped'}"
+
+
+def cancel(jobs, job, owner: str | None) -> None:
+    """Cancel the jobs that a job needed, unless another job needs them.
+
+    Parameters
+    ----------
+    jobs : iterable of Job
+        All jobs of the queue.
+    job : Job
+    owner : str or None
+        Only this owner no longer needs them; None for all owners.
+    """
+    others = {
+        id(part)
+        for other in list(jobs)
+        if other is not job and other.active and not other.cancelling and (owner is None or owner in other.owners)
+        for part in other.plan.after
+    }
+    for part in job.plan.after:
+        if id(part) not in others:
+            part._queue.cancel(part.id, owner)

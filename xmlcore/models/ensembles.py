@@ -1,0 +1,97 @@
+"""Trees of an ensemble that are trained apart, in processes or on machines of their own, and joined to one model."""
+
+import numpy as np
+
+from xmlcore.models.ldsm.estimator import LdSM
+from xmlcore.models.ldsm.saving import fitted_from, state_of
+from xmlcore.models.plt.estimator import PLT
+from xmlcore.progress import Progress, silent
+
+_APART = (PLT, LdSM)  # not their subclasses, which keep more than trees
+
+
+def trees_apart(model) -> int:
+    """Return how many trees of an ensemble can be trained apart.
+
+    Parameters
+    ----------
+    model : estimator
+
+    Returns
+    -------
+    int
+        0 for a model that is trained as a whole: one of another class, with one tree, or without a seed.
+    """
+    several = type(model) in _APART and model.n_estimators > 1 and model.random_state is not None
+    return model.n_estimators if several else 0
+
+
+def train_tree(model, X, Y, number: int, progress: Progress = silent):
+    """Train one tree of an ensemble.
+
+    Parameters
+    ----------
+    model : PLT or LdSM
+        It is not changed.
+    X, Y
+        As for its ``fit``.
+    number : int
+        Position of the tree in the ensemble, from 0.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`.
+
+    Returns
+    -------
+    PLT or LdSM
+        A fitted model with the parameters of ``model``, which has this tree only.
+
+    Raises
+    ------
+    ValueError
+        The model does not have such a tree that can be trained apart.
+    """
+    count = trees_apart(model)
+    if not 0 <= number < count:
+        raise ValueError(f"there is no tree {number} to train apart: this model has {count} of them")
+    part = type(model)(**model.get_params(deep=False))
+    part._only_tree = number
+    part.fit(X, Y, progress=progress)
+    del part._only_tree
+    return part
+
+
+def join_trees(parts: list):
+    """Return the ensemble whose trees were trained apart: bit for bit the model that ``fit`` trains.
+
+    Parameters
+    ----------
+    parts : list of PLT or LdSM
+        What :func:`train_tree` returned for all trees of one model on the same rows, in their order.
+
+    Returns
+    -------
+    PLT or LdSM
+    """
+    first = parts[0]
+    if len(parts) != trees_apart(first):
+        raise ValueError(f"{len(parts)} trees are not the {trees_apart(first)} of this model")
+    joined = type(first)(**first.get_params(deep=False))
+    (_join_plt if isinstance(first, PLT) else _join_ldsm)(joined, parts)
+    names = getattr(first, "feature_names_in_", None)
+    joined._keep_feature_names(None if names is None else np.asarray(names, dtype=object))
+    return joined
+
+
+def _join_plt(model, parts):
+    """Set the fitted attributes of a PLT to those of models that have one tree each."""
+    of = parts[0]
+    trees, fitted = [part.trees_[0] for part in parts], [part.fitted_[0] for part in parts]
+    model._set_fitted(trees, fitted, of.feature_of_column_, of.n_features_in_, of.n_labels_, of.loss_)
+    model.settings_, model._trials = of.settings_, of._trials
+    model.n_iter_ = max(part.n_iter_ for part in parts)
+
+
+def _join_ldsm(model, parts):
+    """Set the fitted attributes of an LdSM to those of models that have one tree each."""
+    found = [fitted_from(*state_of(part)) for part in parts]
+    model._set_fitted(found[0]._replace(trees=[tree for one in found for tree in one.trees]))
