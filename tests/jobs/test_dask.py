@@ -10,7 +10,7 @@ import pytest
 from watching import LONG, is_alive, wait_until, within
 
 from xmlcore import datasets, experiment, jobs, store
-from xmlcore.jobs import Plan, shipping
+from xmlcore.jobs import Plan, memory, promises, shipping
 from xmlcore.system import cache_root
 
 distributed = pytest.importorskip("distributed")
@@ -132,6 +132,21 @@ def test_the_job_of_a_killed_process_or_worker_is_started_again(queue, cluster, 
     (tmp_path / "go").touch()
     assert job.result(LONG) > 0
     assert any("again" in line for line in job.log)
+
+
+def test_a_job_waits_for_memory_that_was_promised_to_another_job_of_the_machine(queue, monkeypatch):
+    free = memory.available()
+    if free is None or promises.fcntl is None:
+        pytest.skip("this system does not tell")
+    other = promises.Promise(int(0.7 * free))  # as of another worker on this machine
+    assert other.take() is None
+    try:
+        job = queue.submit(work.add, 1, 2, title="Add", plan=Plan(bytes=int(0.6 * free)))
+        wait_until(lambda: job.phase == "Waiting for memory")
+        assert "of which" in job.detail
+    finally:
+        other.end()
+    assert job.result(LONG) == 3
 
 
 def test_a_failure_has_its_reason_and_a_result_that_is_too_large_the_remedy(queue, cluster, monkeypatch):

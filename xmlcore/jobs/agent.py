@@ -20,6 +20,7 @@ from xmlcore import store
 from xmlcore.jobs import memory, shipping, worker
 from xmlcore.jobs.job import reason
 from xmlcore.jobs.pool import WorkerPool
+from xmlcore.jobs.promises import Promise
 from xmlcore.system import cache_root
 
 LOOK = 0.1  # seconds between two looks at a job
@@ -111,14 +112,14 @@ def run(request: dict) -> dict:
         return key is None or (task is not None and task.state not in ("cancelled", "released", "forgotten"))
 
     job = _jobs[request["id"]] = _Job(request)
-    folder = Path(tempfile.mkdtemp(prefix="xmlcore-job-"))
+    folder, promise = Path(tempfile.mkdtemp(prefix="xmlcore-job-")), Promise(request["bytes"])
     try:
         tell(op="begin", address=host.address, name=f"{socket.gethostname()}, worker {host.name}")
         if not _shares_store(request):
             for kind, name in request["reads"]:
                 _fetch(job, kind, name, tell, is_wanted)
-        _wait_for_memory(job, tell, is_wanted)
-        outcome = _look_after(job, folder, tell, is_wanted)
+        _wait_for_memory(job, promise, tell, is_wanted)
+        outcome = _look_after(job, folder, promise, tell, is_wanted)
         if outcome["state"] == "done" and not _shares_store(request):
             outcome["artifacts"] = _packed(request)
         return outcome
@@ -128,6 +129,7 @@ def run(request: dict) -> dict:
         return outcome_of("failed", str(error))
     finally:
         _jobs.pop(request["id"], None)
+        promise.end()
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -186,14 +188,14 @@ def _go_on(job, is_wanted):
         raise _Stopped
 
 
-def _wait_for_memory(job, tell, is_wanted):
-    """Wait until the memory that a job needs is free on this machine."""
+def _wait_for_memory(job, promise, tell, is_wanted):
+    """Wait until the memory that a job needs is free on this machine, and promised to no other job."""
     needed, told = job.request["bytes"], False
     most = memory.total()
     if most is not None and needed > most:
         raise _Failed(f"The job needs {memory.words(needed)} of memory, and the worker's machine has "
                       f"{memory.words(most)}")  # fmt: skip
-    while (free := memory.available()) is not None and needed > free:
+    while (free := promise.take()) is not None:
         if not told:
             tell(op="progress", record=_waits(needed, free), log=None)
             told = True
@@ -209,7 +211,7 @@ def _waits(needed, free):
             "phases": {"Waiting for memory": 0.0}}  # fmt: skip
 
 
-def _look_after(job, folder, tell, is_wanted):
+def _look_after(job, folder, promise, tell, is_wanted):
     """Run the function of a job in a process, and return its outcome."""
     global _pool
     with _lock:
@@ -231,6 +233,7 @@ def _look_after(job, folder, tell, is_wanted):
             record = _read(folder / worker.RECORD)
             if record is not None and record != last:
                 tell(op="progress", record=record, log=_read(folder / worker.LOG))
+                promise.grown((record.get("memory") or 0) - (record.get("memory_at_start") or 0))
                 told, last = now, record
         with contextlib.suppress(TimeoutError, Exception):
             future.result(timeout=LOOK)
