@@ -194,7 +194,7 @@ def make_room() -> None:
     """Remove results that were used longest ago if all take more than they may; never what a job needs."""
     store.remove_aside(UNDO_SECONDS)
     with contextlib.suppress(OSError, ValueError):  # a wrong size in the variable is said on the Storage page
-        if store.make_room(needed()) is not None:
+        if store.make_room(needed() | experiment.needed_by_sweeps()) is not None:
             forget()
 
 

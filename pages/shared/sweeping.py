@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages.shared import actions, format, server, workspace
 from xmlcore import experiment, store
-from xmlcore.experiment.sweep_drive import Driver
+from xmlcore.experiment.sweep_drive import Driver, let_go
 from xmlcore.jobs import default_workers
 
 EVERY = 1.5  # seconds between two updates of a sweep's progress
@@ -82,8 +82,7 @@ def stop(record: dict) -> None:
             driver.stop()
             return
         driver.owners = driver.owners - {owner}
-    for job in list(driver.jobs.values()):
-        server.queue().cancel(job.id, owner=owner)  # it goes on for the others
+    let_go(server.queue(), driver.jobs, owner)  # it goes on for the others
 
 
 def driver_of(record: dict) -> Driver | None:

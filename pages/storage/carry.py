@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.shared import actions, charts, format, jobs, tasks, workspace
+from pages.storage import trials
 from xmlcore import experiment
 from xmlcore.experiment import given
 from xmlcore.experiment.workspace_files import LEFT_OUT
@@ -38,8 +39,9 @@ def _write(own, fields):
         key: {name: entry.get(name) for name in ("name", "source", "notes")} for key, entry in fields["known"].items()
     }
     lists = {kind: [_record(record) for record in fields[kind]] for kind in workspace.LISTS.values()}
-    made = [[one.kind, one.key] for one in own if one.kind not in ("datasets", *lists)]
-    contents = {"known": known, **lists, "made": sorted(made)}
+    made = [[one.kind, one.key] for one in own if one.kind not in ("datasets", "sweeps", trials.FOLDER, *lists)]
+    sweeps = [{name: record[name] for name in ("key", "fingerprint", "params", "asked")} for record in fields["sweeps"]]
+    contents = {"known": known, **lists, "sweeps": sweeps, "made": sorted(made)}
     task = experiment.task("export_workspace", {}, {"keys": keys, "contents": contents})
 
     def draw(result):

@@ -7,8 +7,8 @@ import time
 import streamlit as st
 
 from pages.shared import format, server, workspace, workspace_files
-from pages.storage import owned
-from xmlcore import store
+from pages.storage import owned, trials
+from xmlcore import experiment, store
 
 DELETED = "storage.deleted"  # key of st.session_state: what was deleted last in this session
 UNDO_WITHIN = server.UNDO_SECONDS  # for which a deletion can be undone; its space is free after them
@@ -24,6 +24,12 @@ def with_dependents(chosen: list, own: list, found) -> list:
     return list(goes.values())
 
 
+def with_trials(chosen: list, found, sweeps: list) -> list:
+    """Return chosen lines of the table as artifacts; the trainings of a sweep go with it."""
+    groups = [group for group in trials.groups(found, sweeps, "0") if group.key in map(trials.group_of, chosen)]
+    return trials.spread([*chosen, *groups], found, sweeps)
+
+
 def elsewhere(mine: str) -> set[str]:
     """Return the keys that other workspaces list. The files of all workspaces are read.
 
@@ -35,7 +41,7 @@ def elsewhere(mine: str) -> set[str]:
     keys = set()
     for data in workspace_files.all_but(mine):
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged file lists nothing
-            keys |= owned.keys(data)
+            keys |= owned.keys(data) | trials.keys(data.get("sweeps", ()))
     return keys
 
 
@@ -54,12 +60,18 @@ def delete(goes: list, found) -> dict:
     before = {name: workspace.get(name) for name in (*owned.FIELDS, "shown", "dataset")}
     workspace.update(lambda data: _forget(data, keys))
     still = listed | owned.keys({name: workspace.get(name) for name in owned.FIELDS})
+    if any(one.kind == trials.FOLDER for one in goes):  # other sweeps may have some of them in common
+        others = [record for record in workspace.get("sweeps") if not _all_go(record, keys, found)]
+        still |= trials.keys(others)
     gone, line = {}, list(goes)
     while line:
         one = line.pop()
         if one.key not in still and one.name not in gone:
             gone[one.name] = one
             line += found.computed_from(one.key)
+    for one in gone.values():
+        if one.kind == "sweeps":
+            experiment.sweep_unfinished.forget(one.key)
     aside = [(one.kind, store.set_aside(*one.name)) for one in gone.values()]
     server.forget()
     n_bytes = sum(one.bytes for one in gone.values())
@@ -68,6 +80,11 @@ def delete(goes: list, found) -> dict:
     timer.start()
     aside = [(kind, name) for kind, name in aside if name is not None]
     return {"before": before, "aside": aside, "count": len(goes), "bytes": n_bytes, "when": time.time()}
+
+
+def _all_go(record, keys, found) -> bool:
+    """Return whether all trainings of a sweep that are kept are deleted."""
+    return all(key in keys for key in trials.keys([record]) if found.with_key(key))
 
 
 def _forget(data, keys):
@@ -102,13 +119,13 @@ def undo(deleted: dict) -> bool:
 
 
 @st.dialog("Delete")
-def ask(chosen: list, goes: list, titles: dict, found) -> None:
-    """Say what is deleted and what goes with it, and ask."""
+def ask(chosen: list, goes: list, n_also: int, titles: dict, found) -> None:
+    """Say what is deleted and what goes with it, and ask; the last ``n_also`` of ``goes`` were computed from others."""
     needed = server.needed()
     if any(one.key in needed for one in goes):
         st.markdown("A job that waits or runs needs some of this. Stop it first: the sidebar lists it.")
         return
-    also = goes[len(chosen) :]
+    also = goes[len(goes) - n_also :]
     st.markdown(f"Delete {_named(chosen, titles)}?")
     if also:
         st.markdown(f"**{format.count(len(also), 'result')} computed from this** {_go(also)} with it:")

@@ -21,6 +21,7 @@ KIND_WORDS = {
     "sampling": "study of sampling",
     "measures": "more measures",
     "sweep": "sweep",
+    "trial": "training of a sweep",
     "learning_curve": "learning curve",
     "description": "description of data",
     "power_law": "test of frequencies",
@@ -35,6 +36,7 @@ KIND_WORDS = {
 }
 # Of each data set, whoever has it: these say nothing about what another workspace has done.
 OF_EVERY_DATASET = ("statistics", "description", "examine", "power_law", "export")
+LEAST_SHOWN = 0.01  # MB: what is smaller is shown as this
 MOST_NAMED = 30  # models of a data set whose names say just what differs; of more, each name has all changed settings
 LISTS = ("runs", "selections", "sweeps")  # fields of a workspace with records of results
 FIELDS = ("known", *LISTS, "made")  # fields of a workspace that say what belongs to it
@@ -81,9 +83,9 @@ def table(own: list[store.Artifact], found: store.Inventory, fields: dict, by: s
     Returns
     -------
     DataFrame
-        ``kind`` and ``title`` in words, ``bytes``, ``created`` and ``used`` (UTC), ``source`` (the title of what it was
-        made from), ``users`` (number of results computed from it), ``pinned``, ``again`` (whether it can be made
-        again), and ``folder`` and ``key``, by which the store finds it.
+        ``kind`` and ``title`` in words, ``bytes``, ``mb`` (the same, at least 0.01), ``created`` and ``used`` (UTC),
+        ``source`` (the title of what it was made from), ``users`` (number of results computed from it), ``pinned``,
+        ``again`` (whether it can be made again), and ``folder`` and ``key``, by which the store finds it.
     """
     titles, users = titles_of(own, found, fields), _users(own, found)
     lines = [
@@ -91,6 +93,7 @@ def table(own: list[store.Artifact], found: store.Inventory, fields: dict, by: s
             "kind": kind_words(one),
             "title": titles[one.key],
             "bytes": one.bytes,
+            "mb": max(LEAST_SHOWN, one.bytes / 1e6),
             "created": pd.Timestamp(one.created, unit="s", tz="UTC"),
             "used": pd.Timestamp(one.used, unit="s", tz="UTC"),
             "source": _source(one, titles, fields),
@@ -102,7 +105,7 @@ def table(own: list[store.Artifact], found: store.Inventory, fields: dict, by: s
         }
         for one in sorted(own, key=lambda one: (-one.bytes, one.key))
     ]
-    columns = ["kind", "title", "bytes", "created", "used", "source", "users", "pinned", "again", "folder", "key"]
+    columns = ["kind", "title", "bytes", "mb", "created", "used", "source", "users", "pinned", "again", "folder", "key"]
     return pd.DataFrame(lines, columns=columns)
 
 
@@ -110,6 +113,8 @@ def kind_words(one: store.Artifact) -> str:
     """Return what an artifact is, in words for users."""
     if one.kind == "datasets":
         return "data set"
+    if "count" in one.record:
+        return "trainings of a sweep"
     return KIND_WORDS.get(one.record.get("task"), one.kind.replace("-", " "))
 
 
@@ -147,6 +152,8 @@ def _short(record) -> str:
 def _title(one, titles) -> str:
     """Return the title of a result of another kind: what it was computed from."""
     of = [titles[key] for key in one.inputs.values() if key in titles]
+    if "count" in one.record:
+        return f"{one.record['count']:,} trainings of {one.record['model']} on {of[0] if of else 'a data set'}"
     return f"{kind_words(one)} of {of[0]}" if of else str(one.record.get("dataset") or kind_words(one))
 
 

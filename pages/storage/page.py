@@ -5,7 +5,7 @@ import os
 import streamlit as st
 
 from pages.shared import actions, format, server, tables, workspace
-from pages.storage import carry, delete, owned
+from pages.storage import carry, delete, owned, trials
 from xmlcore import store
 from xmlcore.store.limit import BOUND_VARIABLE
 
@@ -18,11 +18,13 @@ def main() -> None:
     st.title("Storage")
     found = server.inventory()
     fields = {name: workspace.get(name) for name in owned.FIELDS}
-    own = owned.of_workspace(found, fields)
+    listed = owned.of_workspace(found, fields)
+    lines = listed + trials.groups(found, fields["sweeps"], server.pinner(workspace.token()))
+    own = trials.spread(lines, found, fields["sweeps"])
     _answer(own, found)
     delete.offer_undo()
-    if own:
-        _table(own, found, fields)
+    if lines:
+        _table(lines, own, found, fields)
     carry.show(own, fields)
     _room(found)
 
@@ -52,10 +54,13 @@ def _answer(own, found):
         st.caption(f":material/history: {format.since(removal.when)}: {format.plain(removal)}.")
 
 
-def _table(own, found, fields):
-    """Show what the workspace keeps, and what can be done with the lines that are ticked."""
+def _table(lines, own, found, fields):
+    """Show what the workspace keeps, and what can be done with the lines that are ticked.
+
+    ``lines`` has a line for the trainings of each sweep, and ``own`` the trainings themselves.
+    """
     by = server.pinner(workspace.token())
-    frame = owned.table(own, found, fields, by)
+    frame = owned.table(lines, found, fields, by)
     column = st.column_config
     ticked = tables.show(
         frame,
@@ -63,7 +68,7 @@ def _table(own, found, fields):
         {
             "title": column.TextColumn("Title", width=205),
             "kind": column.TextColumn("What", width=140),
-            "bytes": column.NumberColumn("Size", format="bytes", width=80),
+            "mb": column.NumberColumn("Size", format="%.2f MB", width=85),
             "created": column.DatetimeColumn("Made", format="distance", width=110),
             "used": column.DatetimeColumn("Last used", format="distance", width=110),
             "source": column.TextColumn("Made from", width=140),
@@ -73,11 +78,12 @@ def _table(own, found, fields):
         height=tables.height(len(frame), HEIGHT),
         on_select="rerun",
         selection_mode="multi-row",
-        column_order=["title", "bytes", "kind", "used", "created", "source", "users", "pinned"],
+        column_order=["title", "mb", "kind", "used", "created", "source", "users", "pinned"],
     )
-    lines = [line for line in ticked.selection.rows if line < len(frame)]
-    by_name = {one.name: one for one in own}
-    chosen = [by_name[frame["folder"].iloc[line], frame["key"].iloc[line]] for line in lines]
+    rows = [row for row in ticked.selection.rows if row < len(frame)]
+    by_name = {one.name: one for one in lines}
+    chosen = [by_name[frame["folder"].iloc[row], frame["key"].iloc[row]] for row in rows]
+    members = trials.spread(chosen, found, fields["sweeps"])
     if not chosen:
         st.caption(f"{format.count(len(frame), 'line')}, the largest first. Tick some to delete or pin them.")
         return
@@ -89,13 +95,15 @@ def _table(own, found, fields):
             key="storage.pin",
             icon=":material/keep_off:" if pinned else ":material/keep:",
             on_click=_pin,
-            args=(chosen, by, not pinned),
+            args=(members, by, not pinned),
             help="What is pinned, and what it was made from, is not removed to make room.",
         )
         if actions.button("Delete …", key="storage.delete", icon=":material/delete:"):
             if workspace.refuse():
                 st.rerun()
-            delete.ask(chosen, delete.with_dependents(chosen, own, found), owned.titles_of(own, found, fields), found)
+            members = delete.with_trials(chosen, found, fields["sweeps"])
+            goes = delete.with_dependents(members, own, found)
+            delete.ask(chosen, goes, len(goes) - len(members), owned.titles_of(lines + goes, found, fields), found)
 
 
 def _pin(chosen, by, pin):

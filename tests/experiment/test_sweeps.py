@@ -10,7 +10,7 @@ import pytest
 
 from xmlcore import experiment, jobs, store
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment import sweep_settings, sweeps
+from xmlcore.experiment import sweep_drive, sweep_settings, sweeps
 from xmlcore.progress import Cancelled
 
 GRID = {"max_leaf_labels": [2, 12], "C": [0.01, 10.0]}
@@ -286,6 +286,60 @@ def test_trainings_belong_to_all_who_want_the_sweep(easy, calls, queue, monkeypa
     *later, first = queue.jobs()
     assert first.owners == ("a",) and {owner for job in later for owner in job.owners} == {"a", "b"}
     assert made(easy).exists() and len(calls) == 4
+
+
+def test_a_sweep_that_is_stopped_does_not_stop_trainings_that_another_of_this_owner_needs(
+    easy, calls, queue, monkeypatch
+):
+    go_on, train = threading.Event(), experiment.KINDS["trial"].run
+
+    def run(task, progress, files=None):
+        while not go_on.wait(0.02):
+            progress("Training nodes", 0.5)
+        return train(task)
+
+    monkeypatch.setattr(experiment.KINDS["trial"], "run", run)
+    one = experiment.Driver(made(easy, grid={"C": [1.0, 2.0]}), queue, owner="me")
+    other = experiment.Driver(made(easy, grid={"C": [2.0, 3.0]}), queue, owner="me")
+    while len(one.jobs) < 2 or len(other.jobs) < 2:
+        time.sleep(0.01)
+    (shared,) = set(one.jobs) & set(other.jobs)
+    one.stop(wait=20)
+    states = {job.plan.task["params"]["params"]["C"]: (job.active, job.cancelling) for job in queue.jobs()}
+    assert states[2.0] == states[3.0] == (True, False) and (states[1.0][1] or not states[1.0][0])
+    go_on.set()
+    other._thread.join(30)
+    found = made(easy, grid={"C": [2.0, 3.0]}).load()
+    assert found.trials["state"].tolist() == ["done", "done"] and found.lost == 0 and not other.failures
+    assert shared in set(found.trials["key"]) and not sweep_drive._wanted
+
+
+def test_trials_of_a_sweep_that_is_not_finished_are_not_removed_to_make_room(easy, calls):
+    def stop_after_three(phase, fraction, detail=""):
+        if len(calls) == 3:
+            raise Cancelled
+
+    later = time.time() + 1e5
+    with pytest.raises(Cancelled):
+        quick(easy, progress=stop_after_three)
+    task = made(easy)
+    needed = experiment.needed_by_sweeps()  # from the disk, as after a restart
+    assert needed == {task.fingerprint, *(line["key"] for line in task.plan().trials)}
+    store.make_room(needed, most=0, now=later)
+    assert task.plan().done == 2 and store.exists("datasets", task.fingerprint)
+    quick(easy)
+    assert experiment.needed_by_sweeps() == set()
+    store.make_room(experiment.needed_by_sweeps(), most=0, now=later)
+    assert not list(store.entries("trials"))
+
+
+def test_an_unfinished_sweep_that_nobody_goes_on_with_is_not_waited_for_for_ever(easy, calls, monkeypatch):
+    experiment.sweep_unfinished.note("ab" * 16, "cd" * 16, ["ef" * 16])
+    assert len(experiment.needed_by_sweeps()) == 2
+    (store.cache_root() / "sweeps" / f"{'00' * 16}.json").write_text("{damaged")
+    assert len(experiment.needed_by_sweeps()) == 2
+    monkeypatch.setattr(experiment.sweep_unfinished, "OLDEST", -1.0)
+    assert experiment.needed_by_sweeps() == set()
 
 
 def test_as_many_trainings_run_as_a_function_allows_by_then(easy, calls, queue, monkeypatch):

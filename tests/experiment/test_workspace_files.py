@@ -102,7 +102,63 @@ def test_what_an_early_version_made_is_left_out_and_said(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["w.zip"]
 
 
+# --- sweeps
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """The bytes of the file of a sweep, its task as a record, and its result."""
+    root = tmp_path_factory.mktemp("swept")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XMLCORE_CACHE", str(root / "cache"))
+        grid = {"C": [0.5, 1.0]}
+        found = experiment.sweep(word_data(), "OneVsRest", grid, test=False)
+        (record,) = store.entries("sweeps")
+        said = experiment.export_workspace(root / "w.zip", [record["key"]])
+        assert said == {"count": 3, "left_out": {}}  # the data set and two trials
+        task = experiment.task("sweep", record["inputs"], record["params"])
+    return (root / "w.zip").read_bytes(), task.to_record(), found
+
+
+@pytest.fixture
+def sweep_file(swept, tmp_path):
+    path = tmp_path / "w.zip"
+    path.write_bytes(swept[0])
+    return path
+
+
+def test_a_sweep_comes_back_with_its_trials_and_its_result_follows_from_them(swept, sweep_file):
+    _, record, expected = swept
+    made = experiment.import_workspace(sweep_file)
+    task = experiment.from_record(record)
+    (listed,) = made["contents"]["sweeps"]
+    assert listed["key"] == task.key and listed["params"] == task.params and made["contents"]["made"] == []
+    assert (made["added"], made["there"]) == (3, 0) and experiment.made_by("sweeps", task.key) == "imported"
+    found = task.load()
+    assert found.best == expected.best and found.trials.equals(expected.trials) and found.table.equals(expected.table)
+    assert task.plan().complete
+    assert experiment.import_workspace(sweep_file)["added"] == 0
+
+
+def test_a_sweep_that_lacks_a_trial_is_listed_and_can_be_resumed(swept, sweep_file):
+    rewritten(sweep_file, only_first_trial)
+    made = experiment.import_workspace(sweep_file)
+    task = experiment.from_record(swept[1])
+    assert not task.exists() and task.plan().done == 1 and made["contents"]["sweeps"][0]["stopped"] is True
+
+
 # --- files that are not what they say
+
+
+def only_first_trial(files):
+    """Remove all trials but one: the changes below are of the one artifact of a kind."""
+    manifest = json.loads(files["workspace.json"])
+    _, *others = [one for one in manifest["artifacts"] if one["kind"] == "trials"]
+    for one in others:
+        manifest["artifacts"].remove(one)
+        for name in [name for name in files if name.startswith(f"trials/{one['key']}/")]:
+            del files[name]
+    files["workspace.json"] = json.dumps(manifest).encode()
 
 
 def rewritten(path, change):
@@ -262,6 +318,31 @@ def test_a_file_that_is_not_what_it_says_is_refused_and_nothing_of_it_is_kept(fi
         experiment.import_workspace(file)
     assert store.inventory().artifacts == {}
     assert not list((store.cache_root() / "given").glob("*"))
+
+
+HOSTILE_SWEEPS = {
+    "other settings": (
+        change_list(lambda m: m["contents"]["sweeps"][0]["params"].update(seed=5)),
+        "do not belong to its key",
+    ),
+    "no settings": (change_list(lambda m: m["contents"]["sweeps"][0].update(params=7)), "does not have"),
+    "trial without measures": (lambda files: in_value("trials", lambda t: t.update(measures=None))(files), "no result"),
+    "trial with a strange error": (
+        lambda files: in_value("trials", lambda t: t.update(error=["x"]))(files),
+        "no result of its kind",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_SWEEPS)
+def test_a_sweep_that_is_not_what_it_says_is_refused_and_nothing_of_it_is_kept(sweep_file, name):
+    change, reason = HOSTILE_SWEEPS[name]
+
+    rewritten(sweep_file, only_first_trial)
+    rewritten(sweep_file, change)
+    with pytest.raises(experiment.WorkspaceFileError, match=reason):
+        experiment.import_workspace(sweep_file)
+    assert store.inventory().artifacts == {}
 
 
 def test_a_file_that_is_cut_off_or_no_zip_is_refused(file):

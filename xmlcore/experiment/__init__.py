@@ -23,6 +23,7 @@ from xmlcore.experiment import (  # noqa: F401
     robustness,
     split,
     statistics,
+    sweep_unfinished,
     synthetic,
     trees,
 )
@@ -49,6 +50,7 @@ from xmlcore.experiment.side_by_side import model_style, model_title
 from xmlcore.experiment.submitting import submit
 from xmlcore.experiment.sweep_drive import Driver, sweep
 from xmlcore.experiment.sweep_trials import held_out, without_held_out
+from xmlcore.experiment.sweep_unfinished import needed as needed_by_sweeps
 from xmlcore.experiment.sweeps import Sweep
 from xmlcore.experiment.synthetic import scaled
 from xmlcore.experiment.task import (
@@ -125,6 +127,7 @@ __all__ = [
     "most_adversaries",
     "pack_fitted",
     "pack_run",
+    "needed_by_sweeps",
     "parameters",
     "prefix_measures",
     "prefix_points",

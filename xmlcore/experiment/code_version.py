@@ -48,6 +48,7 @@ LEFT_OUT = frozenset(
         "experiment/run_code.py",
         "experiment/side_by_side.py",
         "experiment/submitting.py",
+        "experiment/sweep_unfinished.py",
         "experiment/twins.py",
         "experiment/warm_up.py",
         "experiment/workspace_files.py",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from xmlcore.jobs import Queue
 
 EVERY = 0.1  # seconds between two looks at the jobs
+_sharing = threading.Lock()  # held while jobs are asked for or let go: sweeps of one owner may have trials in common
+_wanted: dict[tuple[str, str], set[int]] = {}  # id and owner of a job -> ids of the dicts of jobs that have it
 
 
 def sweep(
@@ -157,11 +159,14 @@ def drive(
     jobs, failures = {} if jobs is None else jobs, {} if failures is None else failures
     stopped = threading.Event() if stopped is None else stopped
     owners = owner if callable(owner) else lambda: {owner}
-    asked: set[str] = set()
+    asked, noted = set[str](), 0
     data = in_use_or_saved(made.fingerprint)  # kept in memory, so that it is not read for each estimate
     try:
         plan = made.plan()
         while not plan.complete and not stopped.is_set():
+            if len(plan.trials) > noted:
+                made.note(plan)
+                noted = len(plan.trials)
             most = at_once() if callable(at_once) else at_once
             for trial in plan.waiting:
                 if most is not None and len(jobs) >= most:
@@ -169,13 +174,15 @@ def drive(
                 if trial.key not in jobs:
                     estimate, title = trial.estimate_on(data), _title(made, trial)
                     for one in owners():
-                        jobs[trial.key] = submit(queue, trial, one, title, estimate=estimate)
+                        with _sharing:
+                            jobs[trial.key] = job = submit(queue, trial, one, title, estimate=estimate)
+                            _wanted.setdefault((job.id, one), set()).add(id(jobs))
                         asked.add(one)
             _wait(jobs, plan, progress, stopped)
             for key, job in list(jobs.items()):
                 if job.active:
                     continue
-                del jobs[key]
+                _forget(jobs, key, asked)
                 if job.state == "cancelled":
                     failures[key] = "This training was stopped."
                 elif job.state == "failed":
@@ -186,11 +193,41 @@ def drive(
         if plan.complete:
             with store.writing(made.folder, made.key, replace=True, **made.facts()) as path:
                 store.write_value(path, made.value(plan))
+            made.after_keeping()
         return plan.complete
     finally:
-        for job in list(jobs.values()):
-            for one in asked:
-                queue.cancel(job.id, owner=one)
+        for one in asked:
+            let_go(queue, jobs, one)
+
+
+def let_go(queue: "Queue", jobs: dict, owner: str) -> None:
+    """Stop the trials of a sweep for an owner, without those that another sweep of this owner needs.
+
+    Parameters
+    ----------
+    queue : xmlcore.jobs.Queue
+    jobs : dict
+        The jobs of the sweep, which :func:`drive` was given.
+    owner : str
+    """
+    for job in list(jobs.values()):
+        with _sharing:
+            wanted = _wanted.get((job.id, owner), set())
+            wanted.discard(id(jobs))
+            if not wanted:
+                _wanted.pop((job.id, owner), None)
+                queue.cancel(job.id, owner=owner)
+
+
+def _forget(jobs, key, owners) -> None:
+    """Remove a job that has ended from those of a sweep."""
+    job = jobs.pop(key)
+    with _sharing:
+        for owner in owners:
+            wanted = _wanted.get((job.id, owner), set())
+            wanted.discard(id(jobs))
+            if not wanted:
+                _wanted.pop((job.id, owner), None)
 
 
 def _wait(jobs, plan, progress, stopped) -> None:

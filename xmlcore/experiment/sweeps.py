@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xmlcore import store
+from xmlcore.experiment import sweep_unfinished
 from xmlcore.experiment.sweep_settings import METHODS, checked_grid, settings_of
 from xmlcore.experiment.sweep_trials import TrainTrial, Trial
 from xmlcore.experiment.task import Estimate, Task, keep, load, register, task
@@ -404,12 +405,25 @@ class SweepSettings(Task):
         failures: dict[str, str] = {}
         plan = self.plan()
         while not plan.complete:
+            self.note(plan)
             for at, trial in enumerate(plan.waiting):
                 keep(trial, _as_part(progress, plan.done + at, plan.total))
                 if kept_trial(trial.key) is None:
                     failures[trial.key] = UNREADABLE
             plan = self.plan(failures)
         return self.value(plan)
+
+    def note(self, plan: Plan) -> None:
+        """Have the trials of a sweep that is not finished stay in the store.
+
+        Parameters
+        ----------
+        plan : Plan
+        """
+        sweep_unfinished.note(self.key, self.fingerprint, [line["key"] for line in plan.trials])
+
+    def after_keeping(self):
+        sweep_unfinished.forget(self.key)
 
 
 def _as_part(progress, done, total):

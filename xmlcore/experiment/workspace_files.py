@@ -8,7 +8,8 @@
 
 ``workspace.json`` has ``format``, ``version``, ``created``, ``xmlcore``, ``contents`` (what a workspace lists) and
 ``artifacts``: for each its ``kind``, ``key``, ``record`` and ``files`` (size and CRC-32 by name). There is no pickle in
-the file; :mod:`xmlcore.experiment.workspace_reading` reads it.
+the file; :mod:`xmlcore.experiment.workspace_reading` reads it. Of a sweep its trials are artifacts, and ``contents``
+has its settings: its result follows from the trials.
 """
 
 import json
@@ -47,11 +48,12 @@ def export_workspace(path, keys, contents: dict | None = None, progress: Progres
     path : str or path-like
         The file, a zip archive; it is replaced if it exists.
     keys : list of str
-        Keys of runs, selections and other results, and fingerprints of data sets. What they were computed from is
-        added.
+        Keys of runs, selections and other results, and fingerprints of data sets. What they were computed from, and
+        the trials of sweeps, are added.
     contents : dict, optional
         What a workspace lists: ``known``, the data sets by fingerprint; ``runs`` and ``selections``, records with
-        names, tags and notes; ``made``, pairs of kind and key. By default, all that is written, without such names.
+        names, tags and notes; ``sweeps``, records with key, fingerprint, parameters and time; ``made``, pairs of kind
+        and key. By default, all that is written, without such names.
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
@@ -66,7 +68,7 @@ def export_workspace(path, keys, contents: dict | None = None, progress: Progres
         Nothing is kept under one of the keys.
     """
     found = store.inventory()
-    wanted, left_out = _closure(found, keys)
+    wanted, sweeps, left_out = _closure(found, keys)
     path = Path(path)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
     os.close(handle)
@@ -87,7 +89,7 @@ def export_workspace(path, keys, contents: dict | None = None, progress: Progres
                 "version": VERSION,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 "xmlcore": __version__,
-                "contents": _listed(contents, wanted, written),
+                "contents": _listed(contents, wanted, sweeps, written),
                 "artifacts": written,
             }
             archive.writestr(MANIFEST, json.dumps(manifest))
@@ -99,8 +101,8 @@ def export_workspace(path, keys, contents: dict | None = None, progress: Progres
 
 
 def _closure(found, keys):
-    """Return artifacts and all that they were computed from, inputs first; and how many are left out, by the reason."""
-    order, left_out = {}, Counter()
+    """Return artifacts after all that they were computed from, sweeps, and how many are left out, by the reason."""
+    order, sweeps, left_out = {}, [], Counter()
 
     def add(key) -> bool:
         """Add what has a key, after its inputs; return whether all of that is kept and can be written."""
@@ -112,8 +114,9 @@ def _closure(found, keys):
                 left_out["made by an early version"] += 1
                 complete = False
             elif one.kind == "sweeps":
-                left_out["a sweep stays on the machine that has its trials"] += 1
-                complete = False
+                sweeps.append(one)
+                for trial in _trials(one):
+                    add(trial)
             elif not all([add(other) for other in one.inputs.values()]) or not _has_inputs(found, one):
                 left_out["what it was computed from is gone"] += 1
                 complete = False
@@ -125,7 +128,15 @@ def _closure(found, keys):
         if not found.with_key(key):
             raise KeyError(f"nothing is kept under {key}")
         add(key)
-    return list(order.values()), left_out
+    return list(order.values()), sweeps, left_out
+
+
+def _trials(sweep) -> list[str]:
+    """Return the keys of the trials of a kept sweep."""
+    try:
+        return earlier.read(sweep.kind, sweep.key)["trials"]["key"].tolist()
+    except (store.StoreError, KeyError, TypeError, AttributeError):
+        return []
 
 
 def _has_inputs(found, one) -> bool:
@@ -184,11 +195,11 @@ class _Counted:
         self._file.close()
 
 
-def _listed(contents, wanted, written) -> dict:
+def _listed(contents, wanted, sweeps, written) -> dict:
     """Return what a workspace lists, without what was not written."""
     there = {(one["kind"], one["key"]) for one in written}
     if contents is None:
-        contents = _contents_of(wanted)
+        contents = _contents_of(wanted) | {"sweeps": [_record_of(one) for one in sweeps]}
     runs, selections = (
         [r for r in contents.get(name, ()) if (name, r["key"]) in there] for name in ("runs", "selections")
     )
@@ -196,8 +207,15 @@ def _listed(contents, wanted, written) -> dict:
         "known": {key: entry for key, entry in contents.get("known", {}).items() if (DATASETS, key) in there},
         "runs": runs,
         "selections": selections,
+        "sweeps": [one for one in contents.get("sweeps", ()) if (DATASETS, one["fingerprint"]) in there],
         "made": [list(pair) for pair in contents.get("made", ()) if tuple(pair) in there],
     }
+
+
+def _record_of(sweep) -> dict:
+    """Return the record of a kept sweep, as a workspace lists it."""
+    about = {"key": sweep.key, "fingerprint": sweep.inputs["dataset"], "params": sweep.record["params"]}
+    return about | {"asked": sweep.created}
 
 
 def _contents_of(artifacts) -> dict:
@@ -208,6 +226,6 @@ def _contents_of(artifacts) -> dict:
             known[one.key] = {"name": one.record.get("name", "data"), "source": "upload", "notes": []}
         elif one.kind in lists:
             lists[one.kind].append({"key": one.key, "created": one.record["created"]})
-        else:
+        elif one.kind != "trials":
             made.append([one.kind, one.key])
     return {"known": known, **lists, "made": made}

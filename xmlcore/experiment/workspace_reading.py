@@ -8,11 +8,13 @@ import tempfile
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from xmlcore import store
 from xmlcore.experiment.catalog import with_additions
 from xmlcore.experiment.portable import NotPortableError, unpack
 from xmlcore.experiment.read import MAX_FEATURES, MAX_LABELS
+from xmlcore.experiment.sweeps import MEASURES
 from xmlcore.experiment.task import KINDS, task
 from xmlcore.experiment.workspace_files import (
     ARRAYS,
@@ -34,6 +36,7 @@ MAX_VALUE = 300_000_000  # bytes of a value without its arrays
 MEMORY = 3  # times the size of its arrays that reading an artifact may take
 MAX_ARTIFACTS = 20_000
 LONGEST_TEXT = 5000  # characters of a name or a note
+LATEST = 4e9  # seconds since 1970: later times are none
 _KEY = re.compile(r"[0-9a-f]{32}")
 _ON_DAMAGE = "Export it again, and check that the file was copied whole."
 
@@ -85,13 +88,16 @@ def import_workspace(path, progress: Progress = silent, max_bytes: int = MAX_BYT
                     if _keep(archive, one, Path(inside)):
                         added.append(one)
         contents = _contents(manifest.get("contents"), artifacts)
+        for sweep in contents["sweeps"]:
+            added += _keep_sweep(sweep)
     except BaseException as error:
         for one in reversed(added):
             store.delete(one.kind, one.key)
         if isinstance(error, ZIP_ERRORS):
             raise WorkspaceFileError(f"the file is damaged, or no zip archive ({error}). {_ON_DAMAGE}") from error
         raise
-    return {"contents": contents, "added": len(added), "there": len(artifacts) - len(added)}
+    new = sum(isinstance(one, _Described) for one in added)
+    return {"contents": contents, "added": new, "there": len(artifacts) - new}
 
 
 def _manifest(archive, max_bytes) -> dict:
@@ -283,6 +289,8 @@ def _check_result(value, one):
         if value["fingerprint"] != one.task.fingerprint or value["model"] != one.task.params["model"]:
             raise ValueError("it is of another model or data set")
         value["measures"][["measure", "k", "value"]].astype({"k": int, "value": float})
+    elif one.task.kind == "trial":
+        _check_trial(value, one.task)
     elif one.task.kind == "select":
         selected = value["selected"]
         if (
@@ -291,6 +299,42 @@ def _check_result(value, one):
             or not _within(selected, 0, facts["n_features"])
         ):
             raise ValueError("its features are not those of the data set")
+
+
+def _check_trial(value, trial):
+    """Raise an exception unless a trial has all measures by which a sweep may choose, or a reason why it has none."""
+    if not (isinstance(value["error"], str) and float(value["seconds"]) >= 0 and int(value["n_rows"]) > 0):
+        raise ValueError("it has no time, no rows, or no text for its error")
+    if value["error"]:
+        if value["measures"] is not None:
+            raise ValueError("it has failed, and has measures")
+        return
+    found = value["measures"][["measure", "k", "value"]].astype({"k": int, "value": float})
+    known = set(zip(found["measure"], found["k"]))
+    needed = {(f"{name}@k", k) for name in MEASURES for k in range(1, trial.params["k"] + 1)}
+    if not needed <= known or not found["value"].between(0, 1).all():
+        raise ValueError("it lacks measures")
+
+
+def _keep_sweep(record) -> list:
+    """Keep the result of a sweep, which follows from its trials if all are there; return what is new."""
+    made = task("sweep", {"dataset": record["fingerprint"]}, record["params"])
+    if made.exists() or made.n_trials > MAX_ARTIFACTS:
+        return []
+    plan = made.plan()
+    if not plan.complete:
+        return []
+    imported = datetime.now(UTC).isoformat(timespec="seconds")
+    with store.writing(made.folder, made.key, **made.facts(), imported=imported) as path:
+        store.write_value(path, made.value(plan))
+    return [_Kept(made.folder, made.key)]
+
+
+class _Kept(NamedTuple):
+    """Kind and key of an artifact."""
+
+    kind: str
+    key: str
 
 
 def _within(ids, least, end) -> bool:
@@ -325,8 +369,29 @@ def _contents(contents, artifacts) -> dict:
             one = there.get((kind, record.get("key"))) if isinstance(record, dict) else None
             if one is not None:
                 records.append(_listed(record, one))
-    made = [[kind, key] for kind, key in there if kind not in (DATASETS, *lists)]
-    return {"known": known, **lists, "made": made}
+    made = [[kind, key] for kind, key in there if kind not in (DATASETS, "trials", *lists)]
+    return {"known": known, **lists, "sweeps": _sweeps(given.get("sweeps"), there), "made": made}
+
+
+def _sweeps(records, there) -> list[dict]:
+    """Return the records of sweeps whose settings give their keys, and whose data sets are in the file."""
+    found = []
+    for record in records if isinstance(records, list) else ():
+        fingerprint = record.get("fingerprint") if isinstance(record, dict) else None
+        if not isinstance(fingerprint, str) or (DATASETS, fingerprint) not in there:
+            continue
+        try:
+            made = task("sweep", {"dataset": fingerprint}, record["params"])
+            asked = float(record.get("asked") or 0)
+        except Exception as error:  # parameters of any form
+            problem = f"{type(error).__name__}: {error}"
+            raise WorkspaceFileError(f"a sweep has settings that this version does not have ({problem})") from None
+        if made.key != record.get("key"):
+            raise WorkspaceFileError("a sweep has settings that do not belong to its key")
+        # Stopped: one that is not complete is not thought to be interrupted here, and can be resumed.
+        about = {"key": made.key, "fingerprint": fingerprint, "params": made.params, "stopped": True}
+        found.append(about | {"asked": asked if 0 <= asked < LATEST else 0.0})
+    return found
 
 
 def _listed(record, one) -> dict:

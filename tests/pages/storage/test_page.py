@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests import many_runs
-from tests.pages.making import train, word_data, workspace_path
+from tests.pages.making import train, use, word_data, workspace_path
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 
@@ -81,6 +81,45 @@ def test_a_data_set_goes_with_all_that_was_computed_from_it_and_its_space_is_fre
     assert not store.exists("datasets", fingerprint) and store.exists("runs", key), "the run is still listed"
     page.go("storage").press("storage.free")
     assert store.bytes_aside() == 0
+
+
+def swept(page, values):
+    """Keep a sweep on the words, and list it in the workspace of a session; return its task."""
+    data = word_data()
+    grid, fingerprint = {"C": values}, use(page, data)
+    task = experiment.task("sweep", {"dataset": fingerprint}, {"model": "OneVsRest", "grid": grid})
+    experiment.keep(task)
+    path = workspace_path(page)
+    stored = json.loads(path.read_text())
+    stored["sweeps"].append({"key": task.key, "fingerprint": fingerprint, "params": task.params, "asked": 1.0})
+    path.write_text(json.dumps(stored))
+    return task
+
+
+def test_the_trainings_of_a_sweep_share_a_line_and_go_with_it_unless_another_sweep_has_them(ready):
+    from pages.storage import delete, trials
+
+    one, other = swept(ready, [0.5, 1.0]), swept(ready, [1.0, 2.0])
+    ready.go("storage")
+    frame = table(ready)
+    lines = frame[frame["kind"] == "trainings of a sweep"]
+    assert lines.index.tolist() == ["2 trainings of OneVsRest on words"] * 2 and (lines["bytes"] > 0).all()
+    # Three trainings, of which one is of both sweeps, and two sweeps; and the description of the first data set.
+    assert "2 data sets and 6 results" in ready.text()
+
+    found, sweeps = store.inventory(), json.loads(workspace_path(ready).read_text())["sweeps"]
+    goes = in_session(ready, lambda: delete.with_trials([artifact("sweeps", one.key)], found, sweeps))
+    assert sorted(item.kind for item in goes) == ["sweeps", "trials", "trials"]
+    ready.at.session_state[delete.DELETED] = in_session(ready, lambda: delete.delete(goes, found))
+    assert not one.exists() and other.exists() and other.plan().done == 2 and one.plan().done == 1
+    ready.go("storage").press("storage.undo").run()
+    assert one.exists() and one.plan().done == 2
+
+    line = next(line for line in trials.groups(found, sweeps, "0") if other.key in line.key)
+    goes = in_session(ready, lambda: delete.with_trials([line], found, sweeps))
+    assert [item.kind for item in goes] == ["trials"] * 2
+    in_session(ready, lambda: delete.delete(goes, found))
+    assert other.exists() and one.plan().done == 2 and other.plan().done == 1  # the first sweep has the other one
 
 
 def test_what_another_workspace_lists_stays_on_the_disk(measured, session):
