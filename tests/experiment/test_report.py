@@ -27,15 +27,15 @@ def difference(value, low, high, p):
     return Difference("P@k", 1, 0.5 + value, 0.5, value, low, high, p, "permutation", False, 100, 2000, 0.95)
 
 
-def test_a_difference_is_said_with_its_interval_and_how_often_chance_gives_it():
+def test_a_difference_is_said_with_its_interval_and_how_often_equal_models_would_differ_so_much():
     say = side_by_side.difference_in_words
     assert say(difference(0.021, 0.013, 0.029, 1 / 2001), "PLT", "LdSM") == (
-        "PLT is better than LdSM in P@1 by 2.1 points (1.3 to 2.9); chance alone gives such a difference in less than "
-        "1 of 1,000 cases."
+        "PLT is better than LdSM in P@1 by 2.1 points (1.3 to 2.9): if both were equally good, so large a difference "
+        "would be seen in less than 1 of 1,000 cases."
     )
     assert say(difference(-0.01, -0.03, 0.01, 0.31), "PLT", "LdSM") == (
-        "LdSM is better than PLT in P@1 by 1.0 points (−1.0 to 3.0), which may be chance: chance alone gives such a "
-        "difference in 31 of 100 cases."
+        "LdSM is better than PLT in P@1 by 1.0 points (−1.0 to 3.0) on these test rows. This does not show that one is "
+        "better: if both were equally good, so large a difference would be seen in 31 of 100 cases."
     )
     assert "5 of 1,000 cases" in say(difference(0.02, 0.01, 0.03, 0.005), "a", "b")
     assert say(difference(0.0, -0.01, 0.01, 1.0), "a", "b") == "a and b are equal in P@1."

@@ -207,9 +207,12 @@ def _answer(data, kept, lines, measure) -> str:
         points = f"{100 * test.difference:+.1f} points ({100 * test.low:.1f} to {100 * test.high:.1f})".replace(
             "-", "−"
         )
-        sure = "more than chance explains" if test.p_holm < 0.05 else "which may be chance"
-        said.append(f"Against {html.escape(test.b)}: {points}, {sure} (p = {test.p_holm:.2g}).")
-    return " ".join(said) + " <small>p is of a permutation test over test rows, corrected by Holm’s method.</small>"
+        sure = "" if test.p_holm < side_by_side.SURE else ", which does not show that one is better"
+        said.append(f"Against {html.escape(test.b)}: {points}{sure} (p = {test.p_holm:.2g}).")
+    return " ".join(said) + (
+        " <small>p is the share of cases in which two equally good models would differ so much: by a permutation test "
+        "over test rows, corrected by Holm’s method.</small>"
+    )
 
 
 def _table_of_runs(lines, measure) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from xmlcore.metrics import Difference
 
 COMPARED = ("P@k", "nDCG@k", "PSP@k", "micro F1@k")
+SURE = 0.05  # differences with a smaller p are called real
 PROPENSITY = ("PSP@k", "PSnDCG@k")
 
 
@@ -238,8 +239,8 @@ def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1
     Returns
     -------
     str
-        ``PLT is better than LdSM in P@1 by 2.1 points (1.3 to 2.9); chance alone gives such a difference in less than 1
-        of 1,000 cases.``
+        ``PLT is better than LdSM in P@1 by 2.1 points (1.3 to 2.9): if both were equally good, so large a difference
+        would be seen in less than 1 of 1,000 cases.``
     """
     if not np.isfinite(found.difference) or not np.isfinite(found.p_value):
         return f"{measure} of {a} and {b} cannot be compared: it is not defined here."
@@ -249,11 +250,11 @@ def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1
     low, high = sorted((sign * found.low, sign * found.high))
     digits = 1 if abs(found.difference) >= 0.00095 else 2
     points, low, high = (f"{100 * value:.{digits}f}".replace("-", "−") for value in (abs(found.difference), low, high))
-    share = _share(found.p_value)
+    meaning = f"if both were equally good, so large a difference would be seen in {_share(found.p_value)} cases."
     said = f"{better} is better than {worse} in {measure} by {points} points ({low} to {high})"
-    if found.p_value < 0.05:
-        return f"{said}; chance alone gives such a difference in {share} cases."
-    return f"{said}, which may be chance: chance alone gives such a difference in {share} cases."
+    if found.p_value < SURE:
+        return f"{said}: {meaning}"
+    return f"{said} on these test rows. This does not show that one is better: {meaning}"
 
 
 def model_style(model: str, params: dict) -> str:
