@@ -5,6 +5,7 @@ import dataclasses
 import pandas as pd
 import streamlit as st
 
+from pages.compare import more
 from pages.shared import format, run_changes, server, settings, workspace
 from xmlcore import experiment, store
 
@@ -29,11 +30,12 @@ class Choice:
     text: str = ""
     archived: bool = False
     every: bool = False  # all parameters
+    more: tuple = ()  # further measures
 
 
 @server.shared(max_entries=8, show_spinner="Reading the results")
-def _kept(keys: str, changed: int) -> pd.DataFrame:
-    """Return the table of runs with these keys, as they were when the store was changed last."""
+def _kept(keys: str, changed: int, rounds: int) -> pd.DataFrame:
+    """Return the table of runs with these keys, as they were when the store or their measures were changed last."""
     return experiment.runs(keys.split())
 
 
@@ -44,7 +46,7 @@ def every() -> tuple[pd.DataFrame, dict]:
     ``named`` (whether there is one), ``tags`` (text), ``note``, ``archived``; ``dataset`` is its name here.
     """
     records = {record["key"]: record for record in workspace.get("runs")[::-1]}
-    frame = _kept(" ".join(records), store.changed("runs"))
+    frame = _kept(" ".join(records), store.changed("runs"), more.rounds())
     known = {fingerprint: entry["name"] for fingerprint, entry in workspace.get("known").items()}
     own = [records[key] for key in frame["key"]]
     frame = frame.assign(
@@ -90,7 +92,8 @@ def choose(frame) -> Choice:
         archived = False
         if frame["archived"].any():
             archived = st.toggle("Archived, too", **workspace.keep("compare.archived", False, **switch))
-    return Choice(measure, lines, dataset, model, tag, text.strip(), archived, parameters)
+        measures = more.choose()
+    return Choice(measure, lines, dataset, model, tag, text.strip(), archived, parameters, measures)
 
 
 def _select(label, name, options, said=None, width=150):

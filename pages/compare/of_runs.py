@@ -49,16 +49,20 @@ def in_words(found, a: str, b: str, measure: str) -> str:
 
 
 @server.shared(max_entries=20, show_spinner="Drawing test rows again")
-def _measures(keys: str):
-    """Return the measures of results with their intervals; ``run`` is the key."""
+def _measures(keys: str, more: str):
+    """Return the measures of results with their intervals, and those named in ``more``; ``run`` is the key."""
     runs = {key: server.run(key) for key in keys.split()}
     data = server.dataset(next(iter(runs.values())).fingerprint)
-    return side_by_side.measures_with_intervals(data, runs)
+    wanted = [*side_by_side.COMPARED, *(name for name in more.split("\n") if name not in ("", *side_by_side.COMPARED))]
+    return side_by_side.measures_with_intervals(data, runs, wanted)
 
 
-def measures(keys: list[str], names: dict):
-    """Return the measures of results on one data set with their intervals; ``run`` is the name."""
-    frame = _measures(" ".join(keys))
+def measures(keys: list[str], names: dict, more=()):
+    """Return the measures of results on one data set with their intervals; ``run`` is the name.
+
+    ``more`` has the names of further measures.
+    """
+    frame = _measures(" ".join(keys), "\n".join(more))
     return frame.assign(run=frame["run"].map(names))
 
 

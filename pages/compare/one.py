@@ -168,7 +168,9 @@ def _measures(line) -> None:
     """Show all measures of the table."""
     st.subheader("Measures")
     lines = ["| % | k = 1 | k = 3 | k = 5 |", "|:--|--:|--:|--:|"]
-    for measure in ("P", "nDCG", "PSP", "R", "PSnDCG"):
+    known = [name for name in dict.fromkeys(one.rpartition("@")[0] for one in experiment.MORE_MEASURES)
+             if line[f"{name}@1"] == line[f"{name}@1"]]  # fmt: skip
+    for measure in ("P", "nDCG", "PSP", "R", "PSnDCG", *known):
         values = " | ".join(
             f"{100 * line[f'{measure}@{k}']:.2f}" if line[f"{measure}@{k}"] == line[f"{measure}@{k}"] else "–"
             for k in results.KS

@@ -1,12 +1,12 @@
 """The Compare page: which model is best, on what, by how much, and is that sure?
 
-listed.py makes the lines of the table, table.py shows it, answer.py writes the first sentence; side.py puts several
-results side by side, pairs.py compares two of them, one.py shows all that is known of one.
+listed.py makes the lines of the table, table.py shows it, more.py adds measures, answer.py writes the first sentence;
+side.py puts several results side by side, pairs.py compares two of them, one.py shows all that is known of one.
 """
 
 import streamlit as st
 
-from pages.compare import answer, listed, one, side, table
+from pages.compare import answer, listed, more, one, side, table
 from pages.shared import run_changes
 
 
@@ -24,10 +24,12 @@ def main() -> None:
         return
     place = st.container()
     choice = listed.choose(frame)
-    lines = listed.grouped(listed.filtered(frame, choice), choice)
+    wanted = listed.filtered(frame, choice)
+    lines = listed.grouped(wanted, choice)
     with place:
         answer.sentence(lines, choice)
     table.show(lines, choice, len(frame))
+    more.take(wanted, choice)
     ticked = [k for k in table.chosen_keys() if k in records]
     table.buttons([records[k] for k in ticked], lines, frame, choice)
     side.show(listed.chosen(frame, lines, choice, set(ticked)), lines, choice)

@@ -3,9 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from pages.compare import across, of_runs, one, pairs
+from pages.compare import across, more, of_runs, one, pairs
 from pages.shared import charts, format, results, server, settings, tables, workspace
 from xmlcore import experiment, figures
+from xmlcore.experiment import side_by_side
 
 MOST = 12  # lines side by side
 FIRST = 4  # lines side by side while none is ticked
@@ -39,7 +40,7 @@ def show(chosen, lines, choice) -> None:
         st.caption("Tick two or more lines of one data set to put them side by side.")
     else:
         _header(keys, names, chosen, wanted, where)
-        _measures(keys, names, file_name)
+        _measures(keys, names, file_name, more.names(choice.more))
         _settings(keys, names, wanted)
         pairs.show(keys, names, choice.measure, file_name)
         server.fragment(_buckets)(keys, names, file_name)
@@ -80,9 +81,9 @@ def _header(keys, names, chosen, wanted, where) -> None:
             one.link(key, names[key])
 
 
-def _measures(keys, names, file_name) -> None:
-    """Show measures with intervals as a table and a figure."""
-    frame = of_runs.measures(keys, names)
+def _measures(keys, names, file_name, further) -> None:
+    """Show measures with intervals as a table and a figure; ``further`` ones are in the table and the files only."""
+    frame = of_runs.measures(keys, names, further)
     shown = _wide(frame)
     number, columns = st.column_config.TextColumn, {"measure": st.column_config.TextColumn("%", width=95, pinned=True)}
     tables.show(
@@ -109,9 +110,10 @@ def _measures(keys, names, file_name) -> None:
             f"{file_name}-measures.tex",
             "A table with booktabs: the best value bold, the second underlined, with intervals",
         )
+    drawn = frame[frame["measure"].isin(side_by_side.COMPARED)]
     charts.show_figure(
-        figures.measures_compared(frame),
-        frame,
+        figures.measures_compared(drawn),
+        drawn,
         f"{file_name}-side-by-side",
         "Points are measures over all test rows, lines their 95 % intervals. Two intervals may overlap although the "
         "difference is real, because both models are measured on the same rows: the test below says more.",

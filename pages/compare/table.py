@@ -99,10 +99,10 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     for name, (title, values, column) in _parameters(lines, choice).items():
         frame[name] = values
         columns[name] = column(title, width=max(70, min(160, 9 * len(title))))
-    for measure in SHOWN:
+    for measure in (*SHOWN, *choice.more):
         if measure != choice.measure:
             frame[measure] = 100 * lines[measure]
-            columns[measure] = number(measure, format="%.2f", width=68)
+            columns[measure] = number(measure, format="%.2f", width=max(68, 9 * len(measure)))
     frame["fit_s"] = [format.in_seconds(value) if value == value else None for value in lines["fit_s"]]
     columns["fit_s"] = number("Training, s", format="%g", width=85)
     frame["model_mb"] = lines["model_bytes"] / 1e6

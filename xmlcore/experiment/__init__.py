@@ -33,7 +33,14 @@ from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
 from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selection_plan
 from xmlcore.experiment.examine import examining_seconds
-from xmlcore.experiment.kept_runs import half_width, parameters, runs, seeds_grouped
+from xmlcore.experiment.kept_runs import (
+    MORE_MEASURES,
+    half_width,
+    parameters,
+    runs,
+    seeds_grouped,
+    take_more_measures,
+)
 from xmlcore.experiment.latex import latex_table
 from xmlcore.experiment.learning_curves import LearningCurve, learning_curve
 from xmlcore.experiment.measures import Measured, measure_ranking
@@ -82,6 +89,7 @@ from xmlcore.experiment.workspace_reading import WorkspaceFileError, import_work
 __all__ = [
     "KINDS",
     "MODELS",
+    "MORE_MEASURES",
     "SELECTORS",
     "BundleError",
     "DamagedResultWarning",
@@ -148,6 +156,7 @@ __all__ = [
     "selector",
     "submit",
     "sweep",
+    "take_more_measures",
     "task",
     "union_of_features",
     "warm_up",

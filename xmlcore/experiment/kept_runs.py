@@ -3,15 +3,17 @@
 import contextlib
 import hashlib
 import json
+import math
+import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xmlcore import store
+from xmlcore import metrics, store
 from xmlcore.experiment.catalog import with_additions
 from xmlcore.experiment.task import as_plain, load
-from xmlcore.experiment.train import FOLDER, Train
+from xmlcore.experiment.train import FOLDER, MORE, Train
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 KS = (1, 3, 5)
 TABLE_MEASURES = ("P@k", "nDCG@k", "PSP@k", "R@k", "PSnDCG@k")
 MEASURES = tuple(f"{measure[:-1]}{k}" for measure in TABLE_MEASURES for k in KS)  # columns: P@1, P@3, ...
+MORE_MEASURES = tuple(f"{measure[:-1]}{k}" for measure in MORE for k in KS)  # further columns: coverage@1, ...
 TIMES = ("fit_s", "predict_s", "predict_ms_per_row", "compile_s")
 SIZES = ("model_bytes", "n_nodes", "depth", "n_weights")
 MEMORY = {"training_bytes": "peak_bytes"}  # columns, and their names in a run
@@ -44,11 +47,12 @@ def runs(keys: Iterable[str] | None = None) -> "pd.DataFrame":
         A line per run: ``key``, ``dataset`` (name), ``fingerprint`` (of the data set), ``model``, ``params`` (a dict of
         all parameters), ``seed`` (NaN for a model without one), ``k``, ``created`` (ISO time, UTC), ``version`` (of the
         kind of task), ``xmlcore`` (version), ``code`` (its hash); measures in [0, 1] (``P@1``, ``P@3``, ``P@5``,
-        ``nDCG@1``, ..., NaN above the run's k); ``fit_s``, ``predict_s`` and ``compile_s`` in seconds,
-        ``predict_ms_per_row`` in milliseconds; ``model_bytes``, ``n_nodes``, ``depth``, ``n_weights``;
-        ``training_bytes``, the most memory of the process while it trained (NaN for runs of earlier versions);
-        ``setting``, a hash that runs share which differ only in the seed; ``problem``, why a run cannot be read, else
-        empty.
+        ``nDCG@1``, ..., NaN above the run's k; ``coverage@1``, ``macro F1@1`` and others of :data:`MORE_MEASURES`, NaN
+        for runs of earlier versions until :func:`take_more_measures` was called); ``fit_s``, ``predict_s`` and
+        ``compile_s`` in seconds, ``predict_ms_per_row`` in milliseconds; ``model_bytes``, ``n_nodes``, ``depth``,
+        ``n_weights``; ``training_bytes``, the most memory of the process while it trained (NaN for runs of earlier
+        versions); ``setting``, a hash that runs share which differ only in the seed; ``problem``, why a run cannot be
+        read, else empty.
     """
     import pandas as pd
 
@@ -114,7 +118,7 @@ def seeds_grouped(frame: "pd.DataFrame") -> "pd.DataFrame":
         return frame[list(_COLUMNS)].assign(
             **{name: pd.Series(dtype=object) for name in ("keys", "seeds", "n", *added)}
         )
-    numbers = [*MEASURES, *TIMES, *SIZES, *MEMORY]
+    numbers = [*MEASURES, *MORE_MEASURES, *TIMES, *SIZES, *MEMORY]
     groups = frame.groupby("setting", sort=False)
     made = groups.first().reset_index()
     n = groups.size().to_numpy()
@@ -161,7 +165,7 @@ def setting_of(fingerprint: str, model: str, params: dict, k: int) -> str:
 
 _COLUMNS = (
     "key", "dataset", "fingerprint", "model", "params", "seed", "k", "created", "version", "xmlcore", "code",
-    *MEASURES, *TIMES, *SIZES, *MEMORY, "setting", "problem",
+    *MEASURES, *MORE_MEASURES, *TIMES, *SIZES, *MEMORY, "setting", "problem",
 )  # fmt: skip
 
 
@@ -200,12 +204,44 @@ def _line(record) -> dict | None:
         "setting": setting_of(fingerprint, model, params, k) if params else record["key"],
         "problem": problem,
     }
-    for measure in TABLE_MEASURES:
+    for measure in (*TABLE_MEASURES, *MORE):
         values = measures.get(measure, ())
         line |= {f"{measure[:-1]}{at}": values[at - 1] if at <= len(values) else np.nan for at in KS}
     line |= {name: summary.get("times", {}).get(name, np.nan) for name in TIMES}
     line |= {name: summary.get("memory", {}).get(of, np.nan) for name, of in MEMORY.items()}
     return line | {name: summary.get("size", {}).get(name, np.nan) for name in SIZES}
+
+
+def take_more_measures(keys: Iterable[str], seconds: float = math.inf) -> int:
+    """Take the measures of :data:`MORE_MEASURES` of runs of earlier versions, and add them to their records.
+
+    Parameters
+    ----------
+    keys : iterable of str
+        Keys of runs; those that have these measures, or whose predictions or data set cannot be read, are passed over.
+    seconds : float
+        No run is begun after this time.
+
+    Returns
+    -------
+    int
+        Number of runs that were looked at; the first ones of ``keys``.
+    """
+    from xmlcore.datasets import in_use_or_saved
+
+    end, looked_at = time.monotonic() + seconds, 0
+    for record in _records(keys):
+        if time.monotonic() > end:
+            break
+        looked_at += 1
+        with contextlib.suppress(store.StoreError, OSError, ValueError, TypeError, AttributeError):
+            summary = _summary(record)
+            if not set(MORE) <= summary["measures"].keys():
+                run = load(Train.kind, record["key"])
+                found = metrics.measures(in_use_or_saved(run.fingerprint).Y_test, run.ranking, run.k, names=MORE)
+                measures = summary["measures"] | {name: [float(v) for v in of] for name, of in found.items()}
+                store.add_facts(FOLDER, record["key"], summary=summary | {"measures": measures})
+    return looked_at
 
 
 def _summary(record) -> dict:

@@ -8,7 +8,7 @@ import pytest
 from tests.many_runs import make
 from tests.pages.making import workspace_path
 from tests.pages.small import small_data
-from xmlcore import datasets
+from xmlcore import datasets, experiment, metrics
 
 
 def listed(session, records, *data):
@@ -96,6 +96,22 @@ def test_all_parameters_are_columns_when_asked(ready, words):
     assert {name for name in page.frame("run", "created") if "param." in name} == {"param.C"}
     page.at.toggle(key="compare.every").set_value(True)
     assert "param.n_estimators" in page.run().frame("run", "created")
+
+
+def test_further_measures_are_columns_when_asked_and_are_taken_of_results_that_lack_them(ready, words):
+    records = make(9, words)
+    page = listed(ready, records, words)
+    assert "macro F1@5" not in page.frame("P@1", "run").columns
+    page.at.multiselect(key="compare.more").set_value(["macro F1@5", "coverage@3"])
+    page.run().until(lambda s: s.frame("P@1", "macro F1@5")["macro F1@5"].notna().all())
+    frame = page.frame("P@1", "macro F1@5")
+    run = experiment.load("train", records[0]["key"])
+    expected = metrics.f1_at_k(words.Y_test, run.ranking, 5, average="macro")
+    assert experiment.runs([records[0]["key"]])["macro F1@5"].tolist() == [pytest.approx(expected)]
+    assert frame.columns.tolist().index("coverage@3") == frame.columns.tolist().index("macro F1@5") - 1
+    assert (frame["coverage@3"] > 0).all()
+    sides = page.frame("measure")
+    assert "macro F1@5" in sides["measure"].tolist() and "coverage@3" in sides["measure"].tolist()
 
 
 def test_tags_notes_and_names_are_kept_and_found(ready, session, words):
