@@ -33,12 +33,14 @@ class Editor:
     def _begin(self, edits) -> dict:
         """Return the row in the editor as it was when a feature was added last; at first ``x`` with ``edits``."""
         state = st.session_state.get(self.key)
-        if state is None or state["row"] != self.of or state["said"] != edits:  # the last: an address was followed
+        # Streamlit forgets what was typed when the user goes to another page; and an address may have been followed.
+        forgotten = state is not None and state["drawn"] and edits and self._editor_key(state) not in st.session_state
+        if state is None or state["row"] != self.of or state["said"] != edits or forgotten:
             order = np.argsort(-np.abs(self.x.data), kind="stable")
             frame = pd.DataFrame({"feature": self.x.indices[order], "value": self.x.data[order].astype(np.float64)})
             version = 0 if state is None else state["version"] + 1
             frame = _with_edits(frame.assign(drop=False), [edit for edit in edits if edit[0] < self.names.n_features])
-            state = {"row": self.of, "version": version, "frame": frame, "said": edits}
+            state = {"row": self.of, "version": version, "frame": frame, "said": edits, "drawn": False}
             st.session_state[self.key] = state
         return state
 
@@ -56,7 +58,7 @@ class Editor:
         edited = st.data_editor(
             shown[["name", "value", "drop"]],
             hide_index=True,
-            key=self._editor_key(),
+            key=self._editor_key(self.state),
             disabled=["name"],
             height=tables.height(len(shown), 300),
             column_config={
@@ -67,6 +69,7 @@ class Editor:
                 ),
             },
         )
+        self.state["drawn"] = True
         return row_of(frame["feature"], edited["value"], edited["drop"], n_features)
 
     def add(self, forget=None) -> None:
@@ -100,9 +103,9 @@ class Editor:
                 )
         st.button("Undo changes", key=f"{self.key}.reset", on_click=self._undo, args=(forget,))
 
-    def _editor_key(self) -> str:
+    def _editor_key(self, state) -> str:
         """Return the key of the table: another one for each row that editing begins with."""
-        return f"{self.key}.editor {self.state['version']}"
+        return f"{self.key}.editor {state['version']}"
 
     def _undo(self, forget) -> None:
         """Forget all changes; the table gets another key, because it keeps its changes under the old one."""
@@ -116,14 +119,15 @@ class Editor:
         if feature is None:
             return
         frame = self.state["frame"].copy()
-        for place, change in st.session_state.get(self._editor_key(), {}).get("edited_rows", {}).items():
+        for place, change in st.session_state.get(self._editor_key(self.state), {}).get("edited_rows", {}).items():
             for column, value in change.items():
                 frame.loc[int(place), column] = value
         present = np.abs(frame["value"].to_numpy(np.float64))
         value = float(np.median(present)) if present.size else 1.0
         new = pd.DataFrame({"feature": [feature], "value": [value], "drop": [False]})
         frame = pd.concat([new, frame], ignore_index=True) if len(frame) else new
-        st.session_state[self.key] = {**self.state, "frame": frame, "version": self.state["version"] + 1}
+        began = {"frame": frame, "version": self.state["version"] + 1, "drawn": False}
+        st.session_state[self.key] = {**self.state, **began}
         st.session_state[f"{self.key}.query"] = ""
 
 

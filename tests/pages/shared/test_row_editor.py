@@ -43,3 +43,18 @@ def test_rows_of_a_table_are_high_enough_for_the_longest_name():
     assert label_tables.sizes([]) == (narrow, one_line)
     assert {label_tables.sizes(["x" * n])[1] for n in range(1, 25)} == {one_line}  # they fit into their column
     assert narrow < wide == widest and one_line < two_lines < more
+
+
+def test_changes_come_back_when_streamlit_has_forgotten_what_was_typed(monkeypatch):
+    session = {}
+    monkeypatch.setattr(row_editor.st, "session_state", session)
+    names, x, typed = SimpleNamespace(n_features=4), row_editor.row_of([1], [1.0], [False], 4), [[1, 5.0]]
+    first = row_editor.Editor("row", names, x, (7,))
+    session["row.editor 0"] = {"edited_rows": {0: {"value": 5.0}}}
+    first.state["drawn"] = True
+    first.remembered(typed)
+    assert row_editor.Editor("row", names, x, (7,), typed).state is first.state  # the widget still has it
+    del session["row.editor 0"]  # as on a page switch
+    again = row_editor.Editor("row", names, x, (7,), typed).state
+    assert again["frame"]["value"].tolist() == [5.0] and again["version"] == 1
+    assert row_editor.Editor("row", names, x, (8,)).state["frame"]["value"].tolist() == [1.0]  # another row
