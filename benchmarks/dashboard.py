@@ -161,6 +161,10 @@ INTERACTIONS = {
         "find labels": fill("Find labels by name or id", ["a", "e", ""]),
         "tick a label": tick(0, [1, 2, 3]),
     },
+    "Predict": {
+        "random row": press("Random row"),
+        "another label": choose("Label explained", [1, 2, 1]),
+    },
     "Explain": {
         "random row": press("Random row"),
         "next worst mistake": press("Next worst mistake"),

@@ -11,7 +11,7 @@ FIRST = "Data"  # the page at "/"
 RUN = "run"  # what the address of the Compare page calls the result that it shows
 # Title of each group of pages in the sidebar, and the icon of each page.
 GROUPS = {
-    "": {"Data": "table_rows", "Train": "model_training", "Compare": "compare_arrows"},
+    "": {"Data": "table_rows", "Train": "model_training", "Compare": "compare_arrows", "Predict": "label"},
     "Look into a model": {"Explain": "search_insights", "Robustness": "ssid_chart"},
     "Methods": {"Trees": "account_tree", "Features": "filter_list", "Sampling": "filter_alt"},
     "This workspace": {"Jobs": "pending_actions", "Storage": "database"},

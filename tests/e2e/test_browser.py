@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 import struct
 import zlib
@@ -15,7 +16,19 @@ from xmlcore import LdSM
 from xmlcore.datasets import read_dataset
 
 pytestmark = pytest.mark.browser
-PAGES = ("Data", "Train", "Compare", "Explain", "Robustness", "Trees", "Features", "Sampling", "Jobs", "Storage")
+PAGES = (
+    "Data",
+    "Train",
+    "Compare",
+    "Predict",
+    "Explain",
+    "Robustness",
+    "Trees",
+    "Features",
+    "Sampling",
+    "Jobs",
+    "Storage",
+)
 
 
 def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it(tab):
@@ -417,3 +430,17 @@ def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_da
     assert all(row["name"].lstrip("'") == first[int(row["label"])].lstrip("'") for row in rows)
     right = [row for row in rows if row["rank"] == "1" and row["correct"] in ("True", "true", "1", "right", "yes")]
     assert 100 * len(right) / len({row["row"] for row in rows}) == pytest.approx(one.measures()["P@k"][0], abs=0.02)
+
+
+def test_rows_of_a_file_are_predicted_and_downloaded(tab, prepared):
+    one = tab(f"/predict{prepared(easy_data('fruits', named=True), trained=1)}")
+    one.text("gives test row 0")
+    one.choose("File of new rows", "new.csv", b"word 3,word 2,colour\n1,1,5\n0,0,5\n")
+    one.page.locator("button:enabled", has_text="Predict the file").click()
+    one.text("2 rows")
+    one.text("The file lacks 22 of the model’s 24 features")
+    one.text("1 column that is no feature of the model, and not used: colour")
+    name, content = one.download("All predictions, JSON lines")
+    lines = [json.loads(line) for line in content.decode().splitlines()]
+    assert name.endswith("-new-predictions.jsonl") and [line["row"] for line in lines] == [0, 1]
+    assert lines[0]["labels"][0]["name"] == "fruit 1" and lines[0]["labels"][0]["score"] > 0.5

@@ -6,7 +6,19 @@ import pytest
 from browsing import easy_data
 
 pytestmark = pytest.mark.browser
-PAGES = ("Data", "Train", "Compare", "Explain", "Robustness", "Trees", "Features", "Sampling", "Jobs", "Storage")
+PAGES = (
+    "Data",
+    "Train",
+    "Compare",
+    "Predict",
+    "Explain",
+    "Robustness",
+    "Trees",
+    "Features",
+    "Sampling",
+    "Jobs",
+    "Storage",
+)
 DRAWN = ("Data", "Train", "Explain", "Trees")  # pages with figures at once
 
 # Streamlit's own navigation has its groups of pages inside one list, which these two rules do not allow, and its

@@ -167,7 +167,7 @@ def test_opening_pages_starts_nothing_unless_the_user_wants_it(session, server):
     page.go("train").at.selectbox(key="train.model").select("LdSM")
     page.run().press("train.LdSM.submit").until(lambda s: "LdSM ranks" in s.text().replace("**", ""))
     before = len(server.jobs())
-    for name in ("data", "train", "explain", "robustness", "trees", "features", "sampling"):
+    for name in ("data", "train", "predict", "explain", "robustness", "trees", "features", "sampling"):
         page.go(name)
     assert len(server.jobs()) == before
     page.at.toggle(key="preferences.automatic").set_value(True)

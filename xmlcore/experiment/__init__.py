@@ -17,7 +17,6 @@ from xmlcore.experiment import (  # noqa: F401
     export,
     packed_files,
     power_law,
-    predictions,
     prepare,
     read,
     robustness,
@@ -46,6 +45,7 @@ from xmlcore.experiment.learning_curves import LearningCurve, learning_curve
 from xmlcore.experiment.measures import Measured, measure_ranking
 from xmlcore.experiment.node_quality import label_tree_model
 from xmlcore.experiment.packing import pack_fitted, pack_run
+from xmlcore.experiment.predictions import with_names
 from xmlcore.experiment.prefixes import prefix_measures, prefix_points
 from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
 from xmlcore.experiment.report import best_of_models, report
@@ -160,5 +160,6 @@ __all__ = [
     "task",
     "union_of_features",
     "warm_up",
+    "with_names",
     "without_held_out",
 ]

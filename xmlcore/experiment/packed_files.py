@@ -25,9 +25,12 @@ class Packed:
     ----------
     card : dict
         See :func:`xmlcore.experiment.pack_run`.
+    text : str
+        The card as Markdown.
     """
 
     card: dict
+    text: str
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ class PackModel(Task):
         progress("Packing the model", 0.5)
         if files is not None:
             files[FILE] = packed.save
-        return {"card": packed.card}
+        return {"card": packed.card, "text": packed.describe()}
 
 
 @register

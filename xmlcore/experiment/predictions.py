@@ -13,13 +13,15 @@ from xmlcore.experiment.packed_files import opened_model
 from xmlcore.experiment.task import KINDS, MADE_BY, Estimate, Task, load, register
 from xmlcore.experiment.train import check_names
 from xmlcore.models import PackedModel
-from xmlcore.progress import Progress, part_of, silent
+from xmlcore.progress import part_of, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+
+    from xmlcore.datasets import Dataset
 
 MAX_TEXT = 4 << 30  # most bytes of an unpacked file
 START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
@@ -127,31 +129,20 @@ def json_lines(ranking: Ranking, label_name, names: list[str] | None = None) -> 
         yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def kept_model(key: str, progress: Progress = silent) -> PackedModel:
-    """Return the model of a kept run with the names and the vectoriser of its data set.
+def with_names(model, dataset: "Dataset") -> PackedModel:
+    """Return a model with the names and the vectoriser of the data set that it was trained on.
 
     Parameters
     ----------
-    key : str
-        Key of the run.
-    progress : callable, optional
-        Shows the progress of the training where the model cannot be read and is made again.
+    model : fitted estimator
+    dataset : Dataset
 
     Returns
     -------
     PackedModel
-        Its card is empty but for what the model tells of itself: see :func:`xmlcore.experiment.pack_run`.
-
-    Raises
-    ------
-    xmlcore.store.StoreError
-        The run or its data set is not kept.
+        Its card has only what the model tells of itself: see :func:`xmlcore.experiment.pack_run`.
     """
-    from xmlcore.datasets import in_use_or_saved
-
-    run, model = kept_run_and_model(key, progress)
-    data = in_use_or_saved(run.fingerprint)
-    return PackedModel(model, data.label_names, data.feature_names, getattr(data, "vectorizer", None))
+    return PackedModel(model, dataset.label_names, dataset.feature_names, dataset.vectorizer)
 
 
 class _OfFile(Task):
@@ -246,7 +237,10 @@ class PredictFile(_OfFile):
         return run.times["predict_ms_per_row"] / 1000 / row_bytes
 
     def model(self, progress):
-        return kept_model(self.inputs["run"], progress)
+        from xmlcore.datasets import in_use_or_saved
+
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        return with_names(model, in_use_or_saved(run.fingerprint))
 
 
 @register

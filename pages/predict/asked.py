@@ -1,0 +1,131 @@
+"""What is predicted: a test row, a text, or features that are typed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import streamlit as st
+
+from pages.shared import fields, format, results, row_editor, row_edits, selectors, workspace
+
+ROW, TEXT, FEATURES = "A test row", "A text", "Features"
+MOST_LABELS = 100  # labels predicted at most
+LONGEST_TEXT = 100_000  # characters
+WAY = "predict.way"  # key of the choice between these
+COUNT = "predict.count"
+TYPED = "predict.typed"  # key of st.session_state: the text as it was typed last, also before a page switch
+EDITED = "predict.edited"  # likewise: (key of the model, changes of an empty row)
+ROW_NUMBER = "predict.row"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A row that is predicted.
+
+    Attributes
+    ----------
+    x : csr_array, shape (1, D)
+    what : str
+        Its name within a sentence, in Markdown.
+    file : str
+        The same within the name of a file.
+    row : int or None
+        Number of the test row.
+    text : str or None
+    true : frozenset of int, or None
+        Its true labels; None if they are not known.
+    """
+
+    x: Any
+    what: str
+    file: str
+    row: int | None = None
+    text: str | None = None
+    true: frozenset | None = None
+
+
+def ask(one) -> Question | None:
+    """Show the controls that say what is predicted; return it, or None while there is nothing."""
+    ways = [way for way, there in ((ROW, one.data is not None), (TEXT, one.packed.is_text), (FEATURES, True)) if there]
+    way = ways[0]
+    if len(ways) > 1:
+        way = st.radio("What to predict", ways, horizontal=True, **workspace.keep(WAY, ways[0], options=ways))
+    question = {ROW: _row, TEXT: _text, FEATURES: _features}[way](one)
+    most = min(MOST_LABELS, one.packed.n_labels)
+    st.number_input(
+        f"Labels predicted, 1 to {most:,}",
+        min_value=1,
+        max_value=most,
+        width=190,
+        **workspace.keep(COUNT, min(results.K, most), fields.whole_number(1, most)),
+    )
+    return question
+
+
+def count(one) -> int:
+    """Return how many labels are to be predicted."""
+    return min(int(st.session_state.get(COUNT) or results.K), one.packed.n_labels)
+
+
+def nothing_yet(one) -> str:
+    """Return the sentence of the page while nothing is predicted."""
+    return f"**{format.plain(one.title)}** predicts as soon as there is a text or a feature."
+
+
+def _row(one) -> Question:
+    """Show the choice of a test row, and return it."""
+    row = selectors.choose_test_row(one.data, one.run, f"run {one.key}", ROW_NUMBER)
+    texts = one.data.texts_test
+    text = texts[row] if texts is not None and one.packed.is_text else None
+    true = frozenset(one.data.Y_test[[row]].indices.tolist())
+    return Question(one.data.X_test[[row]], f"test row {row:,}", f"row{row}", row, text, true)
+
+
+def _text(one) -> Question | None:
+    """Show the field for a text, and return the text."""
+    texts = None if one.data is None else one.data.texts_test
+    typed = st.text_area(
+        "Text",
+        value=workspace.first_value("predict.text", st.session_state.get(TYPED, ""), ""),
+        key="predict.text",
+        height=220,
+        max_chars=LONGEST_TEXT,
+        placeholder="Type or paste a text",
+        on_change=_typed,
+        help="The text stays in this session: it is not stored.",
+    )
+    if texts is not None:
+        st.button("Take the text of a random test row", key="predict.take", on_click=_take, args=(texts,))
+    if not typed.strip():
+        return None
+    return Question(vector(one, typed), "this text", "text", text=typed)
+
+
+def vector(one, text: str):
+    """Return the features of a text: csr_array, shape (1, D)."""
+    return sp.csr_array(one.packed.vectorizer.transform([text]))
+
+
+def _typed() -> None:
+    """Remember the text, which Streamlit forgets when the user goes to another page."""
+    st.session_state[TYPED] = st.session_state["predict.text"]
+
+
+def _take(texts) -> None:
+    """Put the text of a random test row into the field."""
+    text = texts[int(np.random.default_rng().integers(len(texts)))][:LONGEST_TEXT]
+    st.session_state["predict.text"] = st.session_state[TYPED] = text
+
+
+def _features(one) -> Question | None:
+    """Show an editor of features, and return the row that is in it."""
+    empty = sp.csr_array((1, one.packed.n_features), dtype=np.float32)
+    of, edits = st.session_state.get(EDITED, (None, []))
+    editor = row_editor.Editor("predict.features", one.packed, empty, (one.key,), edits if of == one.key else [])
+    editor.add(lambda: st.session_state.pop(EDITED, None))
+    x = editor.show()
+    edits = row_edits.between(empty, x)
+    st.session_state[EDITED] = one.key, edits
+    editor.remembered(edits)
+    return Question(x, "these features", "features") if x.nnz else None

@@ -1,0 +1,114 @@
+"""The rows of a file with the labels predicted for them, the least certain first."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import charts, format, made, predictions, tables, workspace
+from xmlcore.datasets.sources import stem
+from xmlcore.experiment.predictions import certainty, frame_of, json_lines
+
+LISTED = 200  # rows in the table at most
+WAYS = {  # how certain a model is of a row: what the control calls it, and the column of the table
+    "margin": ("first score minus second", "Margin"),
+    "top score": ("score of the first label", "Top score"),
+}
+
+
+def show(one, found, name: str) -> None:
+    """Show predictions for a file.
+
+    Parameters
+    ----------
+    one : pages.predict.predictor.Predictor
+    found : xmlcore.experiment.predictions.Predictions
+    name : str
+        What the user calls the file.
+    """
+    n_rows, k = found.ranking.labels.shape
+    st.markdown(
+        f"**{format.count(n_rows, 'row')}** of {format.plain(name)}: up to {format.count(k, 'label')} for each."
+    )
+    for note in found.notes:
+        st.caption(format.plain(made.with_names(note, {"rows": name})))
+    by = st.radio(
+        "Least certain first, by",
+        list(WAYS),
+        format_func=lambda way: f"{way}: {WAYS[way][0]}",
+        horizontal=True,
+        **workspace.keep("predict.certainty", "margin", options=list(WAYS)),
+        help="A row of small margin has two labels of nearly the same score. A row of small top score has none that "
+        "the model is sure of.",
+    )
+    if n_rows:
+        _table(one, found, by)
+    files = f"{one.files}-{format.file_name(stem(name))}"
+    with st.container(horizontal=True):
+        charts.csv_button(
+            "All predictions, CSV",
+            lambda: frame_of(found.ranking, one.packed.label_name),
+            f"{files}-predictions",
+            f"A line for each label of each of the {format.count(n_rows, 'row')}, in the order of the file",
+        )
+        charts.text_button(
+            "All predictions, JSON lines",
+            lambda: "".join(json_lines(found.ranking, one.packed.label_name)).encode(),
+            f"{files}-predictions.jsonl",
+            f"A line of JSON for each of the {format.count(n_rows, 'row')}, in the order of the file",
+        )
+        if found.missing.size or found.unknown:
+            charts.csv_button(
+                "Missing and unknown columns, CSV",
+                lambda: _columns(one, found),
+                f"{files}-columns",
+                "Features of the model that the file lacks, and columns of the file that the model does not have",
+            )
+
+
+def _table(one, found, by) -> None:
+    """Show the rows of which the model is least certain."""
+    sure = certainty(found.ranking, by)
+    rows = np.argsort(sure, kind="stable")[:LISTED]
+    model = type(one.model).__name__
+    percent = model in predictions.PROBABILITIES
+    lines = pd.DataFrame(
+        {
+            "row": rows,
+            "sure": predictions.scores(model, sure[rows]),
+            "labels": [_labels(one, found.ranking, i, percent) for i in rows.tolist()],
+        }
+    )
+    tables.show(
+        lines,
+        "predict.listed",
+        {
+            "row": st.column_config.NumberColumn(
+                "Row", format="%d", width=70, help="From 0, in the order of the file."
+            ),
+            "sure": st.column_config.NumberColumn(
+                WAYS[by][1] + (", %" if percent else ""), format="%.3g", width=100, help=f"The {WAYS[by][0]}."
+            ),
+            "labels": st.column_config.TextColumn("Predicted labels with scores", width=520),
+        },
+        height=tables.height(len(lines), 420),
+    )
+    if rows.size < sure.size:
+        st.caption(f"These are the {rows.size:,} least certain of {sure.size:,} rows. The files below have all rows.")
+
+
+def _labels(one, ranking, row, percent) -> str:
+    """Return the labels of a row with their scores."""
+    pairs = zip(ranking.labels[row].tolist(), ranking.scores[row].tolist())
+    return ", ".join(
+        f"{one.packed.label_name(label)} ({format.probability(score) if percent else format.value(score)})"
+        for label, score in pairs
+        if label >= 0
+    )
+
+
+def _columns(one, found) -> pd.DataFrame:
+    """Return the columns that are missing in the file, and those that the model does not know."""
+    missing = [one.packed.feature_name(int(j)) for j in found.missing]
+    return pd.DataFrame(
+        {"column": [*missing, *found.unknown], "is": ["missing"] * len(missing) + ["unknown"] * len(found.unknown)}
+    )

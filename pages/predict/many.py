@@ -1,0 +1,121 @@
+"""The rows of a file, predicted by a worker."""
+
+import re
+
+import streamlit as st
+
+from pages.predict import asked, listed
+from pages.shared import actions, format, jobs, made, server, tasks, workspace
+from xmlcore import experiment, store
+from xmlcore.datasets.visible import visible
+from xmlcore.experiment import given
+from xmlcore.experiment.predictions import Predictions
+
+PRESSED = "predict.file pressed"  # key of st.session_state: whether the button was pressed and nothing was started yet
+ROUND = "predict.file round"  # likewise: a new number makes an empty field
+MOST_FILES = 20  # files that are remembered for a model; the Storage page lists the predictions for all
+FORMATS = "XMLC text, svmlight, ARFF, CSV or npz, plain or packed. It needs no labels."
+_ON_PAGE = ((r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start at”"),)  # words of xmlcore, and ours
+
+
+def many(one) -> None:
+    """Show the form for a file, the progress of its prediction, and the table of what was predicted."""
+    st.header("Many rows at once")
+    st.caption(
+        "A file of new rows is predicted in the background. Columns with names are matched with the model’s features "
+        "by name; without names, the features must be in the model’s order."
+    )
+    _upload(one)
+    jobs.watch(jobs.active(kind(one), **one.inputs))
+    _failures(one)
+    files = [file for file in remembered(one) if store.exists("predictions", file["key"])]
+    if not files:
+        return
+    file = files[0]
+    if len(files) > 1:
+        names = {file["key"]: f"{i}: {file['name']}" for i, file in enumerate(files, 1)}
+        kept = workspace.keep(f"predict.file shown {files[0]['key'][:8]}", files[0]["key"], options=list(names))
+        key = st.selectbox(
+            f"File, of {len(files):,} predicted with this model", list(names), format_func=names.get, **kept
+        )
+        file = next(file for file in files if file["key"] == key)
+    found = _loaded(one, file["key"])
+    if found is not None:
+        server.fragment(listed.show)(one, found, file["name"])
+
+
+def kind(one) -> str:
+    """Return the kind of the task that predicts a file."""
+    return "predict_opened" if one.run is None else "predict"
+
+
+def _widget(one) -> str:
+    """Return the name of the list of files in the workspace's field "widgets"."""
+    return f"predict.files {one.key}"
+
+
+def remembered(one) -> list[dict]:
+    """Return ``key`` (of the predictions) and ``name`` of the files predicted with a model, newest first."""
+    kept = workspace.get("widgets").get(_widget(one))
+    kept = kept if isinstance(kept, list) else []
+    return [file for file in kept if isinstance(file, dict) and {"key", "name"} <= file.keys()]
+
+
+def _upload(one) -> None:
+    """Show a field for a file and the button that has it predicted."""
+    number = st.session_state.get(ROUND, 0)
+    left, right = st.columns([3, 1], vertical_alignment="top")
+    with left:
+        file = st.file_uploader("File of new rows", key=f"predict.file.{number}", help=FORMATS, **actions.refusal())
+    with right:
+        first_index = st.selectbox(
+            "Ids start at",
+            (0, 1),
+            **workspace.keep("predict.first", 0, options=(0, 1)),
+            help="The smallest feature id in XMLC text or svmlight; files of other formats have no ids.",
+        )
+    actions.button(
+        "Predict the file",
+        key="predict.file.start",
+        disabled=file is None,
+        on_click=st.session_state.update,
+        args=({PRESSED: True},),
+    )
+    if file is None or not st.session_state.pop(PRESSED, False) or workspace.refuse():
+        return
+    params = {"files": given.described({"rows": file}), "k": asked.count(one), "first_index": first_index}
+    task = experiment.task(kind(one), one.inputs, params)
+    if not task.exists() and not jobs.active(key=task.key):
+        given.give(task.key, {"rows": file})
+    tasks.start(task)
+    entry = {"key": task.key, "name": visible(file.name)}
+
+    def add(data):
+        """Put the file before those that were predicted with the model earlier."""
+        others = [other for other in remembered(one) if other["key"] != task.key]
+        data["widgets"][_widget(one)] = [entry, *others][:MOST_FILES]
+
+    workspace.update(add)
+    st.session_state[ROUND] = number + 1
+    st.rerun()
+
+
+def _failures(one) -> None:
+    """Show why files could not be predicted, in the words of the page."""
+    names = {file["key"]: file["name"] for file in remembered(one)}
+    for record, job in jobs.failed(kind(one), **one.inputs):
+        reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
+        for pattern, instead in _ON_PAGE:
+            reason = re.sub(pattern, instead, reason)
+        reason = made.with_names(reason, {"rows": names.get(record["key"], "the file")})
+        st.error(f"**The file could not be predicted.** {format.plain(reason)}")
+        actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))
+
+
+def _loaded(one, key) -> Predictions | None:
+    """Return predictions that are kept; None, with a message, when they cannot be read."""
+    try:
+        return server.loaded_by_key(kind(one), key)
+    except (store.StoreError, OSError) as error:
+        st.error(f"The predictions cannot be read: {format.plain(str(error))}. Predict the file again.")
+        return None

@@ -1,0 +1,63 @@
+"""Predict: which labels does a model give a row or a text, and why?
+
+This file says what is where. Files beside it: ``predictor`` (the model that predicts), ``asked`` (the row or text that
+is predicted), ``answer`` (sentence and table of labels), ``why`` (the words or features that decide), ``changed`` (the
+row or text, changed), ``many`` (the rows of a file) with ``listed`` (their table), ``carry`` (models as files).
+"""
+
+import streamlit as st
+
+from pages.predict import answer, asked, carry, changed, many, predictor, why
+from pages.shared import begin, explaining, results, run_names, server
+
+
+def main() -> None:
+    """Draw the Predict page."""
+    st.title("Predict")
+    used = begin.dataset(
+        ready="Models can be trained on it and predict in a moment.", without="so no model of this workspace predicts."
+    )
+    fingerprint = None if used is None else used.fingerprint
+    runs = [] if used is None else results.kept("runs", fingerprint)
+    carry.choose_opened(fingerprint)
+    opened = predictor.opened()
+    if not runs and not opened:
+        if used is not None:
+            about = "This page shows which labels a model gives rows and texts that are new to it, and why. "
+            about += begin.not_trained(used.name)
+            begin.no_run(about, *used, "predict", "PLT", results.K, "Other models on the Train page")
+        carry.open_model()
+        return
+    by_key, titles = {r["key"]: r for r in runs}, run_names.names(runs) | opened
+    key = predictor.chosen(fingerprint, runs, opened)
+    sentence = st.empty()
+    scale = st.empty()
+    left, right = st.columns(2, gap="large")
+    with left, st.container(border=True):
+        predictor.choose(fingerprint, titles, key)
+        if key in by_key:
+            results.mark(by_key[key])
+        one = predictor.read(key, used, by_key.get(key), titles[key])
+        question = None if one is None else asked.ask(one)
+    if one is None:
+        if key in by_key:
+            begin.watch_training(fingerprint, key=results.key_now(by_key[key]))
+        return
+    if question is not None:
+        found = answer.Answer(one, question, asked.count(one))
+        with right:
+            st.header("Predicted labels")
+            answer.labels(found)
+        sentence.markdown(answer.sentence(found))
+        scale.caption(explaining.SCALE[found.kind])
+        label = why.why(found)
+        if question.row is not None or question.text is not None:
+            server.fragment(changed.changed)(found, label)
+    else:
+        sentence.markdown(asked.nothing_yet(one))
+    many.many(one)
+    carry.take(one)
+    carry.open_model()
+
+
+main()

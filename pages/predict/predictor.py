@@ -1,0 +1,144 @@
+"""The model that predicts: that of a kept result, or one that was opened from a file."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import format, results, server, workspace
+from xmlcore import datasets, experiment, explain, store
+from xmlcore.experiment.packed_files import OpenModel, opened_model
+from xmlcore.models import ModelFormatError, PackedModel
+
+CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widgets" how the name of the choice begins
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A model with all that the page needs to know of it.
+
+    Attributes
+    ----------
+    key : str
+        Key of the run, or of the task that opened the file.
+    title : str
+        Its name on the page.
+    packed : PackedModel
+        The model with names of features and labels and, if it takes texts, its vectoriser.
+    data : Dataset or None
+        The data set in use, if the model was trained on it: its test rows can be predicted.
+    run : Run or None
+    files : str
+        How names of downloads begin.
+    """
+
+    key: str
+    title: str
+    packed: PackedModel
+    data: datasets.Dataset | None
+    run: Any
+    files: str
+
+    @property
+    def model(self):
+        """The fitted model."""
+        return self.packed.model
+
+    @property
+    def kind(self) -> str:
+        """The kind of its scores: see :data:`pages.shared.explaining.SCALE`."""
+        return explain.kind_of(self.model)
+
+    @property
+    def inputs(self) -> dict:
+        """The inputs of a task that predicts with it."""
+        return {"packed": self.key} if self.run is None else {"run": self.key}
+
+
+def opened() -> dict[str, str]:
+    """Return the names of the models that this workspace has opened from files, by key, newest first."""
+    keys = [key for kind, key in workspace.get("made") if kind == OpenModel.folder and store.exists(kind, key)]
+    names = {}
+    for key in dict.fromkeys(keys[::-1]):
+        try:
+            name = store.info(OpenModel.folder, key)["summary"]["name"]
+        except (store.StoreError, OSError, KeyError, TypeError):
+            name = "a model"
+        names[key] = f"{name} (from a file)"
+    often = list(names.values())
+    return {key: name if often.count(name) == 1 else f"{name}, {key[:4]}" for key, name in names.items()}
+
+
+def chosen(fingerprint: str | None, runs: list, opened: dict) -> str:
+    """Return the key of the model that predicts: the one chosen last; else a result, as on the other pages."""
+    last = workspace.get("widgets").get(_name(fingerprint))
+    if last in opened or not runs:
+        return last if last in opened else next(iter(opened))
+    return results.chosen(CHOSEN, fingerprint, runs)
+
+
+def choose(fingerprint: str | None, titles: dict, key: str) -> None:
+    """Show a select box of the models that can predict."""
+    st.session_state[CHOSEN] = key
+    st.selectbox(
+        "Model",
+        list(titles),
+        format_func=titles.get,
+        key=CHOSEN,
+        on_change=lambda: take(fingerprint, st.session_state[CHOSEN]),
+        help="All results of this workspace on this data set, newest first, and models that were opened from files.",
+    )
+
+
+def take(fingerprint: str | None, key: str) -> None:
+    """Remember the model that predicts; a result is shown on the other pages, too."""
+
+    def change(data):
+        """Write the choice into the workspace's fields."""
+        data["widgets"][_name(fingerprint)] = key
+        if key in {record["key"] for record in data["runs"]}:
+            data["shown"][fingerprint] = key
+
+    workspace.update(change)
+
+
+def _name(fingerprint) -> str:
+    """Return the name under which the choice is remembered."""
+    return f"{CHOSEN} {fingerprint}"
+
+
+def read(key: str, used, record: dict | None, title: str) -> Predictor | None:
+    """Return the model of a key; None, with a message, when it cannot be read.
+
+    Parameters
+    ----------
+    key : str
+    used : pages.shared.begin.InUse or None
+    record : dict or None
+        The record of the result; None for a model from a file.
+    title : str
+    """
+    if record is None:
+        try:
+            packed = _opened(key)
+        except (store.StoreError, ModelFormatError, OSError) as error:
+            st.error(f"The model cannot be read: {format.plain(str(error))}. Open its file again.")
+            return None
+        return Predictor(key, title, packed, None, None, f"{format.file_name(title)}-{key[:6]}")
+    both = results.run_and_model(record)
+    if both is None:
+        return None
+    files = f"{format.file_name(used.name)}-{both[0].model}-{key[:6]}"
+    return Predictor(key, title, _of_run(key, used.fingerprint), used.data, both[0], files)
+
+
+@server.shared(max_entries=6)
+def _of_run(key: str, fingerprint: str) -> PackedModel:
+    """Return the model of a run with the names and the vectoriser of its data set."""
+    return experiment.with_names(server.model(key), server.dataset(fingerprint))
+
+
+@server.shared(max_entries=3, show_spinner="Loading the model")
+def _opened(key: str) -> PackedModel:
+    """Return a model that was opened from a file."""
+    return opened_model(key)

@@ -1,0 +1,27 @@
+"""A text on a page, with the words marked that speak for and against a label."""
+
+import streamlit as st
+
+from pages.shared import explaining, highlight
+
+
+def show(text: str, vectorizer, found, name: str, kind: str) -> None:
+    """Show a text with marked words, what the colours mean, and the words as a table.
+
+    Parameters
+    ----------
+    text : str
+    vectorizer : TextVectorizer
+        What made the features of the text.
+    found : DataFrame
+        The contributions of the features to the label's score: ``feature, contribution``.
+    name : str
+        Name of the label.
+    kind : str
+        What the contributions add up to, a key of :data:`pages.shared.explaining.UNITS`.
+    """
+    if kind == "score":
+        st.caption("This model compares the text as a whole with each label, so single words have no contributions.")
+        return
+    given = dict(zip(found["feature"].tolist(), found["contribution"].tolist()))
+    st.html(highlight.page(text, vectorizer.spans(text), given, name, explaining.UNITS[kind]))

@@ -1,0 +1,276 @@
+"""The Predict page, opened and used through app.py."""
+
+import io
+
+import numpy as np
+import pytest
+
+from tests.pages.making import figure, numbers, train, word_data
+from tests.pages.small import xmlc
+from xmlcore import datasets, experiment, explain
+from xmlcore.datasets.texts import TextVectorizer
+
+TOPICS = ("fruit", "metal", "music", "river", "stars")
+WORDS = {
+    "fruit": "apple banana cherry",
+    "metal": "iron copper tin",
+    "music": "violin drum song",
+    "river": "water bridge boat",
+    "stars": "sun comet sky",
+}
+
+
+def text_data():
+    """80 training and 20 test texts of 5 topics, each with words of its topics."""
+    rng, texts, labels = np.random.default_rng(0), [], []
+    for _ in range(100):
+        topics = sorted(rng.choice(5, rng.integers(1, 3), replace=False).tolist())
+        words = [word for j in topics for word in rng.choice(WORDS[TOPICS[j]].split(), 2)]
+        texts.append("The " + " <b>and</b> ".join(words) + ".")
+        labels.append(topics)
+    vectorizer = TextVectorizer(min_df=1)
+    X = vectorizer.fit_transform(texts[:80])
+    return datasets.Dataset(
+        "texts",
+        X,
+        labels[:80],
+        vectorizer.transform(texts[80:]),
+        labels[80:],
+        label_names=list(TOPICS),
+        feature_names=list(vectorizer.get_feature_names_out()),
+        texts_train=texts[:80],
+        texts_test=texts[80:],
+        vectorizer=vectorizer,
+    )
+
+
+@pytest.fixture
+def key(ready):
+    return train(ready)
+
+
+@pytest.fixture
+def page(ready, key):
+    return ready.go("predict")
+
+
+@pytest.fixture
+def model(key):
+    return experiment.load_run_model(key)
+
+
+@pytest.fixture
+def texts(ready):
+    """A page on which a model for texts predicts."""
+    train(ready, data=text_data())
+    return ready.go("predict")
+
+
+def typed(page, text):
+    """The page after a text was typed."""
+    page.at.radio(key="predict.way").set_value("A text")
+    page.run()
+    page.at.text_area(key="predict.text").set_value(text)
+    return page.run()
+
+
+def html(page):
+    return "\n".join(element.proto.body for element in page.at.get("html") if "hl-text" in element.proto.body)
+
+
+def test_without_a_result_the_page_says_what_it_shows_and_trains_one(ready):
+    page = ready.go("predict")
+    assert "This page shows which labels a model gives rows and texts that are new to it" in page.text()
+    page.press("predict.train").until(lambda s: "gives test row 0 these first" in s.text(), seconds=300)
+
+
+def test_without_a_data_set_nothing_predicts(session, small_catalog):
+    def load(progress):
+        raise OSError("the disk is full")
+
+    small_catalog.load = load
+    page = session().until(lambda s: s.at.error).go("predict")
+    assert "There is no data set in use, so no model of this workspace predicts" in page.text()
+    assert "Open a model from a file" in page.text()
+
+
+def test_a_test_row_gets_the_labels_of_the_model_with_scores_and_whether_they_are_right(page, model):
+    data = word_data()
+    page.at.number_input(key="predict.row").set_value(3)
+    page.run()
+    x = data.X_test[[3]]
+    labels = model.predict_topk(x, 5).labels[0]
+    frame = page.frame("rank", "name", "score")
+    assert frame["label"].tolist() == labels.tolist()
+    np.testing.assert_allclose(frame["score"], 100 * explain.label_values(model, x, labels.astype(np.int64)), rtol=1e-6)
+    true = set(data.Y_test[[3]].indices.tolist())
+    assert [line.startswith("✓") for line in frame["correct"]] == [int(j) in true for j in labels]
+    assert f"gives test row 3 these first: **topic *{labels[0]}***" in page.text()
+
+
+def test_more_labels_are_predicted_when_asked_for(page):
+    page.at.number_input(key="predict.count").set_value(7)
+    assert len(page.run().frame("rank", "name", "score")) == 7
+
+
+def test_bars_of_the_chosen_label_add_up_to_its_score(page, model):
+    x = word_data().X_test[[0]]
+    second = int(model.predict_topk(x, 2).labels[0, 1])
+    page.at.selectbox(key="predict.label").set_value(second)
+    page.run()
+    found = explain.contributions(model, x, second)
+    spec = figure(page, f"Contributions to topic *{second}*")
+    drawn = sum(sum(numbers(trace["x"])) for trace in spec["data"] if trace["type"] == "bar")
+    assert drawn == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
+    assert page.go("explain").at.selectbox(key="explain.label").value == second  # both explain the same label
+
+
+def test_features_are_typed_and_outlive_a_page_switch(page, model):
+    page.at.radio(key="predict.way").set_value("Features")
+    page.run()
+    assert "predicts as soon as there is a text or a feature" in page.text()
+    for feature in (4, 7):
+        page.at.text_input(key="predict.features.query").set_value(f"word_{feature}")
+        page.run()
+        found = next(box for box in page.at.selectbox if box.key.startswith("predict.features.found"))
+        found.set_value(feature)
+        page.run()
+    x = np.zeros((1, 24), np.float32)
+    x[0, [4, 7]] = 1.0
+    for _ in range(2):
+        assert page.frame("rank", "name", "score")["label"].tolist() == model.predict_topk(x, 5).labels[0].tolist()
+        page.go("data").go("predict")
+    page.press("predict.features.reset")
+    assert "predicts as soon as there is a text or a feature" in page.text()
+
+
+def test_a_row_is_changed_and_labels_before_and_after_are_shown(page, model):
+    x = word_data().X_test[[0]]
+    new = next(j for j in range(10, 24) if j not in x.indices)
+    page.at.text_input(key="predict.changed.query").set_value(f"word_{new}")
+    page.run()
+    next(box for box in page.at.selectbox if box.key.startswith("predict.changed.found")).set_value(new)
+    page.run()
+    after = x.toarray()
+    after[0, new] = np.median(np.abs(x.data))
+    expected = explain.what_if(model, x, after)
+    np.testing.assert_allclose(page.frame("before", "after")["after"], 100 * expected["after"], rtol=1e-5)
+
+
+def test_a_text_is_predicted_and_its_words_are_marked_and_escaped(texts):
+    page = typed(texts, "An apple & a <b>drum</b>")
+    data, model = text_data(), experiment.load_run_model(page.at.selectbox(key="predict.model").value)
+    x = data.vectorizer.transform(["An apple & a <b>drum</b>"])
+    labels = model.predict_topk(x, 5).labels[0]
+    assert page.frame("rank", "name", "score")["label"].tolist() == labels.tolist()
+    shown = html(page)
+    assert "&lt;b&gt;" in shown and "<b>" not in shown
+    found = explain.contributions(model, x, int(labels[0]))
+    parts = dict(zip(found["feature"], found["contribution"]))
+    for word in ("apple", "drum"):
+        value = parts[data.feature_names.index(word)]
+        assert ("hl-for" if value > 0 else "hl-against") in shown.split(f">{word}</mark>")[0].rsplit("<mark", 1)[1]
+
+
+def test_a_text_is_still_there_after_a_page_switch_and_a_word_of_it_can_be_changed(texts):
+    page = typed(texts, "an apple").go("data").go("predict")
+    assert page.at.text_area(key="predict.text").value == "an apple"
+    field = next(area for area in page.at.text_area if area.key.startswith("predict.changed"))
+    field.set_value("a violin")
+    page.run()
+    frame = page.frame("before", "after", "rank_before")
+    assert frame.set_index("name").loc["music", "after"] > frame.set_index("name").loc["music", "before"]
+    assert html(page).count("hl-text") >= 2  # both texts are marked
+    page.press("predict.changed.undo")
+    assert "Change, add or remove a word" in page.text()
+
+
+def test_a_text_without_known_words_says_so(texts):
+    page = typed(texts, "xyzzy")
+    assert "No word of the text is known to the model" in page.text()
+
+
+def test_the_text_of_a_test_row_is_shown_with_its_words_and_can_be_taken_as_a_text(texts):
+    shown = html(texts)
+    assert "The " in shown and "hl-for" in shown
+    texts.at.radio(key="predict.way").set_value("A text")
+    texts.run().press("predict.take")
+    assert texts.at.text_area(key="predict.text").value in text_data().texts_test
+
+
+def test_a_model_that_compares_texts_as_a_whole_has_no_words_to_mark(ready):
+    train(ready, "DoubleSampling", data=text_data())
+    page = ready.go("predict")
+    assert "single words have no contributions" in page.text() and not html(page)
+
+
+def upload(page, key, name, content, monkeypatch):
+    """The page after a file was put into a field, which AppTest cannot do, and its button was pressed."""
+    import streamlit as st
+
+    real = st.file_uploader
+
+    def uploader(label, **settings):
+        if settings["key"].startswith(key) and real_round(settings["key"]):
+            file = io.BytesIO(content)
+            file.name, file.file_id = name, "1"
+            real(label, **settings)
+            return file
+        return real(label, **settings)
+
+    def real_round(widget):
+        return widget.endswith(".0")
+
+    monkeypatch.setattr(st, "file_uploader", uploader)
+    page.run()
+    return page.press(key if key == "predict.open" else "predict.file.start")
+
+
+def test_a_file_is_predicted_with_the_least_certain_rows_first(page, model, monkeypatch):
+    data = word_data()
+    upload(page, "predict.file", "new rows.txt", xmlc(data, "test"), monkeypatch)
+    page.until(lambda s: "of new rows.txt" in s.text())
+    ranking = model.predict_topk(datasets.read_matrix(xmlc(data, "test"))[0], 5)
+    margin = (ranking.scores[:, 0] - ranking.scores[:, 1]).astype(float)
+    frame = page.frame("row", "sure", "labels")
+    assert frame["row"].tolist() == np.argsort(margin, kind="stable").tolist()
+    np.testing.assert_allclose(frame["sure"], 100 * np.sort(margin), atol=1e-4)
+    assert "The labels in the file are not used" in page.text()
+    assert {"All predictions, CSV", "All predictions, JSON lines"} <= page.downloads()
+    page.at.radio(key="predict.certainty").set_value("top score")
+    page.run()
+    assert (
+        page.frame("row", "sure", "labels")["row"].tolist() == np.argsort(ranking.scores[:, 0], kind="stable").tolist()
+    )
+
+
+def test_a_file_that_does_not_fit_says_why_with_its_name(page, monkeypatch):
+    upload(page, "predict.file", "wrong.txt", b"1 7 2\n 0:1\n", monkeypatch)
+    page.until(lambda s: s.at.error)
+    said = page.at.error[0].value.replace("\\", "")
+    assert "wrong.txt, line" in said or "wrong.txt: " in said
+    assert "the header promises 7 features, but the model has 24" in said
+
+
+def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model, monkeypatch):
+    page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
+    task = experiment.task("pack_model", {"run": key})
+    upload(page, "predict.open", "model.zip", task.file().read_bytes(), monkeypatch)
+    page.until(lambda s: "(from a file)" in str(s.at.selectbox(key="predict.model").options))
+    opened = page.run().at.selectbox(key="predict.model").value
+    assert opened != key and "**PLT on words (from a file)** predicts as soon as" in page.text()
+    page.at.text_input(key="predict.features.query").set_value("word_4")
+    page.run()
+    next(box for box in page.at.selectbox if box.key.startswith("predict.features.found")).set_value(4)
+    page.run()
+    x = np.zeros((1, 24), np.float32)
+    x[0, 4] = 1.0
+    frame = page.frame("rank", "name", "score")
+    assert frame["label"].tolist() == model.predict_topk(x, 5).labels[0].tolist()
+    assert frame["name"].iloc[0].startswith("topic *")
+
+
+def test_a_foreign_zip_is_refused_with_what_was_found(page, monkeypatch):
+    upload(page, "predict.open", "other.zip", b"no zip at all", monkeypatch)
+    page.until(lambda s: s.at.error)
+    assert "is damaged, or no zip file" in page.at.error[0].value.replace("\\", "")
