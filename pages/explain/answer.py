@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.explain.view import BARS
-from pages.shared import charts, explaining, format, label_tables, predictions, tables
+from pages.shared import charts, explaining, format, label_tables, marked_text, predictions, tables
 from xmlcore import figures
 from xmlcore.models.double_sampling import MEANINGS
 
@@ -90,6 +90,14 @@ def _meanings(found):
         for name in found["name"]:
             if name in MEANINGS:
                 st.markdown(f"**{format.plain(name)}**: {format.plain(MEANINGS[name])}")
+
+
+def text(view) -> None:
+    """Show the text of the row with the words marked that speak for and against the label, if rows have texts."""
+    texts, vectorizer = view.data.texts_test, view.data.vectorizer
+    if texts is not None and vectorizer is not None:
+        st.header("In the text")
+        marked_text.show(texts[view.row], vectorizer, view.contributions, view.name, view.kind)
 
 
 def bars(view) -> None:

@@ -52,6 +52,7 @@ def main() -> None:
     scale.caption(explaining.SCALE[view.kind])
     further = {"What if": lambda: what_if.what_if(view, by_key, titles)}
     if view.label is not None:
+        answer.text(view)
         answer.bars(view)
         if second is not None:
             two_models.side_by_side(view, by_key[second], titles[second])
