@@ -26,9 +26,8 @@ def show(one, found, name: str) -> None:
         What the user calls the file.
     """
     n_rows, k = found.ranking.labels.shape
-    st.markdown(
-        f"**{format.count(n_rows, 'row')}** of {format.plain(name)}: up to {format.count(k, 'label')} for each."
-    )
+    rows = format.count(n_rows, "row" if found.beginnings is None else "text")
+    st.markdown(f"**{rows}** of {format.plain(name)}: up to {format.count(k, 'label')} for each.")
     for note in found.notes:
         st.caption(format.plain(made.with_names(note, {"rows": name})))
     by = st.radio(
@@ -46,15 +45,15 @@ def show(one, found, name: str) -> None:
     with st.container(horizontal=True):
         charts.csv_button(
             "All predictions, CSV",
-            lambda: frame_of(found.ranking, one.packed.label_name),
+            lambda: frame_of(found.ranking, one.packed.label_name, found.beginnings),
             f"{files}-predictions",
-            f"A line for each label of each of the {format.count(n_rows, 'row')}, in the order of the file",
+            f"A line for each label of each of the {rows}, in the order of the file",
         )
         charts.text_button(
             "All predictions, JSON lines",
-            lambda: "".join(json_lines(found.ranking, one.packed.label_name)).encode(),
+            lambda: "".join(json_lines(found.ranking, one.packed.label_name, found.beginnings)).encode(),
             f"{files}-predictions.jsonl",
-            f"A line of JSON for each of the {format.count(n_rows, 'row')}, in the order of the file",
+            f"A line of JSON for each of the {rows}, in the order of the file",
         )
         if found.missing.size or found.unknown:
             charts.csv_button(
@@ -78,6 +77,8 @@ def _table(one, found, by) -> None:
             "labels": [_labels(one, found.ranking, i, percent) for i in rows.tolist()],
         }
     )
+    if found.beginnings is not None:
+        lines.insert(2, "text", [found.beginnings[i] for i in rows.tolist()])
     tables.show(
         lines,
         "predict.listed",
@@ -88,12 +89,13 @@ def _table(one, found, by) -> None:
             "sure": st.column_config.NumberColumn(
                 WAYS[by][1] + (", %" if percent else ""), format="%.3g", width=100, help=f"The {WAYS[by][0]}."
             ),
-            "labels": st.column_config.TextColumn("Predicted labels with scores", width=520),
+            "text": st.column_config.TextColumn("Beginning of the text", width=260),
+            "labels": st.column_config.TextColumn("Predicted labels with scores", width=480),
         },
         height=tables.height(len(lines), 420),
     )
     if rows.size < sure.size:
-        st.caption(f"These are the {rows.size:,} least certain of {sure.size:,} rows. The files below have all rows.")
+        st.caption(f"These are the {rows.size:,} least certain of {sure.size:,}. The files below have all.")
 
 
 def _labels(one, ranking, row, percent) -> str:

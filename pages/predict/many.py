@@ -6,25 +6,25 @@ import streamlit as st
 
 from pages.predict import asked, listed
 from pages.shared import actions, format, jobs, made, server, tasks, workspace
-from xmlcore import experiment, store
+from xmlcore import datasets, experiment, store
 from xmlcore.datasets.visible import visible
 from xmlcore.experiment import given
-from xmlcore.experiment.predictions import Predictions
+from xmlcore.experiment.predictions import ROWS, TEXTS, Predictions
 
 PRESSED = "predict.file pressed"  # key of st.session_state: whether the button was pressed and nothing was started yet
 ROUND = "predict.file round"  # likewise: a new number makes an empty field
 MOST_FILES = 20  # files that are remembered for a model; the Storage page lists the predictions for all
-FORMATS = "XMLC text, svmlight, ARFF, CSV or npz, plain or packed. It needs no labels."
+OF = {TEXTS: "Texts", ROWS: "Rows of features"}
+FORMATS = {
+    TEXTS: "CSV, TSV, JSON lines, Parquet, or a zip archive of .txt files. It needs no labels.",
+    ROWS: "XMLC text, svmlight, ARFF, CSV or npz, plain or packed. It needs no labels.",
+}
 _ON_PAGE = ((r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start at”"),)  # words of xmlcore, and ours
 
 
 def many(one) -> None:
     """Show the form for a file, the progress of its prediction, and the table of what was predicted."""
     st.header("Many rows at once")
-    st.caption(
-        "A file of new rows is predicted in the background. Columns with names are matched with the model’s features "
-        "by name; without names, the features must be in the model’s order."
-    )
     _upload(one)
     jobs.watch(jobs.active(kind(one), **one.inputs))
     _failures(one)
@@ -63,17 +63,32 @@ def remembered(one) -> list[dict]:
 
 def _upload(one) -> None:
     """Show a field for a file and the button that has it predicted."""
-    number = st.session_state.get(ROUND, 0)
+    number, of = st.session_state.get(ROUND, 0), ROWS
+    if one.packed.is_text:
+        kept = workspace.keep("predict.file of", TEXTS, options=list(OF))
+        of = st.radio("The file has", list(OF), format_func=OF.get, horizontal=True, **kept)
+    if of == ROWS:
+        st.caption(
+            "The rows of the file are predicted in the background. Columns with names are matched with the model’s "
+            "features by name; without names, the features must be in the model’s order."
+        )
+    else:
+        st.caption("The texts of the file are predicted in the background.")
     left, right = st.columns([3, 1], vertical_alignment="top")
     with left:
-        file = st.file_uploader("File of new rows", key=f"predict.file.{number}", help=FORMATS, **actions.refusal())
+        name = "File of new rows" if of == ROWS else "File of new texts"
+        file = st.file_uploader(name, key=f"predict.file.{number}", help=FORMATS[of], **actions.refusal())
+    options = {"of": of}
     with right:
-        first_index = st.selectbox(
-            "Ids start at",
-            (0, 1),
-            **workspace.keep("predict.first", 0, options=(0, 1)),
-            help="The smallest feature id in XMLC text or svmlight; files of other formats have no ids.",
-        )
+        if of == ROWS:
+            options["first_index"] = st.selectbox(
+                "Ids start at",
+                (0, 1),
+                **workspace.keep("predict.first", 0, options=(0, 1)),
+                help="The smallest feature id in XMLC text or svmlight; files of other formats have no ids.",
+            )
+        elif file is not None:
+            options["text"] = _column(file)
     actions.button(
         "Predict the file",
         key="predict.file.start",
@@ -83,8 +98,8 @@ def _upload(one) -> None:
     )
     if file is None or not st.session_state.pop(PRESSED, False) or workspace.refuse():
         return
-    params = {"files": given.described({"rows": file}), "k": asked.count(one), "first_index": first_index}
-    task = experiment.task(kind(one), one.inputs, params)
+    params = {"files": given.described({"rows": file}), "k": asked.count(one)}
+    task = experiment.task(kind(one), one.inputs, params | options)
     if not task.exists() and not jobs.active(key=task.key):
         given.give(task.key, {"rows": file})
     tasks.start(task)
@@ -98,6 +113,25 @@ def _upload(one) -> None:
     workspace.update(add)
     st.session_state[ROUND] = number + 1
     st.rerun()
+
+
+def _column(file) -> str | None:
+    """Return the column of the texts: the guessed one, unless the user chooses another."""
+    try:
+        guess = datasets.guess_columns(file)
+    except (ValueError, OSError):  # the task says what is wrong with the file
+        return None
+    if len(guess.columns) < 2:
+        return guess.text
+    columns = list(guess.columns)
+    first = columns.index(guess.text) if guess.text in columns else 0
+    return st.selectbox(
+        "Column of the texts",
+        columns,
+        index=first,
+        key=f"predict.file column {file.file_id}",
+        help="At first the one that seems to have the texts.",
+    )
 
 
 def _failures(one) -> None:

@@ -10,6 +10,7 @@ from conftest import of_file
 
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_matrix
+from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.experiment import given, predictions
 from xmlcore.models import ModelFormatError
 from xmlcore.ranking import Ranking
@@ -68,6 +69,41 @@ def test_a_file_that_does_not_fit_the_model_says_so_and_does_not_name_a_path(run
     with pytest.raises(DatasetFormatError, match="promises 7 features, but the model has 30") as caught:
         of_file("predict", {"run": run.key}, b"1 7 6\n 0:1\n")
     assert caught.value.source == given.NAME.format("rows")
+
+
+@pytest.fixture
+def of_texts():
+    """A kept run on texts of two topics, and its data set."""
+    texts = ["red apple", "green apple", "old iron", "new iron", "apple and iron"] * 4
+    labels = [["fruit"], ["fruit"], ["metal"], ["metal"], ["fruit", "metal"]] * 4
+    vectorizer = TextVectorizer()
+    X, ids = vectorizer.fit_transform(texts), [[("fruit", "metal").index(name) for name in row] for row in labels]
+    more = {"texts_train": texts, "texts_test": texts[:5], "vectorizer": vectorizer}
+    data = Dataset("documents", X, ids, X[:5], ids[:5], label_names=["fruit", "metal"], **more)
+    task = experiment.task("train", {"dataset": save_dataset(data)}, {"model": "OneVsRest"})
+    experiment.keep(task)
+    return task, data
+
+
+@pytest.mark.parametrize("column", [None, "body"])
+def test_texts_of_a_file_are_predicted_with_the_vectoriser_of_the_data_set(of_texts, column):
+    task, data = of_texts
+    texts = ["an apple,\nred", "iron", "xyzzy"]
+    content = "number,body\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(texts))
+    found = of_file("predict", {"run": task.key}, content.encode(), of="texts", k=2, text=column).load()
+    expected = experiment.load_run_model(task.key).predict_topk(data.vectorizer.transform(texts), 2)
+    assert (found.ranking.labels == expected.labels).all()
+    assert found.beginnings == ["an apple, red", "iron", "xyzzy"]
+    assert found.notes == ["1 text has no word that the model knows."]
+
+
+def test_texts_need_a_model_for_texts_and_a_column_with_texts(run, of_texts):
+    with pytest.raises(ValueError, match="takes rows of features, not texts"):
+        of_file("predict", {"run": run.key}, b"text\nan apple\n", of="texts")
+    with pytest.raises(DatasetFormatError, match="'words'.*text"):
+        of_file("predict", {"run": of_texts[0].key}, b"a,text\n1,an apple\n", of="texts", text="words")
+    with pytest.raises(ValueError, match="of must be 'rows' or 'texts', not 'words'"):
+        experiment.task("predict", {"run": run.key}, {"files": {"rows": {}}, "of": "words"})
 
 
 def test_a_packed_model_that_is_opened_again_predicts_the_same(run, named):

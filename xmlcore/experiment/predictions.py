@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xmlcore import store
+from xmlcore.datasets.visible import visible
 from xmlcore.experiment import given
 from xmlcore.experiment.inputs import kept_run_and_model
 from xmlcore.experiment.packed_files import opened_model
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 MAX_TEXT = 4 << 30  # most bytes of an unpacked file
 START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
 VALUE_BYTES = 12  # bytes of a feature and its value in a file of text
+ROWS, TEXTS = "rows", "texts"
+BEGINNING = 200  # characters that are kept of each text
 CERTAINTIES = ("margin", "top score")
 
 
@@ -43,12 +46,15 @@ class Predictions:
         Names of columns that are no features of the model.
     notes : list of str
         How the file was read. They name the file as :data:`xmlcore.experiment.given.NAME` does.
+    beginnings : list of str, or None
+        The first characters of each text, if the file has texts.
     """
 
     ranking: Ranking
     missing: Any
     unknown: list
     notes: list
+    beginnings: list | None = None
 
 
 def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
@@ -146,22 +152,26 @@ def with_names(model, dataset: "Dataset") -> PackedModel:
 
 
 class _OfFile(Task):
-    """Predictions for the rows of a file.
+    """Predictions for the rows or the texts of a file.
 
     Parameters: ``files``, what :func:`xmlcore.experiment.given.described` returns for ``{"rows": file}``; ``k`` (labels
-    predicted for each row) and ``first_index`` (0 or 1, the smallest id in XMLC and svmlight). The file is given to the
-    task by :func:`xmlcore.experiment.given.give` and removed when it has been read.
+    predicted for each row); ``of`` ("rows" or "texts"); for rows ``first_index`` (0 or 1, the smallest id in XMLC and
+    svmlight); for texts ``text``, their column, by default as :func:`xmlcore.datasets.guess_columns` guesses. The file
+    is given to the task by :func:`xmlcore.experiment.given.give` and removed when it has been read.
     """
 
     folder, result = "predictions", Predictions
     on_cluster = False  # the file is here
 
     def complete(self, params):
-        check_names(params, ("files", "k", "first_index"))
+        check_names(params, ("files", "k", "of", "first_index", "text"))
         if set(params.get("files", {})) != {"rows"}:
             raise ValueError(f"files need rows, and nothing else; they have {sorted(params.get('files', {}))}")
-        first_index = check_count(params.get("first_index", 0), "first_index", 0, 1)
-        return {"files": params["files"], "k": check_count(params.get("k", 5), "k"), "first_index": first_index}
+        params = {"k": 5, "of": ROWS, "first_index": 0, "text": None} | params
+        if params["of"] not in (ROWS, TEXTS):
+            raise ValueError(f"of must be {ROWS!r} or {TEXTS!r}, not {params['of']!r}")
+        check_count(params["first_index"], "first_index", 0, 1)
+        return params | {"k": check_count(params["k"], "k")}
 
     @property
     def can_be_made_again(self):
@@ -185,45 +195,68 @@ class _OfFile(Task):
     def run(self, progress=silent, files=None):
         progress("Reading the model", 0.0)
         model = self.model(progress)
+        reader = self._texts if self.params["of"] == TEXTS else self._rows
         with given.taken(self.key, ("rows",)) as paths:
-            rows, notes = self._read(paths["rows"], model, progress)
+            X, kept, notes = reader(paths["rows"], model, progress)
         of_rows = part_of(progress, 0.0, 1.0, phase="Predicting")
-        ranking = model.model.predict_topk(rows.X, self.params["k"], progress=of_rows)
-        return {
-            "ranking": {"labels": ranking.labels, "scores": ranking.scores},
-            "missing": rows.missing,
-            "unknown": rows.unknown,
-            "notes": notes,
-        }
+        ranking = model.model.predict_topk(X, self.params["k"], progress=of_rows)
+        return {"ranking": {"labels": ranking.labels, "scores": ranking.scores}, "notes": notes} | kept
 
-    def _read(self, path, model, progress):
-        """Return the rows of the file, and notes on how they were read."""
-        from xmlcore.datasets import DatasetWarning, read_new_rows
+    def _rows(self, path, model, progress):
+        """Return the rows of the file, what is kept of them, and notes on how they were read."""
+        from xmlcore.datasets import read_new_rows
 
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the rows")
         of_file("", 0.0)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", DatasetWarning)
-            rows = read_new_rows(
-                path,
-                model.n_features,
-                model.feature_names,
-                model.label_names,
-                first_index=self.params["first_index"],
-                max_bytes=MAX_TEXT,
-                progress=of_file,
-            )
-        said = [str(one.message) for one in caught if issubclass(one.category, DatasetWarning)]
-        return rows, rows.notes(model.feature_names) + said
+        options = {"first_index": self.params["first_index"], "max_bytes": MAX_TEXT, "progress": of_file}
+        names = model.feature_names, model.label_names
+        rows, said = _with_notes(lambda: read_new_rows(path, model.n_features, *names, **options))
+        return rows.X, {"missing": rows.missing, "unknown": rows.unknown}, rows.notes(model.feature_names) + said
+
+    def _texts(self, path, model, progress):
+        """Return the texts of the file as rows, what is kept of them, and notes on how they were read."""
+        import numpy as np
+
+        from xmlcore.datasets import DatasetFormatError, guess_columns, read_texts
+
+        if not model.is_text:
+            raise ValueError("this model takes rows of features, not texts: it was trained on data without texts")
+        of_file = part_of(progress, 0.0, 1.0, phase="Reading the texts")
+        of_file("", 0.0)
+        column = self.params["text"]
+        if column is None:
+            guess = guess_columns(path)
+            column = guess.text
+            if column is None:
+                found = f"none of its columns seems to have texts: {', '.join(guess.columns[:10])}"
+                raise DatasetFormatError(path.name, found, "Say which column has the texts.")
+        options = {"labels": None, "max_bytes": MAX_TEXT, "progress": of_file}
+        (texts, _), said = _with_notes(lambda: read_texts(path, column, **options))
+        X = model.vectorizer.transform(texts, progress=part_of(progress, 0.0, 1.0, phase="Finding words"))
+        if (unknown := int(np.count_nonzero(np.diff(X.indptr) == 0))) > 0:
+            have = "text has no word" if unknown == 1 else "texts have no word"
+            said.append(f"{unknown:,} {have} that the model knows.")
+        beginnings = [visible(text[:BEGINNING]) for text in texts]
+        return X, {"missing": np.empty(0, np.int64), "unknown": [], "beginnings": beginnings}, said
+
+
+def _with_notes(read):
+    """Return what ``read()`` returns, and the warnings about the data that it gave."""
+    from xmlcore.datasets import DatasetWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DatasetWarning)
+        found = read()
+    return found, [str(one.message) for one in caught if issubclass(one.category, DatasetWarning)]
 
 
 @register
 class PredictFile(_OfFile):
-    """Predict the labels of the rows of a file with the model of a kept run.
+    """Predict the labels of the rows or texts of a file with the model of a kept run.
 
     Inputs: ``run``. Parameters: ``files``, what :func:`xmlcore.experiment.given.described` returns for
-    ``{"rows": file}``; ``k`` (labels predicted for each row) and ``first_index`` (0 or 1, the smallest id in XMLC and
-    svmlight).
+    ``{"rows": file}``; ``k`` (labels predicted for each row); ``of`` ("rows" or "texts"); for rows ``first_index`` (0
+    or 1, the smallest id in XMLC and svmlight); for texts ``text``, their column, which is guessed by default.
     """
 
     kind, needs = "predict", ("run",)

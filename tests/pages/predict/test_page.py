@@ -244,6 +244,15 @@ def test_a_file_is_predicted_with_the_least_certain_rows_first(page, model, monk
     )
 
 
+def test_texts_of_a_file_are_predicted(texts, monkeypatch):
+    content = b"number,abstract\n1,An apple and a banana\n2,A comet in the sky\n"
+    upload(texts, "predict.file", "new.csv", content, monkeypatch)
+    texts.until(lambda s: "**2 texts** of new.csv" in s.text())
+    frame = texts.frame("row", "text", "labels").sort_values("row")
+    assert frame["text"].tolist() == ["An apple and a banana", "A comet in the sky"]
+    assert [line.split()[0] for line in frame["labels"]] == ["fruit", "stars"]
+
+
 def test_a_file_that_does_not_fit_says_why_with_its_name(page, monkeypatch):
     upload(page, "predict.file", "wrong.txt", b"1 7 2\n 0:1\n", monkeypatch)
     page.until(lambda s: s.at.error)
