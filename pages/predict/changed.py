@@ -44,7 +44,7 @@ def _text(found, label) -> None:
     text = found.question.text.replace("\r\n", "\n").replace("\r", "\n")  # as a browser returns it
     most = max(asked.LONGEST_TEXT, len(text))
     key = f"predict.changed text {hashlib.blake2b(text.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns([2, 3], gap="large")
     with left:
         typed = st.text_area("Change words here", value=text, key=key, height=220, max_chars=most)
         st.button("Undo changes", key="predict.changed.undo", on_click=st.session_state.update, args=({key: text},))

@@ -28,7 +28,7 @@ def many(one) -> None:
     _upload(one)
     jobs.watch(jobs.active(kind(one), **one.inputs))
     _failures(one)
-    files = [file for file in remembered(one) if store.exists("predictions", file["key"])]
+    files = [file for file in remembered(one) if jobs.kept(kind(one), file["key"])]
     if not files:
         return
     file = files[0]

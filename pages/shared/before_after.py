@@ -7,6 +7,8 @@ import streamlit as st
 from pages.shared import explaining, format, label_tables, tables
 from xmlcore import explain
 
+MOST_NAMED = 6  # labels in the sentence on what has moved
+
 
 def show(names, model, before, after, k: int, key: str) -> str | None:
     """Say what has moved, and show a table of the labels with ranks and scores before and after.
@@ -76,6 +78,9 @@ def moved(found, names, kind: str, k: int) -> str:
             parts.append(f"{label} is no longer among the first {k}")
         elif was != now:
             parts.append(f"{label} goes from {format.ordinal(was)} to {format.ordinal(now)}")
+    if len(parts) > MOST_NAMED + 1:
+        more = len(parts) - MOST_NAMED
+        parts = [*parts[:MOST_NAMED], f"{more:,} more labels move, which the table has"]
     if parts:
         return f"{format.listed(parts)}."
     i = int(np.argmax((found["after"] - found["before"]).abs().to_numpy()))

@@ -28,7 +28,7 @@ STYLE = "\n".join(
         ".hl-legend, .hl-words { margin: 0.5rem 0 0; font-size: 0.875rem; }",
         ".hl-words summary { cursor: pointer; }",
         ".hl-words > div { max-height: 20rem; overflow: auto; }",
-        ".hl-words table { border-collapse: collapse; margin-top: 0.5rem; }",
+        ".hl-words table { border-collapse: collapse; margin-top: 0.5rem; min-width: min(100%, 30rem); }",
         ".hl-words caption { text-align: left; }",
         ".hl-words :is(th, td) { text-align: left; padding: 0.15rem 1rem 0.15rem 0; overflow-wrap: anywhere; }",
         ".hl-words :is(th, td):not(:first-child) { text-align: right; font-variant-numeric: tabular-nums; }",

@@ -160,7 +160,7 @@ class _OfFile(Task):
     is given to the task by :func:`xmlcore.experiment.given.give` and removed when it has been read.
     """
 
-    folder, result = "predictions", Predictions
+    result = Predictions
     on_cluster = False  # the file is here
 
     def complete(self, params):
@@ -259,7 +259,7 @@ class PredictFile(_OfFile):
     or 1, the smallest id in XMLC and svmlight); for texts ``text``, their column, which is guessed by default.
     """
 
-    kind, needs = "predict", ("run",)
+    kind, folder, needs = "predict", "predictions", ("run",)
 
     def seconds_per_byte(self):
         from xmlcore.datasets import in_use_or_saved
@@ -283,7 +283,7 @@ class PredictFileOpened(_OfFile):
     Inputs: ``packed``, the key of an ``open_model`` task. Parameters: as of :class:`PredictFile`.
     """
 
-    kind, needs = "predict_opened", ("packed",)
+    kind, folder, needs = "predict_opened", "opened-predictions", ("packed",)
 
     def dataset_name(self):
         try:

@@ -35,7 +35,7 @@ DATASETS = "datasets"
 # Kinds that are left out: files that can be written again, how data sets were made, which is of use only here, and what
 # was opened or predicted from a user's file.
 LEFT_OUT = ("exports", "workspace-files", "workspace-imports", "prepared", "readings", "splits", "synthetic")
-LEFT_OUT += ("packed-models", "opened-models", "predictions")
+LEFT_OUT += ("packed-models", "opened-models", "predictions", "opened-predictions")
 RECORD = ("task", "version", "inputs", "params", "code", "xmlcore", "name")  # facts of an artifact that are written
 _PIECE = 1 << 20
 

@@ -38,6 +38,12 @@ def test_what_moved_is_said(ranks, said):
     assert before_after.moved(found, ["a", "b"], "log_proba", 5) == said
 
 
+def test_of_many_labels_that_move_the_first_are_named_and_the_others_counted():
+    found = pd.DataFrame({"rank_before": range(1, 21), "rank_after": range(20, 0, -1), "before": 0.5, "after": 0.5})
+    said = before_after.moved(found, [f"l{j}" for j in range(20)], "log_proba", 20)
+    assert said.count(" goes from ") == 6 and said.endswith(" and 14 more labels move, which the table has.")
+
+
 def test_rows_of_a_table_are_high_enough_for_the_longest_name():
     (narrow, one_line), (wide, two_lines), (widest, more) = (label_tables.sizes(["x" * n]) for n in (5, 40, 100))
     assert label_tables.sizes([]) == (narrow, one_line)
