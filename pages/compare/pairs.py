@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.compare import of_runs
-from pages.shared import charts, format, predictions, results, server, tables, workspace
+from pages.shared import charts, format, predictions, results, row_text, server, tables, workspace
 
 LISTED = 1000  # most labels and rows in a table
 
@@ -119,6 +119,7 @@ def _rows(a, b, k, names, file_name) -> None:
     columns = {
         "row": number("Row", format="%d", width=60),
         "name": text("Name", width=260),
+        "text": text("Text", width=300),
         "right_a": number("First, right", format="%d", width=90, help=f"Right labels of {first}."),
         "right_b": number("Second, right", format="%d", width=105, help=f"Right labels of {second}."),
         "labels": text("True labels", width=220),
@@ -152,6 +153,7 @@ def _one_row(data, runs, row, k) -> None:
     """Show what two results predict for a row, and the features of the row."""
     name = f" {format.plain(data.row_names_test[row])}" if data.row_names_test is not None else ""
     st.markdown(f"**Test row {row:,}**{name}")
+    row_text.show(data, "test", row)
     for number, (column, (title, run)) in enumerate(zip(st.columns(2, gap="medium"), runs.items())):
         with column:
             st.markdown(f"**{format.plain(title)}**")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.data import invented, known, manage, upload_form
+from pages.data import invented, known, manage, text_form, upload_form
 from pages.shared import jobs, server, workspace
 from xmlcore import datasets
 
@@ -21,6 +21,9 @@ def show(fingerprint) -> None:
         files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))
         if files == upload_form.file_ids():  # a message about other files is not shown any more
             st.error(error)
+    with st.expander("Upload texts with labels", expanded=text_form.is_open()):
+        text_form.progress()
+        text_form.show()
     with st.expander("Download a published data set", expanded=_open("download", known.busy(), fingerprint)):
         known.progress()
         server.fragment(known.show)()

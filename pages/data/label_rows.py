@@ -19,7 +19,7 @@ def show(data, every: pd.DataFrame, of: str, name: str) -> None:
         [tables.rows(data, part, group["row"]).assign(part=part) for part, group in shown.groupby("part", sort=False)],
         ignore_index=True,
     )
-    columns = [column for column in ("row", "part", "name", "labels", "features") if column in frame]
+    columns = [column for column in ("row", "part", "name", "text", "labels", "features") if column in frame]
     st.dataframe(
         frame[columns],
         hide_index=True,
@@ -29,6 +29,7 @@ def show(data, every: pd.DataFrame, of: str, name: str) -> None:
             "part": st.column_config.TextColumn("Part", width=75),
             "row": st.column_config.NumberColumn("Row", format="%d", width=65),
             "name": st.column_config.TextColumn("Name", width=200),
+            "text": st.column_config.TextColumn("Text", width=300),
             "labels": st.column_config.TextColumn("Labels", width=390),
             "features": st.column_config.NumberColumn("Features", format="%d", width=75),
         },

@@ -1,12 +1,14 @@
 """The Data page: what is in the data set, and which one is in use.
 
-start.py is the panel for a first visit. answer.py has the first sentence and the cards. choose.py has the list of data
-sets and the ways to get more: upload_form.py is the form for own files (read by uploads.py, explained by formats.py),
-known.py the catalog of published data sets, invented.py the form for synthetic ones. manage.py compares, renames,
-converts and removes data sets. resplit.py is the form for another split. Below, a file for each question: sizes.py,
-frequency.py (of labels), alike.py (training and test rows), problems.py, together.py (pairs of labels); counted.py and
-examined.py compute what they need. label_sets.py shows which labels rows have together, labels.py is the table of
-labels; label_rows.py shows the rows of either. rows.py shows single rows.
+start.py is the panel for a first visit. answer.py has the first sentence and the cards. choose.py has the list of
+data sets and the ways to get more: upload_form.py is the form for own files (read by uploads.py, explained by
+formats.py), text_form.py that for texts with labels (text_columns.py shows which columns they are in,
+vectorizer_form.py how words become features), known.py the catalog of published data sets, invented.py the form for
+synthetic ones. manage.py compares, renames, converts and removes data sets. resplit.py is the form for another split.
+Below, a file for each question: sizes.py, frequency.py (of labels), alike.py (training and test rows), problems.py,
+together.py (pairs of labels); counted.py and examined.py compute what they need. label_sets.py shows which labels
+rows have together, labels.py is the table of labels; label_rows.py shows the rows of either. rows.py shows single
+rows.
 """
 
 import streamlit as st

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import format, tables, workspace
+from pages.shared import format, row_text, tables, workspace
 
 SHOWN_ROWS, ROWS_HEIGHT = 200, 392  # most rows in the table, and its greatest height in pixels
 
@@ -21,10 +21,13 @@ def show(data, fingerprint) -> None:
             **workspace.keep("rows.part", "training", options=list(tables.PARTS)),
         )
     X, Y, names = tables.part(data, part)
+    texts = tables.texts(data, part)
     scope = f"{fingerprint} {part}"
     with query_box:
         query = st.text_input(
-            "Find rows by label, feature or row name", **workspace.keep("rows.query", ""), placeholder="part of a name"
+            "Find rows by label, feature or row name",
+            **workspace.keep("rows.query", ""),
+            placeholder="part of a name" if texts is None else "part of a name or a text",
         )
     found = tables.find_rows(data, part, query)
     with button_box:
@@ -34,8 +37,8 @@ def show(data, fingerprint) -> None:
         )
     if found.size == 0:
         st.info(
-            f"No {part} row has a label, feature or name with “{format.plain(query)}” in it. "
-            "Try a shorter part of a name."
+            f"No {part} row has a label, feature{' or name' if texts is None else ', name or text'} with "
+            f"“{format.plain(query)}” in it. Try a shorter part of a name."
         )
         return
     row, key, listed = _listed(scope, query, found)
@@ -52,7 +55,8 @@ def show(data, fingerprint) -> None:
             column_config={
                 "row": st.column_config.NumberColumn("Row", format="%d", width=60),
                 "name": st.column_config.TextColumn("Name", width=170),
-                "labels": st.column_config.TextColumn("Labels", width=380 if names is None else 220),
+                "text": st.column_config.TextColumn("Text", width=260),
+                "labels": st.column_config.TextColumn("Labels", width=380 if len(frame.columns) == 3 else 220),
                 "features": st.column_config.NumberColumn("Features", format="%d", width=70),
             },
         )
@@ -96,6 +100,7 @@ def _one_row(data, X, Y, names, part, row):
     st.markdown(f"**{heading}**")
     labels = tables.label_names(data, tables.ids(Y, row))
     st.markdown("Labels: " + (", ".join(format.plain(name) for name in labels) if labels else "none"))
+    row_text.show(data, part, row)
     frame = tables.features(data, X, row)
     if frame.empty:
         st.caption("This row has no features.")

@@ -3,76 +3,24 @@
 import streamlit as st
 
 from pages.data import formats, label_choice, uploads
+from pages.data.chosen_files import ChosenFiles
 from pages.shared import actions, format, jobs, made, tasks, workspace
 from xmlcore.experiment import given
 
-# Key of st.session_state with a dict: the files chosen for the inputs of FILES, and the "name" that was typed.
-# Streamlit forgets widgets and their values on a page switch; this is kept until the files are read or cleared, or the
-# session ends.
-CHOSEN_BEFORE = "upload.chosen"
-# Key of st.session_state: the key of the task that reads the files of the form in a worker, and the ids of these files.
-READING = "upload.reading"
-FILES = ("train", "test", "label_file", "test_label_file", "labels", "features")
-
-
-def _upload_key(what: str) -> str:
-    """Return the widget key for one input of the form; it changes after each upload, which empties the widget."""
-    return f"upload.{what}.{st.session_state.setdefault(workspace.UPLOAD_ROUND, 0)}"
-
-
-def _chosen() -> dict:
-    """Return the files and the name chosen so far, by input; changing the dict changes what is remembered."""
-    return st.session_state.setdefault(CHOSEN_BEFORE, {})
-
-
-def _file(what: str):
-    """Return the file chosen in a widget, now or before a page switch; None when no file is chosen."""
-    return st.session_state.get(_upload_key(what)) or _chosen().get(what)
+FILES = ChosenFiles("upload", ("train", "test", "label_file", "test_label_file", "labels", "features"), "read")
 
 
 def file_ids() -> list:
     """Return the id of the file chosen for each input; None for an input without a file."""
-    return [getattr(_file(what), "file_id", None) for what in FILES]
-
-
-def _note_chosen(what):
-    """Remember the new value of an input, or forget the old value when the input was emptied."""
-    # Streamlit calls this when the user has changed the widget, so None means that the file was removed.
-    value = st.session_state.get(_upload_key(what))
-    if value is None:
-        _chosen().pop(what, None)
-    else:
-        _chosen()[what] = value
-
-
-def _uploader(what, label, help):
-    """Draw the field for one file, and return the file chosen now or before a page switch; None when there is none."""
-    key = _upload_key(what)
-    file = st.file_uploader(label, key=key, on_change=_note_chosen, args=(what,), help=help)
-    if file is not None:
-        _chosen()[what] = file
-        return file
-    file = _chosen().get(what)
-    if file is not None:
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.caption(f"Chosen before: {format.plain(file.name)} ({format.size(file.size)})", width="content")
-            st.button(
-                "Clear",
-                key=f"{key}.clear",
-                on_click=lambda: _chosen().pop(what, None),
-                type="tertiary",
-                icon=":material/close:",
-                help=f"{label}: do not use {format.plain(file.name)} any more",
-            )
-    return file
+    return FILES.ids()
 
 
 def show(fingerprint) -> None:
     """Show the form, and read the files when its button was pressed; ``fingerprint``: of the data set in use."""
-    _empty_when_read()
+    FILES.empty_when_read()
     formats.show(fingerprint)
     # Not in a form: the test share disappears as soon as there is a test file.
-    train = _uploader(
+    train = FILES.uploader(
         "train",
         "Training file",
         "XMLC text, svmlight, ARFF, CSV or npz: see the formats above. Packed with gzip, bzip2, xz or zip is fine. A "
@@ -85,17 +33,17 @@ def show(fingerprint) -> None:
     labels = None
     with st.container():  # even if empty: the fields below keep their places, so the browser does not draw them anew
         if train is not None:
-            label_choice.say(found, train, _file("label_file") is not None)
-        if kind in ("csv", "arff") and _file("label_file") is None and "labels" not in inside:
-            labels = label_choice.choose(found, f"{_upload_key('columns')}.{train.file_id}")
-    test = _uploader(
+            label_choice.say(found, train, FILES.file("label_file") is not None)
+        if kind in ("csv", "arff") and FILES.file("label_file") is None and "labels" not in inside:
+            labels = label_choice.choose(found, f"{FILES.key('columns')}.{train.file_id}")
+    test = FILES.uploader(
         "test",
         "Test file (optional)",
         "The same format, features and labels. Without it, a random part of the training file is held out.",
     )
     left, right = st.columns(2)
     with left:
-        label_file = _uploader(
+        label_file = FILES.uploader(
             "label_file",
             "Label file (optional)",
             "If the features and the labels are in two files: the labels as npz, as CSV with columns of 0 and 1, or as "
@@ -104,19 +52,20 @@ def show(fingerprint) -> None:
     test_label_file = None
     with right:
         if test is not None and label_file is not None and kind != "arff":
-            test_label_file = _uploader(
+            test_label_file = FILES.uploader(
                 "test_label_file", "Label file of the test rows", "The labels of the rows of the test file."
             )
     left, right = st.columns(2)
     with left:
-        label_names = _uploader("labels", "Label names (optional)", "Text, one name per line, in the order of the ids.")
+        label_names = FILES.uploader(
+            "labels", "Label names (optional)", "Text, one name per line, in the order of the ids."
+        )
     with right:
-        feature_names = _uploader(
+        feature_names = FILES.uploader(
             "features", "Feature names (optional)", "Text, one name per line, in the order of the ids."
         )
     name, options = _options(kind, test is not None or bool({"test", "test_rows"} & set(inside)))
-    key, read = st.session_state.get(READING, (None, None))
-    waits = read == file_ids() and bool(jobs.active("read", key=key))
+    waits = FILES.waits()
     actions.button(
         "Being read" if waits else "Read the files",
         type="primary",
@@ -148,9 +97,9 @@ def _options(kind, has_test):
     with zeroth:
         name = st.text_input(
             "Name (optional)",
-            key=_upload_key("name"),
-            value=workspace.first_value(_upload_key("name"), _chosen().get("name", ""), ""),
-            on_change=_note_chosen,
+            key=FILES.key("name"),
+            value=workspace.first_value(FILES.key("name"), FILES.chosen().get("name", ""), ""),
+            on_change=FILES.note,
             args=("name",),
             max_chars=workspace.LONGEST_NAME,
             placeholder="like the training file",
@@ -189,14 +138,14 @@ def _options(kind, has_test):
     with st.container():  # as above: the button below keeps its place
         if kind == "xmlc" and st.checkbox(
             "Take the numbers from the data",
-            key=_upload_key("counts"),
+            key=FILES.key("counts"),
             help="For a file whose header promises another number of rows, features or labels than it has.",
         ):
             counts = "data"
         if kind in ("csv", "arff"):
             leave_out = st.checkbox(
                 "Leave out columns of text",
-                key=_upload_key("leave_out"),
+                key=FILES.key("leave_out"),
                 help="Features are numbers. Columns with words, and ARFF attributes of type string or date, are then "
                 "not read; a note says which. Otherwise the file is refused.",
             )
@@ -234,8 +183,8 @@ def _read(train, test, name, **options):
         st.rerun()
     st.session_state[workspace.UPLOAD_PRESSED] = False
     tasks.make_dataset(task, **about)
-    st.session_state[READING] = task.key, file_ids()
-    _empty_when_read()
+    FILES.are_read_by(task)
+    FILES.empty_when_read()
     st.rerun()
 
 
@@ -248,14 +197,3 @@ def progress() -> None:
     """Show the progress of reading, below the button that started it, and why it failed."""
     jobs.watch(jobs.active("read"))
     uploads.failures("read", "The files could not be read:")
-
-
-def _empty_when_read():
-    """Make new, empty widgets when the files of the form have been read, which frees the memory of the files."""
-    key, read = st.session_state.get(READING, (None, None))
-    if key is None or jobs.active("read", key=key):
-        return
-    st.session_state.pop(READING)
-    if jobs.kept("read", key) and read == file_ids():  # others may have been chosen meanwhile
-        st.session_state.pop(CHOSEN_BEFORE, None)
-        st.session_state[workspace.UPLOAD_ROUND] += 1

@@ -62,7 +62,7 @@ def _find_row(data, key):
         query = st.text_input(
             "Find test rows by a name",
             **workspace.keep("explain.query", "", lambda value: isinstance(value, str)),
-            placeholder="of a label, feature or row",
+            placeholder="of a label, feature or row" + (", or a text" if data.texts_test is not None else ""),
         )
     if not query.strip():
         return
@@ -73,7 +73,7 @@ def _find_row(data, key):
             return
         listed = found[:LISTED]
         lines = tables.rows(data, "test", listed).to_dict("records")
-        titles = {r["row"]: f"{r['row']}: {r['name'] if 'name' in r else r['labels'] or 'no labels'}" for r in lines}
+        titles = {r["row"]: f"{r['row']}: {_title(r)}" for r in lines}
         widget = f"explain.found {query.strip()}"
         st.selectbox(
             f"{format.count(found.size, 'row')} found"
@@ -89,6 +89,11 @@ def _find_row(data, key):
                 else None
             ),
         )
+
+
+def _title(line) -> str:
+    """Return what a list of rows calls one: its name, or its text, or its labels."""
+    return line.get("name") or line.get("text") or line["labels"] or "no labels"
 
 
 def choose_label(view) -> int | None:

@@ -18,7 +18,7 @@ COLUMNS = {
     "Expected": st.column_config.TextColumn(width=100, help="How long it was expected to take before it began."),
     "Memory": st.column_config.TextColumn(width=90, help="The most memory that its worker process had."),
 }
-NEEDS_FILES = "read"  # kind of task whose files are gone when it has ended
+NEEDS_FILES = ("read", "read_texts")  # kinds of tasks whose files are gone when they have ended
 
 
 def show() -> None:
@@ -78,7 +78,7 @@ def _details(job_title, job):
     record = (job.plan.task if hasattr(job, "plan") else job.task) or {}
     if job.state == "done" or record.get("kind") not in experiment.KINDS:
         return
-    if record["kind"] == NEEDS_FILES:
+    if record["kind"] in NEEDS_FILES:
         st.caption("Its files are gone. Choose them again on the Data page.")
         return
     actions.button("Start again", key=f"jobs.retry.{job.id}", on_click=_again, args=(job_title, record, job.id))

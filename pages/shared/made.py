@@ -6,7 +6,8 @@ from pages.shared import format, workspace
 from xmlcore.datasets.sources import stem, telling_name
 from xmlcore.experiment import given
 
-KINDS = {"read": "upload", "split": "split", "synthetic": "synthetic"}  # of tasks, with the source of what they make
+# Kinds of tasks, with the source of what they make.
+KINDS = {"read": "upload", "read_texts": "upload", "split": "split", "synthetic": "synthetic"}
 
 
 def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}, notes: list = ()) -> None:  # noqa: B006
@@ -33,7 +34,8 @@ def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}
     name = name or getattr(made, "name", "") or file_name(files) or _by_size(made, files)
     earlier = workspace.get("known").get(made.dataset, {}).get("name")
     if earlier is None:
-        workspace.add_dataset(made.dataset, name, source, use=use, notes=notes, files=files if kind == "read" else None)
+        kept_files = files if source == "upload" else None
+        workspace.add_dataset(made.dataset, name, source, use=use, notes=notes, files=kept_files)
         name = workspace.get("known").get(made.dataset, {}).get("name", name)
     elif use:
         workspace.update(dataset=made.dataset, wanted=None)
@@ -50,7 +52,7 @@ def _said(kind, made, name, earlier, use):
     then = "." if use else f": {name} can be chosen on the Data page."
     if kind == "split":
         return f"Split anew: {made.n_train:,} training rows and {made.n_test:,} test rows{then}"
-    done = "read" if kind == "read" else "made"
+    done = "read" if KINDS[kind] == "upload" else "made"
     return f"{name} is {done} and in use." if use else f"{name} is {done}: choose it on the Data page."
 
 

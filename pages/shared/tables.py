@@ -13,6 +13,7 @@ EMPTY_CELLS = {"placeholder": ""} if "placeholder" in inspect.signature(st.dataf
 _TAKES_TICKS = "selection_default" in inspect.signature(st.dataframe).parameters
 TICKS, BORDER = 40, 2  # width of the column in which lines are ticked, and of the border of a table, in pixels
 NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"  # a text that is a number to a spreadsheet
+TEXT = 200  # characters of a text in a table
 PARTS = {"training": "train", "test": "test"}
 
 
@@ -26,6 +27,17 @@ def part(data, name: str):
     suffix = PARTS[name]
     names = getattr(data, f"row_names_{suffix}", None)
     return getattr(data, f"X_{suffix}"), getattr(data, f"Y_{suffix}"), names
+
+
+def texts(data, name: str) -> list[str] | None:
+    """Return the texts of the ``"training"`` or ``"test"`` rows; None where rows are not made from texts."""
+    return getattr(data, f"texts_{PARTS[name]}", None)
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a text in one line, for a table."""
+    line = " ".join(text[: 2 * TEXT].split())
+    return line if len(line) <= TEXT and len(text) <= 2 * TEXT else f"{line[: TEXT - 1]}…"
 
 
 def ids(matrix, row: int) -> np.ndarray:
@@ -54,11 +66,14 @@ def _per_row(what, matrices) -> pd.DataFrame:
 
 
 def rows(data, part_name: str, chosen) -> pd.DataFrame:
-    """Return a table of rows: ``row``, ``name`` (if rows have names), ``labels`` (names), ``features`` (how many)."""
+    """Return a table of rows: ``row``, ``name`` and ``text`` (if there are any), ``labels``, number of ``features``."""
     X, Y, names = part(data, part_name)
+    whole = texts(data, part_name)
     frame = pd.DataFrame({"row": np.asarray(chosen, dtype=np.int64)})
     if names is not None:
         frame["name"] = [names[i] for i in frame["row"]]
+    if whole is not None:
+        frame["text"] = [shortened(whole[i]) for i in frame["row"]]
     frame["labels"] = [", ".join(label_names(data, ids(Y, i))) for i in frame["row"]]
     frame["features"] = [int(X.indptr[i + 1] - X.indptr[i]) for i in frame["row"]]
     return frame
@@ -169,7 +184,7 @@ def csv_safe(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_rows(data, part_name: str, query: str) -> np.ndarray:
-    """Return rows with ``query`` in their name, or in the name of a label or feature; all rows for an empty query."""
+    """Return rows with ``query`` in their name or text, or in a name of a label or feature; all for an empty query."""
     X, Y, names = part(data, part_name)
     query = query.strip()
     if not query:
@@ -177,6 +192,8 @@ def find_rows(data, part_name: str, query: str) -> np.ndarray:
     found = np.zeros(X.shape[0], dtype=bool)
     if names is not None:
         found |= _contain(names, query)
+    if texts(data, part_name) is not None:
+        found |= np.fromiter((query.lower() in text.lower() for text in texts(data, part_name)), bool, found.size)
     found |= _rows_with(Y, _named(data.label_names, data.n_labels, "label", query))
     found |= _rows_with(X, _named(data.feature_names, data.n_features, "feature", query))
     return np.flatnonzero(found)

@@ -159,6 +159,8 @@ def _rows_of_label(data, run, key, k, label):
     shown = listed.assign(how=listed["how"].map(HOW), score=score, labels=named["labels"])
     if "name" in named:
         shown.insert(1, "name", named["name"])
+    if "text" in named:
+        shown.insert(shown.columns.get_loc("how"), "text", named["text"])
     table_key = f"train.labels.rows.{key[:8]}.{k}.{label}"
 
     def look():
@@ -175,6 +177,7 @@ def _rows_of_label(data, run, key, k, label):
         {
             "row": st.column_config.NumberColumn("Row", format="%d", width=60),
             "name": st.column_config.TextColumn("Name", width=220),
+            "text": st.column_config.TextColumn("Text", width=300),
             "how": st.column_config.TextColumn("The label is", width=120),
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=55),
             "score": st.column_config.NumberColumn(**predictions.score_column(run.model), width=70),

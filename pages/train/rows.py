@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, predictions, results, selectors, tables, workspace
+from pages.shared import charts, format, predictions, results, row_text, selectors, tables, workspace
 
 
 def show(data, run, key, name, drawn_row: int) -> None:
@@ -16,6 +16,7 @@ def show(data, run, key, name, drawn_row: int) -> None:
     row = selectors.choose_test_row(data, run, f"run {key}", workspace.ROW_NUMBER)
     left, right = st.columns([3, 2], gap="large")
     with left:
+        row_text.show(data, "test", row)
         predictions.show(data, run, row, results.K, key="train.predicted")
     with right:
         frame = tables.features(data, data.X_test, row)

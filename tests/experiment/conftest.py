@@ -70,6 +70,11 @@ def read_from(data):
     return task
 
 
+def read_documents():
+    """A kept task that reads documents from a file."""
+    return of_file("read_texts", {}, b"text,labels\n" + b"one two,a;b\nthree one,b\n" * 8, "train")
+
+
 def read_back(path):
     """A kept task that reads the file of a workspace."""
     file = {"workspace": io.BytesIO(path.read_bytes())}
@@ -133,6 +138,7 @@ def some_of_each(easy, classes, monkeypatch):
         kept("sweep", of, model="OneVsRest", grid={"C": [1.0]}),
         kept("learning_curve", of, model="OneVsRest", shares=[0.5, 1.0], seeds=[0]),
         read_from(easy),
+        read_documents(),
         written := kept("export_workspace", {}, keys=[run.key], contents=None),
         read_back(written.file()),
         packed := kept("pack_model", {"run": run.key}),

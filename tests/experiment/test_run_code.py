@@ -85,6 +85,19 @@ def test_code_reads_uploaded_files_by_the_names_that_the_user_gave_them(easy, tm
     same_measures(task, executed(code, tmp_path, monkeypatch))
 
 
+def test_code_reads_texts_with_the_same_vectoriser(tmp_path, monkeypatch):
+    content = "abstract,tags\n" + "".join(f"one two{i % 5} three,a;b{i % 3}\n" for i in range(40))
+    (tmp_path / "my.csv").write_text(content)
+    files = {"train": io.BytesIO(content.encode())}
+    params = {"text": "abstract", "labels": "tags", "vectorizer": {"ngrams": (1, 2)}}
+    read = experiment.task("read_texts", {}, params | {"files": given.described(files)})
+    given.give(read.key, files)
+    task = trained(experiment.load("read_texts", experiment.keep(read)).dataset, **QUICK)
+    code = experiment.code_of(task.key, {"train": "my.csv"})
+    assert "TextVectorizer(ngrams=(1, 2))" in code and 'text="abstract", labels="tags"' in code
+    same_measures(task, executed(code, tmp_path, monkeypatch))
+
+
 def test_names_of_data_sets_cannot_become_code(easy):
     hostile = datasets.resplit(
         easy, np.arange(100), np.arange(100, 150), name="x\nraise SystemExit\u2028raise KeyError"

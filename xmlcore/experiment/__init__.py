@@ -19,6 +19,7 @@ from xmlcore.experiment import (  # noqa: F401
     power_law,
     prepare,
     read,
+    read_texts,
     robustness,
     split,
     statistics,

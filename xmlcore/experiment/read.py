@@ -82,21 +82,22 @@ class Read(MakesDataset):
         return Estimate(START + READ_BYTE * n_bytes, 6 * n_bytes)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import save_dataset
+        from xmlcore.datasets import read_dataset, save_dataset
 
         with given.taken(self.key, self.params["files"]) as sources:
-            data, notes = _read({name: self.params[name] for name in OPTIONS} | sources, progress)
+            arguments = {name: self.params[name] for name in OPTIONS} | sources
+            data, notes = read_noted(read_dataset, arguments, progress)
         progress("Saving", 0.0)
         return {"dataset": save_dataset(data), "n_labels": data.n_labels, "notes": notes}
 
 
-def _read(arguments, progress):
-    """Return the data set that read_dataset reads, without notes, and its notes and warnings as a list."""
-    from xmlcore.datasets import DatasetWarning, read_dataset
+def read_noted(reader, arguments, progress):
+    """Return the data set that a function reads, without notes, and its notes and warnings as a list."""
+    from xmlcore.datasets import DatasetWarning
 
     with _lock, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DatasetWarning)
-        data = read_dataset(**arguments, name="uploaded data", max_bytes=MAX_TEXT, progress=progress)
+        data = reader(**arguments, name="uploaded data", max_bytes=MAX_TEXT, progress=progress)
     for what, count, most in (("labels", data.n_labels, MAX_LABELS), ("features", data.n_features, MAX_FEATURES)):
         if count > most:
             raise ValueError(

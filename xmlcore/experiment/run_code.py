@@ -3,11 +3,14 @@
 from xmlcore import store
 from xmlcore.experiment.catalog import MODELS, NOISE
 from xmlcore.experiment.read import OPTIONS
+from xmlcore.experiment.read_texts import OPTIONS as TEXT_OPTIONS
+from xmlcore.experiment.read_texts import vectorizer_of
 from xmlcore.experiment.split import WAYS
 from xmlcore.experiment.synthetic import LAWS
 from xmlcore.experiment.task import DATASETS, KINDS, load
 
-MAKERS = ("prepare", "synthetic", "split", "read")  # kinds of tasks that make data sets, in the order in which we ask
+# Kinds of tasks that make data sets, in the order in which we ask.
+MAKERS = ("prepare", "synthetic", "split", "read", "read_texts")
 GIVEN = "your-{}-file.txt"  # what code calls an uploaded file whose name is not known
 _NOISE_NAMES = {"noise_sigma": "sigma", "noise_ratio": "augment_ratio", "noise_support": "noise_support"}
 _IMPORT = "from xmlcore import {}"
@@ -121,13 +124,17 @@ def data_code(fingerprint: str, files: dict) -> tuple[list[str], bool]:
     if kind == "synthetic":
         kept = {name: value for name, value in params.items() if name not in LAWS or value != LAWS[name]}
         return [f"data = datasets.make_synthetic({_arguments(kept | {'random_state': params['random_state']})})"], True
-    if kind == "read":
+    if kind in ("read", "read_texts"):
         names = {what: files.get(what) or GIVEN.format(what.replace("_", "-")) for what in params["files"]}
-        options = {name: params[name] for name in OPTIONS if params.get(name, OPTIONS[name]) != OPTIONS[name]}
+        usual = OPTIONS if kind == "read" else TEXT_OPTIONS
+        options = {name: params[name] for name in usual if params.get(name, usual[name]) != usual[name]}
         if "test" not in names:
             options |= {name: params[name] for name in ("test_size", "random_state")}
-        first = _literal(names.pop("train"))
-        return [f"data = datasets.read_dataset({first}, {_arguments(names | options)})".replace(", )", ")")], True
+        arguments = [_literal(names.pop("train")), *filter(None, [_arguments(names | options)])]
+        if kind == "read":
+            return [f"data = datasets.read_dataset({', '.join(arguments)})"], True
+        return [f"vectorizer = datasets.{vectorizer_of(params['vectorizer'])!r}",
+                f"data = datasets.read_text_dataset({', '.join(arguments)}, vectorizer=vectorizer)"], True  # fmt: skip
     before, known = data_code(inputs["dataset"], files)
     return [*before, *_split_code(params)], known
 

@@ -339,6 +339,14 @@ def test_reading_reports_how_far_it_is_and_can_be_stopped(tmp_path):
         read_texts(path, progress=stop)
 
 
+def test_the_first_documents_are_read_alone():
+    assert [len(part) for part in read_texts(FILES["commas"], max_documents=3)] == [3, 3]
+    late = b"text,labels\none,x\ntwo,y\nthree,x,y\n"
+    assert read_texts(late, max_documents=2) == (["one", "two"], [["x"], ["y"]])
+    with pytest.raises(ValueError, match="max_documents"):
+        read_texts(late, max_documents=0)
+
+
 def test_labels_that_are_written_in_brackets_only_in_part_are_names():
     assert read_texts(b"text,labels\none,[x];y\ntwo,y\n")[1] == [["[x]", "y"], ["y"]]
 

@@ -16,6 +16,7 @@ from xmlcore.datasets.texts.labels import (
 from xmlcore.datasets.texts.records import records
 from xmlcore.datasets.texts.vocabulary import read_vocabulary
 from xmlcore.progress import Progress, silent
+from xmlcore.validation import check_count
 
 TEXT, LABELS = "text", "labels"  # default columns
 
@@ -32,6 +33,7 @@ def read_texts(
     delimiter: str = "auto",
     quoted: bool | str = "auto",
     header: bool | str = "auto",
+    max_documents: int | None = None,
     max_bytes: int | None = None,
     name: str | None = None,
     progress: Progress = silent,
@@ -69,6 +71,8 @@ def read_texts(
     delimiter, quoted, header : str, bool, bool, or "auto"
         What stands between the cells of a table; whether cells may be in quotation marks; whether the first line has
         the names of the columns.
+    max_documents : int, optional
+        Read only so many documents, from the beginning. By default all.
     max_bytes : int, optional
         Most bytes of decompressed text. By default 16 GiB from a path, 4 GiB otherwise.
     name : str, optional
@@ -106,6 +110,7 @@ def read_texts(
     (['A cat.'], [['animal', 'small']])
     """
     label = source_name(source, name)
+    max_documents = None if max_documents is None else check_count(max_documents, "max_documents")
     if hasattr(source, "read") and not hasattr(source, "getvalue") and not source.seekable():
         source = source.read()  # a pipe: its beginning is needed twice
     guess, values = look(source, format, encoding, delimiter, quoted, header, label)
@@ -127,6 +132,8 @@ def read_texts(
         for each in rows[-1]:
             if each not in first:
                 first[each] = place
+        if len(texts) == max_documents:
+            break
     if not texts:
         raise DatasetFormatError(label, "it has no documents", "Give a file with at least one.")
     if n_empty:

@@ -388,6 +388,16 @@ class TextVectorizer(HasParameters):
         made._set_fitted(words, grams, idf, stop, n_rows)
         return made
 
+    def check(self) -> None:
+        """Raise an error if ``fit`` would refuse the parameters.
+
+        Raises
+        ------
+        ValueError, TypeError
+            The message names the first parameter whose value cannot be used.
+        """
+        self._check_params()
+
     def _check_params(self) -> None:
         """Raise a ValueError or TypeError that names the first parameter with a value that ``fit`` cannot use."""
         check_parameters(self, self.PARAMETERS)

@@ -1,0 +1,91 @@
+"""The files of an upload form: they stay chosen when the user visits another page, until they are read or cleared."""
+
+import streamlit as st
+
+from pages.shared import format, jobs
+
+
+class ChosenFiles:
+    """The files that are chosen in the fields of a form, and the name that was typed.
+
+    Streamlit forgets widgets and their values on a page switch; these are kept in st.session_state until the files are
+    read or cleared, or the session ends.
+
+    Parameters
+    ----------
+    form : str
+        Name of the form, with which the keys of its widgets begin.
+    fields : sequence of str
+        What the files are.
+    kind : str
+        The kind of task that reads them.
+    """
+
+    def __init__(self, form: str, fields, kind: str):
+        self.form, self.fields, self.kind = form, tuple(fields), kind
+        self._before, self._reading, self._round = f"{form}.chosen", f"{form}.reading", f"{form}.round"
+
+    def key(self, what: str) -> str:
+        """Return the key of the widget for one input; it changes after each upload, which empties the widget."""
+        return f"{self.form}.{what}.{st.session_state.setdefault(self._round, 0)}"
+
+    def chosen(self) -> dict:
+        """Return the files and the name chosen so far, by input; changing the dict changes what is remembered."""
+        return st.session_state.setdefault(self._before, {})
+
+    def file(self, what: str):
+        """Return the file chosen in a widget, now or before a page switch; None when no file is chosen."""
+        return st.session_state.get(self.key(what)) or self.chosen().get(what)
+
+    def ids(self) -> list:
+        """Return the id of the file chosen for each field; None for a field without a file."""
+        return [getattr(self.file(what), "file_id", None) for what in self.fields]
+
+    def note(self, what: str) -> None:
+        """Remember the new value of an input, or forget the old value when the input was emptied."""
+        # Streamlit calls this when the user has changed the widget, so None means that the file was removed.
+        value = st.session_state.get(self.key(what))
+        if value is None:
+            self.chosen().pop(what, None)
+        else:
+            self.chosen()[what] = value
+
+    def uploader(self, what: str, label: str, help: str):
+        """Draw the field for one file, and return the file chosen now or before a page switch; None without one."""
+        key = self.key(what)
+        file = st.file_uploader(label, key=key, on_change=self.note, args=(what,), help=help)
+        if file is not None:
+            self.chosen()[what] = file
+            return file
+        file = self.chosen().get(what)
+        if file is not None:
+            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                st.caption(f"Chosen before: {format.plain(file.name)} ({format.size(file.size)})", width="content")
+                st.button(
+                    "Clear",
+                    key=f"{key}.clear",
+                    on_click=lambda: self.chosen().pop(what, None),
+                    type="tertiary",
+                    icon=":material/close:",
+                    help=f"{label}: do not use {format.plain(file.name)} any more",
+                )
+        return file
+
+    def waits(self) -> bool:
+        """Return whether a worker reads the files that are chosen now."""
+        key, read = st.session_state.get(self._reading, (None, None))
+        return read == self.ids() and bool(jobs.active(self.kind, key=key))
+
+    def are_read_by(self, task) -> None:
+        """Note which task reads the chosen files."""
+        st.session_state[self._reading] = task.key, self.ids()
+
+    def empty_when_read(self) -> None:
+        """Make new, empty widgets when the files of the form have been read, which frees the memory of the files."""
+        key, read = st.session_state.get(self._reading, (None, None))
+        if key is None or jobs.active(self.kind, key=key):
+            return
+        st.session_state.pop(self._reading)
+        if jobs.kept(self.kind, key) and read == self.ids():  # others may have been chosen meanwhile
+            st.session_state.pop(self._before, None)
+            st.session_state[self._round] += 1

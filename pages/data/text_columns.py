@@ -1,0 +1,189 @@
+"""Which columns of a file of documents are texts and labels: the guess, fields to change it, the first documents."""
+
+import warnings
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from pages.data import uploads
+from pages.shared import format, tables
+from xmlcore import datasets
+from xmlcore.datasets.texts.labels import LISTS, NONE, SEPARATORS, URIS
+
+LOOKED = "texts.looked"  # key of st.session_state: a file and settings, and what its beginning says
+FIRST = 1000  # documents that are read for a look
+SHOWN = 5  # documents in the table
+LONGEST = 300  # characters of a text in the table
+KINDS = {
+    "csv": "a table",
+    "tsv": "a table with tabs",
+    "jsonl": "JSON lines",
+    "parquet": "a Parquet file",
+    "folder": "a folder of documents",
+}
+BETWEEN = {mark: words for mark, words in SEPARATORS.items()} | {
+    LISTS: "nothing: cells are lists, [“a”, “b”]",
+    URIS: "nothing: cells are URIs",
+    NONE: "nothing: a cell is one label",
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that are chosen, and the first documents.
+
+    Attributes
+    ----------
+    options : dict
+        Parameters of the task that reads the documents.
+    texts : list of str
+        The first texts.
+    """
+
+    options: dict
+    texts: list
+
+
+def _seen(key, made):
+    """Return what ``made`` returns for a key, or a message why it cannot; remembered for the last key of its kind."""
+    known = st.session_state.setdefault(LOOKED, {})
+    if known.get(key[0], (None,))[0] != key:
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", datasets.DatasetWarning)
+                found = made()
+            said = [str(one.message) for one in caught if issubclass(one.category, datasets.DatasetWarning)]
+            known[key[0]] = key, found, said
+        except (ValueError, TypeError, OSError) as error:
+            known[key[0]] = key, uploads.explain(error), None
+    return known[key[0]][1:]
+
+
+def may_be_encoded_otherwise(train) -> bool:
+    """Return whether a file cannot be read as UTF-8."""
+    found, said = _seen(("utf-8", train.file_id), lambda: datasets.guess_columns(train))
+    return said is None and "UTF-" in found.replace("\\", "")  # of the message, which is Markdown
+
+
+def choose(train, names, encoding: str, key: str) -> Columns | None:
+    """Show what the file seems to be, its columns and the first documents; None if they cannot be read so.
+
+    Parameters
+    ----------
+    train : UploadedFile
+    names : UploadedFile or None
+        The vocabulary.
+    encoding : str
+    key : str
+        Of the widgets.
+    """
+    guess, said = _seen(("guess", train.file_id, encoding), lambda: datasets.guess_columns(train, encoding=encoding))
+    if said is None:
+        st.error(guess)
+        return None
+    st.caption(_about(train, guess))
+    options = {"format": guess.format, "encoding": encoding}
+    if guess.format == "folder":
+        options |= {"text": "text", "labels": "labels"}
+    else:
+        fields = _fields(guess, f"{key}.{encoding}")
+        if fields is None:
+            return None
+        options |= fields
+    seen = ("first", train.file_id, getattr(names, "file_id", None), repr(options))
+    read = {name: value for name, value in options.items() if name != "format" or guess.format != "folder"}
+    found, said = _seen(seen, lambda: datasets.read_texts(train, **read, names=names, max_documents=FIRST))
+    if said is None:
+        st.error(found)
+        return None
+    _first_documents(*found, said, key)
+    return Columns(options, found[0])
+
+
+def _about(train, guess) -> str:
+    """Return a sentence on what a file is."""
+    said = f"{format.plain(train.name)} is {KINDS[guess.format]}"
+    if guess.format == "folder":
+        return f"{said}, with subjects beside the texts."
+    said += f" of {format.count(len(guess.columns), 'column')}"
+    return f"{said}." if guess.form.header else f"{said}, without names in the first line."
+
+
+def _fields(guess, key) -> dict | None:
+    """Show the fields for texts, labels and what stands between labels; return parameters, None if one is missing."""
+    names = list(guess.columns)
+    left, middle, right = st.columns([2, 2, 1])
+
+    def title(column):
+        """Return what the fields call a column."""
+        return column if guess.form.header else f"Column {column}"
+
+    with left:
+        text = st.multiselect(
+            "Texts are in",
+            names,
+            [guess.text] if guess.text is not None else [],
+            format_func=title,
+            key=f"{key}.text",
+            placeholder="Choose a column",
+            help="The texts of several columns, such as title and abstract, are joined.",
+        )
+    guessed = [] if guess.labels is None else [guess.labels] if isinstance(guess.labels, str) else list(guess.labels)
+    with middle:
+        labels = st.multiselect(
+            "Labels are in",
+            [name for name in names if name not in text],
+            [name for name in guessed if name not in text],
+            format_func=title,
+            key=f"{key}.labels",
+            placeholder="Choose a column",
+            help="One column whose cells list the labels of a document. Or several columns: with a label in each cell, "
+            "or with 1 and 0 (yes and no) for the label that is the column’s name.",
+        )
+    if not text or not labels:
+        st.info("Choose the column of the texts and that of the labels.")
+        return None
+    several = len(labels) > 1
+    with right:
+        allowed = ["auto", *BETWEEN]
+        first = guess.separator if labels == [guess.labels] else "auto"
+        separator = st.selectbox(
+            "Between labels",
+            allowed,
+            index=allowed.index(first),
+            format_func=lambda mark: "as the cells suggest" if mark == "auto" else BETWEEN[mark],
+            key=f"{key}.between.{'-'.join(labels)}",
+            disabled=guess.binary and several,
+            help="What stands between two labels of a cell. Lists of JSON lines and Parquet need none.",
+        )
+    return {
+        "text": text[0] if len(text) == 1 else text,
+        "labels": labels if several else labels[0],
+        "separator": separator,
+        "header": guess.form.header,
+    }
+
+
+def _first_documents(texts, label_lists, said, key):
+    """Show the first documents as they will be read, and what is unusual about them."""
+    frame = pd.DataFrame(
+        {
+            "text": [text if len(text) <= LONGEST else f"{text[:LONGEST]}…" for text in texts[:SHOWN]],
+            "labels": label_lists[:SHOWN],
+        }
+    )
+    columns = {
+        "text": st.column_config.TextColumn("Text", width=520),
+        "labels": st.column_config.ListColumn("Labels", width=420),
+    }
+    tables.show(frame, f"{key}.first", columns)
+    distinct = len({label for row in label_lists for label in row})
+    mean = sum(map(len, label_lists)) / len(label_lists)
+    which = f"{len(texts):,}" if len(texts) < FIRST else f"the first {len(texts):,}"
+    labels = f"{format.count(distinct, 'label')}, {mean:.1f} per document"
+    st.caption(f"Showing {min(SHOWN, len(texts))} of {which} documents, which have {labels}.")
+    if distinct == len(texts) > 20 or mean < 0.05:
+        st.warning("Nearly every document has labels of its own, or none: is this the column of the labels?")
+    for each in said:
+        st.caption(format.plain(each))

@@ -1,0 +1,90 @@
+"""Files of texts with labels on the Data page: the guess, the fields that change it, and what is read."""
+
+import pytest
+
+from xmlcore import datasets
+
+TOPICS = {"animals": "cat dog horse", "food": "bread cheese wine", "law": "court judge crime"}
+
+
+def documents(n=60):
+    rows = ["id,headline,story,keywords"]
+    names = list(TOPICS)
+    for i in range(n):
+        first, second = names[i % 3], names[(i * 7 + 1) % 3]
+        story = f'"The {TOPICS[first]}, and\nthe {TOPICS[second]} of number {i}"'
+        rows.append(f"{i},Title {i % 5},{story},{first};{second}" if first != second else f"{i},T,{story},{first}")
+    return "\n".join(rows).encode()
+
+
+def choose(session, content=None, name="news.csv"):
+    if not hasattr(session.at, "file_uploader"):
+        pytest.skip("this Streamlit's AppTest has no file_uploader")
+    round_ = session.at.session_state["texts.round"]
+    content = documents() if content is None else content
+    session.at.file_uploader(key=f"texts.train.{round_}").set_value((name, content, "text/plain"))
+    return session.run()
+
+
+def field(session, kind, ending):
+    fields = [each for each in getattr(session.at, kind) if each.key.startswith("texts.columns.")]
+    return next(each for each in fields if each.key.endswith(ending))
+
+
+def test_a_file_of_documents_becomes_a_data_set_that_shows_its_texts(ready):
+    page = choose(ready)
+    said = page.text()
+    assert "news.csv is a table of 4 columns." in said
+    assert "Showing 5 of 60 documents, which have 3 labels" in said
+    assert field(page, "multiselect", ".text").value == ["story"]
+    assert field(page, "multiselect", ".labels").value == ["keywords"]
+    assert page.metrics()["Features"] == "13" and page.metrics()["Without features"] == "0"
+    page.press("texts.read").until(lambda s: "60 rows" in s.text())
+    said = page.text()
+    assert "**news**" in said and "Words became" in said
+    rows = page.frame("row", "text", "labels")
+    assert rows["text"].str.startswith("The ").all()
+    assert any("The cat dog horse, and\nthe" in element.proto.body for element in page.at.get("html"))
+    kept = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
+    assert kept.n_train == 48 and kept.label_names == ["animals", "food", "law"] and kept.vectorizer is not None
+
+
+def test_columns_and_settings_can_be_changed(ready):
+    page = choose(ready)
+    field(page, "multiselect", ".text").set_value(["headline", "story"])
+    next(box for box in page.at.selectbox if box.key == "texts.ngrams").set_value("1 2")
+    page.run()
+    assert int(page.metrics()["Features"]) > 30
+    first = page.frame("text", "labels")["text"].iloc[0]
+    assert first.startswith("Title 0\nThe cat")
+    page.press("texts.read").until(lambda s: "60 rows" in s.text())
+    kept = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
+    assert kept.vectorizer.ngrams == (1, 2) and any("title" in name for name in kept.feature_names)
+
+
+def test_a_column_that_is_missing_is_asked_for_and_nothing_can_be_read_before(ready):
+    page = choose(ready, b"number,remark\n1,this is a text\n2,so is this one\n")
+    assert "Choose the column of the texts and that of the labels." in page.text()
+    assert next(b for b in page.at.button if b.key == "texts.read").disabled
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'text,labels\none,x\n"two,y\n', "news.csv, line 3"),
+        (b"text,labels\none,x\ntwo,y,z\n", "news.csv, line 3"),
+        (b"\x89PNG\r\n1234", "it is a PNG image"),
+        (b"text,labels\none,x\ntwo,y\n", "no word is in at least 2"),
+    ],
+)
+def test_what_cannot_be_read_is_said_at_once(ready, content, said):
+    page = choose(ready, content)
+    assert said in page.text()
+
+
+def test_another_encoding_is_asked_for_where_the_file_is_not_utf_8(ready):
+    page = choose(ready, documents().replace(b"Title", "Titré".encode("cp1252")))
+    assert "is not UTF-8" in page.text()
+    next(box for box in page.at.selectbox if ".encoding." in box.key or "encoding" in box.key).set_value("cp1252")
+    page.run()
+    assert "Showing 5 of 60 documents" in page.text()

@@ -1,0 +1,92 @@
+"""Reading files of documents that a user has given into a data set that is kept: its features are words."""
+
+import time
+
+from xmlcore.experiment import given
+from xmlcore.experiment.prepare import MakesDataset
+from xmlcore.experiment.read import START, ReadFiles, read_noted
+from xmlcore.experiment.task import Estimate, register
+from xmlcore.experiment.train import check_names
+from xmlcore.progress import silent
+
+FILES = ("train", "test", "names")  # arguments of read_text_dataset
+OPTIONS = {
+    "text": "text",
+    "labels": "labels",
+    "format": "auto",
+    "separator": "auto",
+    "encoding": "utf-8",
+    "header": "auto",
+    "test_size": 0.2,
+    "random_state": 0,
+}
+READ_BYTE = 2.5e-7  # seconds to read a byte of a file, which may be packed, and to turn its words into features
+
+
+@register
+class ReadTexts(MakesDataset):
+    """Read documents and their labels into a data set, and keep it. No inputs.
+
+    Parameters: ``files``, as for the task ``read``, of the arguments ``train``, ``test`` and ``names`` (a vocabulary)
+    of :func:`xmlcore.datasets.read_text_dataset`; ``text``, ``labels``, ``format``, ``separator``, ``encoding``,
+    ``header``, ``test_size`` and ``random_state``, as for that function; and ``vectorizer``, the parameters of a
+    :class:`xmlcore.datasets.TextVectorizer` as a dict.
+    """
+
+    kind, folder, result, needs = "read_texts", "text-readings", ReadFiles, ()
+
+    def complete(self, params):
+        check_names(params, ("files", "vectorizer", *OPTIONS))
+        files = params.get("files", {})
+        if "train" not in files or not set(files) <= set(FILES):
+            raise ValueError(f"files need train, and may have {', '.join(FILES[1:])}; they have {sorted(files)}")
+        vectorizer = vectorizer_of(params.get("vectorizer", {}))
+        vectorizer.check()
+        return {"files": files} | OPTIONS | params | {"vectorizer": vectorizer.get_params()}
+
+    def title_on(self, dataset):
+        return f"Reading {dataset}"
+
+    def dataset_name(self):
+        return "uploaded texts"
+
+    @property
+    def can_be_made_again(self):
+        return False
+
+    def about(self):
+        return {"name": self.dataset_name()}
+
+    def estimate(self) -> Estimate:
+        n_bytes = sum(file["bytes"] for file in self.params["files"].values())
+        return Estimate(START + READ_BYTE * n_bytes, 8 * n_bytes)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import read_text_dataset, save_dataset
+
+        began = []
+
+        def watched(phase, fraction, detail=""):
+            """Note when words are read first."""
+            if phase == "Reading words" and not began:
+                began.append(time.perf_counter())
+            progress(phase, fraction, detail)
+
+        with given.taken(self.key, self.params["files"]) as sources:
+            options = {name: self.params[name] for name in OPTIONS}
+            options["vectorizer"] = vectorizer_of(self.params["vectorizer"])
+            data, notes = read_noted(read_text_dataset, options | sources, watched)
+        seconds = time.perf_counter() - began[0]
+        notes.append(
+            f"Words became {data.n_features:,} features in {seconds:.2g} s: training rows have "
+            f"{data.X_train.nnz / data.n_train:.1f} of them on average, {data.X_train.nnz:,} in all."
+        )
+        progress("Saving", 0.0)
+        return {"dataset": save_dataset(data), "n_labels": data.n_labels, "notes": notes}
+
+
+def vectorizer_of(params: dict):
+    """Return the vectoriser with parameters that may come from JSON, which has lists for tuples."""
+    from xmlcore.datasets import TextVectorizer
+
+    return TextVectorizer(**{name: tuple(v) if isinstance(v, list) else v for name, v in params.items()})
