@@ -14,6 +14,7 @@ from xmlcore.datasets.texts.labels import LISTS, NONE, SEPARATORS, URIS
 LOOKED = "texts.looked"  # key of st.session_state: a file and settings, and what its beginning says
 FIRST = 1000  # documents that are read for a look
 SHOWN = 5  # documents in the table
+MOST_DISTINCT = 0.7  # share of different labels among all from which they are rather texts
 LONGEST = 300  # characters of a text in the table
 KINDS = {
     "csv": "a table",
@@ -183,7 +184,7 @@ def _first_documents(texts, label_lists, said, key):
     which = f"{len(texts):,}" if len(texts) < FIRST else f"the first {len(texts):,}"
     labels = f"{format.count(distinct, 'label')}, {mean:.1f} per document"
     st.caption(f"Showing {min(SHOWN, len(texts))} of {which} documents, which have {labels}.")
-    if distinct == len(texts) > 20 or mean < 0.05:
+    if len(texts) > 20 and (distinct > MOST_DISTINCT * mean * len(texts) or mean < 0.05):
         st.warning("Nearly every document has labels of its own, or none: is this the column of the labels?")
     for each in said:
         st.caption(format.plain(each))

@@ -384,6 +384,13 @@ def test_columns_of_other_names_are_guessed(content, expected):
         read_texts(content, **guess.options)
 
 
+def test_a_column_that_repeats_itself_has_labels_also_if_it_is_longer_than_the_texts():
+    names = [f"a long name of the label number {i}" for i in range(6)]
+    rows = [f"short text; of {i} words,{names[i % 6]}; {names[i % 4]}" for i in range(40)]
+    guess = guess_columns(("gloss,hypernyms\n" + "\n".join(rows)).encode())
+    assert (guess.text, guess.labels, guess.separator) == ("gloss", "hypernyms", ";")
+
+
 def test_guessing_leaves_a_file_object_where_it_was():
     for name in ("commas", "JSON lines", "Parquet lists", "folder of .key"):
         file = io.BytesIO(FILES[name])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.sources import pieces_of, read_head, source_name
 from xmlcore.datasets.texts import records
-from xmlcore.datasets.texts.labels import NONE, are_binary, guess_separator, uris_in
+from xmlcore.datasets.texts.labels import LISTS, NONE, URIS, are_binary, guess_separator, uris_in
 from xmlcore.datasets.texts.records import Form, Place, UnreadableRow
 from xmlcore.progress import silent
 
@@ -23,6 +23,7 @@ LABEL_NAMES = (
 ANNIF_LABELS = ("subject_uris", "subjects")  # columns of labels in Annif's corpora
 _NUMBERED = re.compile(r"(?i)(label|tag|subject|topic|category|keyword|class)s?[ _-]?[0-9]+")
 _MANY = 5  # rows that a guess has for show
+REPEATED = 0.5  # share of repeated labels in a column that rather has the labels than the texts
 _LONG = 60  # characters of a cell that is rather a text than a name
 
 
@@ -297,8 +298,14 @@ def _is_header(rows) -> bool:
 def _guess(form, rows) -> tuple[Guess, dict[str, list]]:
     """Return a guess from the first rows, and the values of each column."""
     values = {column: [row[i] for row in rows] for i, column in enumerate(form.columns)}
-    text = _text_column(values)
-    labels = _label_columns({column: cells for column, cells in values.items() if column != text})
+    text, labels = _text_column(values, named=True), _named_labels(values)
+    if labels is None and text is None:  # what repeats itself rather has the labels
+        labels = _label_columns(values, least=REPEATED)
+    if text is None:
+        taken = () if labels is None else (labels,) if isinstance(labels, str) else labels
+        text = _text_column({column: cells for column, cells in values.items() if column not in taken})
+    if labels is None:
+        labels = _label_columns({column: cells for column, cells in values.items() if column != text})
     binary = isinstance(labels, tuple) and all(are_binary(map(_text, values[column])) for column in labels)
     cells = values.get(labels, []) if isinstance(labels, str) else []
     separator = guess_separator(as_cells(cells)) if cells else NONE
@@ -319,12 +326,12 @@ def _mean_length(values) -> float:
     return sum(map(len, filled)) / len(filled)
 
 
-def _text_column(values) -> str | None:
+def _text_column(values, named: bool = False) -> str | None:
     """Return the column that seems to have the texts: the longest of those with a usual name, or of all."""
     lengths = {column: _mean_length(cells) for column, cells in values.items()}
     lengths = {column: length for column, length in lengths.items() if length > 0 and not _lists_uris(values[column])}
-    named = [column for column in lengths if column.strip().lower() in TEXT_NAMES]
-    return max(named or lengths, key=lengths.get, default=None)
+    usual = [column for column in lengths if column.strip().lower() in TEXT_NAMES]
+    return max(usual or ([] if named else lengths), key=lengths.get, default=None)
 
 
 def _lists_uris(cells) -> bool:
@@ -333,12 +340,17 @@ def _lists_uris(cells) -> bool:
     return bool(filled) and all(uris_in(cell) is not None for cell in filled)
 
 
-def _label_columns(values) -> str | tuple[str, ...] | None:
-    """Return the column, or the columns, that seem to have the labels."""
+def _named_labels(values) -> str | None:
+    """Return the column that is called as columns of labels are."""
     by_name = {column.strip().lower(): column for column in reversed(values)}
-    for name in LABEL_NAMES:
-        if name in by_name:
-            return by_name[name]
+    return next((by_name[name] for name in LABEL_NAMES if name in by_name), None)
+
+
+def _label_columns(values, least: float = 0.0) -> str | tuple[str, ...] | None:
+    """Return the column, or the columns, that seem to have the labels.
+
+    ``least``: which share of the labels that cells list must have been listed before, if nothing else tells.
+    """
     lists = [column for column, cells in values.items() if any(isinstance(cell, (list, tuple)) for cell in cells)]
     uris = [column for column, cells in values.items() if _lists_uris(cells)]
     if lists or uris:
@@ -348,10 +360,21 @@ def _label_columns(values) -> str | tuple[str, ...] | None:
     if len(several) > 1 or len(binary) > 1:
         return several if len(several) > 1 else binary
     texts = {column: as_cells(cells) for column, cells in values.items()}
-    listing = [column for column, cells in texts.items() if cells and guess_separator(cells) not in (NONE, " ")]
-    again = {column: len(set(cells)) / len(cells) for column, cells in texts.items() if len(cells) > 1}
-    repeated = [column for column, share in again.items() if share < 0.8]
-    return min(listing or repeated, key=lambda column: again.get(column, 1.0), default=None)
+    again = {column: _repeated(cells) for column, cells in texts.items() if cells}
+    listing = [
+        column for column in again if guess_separator(texts[column]) not in (NONE, " ") and again[column] >= least
+    ]
+    repeated = [column for column, share in again.items() if share >= max(least, 0.2)]
+    return max(listing or repeated, key=again.get, default=None)
+
+
+def _repeated(cells) -> float:
+    """Return which share of the labels that cells list have been listed before."""
+    separator = guess_separator(cells)
+    marks = {LISTS: ",", NONE: None, URIS: " "}
+    mark = marks.get(separator, separator)
+    parts = [part.strip() for cell in cells for part in (cell.split(mark) if mark else [cell]) if part.strip()]
+    return 1 - len(set(parts)) / len(parts) if parts else 0.0
 
 
 def _text(value) -> str:
