@@ -123,7 +123,22 @@ _ON_PAGE = (
     (r"Give the number of labels, such as labels=-3 for the last three\.", "Choose the last or the first columns."),
     (r"read_dataset also takes one archive", "“Training file” also takes one archive"),
     (r"Read your file with a tool .*", "See “Formats, and a sample file”."),
-    (r", or pass leave_out=True\.", ", or tick “Leave out columns of text”."),
+    (
+        r", or pass leave_out=True\.",
+        ", or tick “Leave out columns of text”. A file of texts is read at “Upload texts with labels”.",
+    ),
+    (r"If it has texts with labels, read it with .*dataset\.", "Texts are read at “Upload texts with labels”."),
+    (r"Say how it is encoded, such as .*, or save it as UTF-8\.", "Choose its “Encoding”, or save it as UTF-8."),
+    (r" They look like text=.*, labels=.*\.", ""),
+    (r"no word is in at least (\S+) and at most \S+ of", r"no word is in at least \1 of, and not in too many of,"),
+    (
+        r" \(whole numbers count texts, fractions are shares\): lower min_df.*",
+        ": lower “Least texts with a word”, raise “Most texts with a word”, or look at the settings of words.",
+    ),
+    (r"max_df=(\S+) is fewer texts than min_df=(\d+), of", r"“Most texts with a word” is less than \2, of"),
+    (r"max_features needs the list of words that hashing_bits avoids: .*", "Empty “Most features” or “Hashing, bits”."),
+    (r"pattern (.*) is no regular expression", r"the “Pattern of a word” \1 is no regular expression"),
+    (r"pattern (.*) has (\d+) groups", r"the “Pattern of a word” \1 has \2 groups"),
     (r" If it is right, pass max_columns=\d+\.", " The dashboard takes no more."),
     (r"Give names separately, as feature_names\.", "Give names in a file of their own, at “Feature names”."),
     (

@@ -50,7 +50,7 @@ def show() -> dict | None:
     try:
         TextVectorizer(**params | {"ngrams": tuple(params["ngrams"])}).check()
     except (ValueError, TypeError) as error:
-        st.error(format.plain(str(error)))
+        st.error(format.plain(uploads.on_page(str(error))))
         return None
     return params
 

@@ -3,6 +3,7 @@
 import re
 import sys
 import types
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -49,6 +50,7 @@ def data(tmp_path, monkeypatch):
 COUNTS = {page.relative_to(ROOT).as_posix(): len(examples(page)) for page in PAGES}
 # Pages whose examples need more than the data set have tests of their own below.
 OTHERS = {"docs/architecture.md": 4, "docs/formats.md": 3, "docs/pages/compare.md": 1, "docs/pages/train.md": 1}
+OTHERS |= {"docs/text.md": 4}
 
 
 def test_no_example_is_left_out():
@@ -98,6 +100,30 @@ def test_examples_of_files_run(data):
         Path("fruit.csv").write_text(cells if "tags" in line else columns)
         run(line, "docs/formats.md", found)
     assert found["dataset"].fingerprint and Path("yeast-copy.arff").stat().st_size > 1000
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_examples_of_texts_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    law, art = "The court has decided, and the judge agrees", "A museum shows paint"
+    lines = [
+        f'Title {i},"{(law, art)[i % 2]}.\nOf {i}",{("law;crime", "art")[i % 2]},d{i % 2},r{i % 3}' for i in range(30)
+    ]
+    Path("news.csv").write_text("\n".join(["headline,story,tags,desk,region", *lines]))
+    Path("new.csv").write_text(f"story\n{art}\n")
+    Path("corpus.tsv").write_text(f"{law}\t<http://a/1> <http://a/2>\n{art}\t<http://a/2>\n" * 5)
+    Path("subjects.tsv").write_text("<http://a/1>\tlaw\n<http://a/2>\tart\n")
+    Path("subjects.csv").write_text("uri,label_en,label_fr\nhttp://a/1,law,droit\n")
+    with zipfile.ZipFile("corpus.zip", "w") as archive:
+        for name, content in (("1.txt", law), ("1.key", "law"), ("2.txt", art), ("2.key", "art")):
+            archive.writestr(name, content)
+    names = {}
+    for block in examples("docs/text.md"):
+        names = run(block, "docs/text.md", names)
+        if "new_texts" in names:
+            assert names["new_texts"] == [art] and names["names"] == {"http://a/1": "law"}
+            names["texts"], names["label_lists"] = names["texts"] * 10, names["label_lists"] * 10
+    assert names["best"].predict([law]) == [["law"]] and min(names["scores"]) > 0.9
 
 
 def test_the_example_of_a_model_gets_its_parameters_described():

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.recognise import REMEDY
+from xmlcore.datasets.recognise import REMEDY, TEXTS
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import check_count
 
@@ -465,6 +465,7 @@ def check_text(text, label) -> None:
         if head.startswith(magic):
             remedy = "Save the file as UTF-8." if what.startswith("UTF-") else "Give the text file itself."
             remedy = REMEDY if any(word in what for word in _OF_DATA) else remedy
+            remedy = f"{TEXTS} {REMEDY}" if "Parquet" in what else remedy
             raise DatasetFormatError(label, f"it is {what}, not rows of UTF-8 text", remedy)
     if head.lstrip().startswith(b"<") and re.search(rb"<labels[\s>]", head):
         raise DatasetFormatError(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pages.data import uploads
 from xmlcore import datasets
 
 TOPICS = {"animals": "cat dog horse", "food": "bread cheese wine", "law": "court judge crime"}
@@ -80,6 +81,28 @@ def test_a_column_that_is_missing_is_asked_for_and_nothing_can_be_read_before(re
 def test_what_cannot_be_read_is_said_at_once(ready, content, said):
     page = choose(ready, content)
     assert said in page.text()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (lambda: datasets.read_texts(b"text,labels\n\xe9,x\n"), "Choose its “Encoding”, or save it as UTF-8."),
+        (lambda: datasets.read_texts(b"story,tags\none two,x;y\n"), "Its columns are 'story', 'tags'."),
+        (lambda: datasets.TextVectorizer().fit(["one", "two"]), "lower “Least texts with a word”"),
+        (lambda: datasets.TextVectorizer(min_df=2, max_df=0.1).fit(["one"] * 9), "“Most texts with a word” is less"),
+        (lambda: datasets.TextVectorizer(hashing_bits=3, max_features=3).check(), "Empty “Most features”"),
+        (lambda: datasets.TextVectorizer(pattern="(").check(), "the “Pattern of a word” '(' is no"),
+        (lambda: datasets.read_matrix(b'{"text": "a"}\n'), "Texts are read at “Upload texts with labels”."),
+        (lambda: datasets.read_matrix(b"text,a\none,1\ntwo,0\n", labels=-1), "at “Upload texts with labels”"),
+    ],
+)
+def test_refusals_speak_of_the_controls_and_never_of_arguments(error, said):
+    with pytest.raises(ValueError) as caught:
+        error()
+    message = uploads.explain(caught.value).replace("\\", "")
+    assert said in message
+    for argument in ("encoding=", "min_df", "max_df", "hashing_bits", "labels=", "text=", "read_text_dataset"):
+        assert argument not in message
 
 
 def test_another_encoding_is_asked_for_where_the_file_is_not_utf_8(ready):
