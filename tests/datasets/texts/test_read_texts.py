@@ -314,6 +314,8 @@ def test_more_text_than_allowed_is_refused():
     bomb = gzip.compress(b"text,labels\n" + b"a,b\n" * 1_000_000)
     with pytest.raises(DatasetFormatError, match="more than 100,000 bytes of text"):
         read_texts(bomb, max_bytes=100_000)
+    with pytest.raises(DatasetFormatError, match="more than 10 bytes of text"):
+        read_texts(FILES["Parquet text"], max_bytes=10)
     many = zipped({"a.txt": "x" * 100_000, "a.key": "y"})
     with pytest.raises(DatasetFormatError, match="more than 10,000 bytes of text"):
         read_texts(many, max_bytes=10_000)

@@ -95,13 +95,19 @@ def records(source, form: Form, columns, label: str, max_bytes: int | None, prog
     if form.format == "folder":
         yield from _documents(source, label, form.encoding, max_bytes, progress)
     elif form.format == "parquet":
-        yield from _parquet_rows(source, columns, label, progress)
+        yield from _parquet_rows(source, columns, label, _bound(source, max_bytes), progress)
     else:
         with pieces_of(source, max_bytes, label, False, progress) as (pieces, _):
             is_json = form.format == "jsonl"
             with text_of(pieces, form.encoding, lone_cr=form.quoted and not is_json) as text:
                 read = _json_rows if is_json else _table_rows
                 yield from read(text, form, columns, label)
+
+
+def _bound(source, max_bytes) -> int:
+    """Return how many bytes a source may have."""
+    usual = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
+    return usual if max_bytes is None else max_bytes
 
 
 # ---- text -----------------------------------------------------------------------------------------------------------
@@ -294,16 +300,21 @@ def open_parquet(source, label: str):
         content = source.getvalue() if hasattr(source, "getvalue") else source
         source = pa.BufferReader(content.read() if hasattr(content, "read") else content)
     try:
-        return pq.ParquetFile(source, memory_map=False)
+        file = pq.ParquetFile(source, memory_map=False)
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):
             raise
         raise DatasetFormatError(label, f"the Parquet file cannot be read ({_first_line(error)})", DAMAGED) from error
+    names = file.schema_arrow.names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DatasetFormatError(label, f"it has two columns {twice!r}", "Give each column a name of its own.")
+    return file
 
 
-def _parquet_rows(source, columns, label, progress):
+def _parquet_rows(source, columns, label, max_bytes, progress):
     """Yield the places and the values of rows of a Parquet file."""
-    file, row = open_parquet(source, label), 0
+    file, row, size = open_parquet(source, label), 0, 0
     total = max(file.metadata.num_rows, 1)
     with file:
         batches = iter(file.iter_batches(BATCH, columns=list(dict.fromkeys(columns))))
@@ -316,7 +327,14 @@ def _parquet_rows(source, columns, label, progress):
             if batch is None:
                 return
             progress("Reading", row / total)
-            for values in zip(*(batch.column(column).to_pylist() for column in columns)):
+            size += batch.nbytes
+            if size > max_bytes:
+                raise too_large(label, max_bytes)
+            try:
+                found = [batch.column(column).to_pylist() for column in columns]
+            except UnicodeDecodeError as error:
+                raise Place(label, row=row + 1).error("its text is not UTF-8", DAMAGED) from error
+            for values in zip(*found):
                 row += 1
                 yield Place(label, row=row), list(values)
 
@@ -374,8 +392,7 @@ def is_folder(names) -> bool:
 
 def _documents(source, label, encoding, max_bytes, progress):
     """Yield the places, the texts and the subjects of the documents of a folder or an archive."""
-    if max_bytes is None:
-        max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
+    max_bytes = _bound(source, max_bytes)
     with opened_folder(source) as folder:
         names, read = folder
         if sum(names.values()) > max_bytes:
