@@ -1,5 +1,6 @@
 """The other commands, and errors: one line, and status 2."""
 
+import io
 import json
 import re
 import socket
@@ -14,7 +15,7 @@ from serve.running import served
 
 import xmlcore
 from xmlcore import PLT, datasets
-from xmlcore.cli import main
+from xmlcore.cli import main, output
 from xmlcore.cli.group import COMMANDS, MODULES
 from xmlcore.models import PackedModel
 
@@ -39,7 +40,9 @@ def test_help_names_all_commands_and_each_has_an_example_or_a_reason(run):
 def test_describe_says_what_is_in_a_file(run, json_of, files):
     got = json_of("describe", files / "named.npz")
     assert (got["n_train"], got["n_test"], got["n_features"], got["n_labels"]) == (160, 40, 24, 12)
-    assert re.search(r"n labels +12\b", run("describe", files / "named.npz", "--quiet").out)
+    assert re.search(
+        r"training rows +160\n.*\nfeatures +24\nlabels +12\n", run("describe", files / "named.npz", "--quiet").out
+    )
 
 
 @pytest.mark.parametrize("name", ["out.npz", "out.arff", "out.txt.gz", "out.svm"])
@@ -127,12 +130,17 @@ def test_a_served_model_answers_in_a_process_of_its_own(packed, rows):
     """A real server: started by the command line, asked over HTTP, and stopped as by Ctrl+C."""
     X, _ = rows
     body = {"rows": [{str(j): float(X[i, j]) for j in X[[i]].indices} for i in range(5)], "k": 3}
-    with served(f"toy={packed}") as place:
+    with served(f"toy={packed}", "--timeout", 1) as place:
         request = urllib.request.Request(
             f"{place}/v1/models/toy/predict", json.dumps(body).encode(), {"Content-Type": "application/json"}
         )
         with urllib.request.urlopen(request, timeout=30) as answer:
             found = json.load(answer)["predictions"]
+        port = int(place.rsplit(":", 1)[1])
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as slow:  # a body that does not come
+            slow.sendall(b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n")
+            slow.sendall(b"Content-Length: 9\r\n\r\n{")
+            assert b" 408 " in slow.recv(1000)
     labels, scores = xmlcore.load_model(packed).predict_topk(X[:5], 3)
     assert [[one["id"] for one in row] for row in found] == labels.tolist()
     assert [[one["score"] for one in row] for row in found] == scores.tolist()
@@ -144,3 +152,27 @@ def test_importing_the_command_line_imports_no_command():
     )
     got = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert got.stdout.strip() == "[]"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_is_one_line_in_a_terminal_and_makes_way_for_notes(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(output.time, "monotonic", iter(range(100)).__next__)
+    with output.Progress() as progress:
+        for i in range(3):
+            progress("Training nodes", i / 2, f"{i} of 2 nodes")
+        output.note("Two\nlines")
+    lines = terminal.getvalue().split("\r\x1b[K")
+    assert lines[1].startswith("[........................] Training nodes   0 % 0 of 2")
+    assert lines[3].startswith("[########################] Training nodes 100 %")
+    assert lines[4:] == ["Note: Two lines\n", ""]
+
+
+def test_quiet_is_quiet(capsys):
+    with output.Progress(quiet=True) as progress:
+        progress("Training", 0.5)
+    assert capsys.readouterr() == ("", "")

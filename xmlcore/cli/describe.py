@@ -3,7 +3,7 @@
 import click
 
 from xmlcore.cli.data import data_options, read
-from xmlcore.cli.output import Progress, as_json, table
+from xmlcore.cli.output import Progress, as_json, note, table
 
 
 @click.command("describe")
@@ -26,11 +26,16 @@ def command(data, to_json, quiet, **options):
     if to_json:
         as_json(about)
         return
-    table(("what", "value"), [(name.replace("_", " "), _text(value)) for name, value in about.items()])
+    for said in about.pop("notes"):
+        note(said)
+    table(("what", "value"), [(_words(name), _text(value)) for name, value in about.items()])
+
+
+def _words(name) -> str:
+    """Return the name of a quantity as words."""
+    return {"n_train": "training rows", "n_test": "test rows"}.get(name, name.removeprefix("n_").replace("_", " "))
 
 
 def _text(value) -> str:
     """Return a value for people."""
-    if isinstance(value, list):
-        return " ".join(value)
     return f"{value:,.6g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import click
+from xmlcore.cli.output import note
 
 _ONLY = (".jsonl", ".ndjson", ".json", ".parquet")  # endings of files that can have nothing but documents
 _MAYBE = (".csv", ".tsv")  # these can have numbers instead
@@ -71,7 +71,7 @@ def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
     guessed = [f"the {what} from {_columns(read[what])} (--{what} says another)"
                for what in ("text", "labels") if read.get(what) is not None and not options[what]]  # fmt: skip
     if guessed and guess.format != "folder":
-        click.echo(f"Note: {data} is read as documents: {' and '.join(guessed)}.", err=True)
+        note(f"{data} is read as documents: {' and '.join(guessed)}.")
     return read
 
 

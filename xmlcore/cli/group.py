@@ -6,6 +6,7 @@ from importlib import import_module
 import click
 
 from xmlcore import __version__
+from xmlcore.cli.output import note
 
 # Name -> what it does, for the help; the command is xmlcore/cli/<name>.py: command.
 COMMANDS = {
@@ -65,7 +66,7 @@ def one_line(text: str) -> str:
 def _say_warning(message, category, filename, lineno, file=None, line=None):
     """Write a warning for the user to stderr, as one line; those for programmers are left out."""
     if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning, ImportWarning)):
-        click.echo(f"Note: {one_line(message)}", err=True)
+        note(message)
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -11,6 +11,12 @@ _SECONDS = 0.1  # between two redrawings of the line of progress
 _WIDTH = 24  # characters of the bar
 
 
+def note(text) -> None:
+    """Write a sentence for the user to stderr; a line of progress that stands there is removed first."""
+    clear = "\r\x1b[K" if sys.stderr.isatty() else ""
+    click.echo(f"{clear}Note: {' '.join(str(text).split())}", err=True)
+
+
 def as_json(value) -> None:
     """Write a value to stdout as JSON; numbers that are not finite become null."""
     click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False))

@@ -7,7 +7,7 @@ import click
 
 from xmlcore.cli.data import must_exist
 from xmlcore.cli.documents import reading_of
-from xmlcore.cli.output import Progress
+from xmlcore.cli.output import Progress, note
 
 
 @click.command("predict")
@@ -70,7 +70,7 @@ def _read(rows, packed, options, first_index, progress):
         rows, packed.n_features, packed.feature_names, packed.label_names, first_index=first_index, progress=progress
     )
     for said in found.notes(packed.feature_names):
-        click.echo(f"Note: {said}", err=True)
+        note(said)
     return found.X
 
 

@@ -3,7 +3,7 @@
 import click
 
 from xmlcore.cli.data import must_exist
-from xmlcore.cli.output import as_json
+from xmlcore.cli.output import as_json, note
 
 
 @click.command("serve")
@@ -57,7 +57,7 @@ def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout,
                 )
             click.echo("Stop with Ctrl+C.")
         if not is_local(host):
-            click.echo("Note: everyone who can reach this address can use the models and read their cards.", err=True)
+            note("everyone who can reach this address can use the models and read their cards.")
         serve.run(app, listening=listening)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from xmlcore.cli.data import data_options, read
-from xmlcore.cli.output import Progress, as_json, measures
+from xmlcore.cli.output import Progress, as_json, measures, note
 from xmlcore.cli.parameters import ModelCommand, params_of, vectorizer_of
 
 
@@ -55,7 +55,7 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
         })  # fmt: skip
         return
     for said in (*found.notes, *run.warnings):
-        click.echo(f"Note: {said}", err=True)
+        note(said)
     click.echo(f"{model} on {found.name}: {found.n_train:,} training rows, {found.n_test:,} test rows, "
                f"{found.n_features:,} features, {found.n_labels:,} labels")  # fmt: skip
     measures(values)
