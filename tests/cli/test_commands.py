@@ -15,7 +15,7 @@ from serve.running import served
 
 import xmlcore
 from xmlcore import PLT, datasets
-from xmlcore.cli import main, output
+from xmlcore.cli import group, main, output
 from xmlcore.cli.group import COMMANDS, MODULES
 from xmlcore.models import PackedModel
 
@@ -176,3 +176,8 @@ def test_quiet_is_quiet(capsys):
     with output.Progress(quiet=True) as progress:
         progress("Training", 0.5)
     assert capsys.readouterr() == ("", "")
+
+
+def test_arguments_of_functions_are_said_as_options():
+    said = group.in_options('perhaps labels="tags"; test_size=0.2 leaves 2; Pass labels=: a file, or first_index=1.')
+    assert said == 'perhaps --labels "tags"; --test-size 0.2 leaves 2; Pass --labels: a file, or --first-index 1.'

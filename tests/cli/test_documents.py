@@ -103,3 +103,12 @@ def test_annifs_short_texts_and_vocabulary_are_read(run, json_of, documents, tmp
     json_of("train", tmp_path / "docs.tsv", "--vocabulary", tmp_path / "subjects.tsv", *SMALL[:4], "-o",
             tmp_path / "names.zip")  # fmt: skip
     assert read_packed(tmp_path / "names.zip").label_names == ["cats", "dogs", "fishs"]
+
+
+def test_documents_are_converted_to_rows_of_words(run, files, documents):
+    run("convert", files / "all.csv", files / "rows.npz", "--labels", "topics", "--text", "body", "--min-df", "3")
+    X, Y, words, names = datasets.read_matrix(files / "rows.npz")
+    made = datasets.TextVectorizer(min_df=3)
+    assert np.array_equal(X.toarray(), made.fit_transform(documents[0]).toarray())
+    assert words == made.get_feature_names_out().tolist() and names == sorted(WORDS)
+    assert [[names[j] for j in Y[[i]].indices] for i in range(40)] == documents[1]

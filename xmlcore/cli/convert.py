@@ -4,15 +4,17 @@ from pathlib import Path
 
 import click
 
-from xmlcore.cli.data import FORMATS, labels_of, must_exist
+from xmlcore.cli.data import FORMATS, document_options, labels_of, must_exist
+from xmlcore.cli.documents import are_documents, reading_of
 from xmlcore.cli.output import Progress, as_json
+from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
 
 _BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", ".svm": "svmlight",
               ".svmlight": "svmlight", ".libsvm": "svmlight"}  # fmt: skip
 _COMPRESSED = (".gz", ".bz2", ".xz")
 
 
-@click.command("convert")
+@click.command("convert", cls=DocumentsCommand)
 @click.argument("source", type=click.Path())
 @click.argument("target", type=click.Path(dir_okay=False))
 @click.option("--from", "source_format", type=click.Choice(FORMATS), default="auto", show_default=True,
@@ -21,16 +23,19 @@ _COMPRESSED = (".gz", ".bz2", ".xz")
               help="Format of TARGET; by default as its name ends.")  # fmt: skip
 @click.option("--labels", multiple=True, metavar="FILE|COLUMN|NUMBER", help="Which columns are labels, as for train.")
 @click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in SOURCE.")
+@document_options
 @click.option("--force", is_flag=True, help="Replace TARGET if it exists.")
 @click.option("--json", "to_json", is_flag=True, help="Write JSON.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
-def command(source, target, source_format, target_format, labels, first_index, force, to_json, quiet):
-    """Write the rows of SOURCE to TARGET in another format.
+@click.pass_context
+def command(ctx, source, target, source_format, target_format, labels, first_index, force, to_json, quiet, **others):
+    """Write the rows of SOURCE to TARGET in another format; documents become rows of the vectoriser's features.
 
     npz and ARFF keep names of features and labels; for the other formats they are written beside TARGET, one in each
     line. For example: xmlcore convert train.arff train.npz
     """
     from xmlcore import datasets
+    from xmlcore.datasets.reading_texts import label_matrix
 
     must_exist(source)
     to = target_format or _BY_ENDING.get(_ending(target))
@@ -40,9 +45,16 @@ def command(source, target, source_format, target_format, labels, first_index, f
         raise FileExistsError(f"{target} exists: give --force to replace it")
     with Progress(quiet) as progress:
         progress("Reading", 0.0)
-        X, Y, features, names = datasets.read_matrix(
-            source, format=source_format, labels=labels_of(labels), first_index=first_index
-        )
+        options = {**others, "labels": labels, "file_format": source_format}
+        if are_documents(source, options):
+            texts, lists = datasets.read_texts(source, **reading_of(source, options), progress=progress)
+            vectorizer, names = vectorizer_of(ctx), sorted({name for row in lists for name in row})
+            X, Y = vectorizer.fit_transform(texts, progress=progress), label_matrix(lists, names)
+            features = vectorizer.get_feature_names_out().tolist()
+        else:
+            X, Y, features, names = datasets.read_matrix(
+                source, format=source_format, labels=labels_of(labels), first_index=first_index
+            )
         progress("Writing", 0.0)
         kept = {"feature_names": features, "label_names": names}
         kept = {name: listed for name, listed in kept.items() if listed is not None}

@@ -23,6 +23,8 @@ _OPTIONS = (
                  help="Seed with which test rows are drawn."),
     click.option("--feature-names", type=click.Path(), help="File with a name of a feature in each line."),
     click.option("--label-names", type=click.Path(), help="File with a name of a label in each line."),
+)  # fmt: skip
+_OF_DOCUMENTS = (
     click.option("--text", multiple=True, metavar="COLUMN",
                  help="DATA has documents, with their text in this column (several are joined). It is guessed for JSON "
                       "lines, Parquet, folders, and tables that have a column of texts."),
@@ -31,14 +33,19 @@ _OPTIONS = (
     click.option("--vocabulary", type=click.Path(), help="Names of labels that are URIs, as Annif's TSV or CSV."),
     click.option("--encoding", default="utf-8", show_default=True, help="Of documents."),
 )  # fmt: skip
-NAMES = ("test", "labels", "test_labels", "file_format", "first_index", "test_size", "split_seed", "feature_names",
-         "label_names", "text", "separator", "vocabulary", "encoding")  # fmt: skip
 _OF_MATRICES = ("test_labels", "feature_names", "label_names")
 
 
 def data_options(function):
     """Add the options of a data set to a command."""
-    for option in reversed(_OPTIONS):
+    for option in reversed((*_OPTIONS, *_OF_DOCUMENTS)):
+        function = option(function)
+    return function
+
+
+def document_options(function):
+    """Add the options of a file of documents to a command."""
+    for option in reversed(_OF_DOCUMENTS):
         function = option(function)
     return function
 
@@ -51,7 +58,7 @@ def read(data: str, options: dict, progress, vectorizer=None):
     data : str
         A path, or a name of the catalog. A path goes first.
     options : dict
-        Values of all options of :func:`data_options`, by :data:`NAMES`.
+        Values of all options of :func:`data_options`.
     progress : callable
     vectorizer : TextVectorizer, optional
         What turns documents into rows; it is fitted to the training documents.

@@ -4,14 +4,16 @@ import click
 
 from xmlcore.cli.data import data_options, read
 from xmlcore.cli.output import Progress, as_json, note, table
+from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
 
 
-@click.command("describe")
+@click.command("describe", cls=DocumentsCommand)
 @click.argument("data")
 @data_options
 @click.option("--json", "to_json", is_flag=True, help="Write JSON.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
-def command(data, to_json, quiet, **options):
+@click.pass_context
+def command(ctx, data, to_json, quiet, **options):
     """Say what is in DATA: a file, or the name of a data set of the catalog.
 
     For example: xmlcore describe train.txt --test test.txt
@@ -19,7 +21,7 @@ def command(data, to_json, quiet, **options):
     from xmlcore import datasets
 
     with Progress(quiet) as progress:
-        found = read(data, options, progress)
+        found = read(data, options, progress, vectorizer_of(ctx))
         progress("Counting", 0.0)
         summary = datasets.describe(found).summary
     about = {"name": found.name, "fingerprint": found.fingerprint, "notes": [*found.notes], **summary}

@@ -1,5 +1,6 @@
 """The group of all commands, which imports a command when it is used; and errors as one line."""
 
+import re
 import warnings
 from importlib import import_module
 
@@ -20,6 +21,11 @@ COMMANDS = {
     "warm-up": "Compile all kernels ahead.",
 }
 MODULES = {name: f"{__package__}.{name.replace('-', '_')}" for name in COMMANDS}
+
+
+# Arguments of the readers that are options of the same name, with what follows the equals sign.
+_NAMES = "labels|test_labels|first_index|test_size|text|separator|feature_names|label_names|encoding"
+_ARGUMENT = re.compile(rf"\b({_NAMES})=(?=([^\s:;,.]?))")
 
 
 class Group(click.Group):
@@ -55,7 +61,18 @@ def described(error) -> str:
     said = [str(error) or type(error).__name__, *getattr(error, "__notes__", ())]
     if isinstance(error, OSError) and error.strerror and error.filename:
         said[0] = f"{error.filename}: {error.strerror}"
-    return " ".join(said)
+    return in_options(" ".join(said))
+
+
+def in_options(text: str) -> str:
+    """Return what is said of arguments of functions, such as ``labels=-3``, as it is said of options."""
+
+    def option(match):
+        """Return the option with the name of an argument."""
+        name = match[1].replace("_", "-")
+        return f"--{name} " if match[2] else f"--{name}"
+
+    return _ARGUMENT.sub(option, text)
 
 
 def one_line(text: str) -> str:
@@ -66,7 +83,7 @@ def one_line(text: str) -> str:
 def _say_warning(message, category, filename, lineno, file=None, line=None):
     """Write a warning for the user to stderr, as one line; those for programmers are left out."""
     if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning, ImportWarning)):
-        note(message)
+        note(in_options(str(message)))
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

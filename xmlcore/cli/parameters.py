@@ -1,5 +1,7 @@
 """Options of models, made from the tables of parameters that the forms of the dashboard are made from."""
 
+import itertools
+
 import click
 
 from xmlcore.datasets import TextVectorizer
@@ -94,8 +96,27 @@ def _shown(value) -> str:
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-class ModelCommand(click.Command):
-    """A command that has the options of the model which ``--model`` names."""
+class DocumentsCommand(click.Command):
+    """A command that has the options of the vectoriser."""
+
+    def sections(self, ctx) -> dict[str, list[click.Option]]:
+        """Return the further options by the titles that the help has for them."""
+        return {"Options of the vectoriser, which turns documents into rows": options_of(OF_TEXTS)}
+
+    def get_params(self, ctx):
+        """Return the options of the command, and the further ones."""
+        return [*super().get_params(ctx), *itertools.chain(*self.sections(ctx).values())]
+
+    def format_options(self, ctx, formatter):
+        """Write the options of the command, then the further ones."""
+        for title, options in {"Options": super().get_params(ctx), **self.sections(ctx)}.items():
+            records = [param.get_help_record(ctx) for param in options if isinstance(param, click.Option)]
+            with formatter.section(title):
+                formatter.write_dl(list(filter(None, records)))
+
+
+class ModelCommand(DocumentsCommand):
+    """A command that also has the options of the model which ``--model`` names."""
 
     def parse_args(self, ctx, args):
         """Find the model first: it decides which options there are."""
@@ -106,26 +127,11 @@ class ModelCommand(click.Command):
         ctx.meta["model"] = name
         return super().parse_args(ctx, args)
 
-    def get_params(self, ctx):
-        """Return the options of the command, and those of the model."""
-        info = MODELS[ctx.meta.get("model", "PLT")]
-        return [*super().get_params(ctx), *options_of(info.parameters, accepted_of(info)), *options_of(OF_TEXTS)]
-
-    def format_options(self, ctx, formatter):
-        """Write the options of the command, then those of the model."""
-        info, ours = MODELS[ctx.meta.get("model", "PLT")], {param.name for param in super().get_params(ctx)}
-        records, of_model, of_texts, names = [], [], [], {about.name for about in OF_TEXTS}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
-            if record is not None:
-                (records if param.name in ours else of_texts if param.name in names else of_model).append(record)
-        with formatter.section("Options"):
-            formatter.write_dl(records)
+    def sections(self, ctx):
+        """Return the further options by the titles that the help has for them."""
         name = ctx.meta.get("model", "PLT")
-        with formatter.section(f"Options of the model {name} ({info.title}); --model NAME --help shows another's"):
-            formatter.write_dl(of_model)
-        with formatter.section("Options of the vectoriser, which turns documents into rows"):
-            formatter.write_dl(of_texts)
+        title = f"Options of the model {name} ({MODELS[name].title}); --model NAME --help shows another's"
+        return {title: options_of(MODELS[name].parameters, accepted_of(MODELS[name])), **super().sections(ctx)}
 
 
 def accepted_of(info) -> dict[str, Parameter]:
