@@ -105,6 +105,7 @@ def test_annifs_short_texts_and_vocabulary_are_read(run, json_of, documents, tmp
     assert read_packed(tmp_path / "names.zip").label_names == ["cats", "dogs", "fishs"]
 
 
+@pytest.mark.filterwarnings("ignore:.*named like a feature")
 def test_documents_are_converted_to_rows_of_words(run, files, documents):
     run("convert", files / "all.csv", files / "rows.npz", "--labels", "topics", "--text", "body", "--min-df", "3")
     X, Y, words, names = datasets.read_matrix(files / "rows.npz")

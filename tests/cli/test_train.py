@@ -103,6 +103,11 @@ def test_every_parameter_of_every_form_is_an_option(run):
             assert f"--{parameter.name.replace('_', '-')} " in text, parameter.name
 
 
+def test_help_has_the_words_of_the_command_line(run):
+    text = " ".join(run("train", "--help").out.split())
+    assert "auto: 2, or so many children" in text and "None: the search is exact" in text and "Empty" not in text
+
+
 def params(*arguments):
     """The parameters of the model for arguments of ``xmlcore train``."""
     context = command.make_context("train", ["data", *arguments])

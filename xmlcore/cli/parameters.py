@@ -1,6 +1,7 @@
 """Options of models, made from the tables of parameters that the forms of the dashboard are made from."""
 
 import itertools
+import re
 
 import click
 
@@ -85,8 +86,15 @@ def options_of(parameters, accepted: dict | None = None) -> list[click.Option]:
     for about in parameters:
         names = [about.name, "--" + about.name.replace("_", "-")]  # the first one keeps its capitals
         kind = Value((accepted or {}).get(about.name, about))
-        made.append(click.Option(names, type=kind, help=f"{about.help}  [default: {_shown(about.default)}]"))
+        made.append(click.Option(names, type=kind, help=f"{_help(about)}  [default: {_shown(about.default)}]"))
     return made
+
+
+def _help(about) -> str:
+    """Return the help of a parameter with the words that the command line has for an empty field and a switch."""
+    text = re.sub(r"\bEmpty\b", "None", about.help) if about.optional else about.help
+    text = text.replace("Automatic:", "auto:") if about.can_be_auto else text
+    return re.sub(r"\bOff\b", "False", text) if about.kind == "bool" else text
 
 
 def _shown(value) -> str:
