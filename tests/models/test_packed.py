@@ -325,3 +325,25 @@ def test_the_parts_of_a_model_that_are_damaged_inside_a_sound_zip_are_refused(co
     params["params"]["n_jobs"] = "x"
     with pytest.raises(ModelFormatError, match="n_jobs"):
         read_packed(changed(content, **{"model__params.json": json.dumps(params).encode()}))
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # of weights that were made as large as they can be
+def test_a_vectoriser_with_other_values_is_refused_or_used_without_a_crash(classifier):
+    """The zip is sound, and one value of an array is not what the vectoriser wrote."""
+    content = PackedModel(classifier).to_bytes()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        npz = np.load(io.BytesIO(archive.read(packed.VECTORIZER[1])))
+    rng, refused = np.random.default_rng(3), 0
+    for _ in range(60):
+        arrays = {name: npz[name].copy() for name in npz.files}
+        values = arrays[str(rng.choice([name for name in arrays if arrays[name].size]))].reshape(-1)
+        limits = np.iinfo(values.dtype) if values.dtype.kind in "iu" else np.finfo(values.dtype)
+        values[int(rng.integers(values.size))] = rng.choice([limits.max, limits.min, 0, 7, 1])
+        try:
+            got = read_packed(changed(content, **{"vectorizer__arrays.npz": _npz(**arrays)}))
+        except ModelFormatError:
+            refused += 1
+            continue
+        got.predict_topk(TEXTS, k=2)
+        got.vectorizer.spans(TEXTS[0])
+    assert refused
