@@ -249,21 +249,6 @@ def test_training_is_seen_beside_its_button_on_a_narrow_page(tab):
     one.text("Stopped")
 
 
-@pytest.mark.slow
-def test_two_sessions_train_at_once_without_disturbing_each_other(tab):
-    tabs = [tab(), tab()]
-    for i, one in enumerate(tabs):
-        one.upload(Training_file=(f"mine{i}.txt", easy_file(400 + 100 * i, seed=i)))
-        one.text(f"{400 + 100 * i} rows, 24 features, 12 labels")
-        one.go("Train")
-    for one in tabs:
-        one.page.get_by_role("button", name="Train", exact=True).click()
-    for i, one in enumerate(tabs):
-        one.text(f"of the {80 + 20 * i} test rows")
-        assert one.measures()["P@k"][0] > 95
-        assert one.page.get_by_text(f"mine{1 - i}").count() == 0
-
-
 def test_broken_file_is_answered_with_line_and_column_and_another_try_works(tab):
     one = tab()
     one.upload(Training_file=("broken.txt", b"2 4 3\n0,1 0:1.0 3:0.5\n2 1:abc\n"))
