@@ -49,7 +49,9 @@ def _title(record) -> str:
     params = record["params"]
     known = {p.name: p.label for p in experiment.MODELS[params["model"]].parameters}
     varied = format.listed([known.get(name, name) for name in params["grid"]])
-    return f"{params['model']}: {varied} ({format.when(record['asked'])})"
+    how = {"random": ", at random", "halving": ", few rows first"}.get(params["method"], "")
+    when = f" ({format.since(record['asked'])})" if record["asked"] else ""
+    return f"{params['model']}: {varied}{how}{when}"
 
 
 def _section(record, file_name, active, drawn_state):
@@ -239,7 +241,7 @@ def _show_tables(task, trials, table, file_name, key):
             "low": number("from", format="%.2f", help="95 % interval over seeds, by Student’s t.", width=65),
             "high": number("to", format="%.2f", width=65),
             "n_seeds": number("Seeds", width=65),
-            "rows": number("Rows", help="Training rows of its last round.", width=75),
+            "rows": number("Rows", format="localized", help="Training rows of its last round.", width=75),
             "seconds": number("Seconds", format="%.1f", help="Of all its trainings.", width=80),
             "state": text("State", width=140),
             "error": text("Why not", width=300),

@@ -37,6 +37,13 @@ def test_many_values_are_grouped_for_the_line_and_automatic_values_are_named():
     assert list(named.data[0].x) == ["automatic", "1"]
 
 
+def test_named_values_come_before_numbers_in_their_order_and_the_line_goes_from_left_to_right():
+    frame = trials(C=[3.0, 10.0, "auto", 1.0, 10.0, 1.0]).assign(rows=[50, 50, 50, 50, 150, 150])
+    figure = figures.sweep_values(frame, {"C": "C"}, "P@1")
+    assert list(figure.layout.xaxis.categoryarray) == ["automatic", "1", "3", "10"]
+    assert [list(trace.x) for trace in figure.data[1::2]] == [["1", "10"], ["automatic", "1", "3", "10"]]
+
+
 @pytest.fixture
 def curve():
     lines = [(rows, seed, bucket, "P@k", 1, 0.5 - 1 / rows + seed / 1000) for rows in (10, 100) for seed in (0, 1)

@@ -68,6 +68,8 @@ def _add(figure, part, name, numbers, measure, group, color, place, first):
         means["group"] = pd.qcut(means["x"].rank(method="first"), GROUPS, labels=False)
         key = "group"
     means = means.groupby(key, sort=numbers, as_index=False).mean(numeric_only=True)
+    if not numbers:  # the line goes from left to right
+        means = means.set_index("x").reindex(_ordered(part[name])).reset_index()
     figure.add_scatter(
         x=means["x"], y=means["y"], mode="lines", name=f"mean, {group}", legendgroup=group, showlegend=first,
         line={"color": color, "width": 2}, hoverinfo="skip", **place,
@@ -83,13 +85,20 @@ def _are_numbers(values) -> bool:
 def _axis(values, numbers) -> dict:
     """Return the axis of a parameter."""
     if not numbers:
-        return {"type": "category"}
+        return {"type": "category", "categoryorder": "array", "categoryarray": _ordered(values)}
     values = np.unique(values.to_numpy(float))
     wide = values.size > 1 and values[0] > 0 and values[-1] >= WIDE * values[0]
     axis = {"type": "log"} if wide else {}
     if values.size <= 8:  # a tick at each value
         axis |= {"tickvals": values.tolist(), "ticktext": [f"{value:,g}" for value in values]}
     return axis
+
+
+def _ordered(values) -> list[str]:
+    """Return the texts of values that are not all numbers: first those that are none, as they come, then numbers."""
+    numbers = {value for value in values if _are_numbers([value])}
+    others = dict.fromkeys(_text(value) for value in values if not _are_numbers([value]))
+    return [*others, *(_text(value) for value in sorted(numbers))]
 
 
 def _text(value) -> str:
