@@ -152,8 +152,11 @@ def _short(record) -> str:
 def _title(one, titles) -> str:
     """Return the title of a result of another kind: what it was computed from."""
     of = [titles[key] for key in one.inputs.values() if key in titles]
+    where = of[0] if of else "a data set"
     if "count" in one.record:
-        return f"{one.record['count']:,} trainings of {one.record['model']} on {of[0] if of else 'a data set'}"
+        return f"{one.record['count']:,} trainings of {one.record['model']} on {where}"
+    if one.record.get("task") == "sweep":
+        return f"sweep of {one.record.get('params', {}).get('model', 'a model')} on {where}"
     return f"{kind_words(one)} of {of[0]}" if of else str(one.record.get("dataset") or kind_words(one))
 
 

@@ -8,7 +8,7 @@ from browsing import easy_file
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SECONDS = 60
 OWN = ("apricot", "bramble")  # words in the names of all data of a session
-PAGES = ("Jobs", "Compare", "Storage", "Explain", "Trees", "Features", "Robustness", "Sampling", "Train")
+PAGES = ("Jobs", "Compare", "Storage", "Explain", "Trees", "Features", "Robustness", "Sampling", "Predict", "Train")
 
 
 def look(tabs):

@@ -34,7 +34,7 @@ def test_a_difference_is_said_with_its_interval_and_how_often_equal_models_would
         "would be seen in less than 1 of 1,000 cases."
     )
     assert say(difference(-0.01, -0.03, 0.01, 0.31), "PLT", "LdSM") == (
-        "LdSM is better than PLT in P@1 by 1.0 points (−1.0 to 3.0) on these test rows. This does not show that one is "
+        "LdSM is ahead of PLT in P@1 by 1.0 points (−1.0 to 3.0) on these test rows, which does not show that it is "
         "better: if both were equally good, so large a difference would be seen in 31 of 100 cases."
     )
     assert "5 of 1,000 cases" in say(difference(0.02, 0.01, 0.03, 0.005), "a", "b")
@@ -53,6 +53,18 @@ def test_latex_marks_the_best_and_the_second_and_escapes_names():
     assert r"d & 10.00 \\" in rows and "e & -- \\\\" in rows
     assert r"& {\scriptsize 69.00--71.00} \\" in rows
     assert r"\caption{50 \% of \{it\}}" in rows and r"\toprule" in rows
+
+
+def test_latex_of_more_measures_than_fit_on_a_page_has_a_row_for_each_and_little_abandonment_is_best():
+    names = [("P@k", k) for k in range(1, 7)] + [("abandonment@k", 1)]
+    frame = pd.DataFrame([(run, name, k, v) for name, k in names for run, v in (("a", 0.6), ("b", 0.7))],
+                         columns=["run", "measure", "k", "value"])  # fmt: skip
+    rows = [row.strip() for row in experiment.latex_table(frame).splitlines()]
+    assert r"\begin{tabular}{lrr}" in rows and r"\% & a & b \\" in rows
+    assert r"P@6 & \underline{60.00} & \textbf{70.00} \\" in rows
+    assert r"abandonment@1 & \textbf{60.00} & \underline{70.00} \\" in rows
+    few = experiment.latex_table(frame[frame["k"] <= 3])
+    assert r"Model & P@1 & P@2 & P@3 & abandonment@1" in few
 
 
 def test_latex_rows_that_begin_with_a_bracket_or_a_star_do_not_belong_to_the_row_before():

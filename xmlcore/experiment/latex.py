@@ -14,6 +14,9 @@ SPECIAL = {
     "[": "{[}", "]": "{]}", "*": "{*}",  # at the beginning of a row they would belong to the end of the row before
 }  # fmt: skip
 
+SMALLER_IS_BETTER = ("abandonment@k",)
+MOST_ACROSS = 6  # measures that stand side by side on a page
+
 
 def latex_table(frame: "pd.DataFrame", caption: str = "", digits: int = 2) -> str:
     """Return measures of several runs as a LaTeX table with booktabs.
@@ -31,9 +34,9 @@ def latex_table(frame: "pd.DataFrame", caption: str = "", digits: int = 2) -> st
     Returns
     -------
     str
-        A ``table`` with a row per run and a column per measure, in percent. As written with these digits, the best
-        value of a column is bold and the second best underlined; equal values are marked alike. Intervals stand below
-        the values.
+        A ``table`` with a row per run and a column per measure, in percent; or the other way around, if there are more
+        measures than runs and than fit on a page. As written with these digits, the best value of a measure is bold and
+        the second best underlined; equal values are marked alike. Intervals stand below the values.
     """
     runs = list(dict.fromkeys(frame["run"]))
     columns = list(dict.fromkeys(zip(frame["measure"], frame["k"])))
@@ -45,21 +48,29 @@ def latex_table(frame: "pd.DataFrame", caption: str = "", digits: int = 2) -> st
             for r, m, k, low, high in zip(frame["run"], frame["measure"], frame["k"], frame["low"], frame["high"])
             if np.isfinite(low) and np.isfinite(high)
         }
-    marks = {column: _ranks([value.get((run, *column), np.nan) for run in runs], digits) for column in columns}
+    cells = {}  # of each run and measure: its value and its interval, as they are written
+    for column in columns:
+        sign = -1 if column[0] in SMALLER_IS_BETTER else 1
+        ranks = _ranks([sign * value.get((run, *column), np.nan) for run in runs], digits)
+        for run, rank in zip(runs, ranks):
+            low, high = ends.get((run, *column), (np.nan, np.nan))
+            below = rf"{{\scriptsize {100 * low:.{digits}f}--{100 * high:.{digits}f}}}" if low == low else ""
+            cells[run, column] = _cell(value.get((run, *column), np.nan), rank, digits), below
     lines = [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"]
     if caption:
         lines.append(rf"\caption{{{escaped(caption)}}}")
-    heads = [escaped(measure.replace("@k", f"@{k}")) for measure, k in columns]
-    lines += [rf"\begin{{tabular}}{{l{'r' * len(columns)}}}", r"\toprule", _row(["Model", *heads]), r"\midrule"]
-    for place, run in enumerate(runs):
-        cells, below = [], []
-        for column in columns:
-            cells.append(_cell(value.get((run, *column), np.nan), marks[column][place], digits))
-            low, high = ends.get((run, *column), (np.nan, np.nan))
-            below.append(rf"{{\scriptsize {100 * low:.{digits}f}--{100 * high:.{digits}f}}}" if low == low else "")
-        lines.append(_row([escaped(run), *cells]))
-        if any(below):
-            lines.append(_row(["", *below]))
+    names = {column: escaped(column[0].replace("@k", f"@{column[1]}")) for column in columns}
+    names |= {run: escaped(run) for run in runs}
+    first, across, down = "Model", columns, runs
+    if len(columns) > max(MOST_ACROSS, len(runs)):
+        first, across, down = r"\%", runs, columns
+    heads = [first, *(names[one] for one in across)]
+    lines += [rf"\begin{{tabular}}{{l{'r' * len(across)}}}", r"\toprule", _row(heads), r"\midrule"]
+    for one in down:
+        found = [cells[(one, other) if down is runs else (other, one)] for other in across]
+        lines.append(_row([names[one], *(cell for cell, _ in found)]))
+        if any(below for _, below in found):
+            lines.append(_row(["", *(below for _, below in found)]))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 

@@ -251,10 +251,10 @@ def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1
     digits = 1 if abs(found.difference) >= 0.00095 else 2
     points, low, high = (f"{100 * value:.{digits}f}".replace("-", "−") for value in (abs(found.difference), low, high))
     meaning = f"if both were equally good, so large a difference would be seen in {_share(found.p_value)} cases."
-    said = f"{better} is better than {worse} in {measure} by {points} points ({low} to {high})"
+    by = f"in {measure} by {points} points ({low} to {high})"
     if found.p_value < SURE:
-        return f"{said}: {meaning}"
-    return f"{said} on these test rows. This does not show that one is better: {meaning}"
+        return f"{better} is better than {worse} {by}: {meaning}"
+    return f"{better} is ahead of {worse} {by} on these test rows, which does not show that it is better: {meaning}"
 
 
 def model_style(model: str, params: dict) -> str:

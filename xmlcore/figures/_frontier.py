@@ -114,9 +114,11 @@ def _points_of_models(figure, drawn, cost, measure, row, column):
 
 
 def _ticks(costs) -> dict:
-    """Return the ticks of a logarithmic axis: powers of ten, and 2 and 5 times these if costs span less than two."""
+    """Return the ticks of a logarithmic axis: the closer the costs, the more between powers of ten."""
+    costs = costs.dropna()
     if not (len(costs) > 0 and 0 < costs.max() < 100 * costs.min()):
         return {"dtick": 1}
     least, most = (math.floor(math.log10(cost)) for cost in (costs.min(), costs.max()))
-    values = [digit * 10.0**power for power in range(least, most + 1) for digit in (1, 2, 5)]
+    digits = (1, 2, 5) if costs.max() >= 5 * costs.min() else range(1, 10)
+    values = [digit * 10.0**power for power in range(least, most + 1) for digit in digits]
     return {"tickvals": values, "ticktext": [np.format_float_positional(value, trim="-") for value in values]}
