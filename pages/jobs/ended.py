@@ -6,6 +6,7 @@ import streamlit as st
 from pages.jobs import log
 from pages.shared import actions, format, jobs, server, tables, tasks, workspace
 from xmlcore import experiment, store
+from xmlcore.jobs import parts
 from xmlcore.jobs.job import WORDS
 
 MOST = 100  # lines of the table
@@ -65,7 +66,10 @@ def listed() -> list:
     mine, queue = workspace.token(), server.queue()
     titles = {record["id"]: record.get("title") for record in workspace.get("jobs")}
     again = {record["id"] for record in jobs.interrupted()}
-    found = [(titles.get(job.id) or job.title_for(mine), job) for job in queue.jobs(mine) if not job.active]
+    every = queue.jobs(mine)
+    of_others = parts.of(every)
+    ended = [job for job in every if not job.active and (job.id not in of_others or job.state == "failed")]
+    found = [(titles.get(job.id) or job.title_for(mine), job) for job in ended]
     found += [(job.title, job) for job in queue.past(mine) if job.state not in jobs.ACTIVE and job.id not in again]
     return sorted(found, key=lambda pair: pair[1].queued, reverse=True)
 

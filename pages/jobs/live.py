@@ -136,6 +136,8 @@ def _waiting(job, record, place, count):
         if record.get("seconds") is not None:
             said += f", expected {format.seconds(max(record['seconds'], 1.0))}"
         st.caption(format.plain(said))
+        if job.plan.after:
+            st.progress(job.fraction)
         if not job.fits:
             st.warning(
                 "This job does not fit into the memory of this machine, so it does not start. Choose a smaller sample "

@@ -12,6 +12,7 @@ import streamlit as st
 
 from pages.shared import actions, downloads, format, server, settings, workspace
 from xmlcore import experiment, store
+from xmlcore.jobs import parts
 
 ACTIVE = ("queued", "running")
 # For kinds of tasks, the phases after which little is left. Jobs of other kinds may train something first, too.
@@ -47,11 +48,14 @@ def active(kind: str | None = None, **fields) -> list:
 
 
 def own() -> list:
-    """Return all jobs of this workspace: those of :func:`active`, and trainings of its sweeps that wait or run."""
+    """Return all jobs of this workspace: those of :func:`active`, trainings of sweeps, and parts of jobs that run."""
     listed = active()
     ids = {job.id for job in listed}
-    of_sweeps = [job for job in server.queue().jobs(workspace.token()) if job.active and job.id not in ids]
-    return listed + of_sweeps[::-1]
+    every = server.queue().jobs(workspace.token())
+    of_others = parts.of(every)
+    waiting_parts = {job.id for job in every if job.id in of_others and job.state == "queued"}
+    others = [job for job in every if job.active and job.id not in ids | waiting_parts]
+    return listed + others[::-1]
 
 
 def failed(kind: str | None = None, **fields) -> list:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from xmlcore.jobs import memory, worker
+from xmlcore.jobs.parts import PartFailed
 from xmlcore.progress import Cancelled
 
 POLL_SECONDS = 0.05  # least time between two readings of a job's record, in seconds
@@ -415,7 +416,7 @@ class Job:
 
     def _fail(self, error):
         """End a job that could not be given to a worker."""
-        text = worker.one_line(error)
+        text = str(error) if isinstance(error, PartFailed) else worker.one_line(error)
         self._close({"state": "failed", "value": None, "value_bytes": 0, "error": text, "traceback": text, "log": []})
         self._queue.gone(self)
 

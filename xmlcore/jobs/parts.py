@@ -5,6 +5,16 @@ class PartFailed(RuntimeError):
     """A job that another one needs has failed or was stopped."""
 
 
+def of(jobs) -> set[str]:
+    """Return the ids of the jobs that these jobs need.
+
+    Parameters
+    ----------
+    jobs : iterable of Job
+    """
+    return {part.id for job in jobs for part in job.plan.after}
+
+
 def lacking(job) -> str | None:
     """Return which of the jobs that a job needs have not ended, in words.
 

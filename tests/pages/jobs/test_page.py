@@ -46,6 +46,33 @@ def start(page, queue, count, owner=None):
     return made
 
 
+def test_of_an_ensemble_in_parts_the_trees_that_run_are_listed_and_those_that_wait_or_are_done_are_counted(
+    ready, server, monkeypatch, tmp_path
+):
+    gate, trained = tmp_path / "go", experiment.KINDS["tree"].run
+
+    def run(task, progress=None, files=None):
+        while not gate.exists():
+            progress("Training nodes", 0.25)
+            time.sleep(0.01)
+        return trained(task, progress, files)
+
+    monkeypatch.setattr(experiment.KINDS["tree"], "run", run)
+    params = {"n_estimators": 4, "arity": 2, "max_leaf_labels": 5, "loss": "logistic", "C": 1.0}
+    fingerprint = datasets.save_dataset(small_data("small"))
+    task = experiment.task("train", {"dataset": fingerprint}, {"model": "PLT", "params": params})
+    job = experiment.submit(server, task, owner=ready.token, title="Training", apart=True)
+    page = ready.go("jobs").until(lambda s: s.text().count("Training nodes: 25 %") == 2)
+    said = page.text()
+    assert "Training, tree 1 of 4" in said and "Training, tree 2 of 4" in said and "Training, tree 3 of 4" not in said
+    assert "Waiting for 4 of 4 parts that are jobs of their own" in said
+    gate.touch()
+    assert job.result(60) == task.key
+    page.run()
+    ended = page.frame("Job", "State")["Job"].tolist()
+    assert "Training" in ended and not any("tree" in one for one in ended)
+
+
 def test_without_jobs_the_page_says_so_and_where_they_run(ready):
     page = ready.go("jobs")
     assert "No job runs or waits in this workspace. Jobs run on this machine." in page.text().replace("**", "")
