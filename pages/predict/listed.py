@@ -10,8 +10,8 @@ from xmlcore.experiment.predictions import certainty, frame_of, json_lines
 
 LISTED = 200  # rows in the table at most
 WAYS = {  # how certain a model is of a row: what the control calls it, and the column of the table
-    "margin": ("first score minus second", "Margin"),
     "top score": ("score of the first label", "Top score"),
+    "margin": ("first score minus second", "Margin"),
 }
 
 
@@ -35,9 +35,10 @@ def show(one, found, name: str) -> None:
         list(WAYS),
         format_func=lambda way: f"{way}: {WAYS[way][0]}",
         horizontal=True,
-        **workspace.keep("predict.certainty", "margin", options=list(WAYS)),
-        help="A row of small margin has two labels of nearly the same score. A row of small top score has none that "
-        "the model is sure of.",
+        **workspace.keep("predict.certainty", "top score", options=list(WAYS)),
+        help="A row of small top score has no label that the model is sure of. A row of small margin has two labels of "
+        "nearly the same score: where rows have one label, the model hesitates between them; where rows have several, "
+        "both may be right.",
     )
     if n_rows:
         _table(one, found, by)

@@ -231,17 +231,15 @@ def test_a_file_is_predicted_with_the_least_certain_rows_first(page, model, monk
     upload(page, "predict.file", "new rows.txt", xmlc(data, "test"), monkeypatch)
     page.until(lambda s: "of new rows.txt" in s.text())
     ranking = model.predict_topk(datasets.read_matrix(xmlc(data, "test"))[0], 5)
-    margin = (ranking.scores[:, 0] - ranking.scores[:, 1]).astype(float)
+    top, margin = ranking.scores[:, 0], (ranking.scores[:, 0] - ranking.scores[:, 1]).astype(float)
     frame = page.frame("row", "sure", "labels")
-    assert frame["row"].tolist() == np.argsort(margin, kind="stable").tolist()
-    np.testing.assert_allclose(frame["sure"], 100 * np.sort(margin), atol=1e-4)
+    assert frame["row"].tolist() == np.argsort(top, kind="stable").tolist()
+    np.testing.assert_allclose(frame["sure"], 100 * np.sort(top), atol=1e-4)
     assert "The labels in the file are not used" in page.text()
     assert {"All predictions, CSV", "All predictions, JSON lines"} <= page.downloads()
-    page.at.radio(key="predict.certainty").set_value("top score")
+    page.at.radio(key="predict.certainty").set_value("margin")
     page.run()
-    assert (
-        page.frame("row", "sure", "labels")["row"].tolist() == np.argsort(ranking.scores[:, 0], kind="stable").tolist()
-    )
+    assert page.frame("row", "sure", "labels")["row"].tolist() == np.argsort(margin, kind="stable").tolist()
 
 
 def test_texts_of_a_file_are_predicted(texts, monkeypatch):
