@@ -164,6 +164,8 @@ INTERACTIONS = {
     "Predict": {
         "random row": press("Random row"),
         "another label": choose("Label explained", [1, 2, 1]),
+        "open Many at once": section("Many at once"),
+        "open What if": section("What if"),
     },
     "Explain": {
         "random row": press("Random row"),

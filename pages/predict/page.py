@@ -8,7 +8,7 @@ row or text, changed), ``many`` (the rows of a file) with ``listed`` (their tabl
 import streamlit as st
 
 from pages.predict import answer, asked, carry, changed, many, predictor, why
-from pages.shared import begin, explaining, results, run_names, server
+from pages.shared import begin, explaining, results, run_names, sections
 
 
 def main() -> None:
@@ -42,7 +42,9 @@ def main() -> None:
     if one is None:
         if key in by_key:
             begin.watch_training(fingerprint, key=results.key_now(by_key[key]))
+        carry.open_model()
         return
+    further = {}
     if question is not None:
         found = answer.Answer(one, question, asked.count(one))
         with right:
@@ -52,12 +54,15 @@ def main() -> None:
         scale.caption(explaining.SCALE[found.kind])
         label = why.why(found)
         if question.row is not None or question.text is not None:
-            server.fragment(changed.changed)(found, label)
+            further["What if"] = lambda: changed.changed(found, label)
     else:
         sentence.markdown(asked.nothing_yet(one))
-    many.many(one)
-    carry.take(one)
-    carry.open_model()
+    further |= {
+        "Many at once": lambda: many.many(one),
+        "Take the model with you": lambda: carry.take(one),
+        "Open a model": carry.open_model,
+    }
+    sections.show("predict", further)
 
 
 main()
