@@ -57,8 +57,7 @@ class TextClassifier(Estimator):
     Examples
     --------
     >>> from xmlcore import TextClassifier
-    >>> from xmlcore.datasets.reading_texts import label_matrix
-    from xmlcore.datasets.texts import TextVectorizer
+    >>> from xmlcore.datasets import TextVectorizer
     >>> texts, label_lists = ["a cat", "a dog", "cat and dog"], [["cat"], ["dog"], ["cat", "dog"]]
     >>> model = TextClassifier(vectorizer=TextVectorizer(min_df=1)).fit(texts, label_lists)
     >>> model.suggest(["my cat"], k=1)[0][0][0]
