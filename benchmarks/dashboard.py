@@ -164,7 +164,7 @@ INTERACTIONS = {
     "Predict": {
         "random row": press("Random row"),
         "another label": choose("Label explained", [1, 2, 1]),
-        "open Many at once": section("Many at once"),
+        "open A file": section("A file"),
         "open What if": section("What if"),
     },
     "Explain": {

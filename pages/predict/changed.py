@@ -58,5 +58,6 @@ def _text(found, label) -> None:
     if not changes:
         st.caption("The model does not see this change: no word that it knows has come, gone or changed its weight.")
     elif label is not None and one.kind != "score":
+        st.caption(f"The changed text, with words for and against {format.plain(found.name(label))}:")
         frame = explaining.named(explain.contributions(one.model, after, label), one.packed, one.kind)
-        marked_text.show(typed, one.packed.vectorizer, frame, found.name(label), one.kind)
+        marked_text.show(typed, one.packed.vectorizer, frame, found.name(label), one.kind, "Changed text")

@@ -58,8 +58,8 @@ def main() -> None:
     else:
         sentence.markdown(asked.nothing_yet(one))
     further |= {
-        "Many at once": lambda: many.many(one),
-        "Take the model with you": lambda: carry.take(one),
+        "A file": lambda: many.many(one),
+        "Save the model": lambda: carry.take(one),
         "Open a model": carry.open_model,
     }
     sections.show("predict", further)

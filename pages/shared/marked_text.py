@@ -5,7 +5,7 @@ import streamlit as st
 from pages.shared import explaining, highlight
 
 
-def show(text: str, vectorizer, found, name: str, kind: str) -> None:
+def show(text: str, vectorizer, found, name: str, kind: str, what: str = "Text") -> None:
     """Show a text with marked words, what the colours mean, and the words as a table.
 
     Parameters
@@ -19,9 +19,11 @@ def show(text: str, vectorizer, found, name: str, kind: str) -> None:
         Name of the label.
     kind : str
         What the contributions add up to, a key of :data:`pages.shared.explaining.UNITS`.
+    what : str
+        What screen readers call the text: another name for each text of a page.
     """
     if kind == "score":
         st.caption("This model compares the text as a whole with each label, so single words have no contributions.")
         return
     given = dict(zip(found["feature"].tolist(), found["contribution"].tolist()))
-    st.html(highlight.page(text, vectorizer.spans(text), given, name, explaining.UNITS[kind]))
+    st.html(highlight.page(text, vectorizer.spans(text), given, name, explaining.UNITS[kind], what))

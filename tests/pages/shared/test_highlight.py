@@ -46,6 +46,14 @@ def test_all_texts_are_escaped_and_nothing_is_lost():
     assert 'aria-label="Text, with words for and against &lt;i&gt;animal' in made
 
 
+def test_two_texts_of_a_page_have_different_names_for_screen_readers():
+    regions = [
+        re.findall('role="region" aria-label="([^"]+)"', highlight.page(TEXT, SPANS, GIVEN, "animal", "log P", what))
+        for what in ("Text", "Changed text")
+    ]
+    assert regions[0][0] == "Text, with words for and against animal" and len({*regions[0], *regions[1]}) == 4
+
+
 def test_characters_that_turn_the_direction_of_a_text_are_replaced():
     made = highlight.page("cat\u202e sat", ([0], [3], [CAT]), GIVEN, "animal", "log P")
     assert "\u202e" not in made and "� sat" in made
