@@ -24,7 +24,7 @@ _ON_PAGE = ((r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start
 
 def many(one) -> None:
     """Show the form for a file, the progress of its prediction, and the table of what was predicted."""
-    st.header("Many rows at once")
+    st.header("Many texts or rows at once" if one.packed.is_text else "Many rows at once")
     _upload(one)
     jobs.watch(jobs.active(kind(one), **one.inputs))
     _failures(one)
@@ -77,7 +77,8 @@ def _upload(one) -> None:
     left, right = st.columns([3, 1], vertical_alignment="top")
     with left:
         name = "File of new rows" if of == ROWS else "File of new texts"
-        file = st.file_uploader(name, key=f"predict.file.{number}", help=FORMATS[of], **actions.refusal())
+        about = {"help": FORMATS[of]} | actions.refusal()
+        file = st.file_uploader(name, key=f"predict.file.{number}", **about)
     options = {"of": of}
     with right:
         if of == ROWS:

@@ -281,3 +281,13 @@ def test_a_foreign_zip_is_refused_with_what_was_found(page, monkeypatch):
     upload(page, "predict.open", "other.zip", b"no zip at all", monkeypatch)
     page.until(lambda s: s.at.error)
     assert "is damaged, or no zip file" in page.at.error[0].value.replace("\\", "")
+
+
+def test_who_only_looks_sees_predictions_and_can_upload_nothing(ready, key, session):
+    from pages.shared import workspace_files
+
+    workspace_files.write("f" * 32, {"version": 2, "look_of": ready.token})
+    page = session("f" * 32).go("predict")
+    assert "gives test row 0 these first" in page.text()
+    uploads = [element.proto for element in page.at.get("file_uploader")]
+    assert len(uploads) == 2 and all(upload.disabled for upload in uploads)
