@@ -68,7 +68,8 @@ def _rows_to_measure(packed, data, options, progress):
         test_labels = labels[0] if len(labels) == 1 and Path(labels[0]).is_file() else None
         twice = options | {"test": data, "test_labels": test_labels}
         found = read(data, twice, progress, TextVectorizer(min_df=1))
-    if (packed.card.get("data") or {}).get("fingerprint") == found.fingerprint:
+    data_of_model = packed.card.get("data")
+    if isinstance(data_of_model, dict) and data_of_model.get("fingerprint") == found.fingerprint:
         held_out = options["test"] is None and not is_of_catalog(data)
         return found, "the rows that were held out when the model was trained" if held_out else which
     if packed.is_text and found.texts_train is not None:

@@ -31,11 +31,13 @@ def card_text(card: dict, is_text: bool) -> str:
               f"{_count(card.get('labels'))} labels.", "", "## Load it", "", "```python"]  # fmt: skip
     lines += [_LOAD_TEXTS if is_text else _LOAD_ROWS, "```", "", "Or behind a URL: `xmlcore serve model.zip`", ""]
     if data:
-        lines += ["## Data", "", *_table(("what", "value"), data.items())]
-    measures = [line for line in card.get("measures") or () if isinstance(line, dict)]
+        known = {name: value for name, value in data.items() if value not in ("", None)}
+        lines += ["## Data", "", *_table(("what", "value"), known.items())]
+    listed = card.get("measures")
+    measures = [line for line in listed if isinstance(line, dict)] if isinstance(listed, list) else []
     if measures:
-        lines += ["## Measures", "", "On the test rows, in %; 95 % intervals over test rows where they are known.", ""]
-        lines += _table(("measure", "value", "interval"), [_measure(line) for line in measures])
+        lines += ["## Measures", "", "On the test rows, in %; in brackets 95 % intervals over test rows.", ""]
+        lines += _measures(measures)
     for title, part in (("Parameters", "parameters"), ("Chosen by the model", "chosen"), ("Times", "times"),
                         ("Size", "size"), ("Versions", "versions")):  # fmt: skip
         values = _dict(card.get(part))
@@ -51,11 +53,20 @@ def _dict(value) -> dict:
     return value if isinstance(value, dict) else {}
 
 
-def _measure(line):
-    """Return the cells of a measure."""
-    name = str(line.get("measure", "")).replace("@k", f"@{line.get('k')}")
+def _measures(lines) -> list[str]:
+    """Return the lines of a table with a row for each measure, and columns for 1, 3, 5 and the largest k."""
+    found = {(str(line.get("measure")), line.get("k")): line for line in lines if isinstance(line.get("k"), int)}
+    most = max((k for _, k in found), default=0)
+    ks = [k for k in sorted({1, 3, 5, most}) if any(at == k for _, at in found)]
+    names = dict.fromkeys(name for name, _ in found)
+    rows = [(name.removesuffix("@k"), *(_measure(found.get((name, k), {})) for k in ks)) for name in names]
+    return _table(("measure", *(f"at {k}" for k in ks)), rows)
+
+
+def _measure(line) -> str:
+    """Return a value with its interval, as far as they are known."""
     known = all(isinstance(line.get(part), (int, float)) for part in ("low", "high"))
-    return name, _percent(line.get("value")), f"{_percent(line['low'])} to {_percent(line['high'])}" if known else ""
+    return _percent(line.get("value")) + (f" ({_percent(line['low'])} to {_percent(line['high'])})" if known else "")
 
 
 def _percent(value) -> str:

@@ -111,7 +111,7 @@ class Served:
         packed = self.packed
         return {
             "name": self.name,
-            "title": packed.card.get("name") or packed.card["model"],
+            "title": str(packed.card.get("name") or packed.card["model"])[:200],
             "takes": "texts" if packed.is_text else "rows",
             "features": packed.n_features,
             "labels": packed.n_labels,
