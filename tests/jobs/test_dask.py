@@ -173,6 +173,21 @@ def test_what_needs_files_of_this_machine_runs_here(queue):
     assert job.result(LONG)["cache"] == str(cache_root())
 
 
+def test_when_the_scheduler_is_lost_its_jobs_and_those_that_wait_go_on_here_and_that_is_said(tmp_path):
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", memory_limit=0,
+        env={"PYTHONPATH": os.path.dirname(work.__file__)},
+    ) as lost:  # fmt: skip
+        queue = jobs.Queue(scheduler=lost.scheduler_address, n_workers=1)
+        job = begun(queue.submit(work.until, str(tmp_path / "go"), title="Wait"))
+        waiting = queue.submit(work.add, 1, 2, title="Add")
+    wait_until(lambda: job.attempts == 2 and job.state == "running")
+    assert queue.where == job.where == "this machine" and "was lost" in queue.problem
+    (tmp_path / "go").touch()
+    assert job.result(LONG) > 0 and waiting.result(LONG) == 3
+    queue.shutdown()
+
+
 def test_a_scheduler_that_does_not_answer_is_said_and_jobs_run_here(monkeypatch):
     monkeypatch.setenv("XMLCORE_SCHEDULER", "tcp://127.0.0.1:1")
     begin = time.monotonic()

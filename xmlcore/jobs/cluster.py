@@ -97,11 +97,12 @@ class Cluster(Place):
             if self._ended.is_set():
                 return
             client, self._client = self._client, None
-            self._is_lost(f"The connection to the scheduler {self.address} was lost.")
+            self._is_lost(f"The connection to the scheduler {self.address} was lost. It is tried again by and by.")
             with contextlib.suppress(Exception):
                 client.close(timeout=1)
             for job in list(self._jobs.values()):
                 self._end(job.id, error=BrokenExecutor("the connection to the scheduler was lost"))
+            self._changed()
             return
         if threads != self._threads:
             self._threads = dict(threads)
@@ -125,6 +126,12 @@ class Cluster(Place):
     def is_there(self) -> bool:
         """Whether the scheduler answers."""
         return self._client is not None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the connection was broken a moment ago: the scheduler may answer again, or be lost."""
+        client = self._client
+        return client is not None and client.status != "running"
 
     @property
     def words(self):

@@ -420,9 +420,11 @@ class Queue:
         return f"{memory.words(job._bytes)} of memory, more than the {memory.words(most)} of this machine"
 
     def _place_of(self, job):
-        """Return where a job would run now; None as long as a scheduler has had no time to answer."""
+        """Return where a job would run now; None as long as a scheduler has had no time to answer, or to be lost."""
         if self._cluster is None or job.plan.here:
             return self._here
+        if self._cluster.is_silent:
+            return None
         return self._cluster if self._cluster.is_there else self._here if self._cluster.is_tried else None
 
     def _start(self, job, place, raise_for):
