@@ -67,5 +67,12 @@ def test_a_learning_curve_has_its_forecast_with_the_interval(curve):
     assert (forecast.error_y.array[0], forecast.error_y.arrayminus[0]) == pytest.approx((0.5, 1.0))
 
 
+def test_numbers_of_rows_that_lie_close_together_are_not_all_written(curve):
+    frame, forecasts = curve
+    frame = pd.concat([frame, frame[frame["rows"] == 100].assign(rows=70)])
+    axis = figures.learning_curve(frame, forecasts, "P@1").layout.xaxis
+    assert list(axis.ticktext) == ["10", "100", "200"]
+
+
 def test_without_a_forecast_only_what_was_measured_is_drawn(curve):
     assert len(figures.learning_curve(*curve, "P@1", ["tail"]).data) == 2

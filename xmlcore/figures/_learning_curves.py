@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from xmlcore.figures._style import BUCKET_COLORS, BUCKET_MARKS, GREEN, need_columns, new_figure
 
 _ALL = {"color": GREEN, "mark": "triangle-up"}
+_APART = 1.8  # least ratio of two numbers of rows that are written at the axis
 _POINTS = 60  # of a fitted line
 
 
@@ -41,8 +42,10 @@ def learning_curve(frame: pd.DataFrame, forecasts: pd.DataFrame, measure: str, b
     figure.update_layout(showlegend=True)
     rows = sorted(frame["rows"].unique())
     far = [float(n) for n in forecasts["n_rows"].unique()]
-    ticks = [*rows, *far]
-    ticks = [n for at, n in enumerate(ticks) if at == 0 or n / ticks[at - 1] > 1.3 or at == len(ticks) - 1]
+    ticks = []
+    for n in reversed([*rows, *far]):  # the largest numbers, and of the others those that have room beside them
+        if not ticks or ticks[0] >= _APART * n:
+            ticks.insert(0, n)
     figure.update_xaxes(
         title_text="Training rows (logarithmic)", type="log", tickvals=ticks, ticktext=[f"{n:,.0f}" for n in ticks]
     )
