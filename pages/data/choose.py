@@ -6,7 +6,13 @@ from pages.data import invented, known, manage, text_form, upload_form
 from pages.shared import jobs, server, workspace
 from xmlcore import datasets
 
-SOURCES = {"catalog": "downloaded", "upload": "uploaded here", "synthetic": "made here", "split": "split here"}
+SOURCES = {
+    "catalog": "downloaded",
+    "upload": "uploaded here",
+    "synthetic": "made here",
+    "split": "split here",
+    "words": "made here",
+}
 WITH_XMLCORE = "comes with xmlcore"
 OPENED = "data.opened"  # key of st.session_state: the data set that was in use when a panel was last busy, by panel
 

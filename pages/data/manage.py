@@ -8,7 +8,13 @@ from xmlcore import experiment, store
 from xmlcore.experiment.export import FORMATS
 
 FIRST_COMPARED = 5  # data sets compared at first: those that came last
-SOURCES = {"catalog": "catalog", "upload": "uploaded", "synthetic": "made here", "split": "split here"}
+SOURCES = {
+    "catalog": "catalog",
+    "upload": "uploaded",
+    "synthetic": "made here",
+    "split": "split here",
+    "words": "made here",
+}
 FORMAT_NAMES = {
     "xmlc": "XMLC text, as in the Extreme Classification Repository",
     "svmlight": "svmlight text, without sizes",
@@ -209,6 +215,7 @@ def _confirm(fingerprint, name):
         "catalog": "The data set stays in the catalog.",
         "synthetic": "Make it again with the same settings to get it back.",
         "split": "Split the same rows again with the same settings to get it back.",
+        "words": "Make features of the same texts with the same settings to get it back.",
     }.get(_source(fingerprint), "Upload the same files again to get it back.")
     st.caption(
         f"{again} Computed results stay in the cache of this machine: training with the same settings finds them at "

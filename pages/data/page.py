@@ -4,11 +4,11 @@ start.py is the panel for a first visit. answer.py has the first sentence and th
 data sets and the ways to get more: upload_form.py is the form for own files (read by uploads.py, explained by
 formats.py), text_form.py that for texts with labels (text_columns.py shows which columns they are in,
 vectorizer_form.py how words become features), known.py the catalog of published data sets, invented.py the form for
-synthetic ones. manage.py compares, renames, converts and removes data sets. resplit.py is the form for another split.
-Below, a file for each question: sizes.py, frequency.py (of labels), alike.py (training and test rows), problems.py,
-together.py (pairs of labels); counted.py and examined.py compute what they need. label_sets.py shows which labels
-rows have together, labels.py is the table of labels; label_rows.py shows the rows of either. rows.py shows single
-rows.
+synthetic ones. manage.py compares, renames, converts and removes data sets. resplit.py is the form for another split,
+reword.py that for other words as features. Below, a file for each question: sizes.py, frequency.py (of labels),
+alike.py (training and test rows), problems.py, together.py (pairs of labels); counted.py and examined.py compute what
+they need. label_sets.py shows which labels rows have together, labels.py is the table of labels; label_rows.py shows
+the rows of either. rows.py shows single rows.
 """
 
 import streamlit as st
@@ -25,6 +25,7 @@ from pages.data import (
     labels,
     problems,
     resplit,
+    reword,
     rows,
     sizes,
     start,
@@ -59,6 +60,10 @@ def main() -> None:
         with st.expander("Split the rows again", expanded=resplit.busy()):
             resplit.progress()
             server.fragment(resplit.show)(data, fingerprint, used)
+        if data.texts_train is not None and data.texts_test is not None:
+            with st.expander("Other words as features", expanded=reword.busy()):
+                reword.progress()
+                server.fragment(reword.show)(data, fingerprint, used)
         name = format.file_name(used["name"])
         found = examined.examination(fingerprint)
         further = {

@@ -43,10 +43,10 @@ def show() -> None:
             columns = text_columns.choose(
                 train, FILES.file("names"), encoding, f"{FILES.key('columns')}.{train.file_id}"
             )
-    vectorizer = vectorizer_form.show()
+    vectorizer = vectorizer_form.show("texts")
     with st.container():
         if columns is not None and columns.texts and vectorizer is not None:
-            vectorizer_form.effect(vectorizer, columns.texts, train)
+            vectorizer_form.effect(vectorizer, columns.texts, train.file_id)
     left, right = st.columns(2)
     with left:
         test = FILES.uploader(

@@ -8,14 +8,17 @@ from pages.data import uploads
 from pages.shared import format, tables, workspace
 from xmlcore.datasets import TextVectorizer
 
-TRIED = "texts.tried"  # key of st.session_state: documents and settings, and what these give
+TRIED = "texts.tried"  # key of st.session_state: by source, settings and what they give
 NGRAMS = {"1 1": "single words", "1 2": "words and pairs of words", "1 3": "words, pairs and triples"}
 NO_STOP_WORDS, ENGLISH = "none", "english"
 KEPT = "kept"
 
 
-def show() -> dict | None:
-    """Show the settings; return the parameters of a TextVectorizer, None if they cannot be used."""
+def show(form: str) -> dict | None:
+    """Show the settings; return the parameters of a TextVectorizer, None if they cannot be used.
+
+    ``form``: the name of the form, with which the keys of its widgets begin.
+    """
     about = {parameter.name: parameter for parameter in TextVectorizer.PARAMETERS}
     st.markdown("**Words as features**")
     first, second, third = st.columns(3)
@@ -25,7 +28,7 @@ def show() -> dict | None:
             list(NGRAMS),
             format_func=NGRAMS.get,
             help=about["ngrams"].help,
-            **workspace.keep("texts.ngrams", "1 1", options=list(NGRAMS)),
+            **workspace.keep(f"{form}.ngrams", "1 1", options=list(NGRAMS)),
         )
     with second:
         min_df = st.number_input(
@@ -33,7 +36,7 @@ def show() -> dict | None:
             min_value=1,
             step=1,
             help="A word in fewer texts is no feature. A larger number leaves out rare words and misspellings.",
-            **workspace.keep("texts.min_df", 2, lambda v: isinstance(v, int) and v >= 1),
+            **workspace.keep(f"{form}.min_df", 2, lambda v: isinstance(v, int) and v >= 1),
         )
     with third:
         max_df = st.number_input(
@@ -42,11 +45,11 @@ def show() -> dict | None:
             max_value=100,
             step=5,
             help="A word in more texts is no feature. 100 leaves out none.",
-            **workspace.keep("texts.max_df", 100, lambda v: isinstance(v, int) and 1 <= v <= 100),
+            **workspace.keep(f"{form}.max_df", 100, lambda v: isinstance(v, int) and 1 <= v <= 100),
         )
     params = {"ngrams": [int(n) for n in ngrams.split()], "min_df": min_df, "max_df": max_df / 100}
     with st.expander("More settings of words"):
-        params |= _more(about)
+        params |= _more(form, about)
     try:
         TextVectorizer(**params | {"ngrams": tuple(params["ngrams"])}).check()
     except (ValueError, TypeError) as error:
@@ -55,7 +58,7 @@ def show() -> dict | None:
     return params
 
 
-def _more(about) -> dict:
+def _more(form, about) -> dict:
     """Show settings that are seldom changed; return them."""
     first, second, third = st.columns(3)
     with first:
@@ -63,10 +66,10 @@ def _more(about) -> dict:
             about["stop_words"].label,
             [NO_STOP_WORDS, ENGLISH],
             help="Words that are left out: the English list of scikit-learn has 318, such as “the”.",
-            **workspace.keep("texts.stop_words", NO_STOP_WORDS, options=[NO_STOP_WORDS, ENGLISH]),
+            **workspace.keep(f"{form}.stop_words", NO_STOP_WORDS, options=[NO_STOP_WORDS, ENGLISH]),
         )
         lowercase = st.toggle(
-            about["lowercase"].label, help=about["lowercase"].help, **workspace.keep("texts.lowercase", True)
+            about["lowercase"].label, help=about["lowercase"].help, **workspace.keep(f"{form}.lowercase", True)
         )
     with second:
         options = [KEPT, "unicode", "ascii"]
@@ -74,10 +77,10 @@ def _more(about) -> dict:
             about["strip_accents"].label,
             options,
             help="unicode: “é” is read as “e”. ascii: characters without an ASCII form are left out as well.",
-            **workspace.keep("texts.strip_accents", KEPT, options=options),
+            **workspace.keep(f"{form}.strip_accents", KEPT, options=options),
         )
         sublinear = st.toggle(
-            about["sublinear"].label, help=about["sublinear"].help, **workspace.keep("texts.sublinear", True)
+            about["sublinear"].label, help=about["sublinear"].help, **workspace.keep(f"{form}.sublinear", True)
         )
     with third:
         most = st.number_input(
@@ -86,7 +89,7 @@ def _more(about) -> dict:
             step=1000,
             placeholder="all",
             help=about["max_features"].help,
-            **workspace.keep("texts.max_features", None, lambda v: v is None or isinstance(v, int) and v >= 1),
+            **workspace.keep(f"{form}.max_features", None, lambda v: v is None or isinstance(v, int) and v >= 1),
         )
         bits = st.number_input(
             "Hashing, bits",
@@ -95,10 +98,11 @@ def _more(about) -> dict:
             step=1,
             placeholder="off",
             help=about["hashing_bits"].help,
-            **workspace.keep("texts.hashing", None, lambda v: v is None or isinstance(v, int) and 1 <= v <= 26),
+            **workspace.keep(f"{form}.hashing", None, lambda v: v is None or isinstance(v, int) and 1 <= v <= 26),
         )
+    usual = about["pattern"].default
     pattern = st.text_input(
-        about["pattern"].label, help=about["pattern"].help, **workspace.keep("texts.pattern", about["pattern"].default)
+        about["pattern"].label, help=about["pattern"].help, **workspace.keep(f"{form}.pattern", usual)
     )
     return {
         "stop_words": None if stop == NO_STOP_WORDS else stop,
@@ -111,13 +115,14 @@ def _more(about) -> dict:
     }
 
 
-def effect(params: dict, texts: list, train) -> None:
-    """Show what settings give on the first documents of a file: features, values that are not 0, and seconds."""
-    key = train.file_id, repr(params), len(texts), hash(texts[0]), hash(texts[-1])
-    known, found = st.session_state.get(TRIED, (None, None))
+def effect(params: dict, texts: list, source: str) -> None:
+    """Show what settings give on the first documents of a source: features, values that are not 0, and seconds."""
+    key = repr(params), len(texts), hash(texts[0]), hash(texts[-1])
+    tried = st.session_state.setdefault(TRIED, {})
+    known, found = tried.get(source, (None, None))
     if known != key:
         found = _tried(params, texts)
-        st.session_state[TRIED] = key, found
+        tried[source] = key, found
     if isinstance(found, str):
         st.warning(found)
         return

@@ -7,7 +7,7 @@ from xmlcore.datasets.sources import stem, telling_name
 from xmlcore.experiment import given
 
 # Kinds of tasks, with the source of what they make.
-KINDS = {"read": "upload", "read_texts": "upload", "split": "split", "synthetic": "synthetic"}
+KINDS = {"read": "upload", "read_texts": "upload", "split": "split", "synthetic": "synthetic", "words": "words"}
 
 
 def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}, notes: list = ()) -> None:  # noqa: B006

@@ -80,9 +80,9 @@ _EMPTY = {
     "dataset": None,  # fingerprint in use
     "used": 0.0,  # when a data set was put in use because it had become ready, in seconds since 1970
     "wanted": DEFAULT_DATASET,  # a catalog entry to prepare, and to use when it is ready
-    # What may be opened: fingerprint -> {"name", "source": "catalog", "upload", "synthetic" or "split", "notes": [...]}
-    # with "entry", the name in the catalog, of a data set of the catalog that was given another name, and "files", what
-    # the user calls the files it was read from, by what they are.
+    # What may be opened: fingerprint -> {"name", "source": "catalog", "upload", "synthetic", "split" or "words",
+    # "notes": [...]}, with "entry", the name in the catalog, of a data set of the catalog that was given another name,
+    # and "files", what the user calls the files it was read from, by what they are.
     "known": {},
     "forms": {},  # model -> {parameter: value} as last typed, allowed or not; "MODEL own": as they were before a preset
     "widgets": {},  # widget key -> value

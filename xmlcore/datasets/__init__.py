@@ -17,7 +17,7 @@ from xmlcore.datasets.power_law import (
     power_law_curve,
 )
 from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
-from xmlcore.datasets.reading_texts import read_text_dataset
+from xmlcore.datasets.reading_texts import read_text_dataset, with_words
 from xmlcore.datasets.registry import catalog, load, prepare
 from xmlcore.datasets.saved import in_use_or_saved, load_saved, save_dataset
 from xmlcore.datasets.split_files import read_row_numbers
@@ -87,6 +87,7 @@ __all__ = [
     "synthetic_sizes",
     "together",
     "warm_up",
+    "with_words",
     "without_leaks",
     "write_arff",
     "write_matrix",

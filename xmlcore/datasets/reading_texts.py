@@ -1,5 +1,7 @@
 """Make data sets from files of documents."""
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -78,7 +80,6 @@ def read_text_dataset(
     made = TextVectorizer(**({} if vectorizer is None else vectorizer.get_params()))
     rows = [made.fit_transform(parts[0][0], progress=progress), made.transform(parts[1][0], progress=progress)]
     (texts_train, lists_train), (texts_test, lists_test) = parts
-    what = f"Features are tf-idf weights of words, made by {made!r} from the {len(texts_train):,} training texts."
     return Dataset(
         name_of(train) if name is None else name,
         rows[0],
@@ -87,11 +88,57 @@ def read_text_dataset(
         label_matrix(lists_test, names),
         made.get_feature_names_out(),
         names,
-        notes=(*notes, what),
+        notes=(*notes, _note(made, len(texts_train))),
         texts_train=texts_train,
         texts_test=texts_test,
         vectorizer=made,
     )
+
+
+def with_words(
+    dataset: Dataset, vectorizer: TextVectorizer, name: str | None = None, progress: Progress = silent
+) -> Dataset:
+    """Return a data set whose features are made anew from its texts.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With ``texts_train`` and ``texts_test``.
+    vectorizer : TextVectorizer
+        It is copied, and fitted to the training texts.
+    name : str, optional
+        By default that of ``dataset``.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    Dataset
+        With the same rows, labels and texts; its last note names the vectoriser.
+
+    Raises
+    ------
+    ValueError
+        The data set has no texts, or no word is in enough of them.
+    """
+    if dataset.texts_train is None or dataset.texts_test is None:
+        raise ValueError(f"the data set {dataset.name!r} has no texts to make features from")
+    made = TextVectorizer(**vectorizer.get_params())
+    X_train = made.fit_transform(dataset.texts_train, progress=progress)
+    return replace(
+        dataset,
+        name=dataset.name if name is None else name,
+        X_train=X_train,
+        X_test=made.transform(dataset.texts_test, progress=progress),
+        feature_names=made.get_feature_names_out(),
+        vectorizer=made,
+        notes=(*dataset.notes, _note(made, dataset.n_train)),
+    )
+
+
+def _note(vectorizer, n_texts) -> str:
+    """Return a sentence on what made the features."""
+    return f"Features are tf-idf weights of words, made by {vectorizer!r} from the {n_texts:,} training texts."
 
 
 def label_matrix(label_lists, names: list[str]) -> sp.csr_array:

@@ -26,6 +26,7 @@ from xmlcore.experiment import (  # noqa: F401
     sweep_unfinished,
     synthetic,
     trees,
+    words,
 )
 from xmlcore.experiment.adversaries import most_adversaries
 from xmlcore.experiment.bundles import BundleError, Rerun, bundle, rerun

@@ -76,13 +76,18 @@ class ReadTexts(MakesDataset):
             options = {name: self.params[name] for name in OPTIONS}
             options["vectorizer"] = vectorizer_of(self.params["vectorizer"])
             data, notes = read_noted(read_text_dataset, options | sources, watched)
-        seconds = time.perf_counter() - began[0]
-        notes.append(
-            f"Words became {data.n_features:,} features in {seconds:.2g} s: training rows have "
-            f"{data.X_train.nnz / data.n_train:.1f} of them on average, {data.X_train.nnz:,} in all."
-        )
+        notes.append(note_on_words(data, time.perf_counter() - began[0]))
         progress("Saving", 0.0)
         return {"dataset": save_dataset(data), "n_labels": data.n_labels, "notes": notes}
+
+
+def note_on_words(data, seconds: float) -> str:
+    """Return a sentence on how many features words became, and in which time."""
+    n_values = data.X_train.nnz
+    return (
+        f"Words became {data.n_features:,} features in {seconds:.2g} s: training rows have "
+        f"{n_values / data.n_train:.1f} of them on average, {n_values:,} in all."
+    )
 
 
 def vectorizer_of(params: dict):

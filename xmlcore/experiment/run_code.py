@@ -10,7 +10,7 @@ from xmlcore.experiment.synthetic import LAWS
 from xmlcore.experiment.task import DATASETS, KINDS, load
 
 # Kinds of tasks that make data sets, in the order in which we ask.
-MAKERS = ("prepare", "synthetic", "split", "read", "read_texts")
+MAKERS = ("prepare", "synthetic", "split", "read", "read_texts", "words")
 GIVEN = "your-{}-file.txt"  # what code calls an uploaded file whose name is not known
 _NOISE_NAMES = {"noise_sigma": "sigma", "noise_ratio": "augment_ratio", "noise_support": "noise_support"}
 _IMPORT = "from xmlcore import {}"
@@ -136,6 +136,8 @@ def data_code(fingerprint: str, files: dict) -> tuple[list[str], bool]:
         return [f"vectorizer = datasets.{vectorizer_of(params['vectorizer'])!r}",
                 f"data = datasets.read_text_dataset({', '.join(arguments)}, vectorizer=vectorizer)"], True  # fmt: skip
     before, known = data_code(inputs["dataset"], files)
+    if kind == "words":
+        return [*before, f"data = datasets.with_words(data, datasets.{vectorizer_of(params['vectorizer'])!r})"], known
     return [*before, *_split_code(params)], known
 
 

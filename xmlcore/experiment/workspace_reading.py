@@ -361,7 +361,8 @@ def _contents(contents, artifacts) -> dict:
     for key, entry in given.get("known", {}).items() if isinstance(given.get("known"), dict) else ():
         if (DATASETS, key) in there and isinstance(entry, dict):
             notes = entry.get("notes") if isinstance(entry.get("notes"), list) else []
-            source = entry.get("source") if entry.get("source") in ("upload", "synthetic", "split") else "upload"
+            sources = ("upload", "synthetic", "split", "words")
+            source = entry.get("source") if entry.get("source") in sources else "upload"
             name = _text(entry.get("name")) or "imported data"
             known[key] = {"name": name, "source": source, "notes": [_text(note) for note in notes[:100]]}
     for kind, records in lists.items():

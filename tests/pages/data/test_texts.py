@@ -111,3 +111,13 @@ def test_another_encoding_is_asked_for_where_the_file_is_not_utf_8(ready):
     next(box for box in page.at.selectbox if ".encoding." in box.key or "encoding" in box.key).set_value("cp1252")
     page.run()
     assert "Showing 5 of 60 documents" in page.text()
+
+
+def test_other_words_of_the_same_texts_make_a_second_data_set(ready):
+    page = choose(ready).press("texts.read").until(lambda s: "60 rows" in s.text())
+    first = page.at.session_state["workspace.snapshot"]["dataset"]
+    next(box for box in page.at.selectbox if box.key == "reword.ngrams").set_value("1 2")
+    page.run().press("reword.make").until(lambda s: s.at.session_state["workspace.snapshot"]["dataset"] != first)
+    kept = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
+    assert "**news, pairs of words**" in page.run().text() and kept.vectorizer.ngrams == (1, 2)
+    assert kept.texts_train == datasets.load_saved(first).texts_train
