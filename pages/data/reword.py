@@ -17,7 +17,7 @@ def show(data, fingerprint, known) -> None:
         st.rerun()  # the button runs only this form, but the whole page shows another data set now
     st.markdown(
         "Makes a second data set from the texts of this one, with the same rows and labels. This one stays as it is; "
-        "choose between them above, and compare results of both on the Compare page by their measures."
+        "choose between them above."
     )
     params = vectorizer_form.show("reword")
     if params is not None:
