@@ -47,7 +47,7 @@ def show(data, known) -> None:
     # Another session may have uploaded the same content from other files: so take this workspace's notes.
     notes = data.notes if known["source"] == "catalog" else known["notes"]
     if notes:
-        st.caption(" ".join(format.plain(uploads.on_page(note)) for note in dict.fromkeys(notes)))
+        st.caption(" ".join(format.plain(uploads.sentence(note)) for note in dict.fromkeys(notes)))
     if data.Y_train.nnz:
         addresses.link("Train", "Train a model on this data set", "arrow_forward")
 

@@ -184,7 +184,9 @@ def _first_documents(texts, label_lists, said, key):
     which = f"{len(texts):,}" if len(texts) < FIRST else f"the first {len(texts):,}"
     labels = f"{format.count(distinct, 'label')}, {mean:.1f} per document"
     st.caption(f"Showing {min(SHOWN, len(texts))} of {which} documents, which have {labels}.")
-    if len(texts) > 20 and (distinct > MOST_DISTINCT * mean * len(texts) or mean < 0.05):
+    if distinct == 0:
+        st.warning("No document has a label: there is nothing to learn from.")
+    elif len(texts) > 20 and (distinct > MOST_DISTINCT * mean * len(texts) or mean < 0.05):
         st.warning("Nearly every document has labels of its own, or none: is this the column of the labels?")
     for each in said:
-        st.caption(format.plain(each))
+        st.caption(format.plain(uploads.sentence(each)))

@@ -130,6 +130,7 @@ _ON_PAGE = (
     (r"If it has texts with labels, read it with .*dataset\.", "Texts are read at “Upload texts with labels”."),
     (r"Say how it is encoded, such as .*, or save it as UTF-8\.", "Choose its “Encoding”, or save it as UTF-8."),
     (r" They look like text=.*, labels=.*\.", ""),
+    (r"; language= chooses another: (.*)", r". It also has names in: \1"),
     (r"no word is in at least (\S+) and at most \S+ of", r"no word is in at least \1 of, and not in too many of,"),
     (
         r" \(whole numbers count texts, fractions are shares\): lower min_df.*",
@@ -158,3 +159,9 @@ def on_page(message: str) -> str:
     for pattern, instead in _ON_PAGE:
         message = re.sub(pattern, instead, message)
     return message
+
+
+def sentence(note: str) -> str:
+    """Return a note or a warning of xmlcore in the words of the upload form, with a full stop."""
+    text = on_page(note).rstrip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."

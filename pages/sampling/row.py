@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import charts, format, selectors, tables, workspace
+from pages.shared import charts, format, row_text, selectors, tables, workspace
 from xmlcore import figures
 from xmlcore.explain.candidates import CandidateRanking
 from xmlcore.models.double_sampling import MEANINGS
@@ -28,6 +28,7 @@ def row(view) -> None:
     ranking = CandidateRanking(model, data, i)
     left, right = st.columns([2, 3], gap="large")
     with left:
+        row_text.show(data, "test", i)
         _features(data, ranking, i)
     answer.markdown(_sentence(view, ranking, i))
     with right:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import charts, format, predictions, results, selectors, tables, workspace
+from pages.shared import charts, format, predictions, results, row_text, selectors, tables, workspace
 from pages.trees.plt_view import View
 from xmlcore import figures
 from xmlcore.models.plt import frames
@@ -19,6 +19,7 @@ def show(key, data, run, model, files) -> None:
     view = View(key, data, run, model, files)
     st.header("The path of a test row")
     row = selectors.choose_test_row(data, run, f"run {key}", workspace.TREE_ROW)
+    row_text.show(data, "test", row)
     x = data.X_test[[row]]
     found = labels_of_row(view, row)
     if found.empty:

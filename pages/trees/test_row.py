@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import charts, format, predictions, results, selectors, tables, workspace
+from pages.shared import charts, format, predictions, results, row_text, selectors, tables, workspace
 from pages.trees import looked_at, words
 from xmlcore.models.ldsm import frames as tree_frames
 
@@ -15,6 +15,7 @@ def show(view, run, files) -> None:
     st.header("How a test row is predicted")
     data, model = view.data, view.model
     row = selectors.choose_test_row(data, run, f"run {view.key}", workspace.TREE_ROW)
+    row_text.show(data, "test", row)
     leaves = tree_frames.leaves_frame(model.trees_, model.apply(data.X_test[[row]]), 0, data.label_name)
     left, right = st.columns(2, gap="medium")
     with left:

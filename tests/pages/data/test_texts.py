@@ -72,6 +72,7 @@ def test_a_column_that_is_missing_is_asked_for_and_nothing_can_be_read_before(re
 @pytest.mark.parametrize(
     ("content", "said"),
     [
+        (b"text,labels\none word,\none more word,\n", "No document has a label"),
         (b'text,labels\none,x\n"two,y\n', "news.csv, line 3"),
         (b"text,labels\none,x\ntwo,y,z\n", "news.csv, line 3"),
         (b"\x89PNG\r\n1234", "it is a PNG image"),
@@ -103,6 +104,13 @@ def test_refusals_speak_of_the_controls_and_never_of_arguments(error, said):
     assert said in message
     for argument in ("encoding=", "min_df", "max_df", "hashing_bits", "labels=", "text=", "read_text_dataset"):
         assert argument not in message
+
+
+def test_notes_are_sentences_in_the_words_of_the_page():
+    assert uploads.sentence("v.csv: names are those of the column label_en; language= chooses another: fr, fi") == (
+        "v.csv: names are those of the column label_en. It also has names in: fr, fi."
+    )
+    assert uploads.sentence("Words became 3 features.") == "Words became 3 features."
 
 
 def test_another_encoding_is_asked_for_where_the_file_is_not_utf_8(ready):
