@@ -7,16 +7,21 @@ import numpy as np
 import scipy.sparse as sp
 import streamlit as st
 
-from pages.shared import fields, format, results, row_editor, row_edits, selectors, workspace
+from pages.shared import fields, format, results, row_editor, row_edits, selectors, server, workspace
+from xmlcore import store
+from xmlcore.datasets.sources import stem
+from xmlcore.experiment.predictions import given_rows
 
-ROW, TEXT, FEATURES = "A test row", "A text", "Features"
+ROW, TEXT, FEATURES, FROM_FILE = "A test row", "A text", "Features", "A row of a file"
 MOST_LABELS = 100  # labels predicted at most
 LONGEST_TEXT = 100_000  # characters
 WAY = "predict.way"  # key of the choice between these
 COUNT = "predict.count"
+TYPED_FEATURES = "features"  # in names of files
 TYPED = "predict.typed"  # key of st.session_state: the text as it was typed last, also before a page switch
 EDITED = "predict.edited"  # likewise: (key of the model, changes of an empty row)
 ROW_NUMBER = "predict.row"
+LOOKED_AT = "predict.looked at"  # key of st.session_state: the row of a file that was chosen, see look_at
 
 
 @dataclass(frozen=True)
@@ -47,11 +52,14 @@ class Question:
 
 def ask(one) -> Question | None:
     """Show the controls that say what is predicted; return it, or None while there is nothing."""
-    ways = [way for way, there in ((ROW, one.data is not None), (TEXT, one.packed.is_text), (FEATURES, True)) if there]
+    looked_at = st.session_state.get(LOOKED_AT)
+    from_file = looked_at is not None and looked_at["model"] == one.key
+    possible = {ROW: one.data is not None, TEXT: one.packed.is_text, FEATURES: True, FROM_FILE: from_file}
+    ways = [way for way, there in possible.items() if there]
     way = ways[0]
     if len(ways) > 1:
         way = st.radio("What to predict", ways, horizontal=True, **workspace.keep(WAY, ways[0], options=ways))
-    question = {ROW: _row, TEXT: _text, FEATURES: _features}[way](one)
+    question = {ROW: _row, TEXT: _text, FEATURES: _features, FROM_FILE: _from_file}[way](one)
     most = min(MOST_LABELS, one.packed.n_labels)
     st.number_input(
         f"Labels predicted, 1 to {most:,}",
@@ -118,6 +126,45 @@ def _take(texts) -> None:
     st.session_state["predict.text"] = st.session_state[TYPED] = text
 
 
+def look_at(one, kind: str, key: str, name: str, row: int) -> None:
+    """Choose a row of a file that was predicted; called by its table.
+
+    Parameters
+    ----------
+    one : pages.predict.predictor.Predictor
+    kind, key : str
+        Of the task that predicted the file.
+    name : str
+        What the user calls the file.
+    row : int
+    """
+    st.session_state[LOOKED_AT] = {"model": one.key, "kind": kind, "key": key, "name": name, "row": row}
+    st.session_state[WAY] = FROM_FILE
+    workspace.update(lambda data: data["widgets"].__setitem__(WAY, FROM_FILE))
+
+
+def _from_file(one) -> Question | None:
+    """Show which row of a file is looked at, and return it."""
+    chosen = st.session_state[LOOKED_AT]
+    try:
+        given = _given(chosen["kind"], chosen["key"])
+    except (store.StoreError, OSError, ValueError) as error:
+        st.error(f"The rows of the file cannot be read: {format.plain(str(error))}. Predict the file again.")
+        return None
+    text = given[chosen["row"]] if isinstance(given, list) else None
+    what = "row" if text is None else "text"
+    name = f"{what} {chosen['row']:,} of {format.plain(chosen['name'])}"
+    st.markdown(f"**{name[0].upper()}{name[1:]}**")
+    x = given[[chosen["row"]]] if text is None else vector(one, text)
+    return Question(x, name, f"{format.file_name(stem(chosen['name']))}-{what}{chosen['row']}", text=text)
+
+
+@server.shared(max_entries=2, show_spinner="Loading the rows of the file")
+def _given(kind: str, key: str):
+    """Return the rows, or the texts, that a task has predicted."""
+    return given_rows(kind, key)
+
+
 def _features(one) -> Question | None:
     """Show an editor of features, and return the row that is in it."""
     empty = sp.csr_array((1, one.packed.n_features), dtype=np.float32)
@@ -128,4 +175,4 @@ def _features(one) -> Question | None:
     edits = row_edits.between(empty, x)
     st.session_state[EDITED] = one.key, edits
     editor.remembered(edits)
-    return Question(x, "these features", "features") if x.nnz else None
+    return Question(x, "these features", TYPED_FEATURES) if x.nnz else None

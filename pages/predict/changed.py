@@ -23,7 +23,7 @@ def _features(found) -> None:
     """Show an editor of the features of a row."""
     st.header("What if the row were different?")
     one = found.one
-    editor = row_editor.Editor("predict.changed", one.packed, found.x, (one.key, found.question.row))
+    editor = row_editor.Editor("predict.changed", one.packed, found.x, (one.key, found.question.file))
     left, right = st.columns([3, 2], gap="large")
     with left:
         after = editor.show()

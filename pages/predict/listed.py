@@ -9,13 +9,14 @@ from xmlcore.datasets.sources import stem
 from xmlcore.experiment.predictions import certainty, frame_of, json_lines
 
 LISTED = 200  # rows in the table at most
+CHOSEN = "predict.listed chosen"  # key of st.session_state: whether a row was chosen and the page is to be drawn again
 WAYS = {  # how certain a model is of a row: what the control calls it, and the column of the table
     "top score": ("score of the first label", "Top score"),
     "margin": ("first score minus second", "Margin"),
 }
 
 
-def show(one, found, name: str) -> None:
+def show(one, found, name: str, look) -> None:
     """Show predictions for a file.
 
     Parameters
@@ -24,6 +25,8 @@ def show(one, found, name: str) -> None:
     found : xmlcore.experiment.predictions.Predictions
     name : str
         What the user calls the file.
+    look : callable
+        Called with the number of a row that is chosen in the table.
     """
     n_rows, k = found.ranking.labels.shape
     rows = format.count(n_rows, "row" if found.beginnings is None else "text")
@@ -41,7 +44,7 @@ def show(one, found, name: str) -> None:
         "both may be right.",
     )
     if n_rows:
-        _table(one, found, by)
+        _table(one, found, by, look)
     files = f"{one.files}-{format.file_name(stem(name))}"
     with st.container(horizontal=True):
         charts.csv_button(
@@ -65,8 +68,8 @@ def show(one, found, name: str) -> None:
             )
 
 
-def _table(one, found, by) -> None:
-    """Show the rows of which the model is least certain."""
+def _table(one, found, by, look) -> None:
+    """Show the rows of which the model is least certain; a row that is chosen is looked at."""
     sure = certainty(found.ranking, by)
     rows = np.argsort(sure, kind="stable")[:LISTED]
     model = type(one.model).__name__
@@ -80,6 +83,14 @@ def _table(one, found, by) -> None:
     )
     if found.beginnings is not None:
         lines.insert(2, "text", [found.beginnings[i] for i in rows.tolist()])
+
+    def chosen():
+        """Look at the row that was chosen."""
+        ticked = st.session_state["predict.listed"]["selection"]["rows"]
+        if ticked and ticked[0] < rows.size:
+            look(int(rows[ticked[0]]))
+            st.session_state[CHOSEN] = True
+
     tables.show(
         lines,
         "predict.listed",
@@ -94,9 +105,15 @@ def _table(one, found, by) -> None:
             "labels": st.column_config.TextColumn("Predicted labels with scores", width=480),
         },
         height=tables.height(len(lines), 420),
+        on_select=chosen,
+        selection_mode="single-row",
     )
+    if st.session_state.pop(CHOSEN, False):
+        st.rerun()  # the whole page, whose answer is that of the row
+    about = "Choose a line to see above why it has its labels."
     if rows.size < sure.size:
-        st.caption(f"These are the {rows.size:,} least certain of {sure.size:,}. The files below have all.")
+        about += f" These are the {rows.size:,} least certain of {sure.size:,}. The files below have all."
+    st.caption(about)
 
 
 def _labels(one, ranking, row, percent) -> str:

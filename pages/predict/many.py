@@ -41,7 +41,8 @@ def many(one) -> None:
         file = next(file for file in files if file["key"] == key)
     found = _loaded(one, file["key"])
     if found is not None:
-        server.fragment(listed.show)(one, found, file["name"])
+        about = kind(one), file["key"], file["name"]
+        listed.show(one, found, file["name"], lambda row: asked.look_at(one, *about, row))
 
 
 def kind(one) -> str:

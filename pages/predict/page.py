@@ -53,7 +53,7 @@ def main() -> None:
         sentence.markdown(answer.sentence(found))
         scale.caption(explaining.SCALE[found.kind])
         label = why.why(found)
-        if question.row is not None or question.text is not None:
+        if question.file != asked.TYPED_FEATURES:
             further["What if"] = lambda: changed.changed(found, label)
     else:
         sentence.markdown(asked.nothing_yet(one))

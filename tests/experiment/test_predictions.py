@@ -49,6 +49,8 @@ def test_predictions_for_a_file_are_those_of_the_model(run, named):
     expected = model.predict_topk(named.X_test, 4)
     assert (found.ranking.labels == expected.labels).all() and (found.ranking.scores == expected.scores).all()
     assert found.notes == ["The labels in the file are not used."]
+    kept = predictions.given_rows("predict", task.key)
+    assert (kept.toarray() == named.X_test.toarray()).all() and kept.dtype == np.float32
     assert task.title == "Predicting a file with a model of named"
 
 
@@ -90,7 +92,9 @@ def test_texts_of_a_file_are_predicted_with_the_vectoriser_of_the_data_set(of_te
     task, data = of_texts
     texts = ["an apple,\nred", "iron", "xyzzy"]
     content = "number,body\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(texts))
-    found = of_file("predict", {"run": task.key}, content.encode(), of="texts", k=2, text=column).load()
+    made = of_file("predict", {"run": task.key}, content.encode(), of="texts", k=2, text=column)
+    found = made.load()
+    assert predictions.given_rows("predict", made.key) == texts
     expected = experiment.load_run_model(task.key).predict_topk(data.vectorizer.transform(texts), 2)
     assert (found.ranking.labels == expected.labels).all()
     assert found.beginnings == ["an apple, red", "iron", "xyzzy"]

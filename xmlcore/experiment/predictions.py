@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xmlcore import store
+from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.visible import visible
 from xmlcore.experiment import given
 from xmlcore.experiment.inputs import kept_run_and_model
@@ -21,6 +22,7 @@ from xmlcore.validation import check_count
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+    import scipy.sparse as sp
 
     from xmlcore.datasets import Dataset
 
@@ -28,7 +30,8 @@ MAX_TEXT = 4 << 30  # most bytes of an unpacked file
 START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
 VALUE_BYTES = 12  # bytes of a feature and its value in a file of text
 ROWS, TEXTS = "rows", "texts"
-BEGINNING = 200  # characters that are kept of each text
+BEGINNING = 200  # characters of each text that are kept with the predictions
+GIVEN = "rows.npz"  # the file beside the predictions with the rows, or the whole texts
 CERTAINTIES = ("margin", "top score")
 
 
@@ -197,13 +200,15 @@ class _OfFile(Task):
         model = self.model(progress)
         reader = self._texts if self.params["of"] == TEXTS else self._rows
         with given.taken(self.key, ("rows",)) as paths:
-            X, kept, notes = reader(paths["rows"], model, progress)
+            X, texts, kept, notes = reader(paths["rows"], model, progress)
         of_rows = part_of(progress, 0.0, 1.0, phase="Predicting")
         ranking = model.model.predict_topk(X, self.params["k"], progress=of_rows)
+        if files is not None:
+            files[GIVEN] = lambda path: _write_given(path, X, texts)
         return {"ranking": {"labels": ranking.labels, "scores": ranking.scores}, "notes": notes} | kept
 
     def _rows(self, path, model, progress):
-        """Return the rows of the file, what is kept of them, and notes on how they were read."""
+        """Return the rows of the file, no texts, what is kept of them, and notes on how they were read."""
         from xmlcore.datasets import read_new_rows
 
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the rows")
@@ -211,10 +216,11 @@ class _OfFile(Task):
         options = {"first_index": self.params["first_index"], "max_bytes": MAX_TEXT, "progress": of_file}
         names = model.feature_names, model.label_names
         rows, said = _with_notes(lambda: read_new_rows(path, model.n_features, *names, **options))
-        return rows.X, {"missing": rows.missing, "unknown": rows.unknown}, rows.notes(model.feature_names) + said
+        kept = {"missing": rows.missing, "unknown": rows.unknown}
+        return rows.X, None, kept, rows.notes(model.feature_names) + said
 
     def _texts(self, path, model, progress):
-        """Return the texts of the file as rows, what is kept of them, and notes on how they were read."""
+        """Return the texts of the file as rows, the texts, what is kept of them, and notes on how they were read."""
         import numpy as np
 
         from xmlcore.datasets import DatasetFormatError, guess_columns, read_texts
@@ -237,7 +243,50 @@ class _OfFile(Task):
             have = "text has no word" if unknown == 1 else "texts have no word"
             said.append(f"{unknown:,} {have} that the model knows.")
         beginnings = [visible(text[:BEGINNING]) for text in texts]
-        return X, {"missing": np.empty(0, np.int64), "unknown": [], "beginnings": beginnings}, said
+        return X, texts, {"missing": np.empty(0, np.int64), "unknown": [], "beginnings": beginnings}, said
+
+
+def given_rows(kind: str, key: str) -> "sp.csr_array | list[str]":
+    """Return the rows that were predicted, or the texts.
+
+    Parameters
+    ----------
+    kind : {"predict", "predict_opened"}
+    key : str
+        Key of the task.
+
+    Returns
+    -------
+    csr_array of float32, shape (n, D), or list of str
+
+    Raises
+    ------
+    xmlcore.store.StoreError
+        The predictions are not kept any more.
+    OSError, ValueError
+        The file cannot be read.
+    """
+    import numpy as np
+    import scipy.sparse as sp
+
+    store.info(KINDS[kind].folder, key)  # raises an error that says that it is gone
+    with np.load(store.folder(KINDS[kind].folder, key) / GIVEN, allow_pickle=False) as arrays:
+        if "texts" in arrays:
+            return unpacked(arrays["texts"], arrays["ends"])
+        return sp.csr_array(
+            tuple(arrays[name] for name in ("data", "indices", "indptr")), shape=tuple(arrays["shape"].tolist())
+        )
+
+
+def _write_given(path, X, texts):
+    """Write the rows that were predicted, or their texts if there are texts, to a file."""
+    import numpy as np
+
+    arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+    if texts is not None:
+        arrays = dict(zip(("texts", "ends"), packed(texts)))
+    with open(path, "wb") as file:
+        np.savez(file, **arrays)
 
 
 def _with_notes(read):

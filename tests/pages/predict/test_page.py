@@ -1,6 +1,7 @@
 """The Predict page, opened and used through app.py."""
 
 import io
+import json
 
 import numpy as np
 import pytest
@@ -249,6 +250,42 @@ def test_texts_of_a_file_are_predicted(texts, monkeypatch):
     frame = texts.frame("row", "text", "labels").sort_values("row")
     assert frame["text"].tolist() == ["An apple and a banana", "A comet in the sky"]
     assert [line.split()[0] for line in frame["labels"]] == ["fruit", "stars"]
+
+
+def tick(page, line):
+    """What the browser sends when a line of the table of a file is chosen."""
+    table = next(e for e in page.at.dataframe if {"row", "sure", "labels"} <= set(e.value.columns))
+    states = page.at._tree.get_widget_states()
+    sent = states.widgets.add()
+    sent.id = table.proto.id
+    sent.string_value = json.dumps({"selection": {"rows": [line], "columns": [], "cells": []}})
+    page.at._run(states)
+    assert not page.at.exception
+    return table.value["row"].iloc[line]
+
+
+def test_a_text_of_the_table_is_looked_at_and_its_words_are_marked(texts, monkeypatch):
+    content = b"text\nAn apple and a banana\nA comet in the sky\n"
+    upload(texts, "predict.file", "new.csv", content, monkeypatch)
+    texts.until(lambda s: "**2 texts** of new.csv" in s.text())
+    row = tick(texts, 1)
+    said = texts.run().text()
+    assert f"gives text {row} of new.csv these first: **{['fruit', 'stars'][row]}**" in said
+    assert ["apple", "comet"][row] in html(texts) and "What if the text were different?" in said
+    assert not texts.at.warning
+    texts.at.radio(key="predict.way").set_value("A test row")
+    assert "gives test row 0 these first" in texts.run().text()
+
+
+def test_a_row_of_the_table_is_looked_at(page, model, monkeypatch):
+    data = word_data()
+    upload(page, "predict.file", "new.txt", xmlc(data, "test"), monkeypatch)
+    page.until(lambda s: "of new.txt" in s.text())
+    row = tick(page, 2)
+    x = datasets.read_matrix(xmlc(data, "test"))[0][[row]]
+    label = model.predict_topk(x, 1).labels[0, 0]
+    assert f"gives row {row} of new.txt these first: **topic *{label}***" in page.run().text()
+    assert page.frame("rank", "name", "score")["label"].iloc[0] == label
 
 
 def test_a_file_that_does_not_fit_says_why_with_its_name(page, monkeypatch):
