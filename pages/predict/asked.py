@@ -58,7 +58,9 @@ def ask(one) -> Question | None:
     ways = [way for way, there in possible.items() if there]
     way = ways[0]
     if len(ways) > 1:
-        way = st.radio("What to predict", ways, horizontal=True, **workspace.keep(WAY, ways[0], options=ways))
+        remembered = workspace.get("widgets").get(WAY)
+        st.session_state[WAY] = remembered if remembered in ways else ways[0]  # anew in each run: a table changes it
+        way = st.radio("What to predict", ways, horizontal=True, key=WAY, on_change=_remember_way)
     question = {ROW: _row, TEXT: _text, FEATURES: _features, FROM_FILE: _from_file}[way](one)
     most = min(MOST_LABELS, one.packed.n_labels)
     st.number_input(
@@ -69,6 +71,11 @@ def ask(one) -> Question | None:
         **workspace.keep(COUNT, min(results.K, most), fields.whole_number(1, most)),
     )
     return question
+
+
+def _remember_way() -> None:
+    """Remember what is predicted."""
+    workspace.update(lambda data: data["widgets"].__setitem__(WAY, st.session_state[WAY]))
 
 
 def count(one) -> int:
@@ -139,7 +146,6 @@ def look_at(one, kind: str, key: str, name: str, row: int) -> None:
     row : int
     """
     st.session_state[LOOKED_AT] = {"model": one.key, "kind": kind, "key": key, "name": name, "row": row}
-    st.session_state[WAY] = FROM_FILE
     workspace.update(lambda data: data["widgets"].__setitem__(WAY, FROM_FILE))
 
 
@@ -148,8 +154,11 @@ def _from_file(one) -> Question | None:
     chosen = st.session_state[LOOKED_AT]
     try:
         given = _given(chosen["kind"], chosen["key"])
-    except (store.StoreError, OSError, ValueError) as error:
-        st.error(f"The rows of the file cannot be read: {format.plain(str(error))}. Predict the file again.")
+    except (store.StoreError, OSError, ValueError):
+        st.error(
+            "The rows of the file cannot be read any more. Delete its predictions on the Storage page, and predict the "
+            "file again."
+        )
         return None
     text = given[chosen["row"]] if isinstance(given, list) else None
     what = "row" if text is None else "text"
