@@ -163,8 +163,8 @@ def looked_up(answers):
             self.answer({"is_trained": True, "modification_time": "2020-01-01T00:00:00+00:00"})
 
         def do_POST(self):
-            form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-            self.answer({"results": answers[form["text"][0].strip()]})
+            form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode(), keep_blank_values=True)
+            self.answer({"results": answers.get(form["text"][0].strip(), [])})
 
         def log_message(self, *args):
             pass

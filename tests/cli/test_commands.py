@@ -45,6 +45,11 @@ def test_describe_says_what_is_in_a_file(run, json_of, files):
     )
 
 
+def test_describe_shows_the_card_of_a_model(run, json_of, packed):
+    assert run("describe", packed).out.startswith("# PLT\n")
+    assert json_of("describe", packed)["labels"] == 12
+
+
 @pytest.mark.parametrize("name", ["out.npz", "out.arff", "out.txt.gz", "out.svm"])
 def test_convert_keeps_rows_and_names(run, files, rows, tmp_path, name):
     got = run("convert", files / "named.npz", tmp_path / name)

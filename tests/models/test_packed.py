@@ -13,7 +13,7 @@ import pytest
 
 from xmlcore import PLT, OneVsRest, TextClassifier, load_model
 from xmlcore.datasets.texts import TextVectorizer
-from xmlcore.models import ModelFormatError, PackedModel, packed, read_packed
+from xmlcore.models import ModelFormatError, PackedModel, looks_packed, packed, read_packed
 
 LABELS = [f"subject {j} é" for j in range(6)]
 FEATURES = [f"word {j}" for j in range(9)]
@@ -83,6 +83,16 @@ def test_a_new_process_predicts_the_same(model, rows, content, tmp_path):
     subprocess.run([sys.executable, "-c", code, *names], check=True, timeout=120)
     with np.load(names[2]) as found:
         assert same((found["arr_0"], found["arr_1"]), model.predict_topk(rows, k=3))
+
+
+def test_a_model_is_told_from_other_files_by_the_names_in_it(model, content, tmp_path):
+    PackedModel(model).save(tmp_path / "m.zip")
+    (tmp_path / "other.zip").write_bytes(changed(content, **{"card.json": None}))
+    (tmp_path / "cut.zip").write_bytes(content[:-30])
+    (tmp_path / "text.txt").write_text("1 2 3")
+    model.save(tmp_path / "folder")
+    names = ("m.zip", "folder", "other.zip", "cut.zip", "text.txt", "absent", ".")
+    assert [looks_packed(tmp_path / name) for name in names] == [True, True, False, False, False, False, False]
 
 
 def test_saving_replaces_a_file_and_leaves_a_folder(model, tmp_path):

@@ -14,11 +14,17 @@ from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
 @click.option("--quiet", is_flag=True, help="Write no progress.")
 @click.pass_context
 def command(ctx, data, to_json, quiet, **options):
-    """Say what is in DATA: a file, or the name of a data set of the catalog.
+    """Say what is in DATA: a file, the name of a data set of the catalog, or a packed or saved model.
 
     For example: xmlcore describe train.txt --test test.txt
     """
     from xmlcore import datasets
+    from xmlcore.models import looks_packed, read_packed
+
+    if looks_packed(data):
+        packed = read_packed(data)
+        as_json(packed.card) if to_json else click.echo(packed.describe())
+        return
 
     with Progress(quiet) as progress:
         found = read(data, options, progress, vectorizer_of(ctx))

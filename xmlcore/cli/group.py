@@ -12,7 +12,7 @@ from xmlcore.cli.output import note
 # Name -> what it does, for the help; the command is xmlcore/cli/<name>.py: command.
 COMMANDS = {
     "dashboard": "Start the dashboard in the browser.",
-    "describe": "Say what is in a file of rows or texts.",
+    "describe": "Say what is in a file of rows, texts, or a model.",
     "train": "Train a model, measure it, and write it to one file.",
     "predict": "Predict labels of new rows or texts.",
     "evaluate": "Measure a model on rows whose labels are known.",

@@ -3,7 +3,7 @@
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
-from xmlcore.models.packed import PackedModel, load_model, read_packed
+from xmlcore.models.packed import PackedModel, load_model, looks_packed, read_packed
 from xmlcore.models.plt import PLT, ExtendedPLT, LabelTree
 from xmlcore.models.saving import ModelFormatError
 from xmlcore.models.text_classifier import TextClassifier
@@ -20,6 +20,7 @@ __all__ = [
     "PackedModel",
     "TextClassifier",
     "load_model",
+    "looks_packed",
     "read_packed",
 ]
 

@@ -35,7 +35,7 @@ from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, re
 from xmlcore.models.text_classifier import TextClassifier
 from xmlcore.ranking import Ranking
 from xmlcore.system import free_bytes
-from xmlcore.zips import plain_arrays, unpack_entry
+from xmlcore.zips import ZIP_ERRORS, plain_arrays, unpack_entry
 
 FORMAT, VERSION = "xmlcore model", 1
 README, CARD, NAMES = "README.md", "card.json", "names.json"
@@ -344,6 +344,30 @@ def read_packed(source) -> PackedModel:
                 raise
             raise ModelFormatError(f"{name} is damaged, or no zip file ({error}). {_REMEDY}") from error
         return _read(folder, name)
+
+
+def looks_packed(path) -> bool:
+    """Return whether a path is that of a packed or saved model, by the names of the files in it.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    bool
+        False if there is nothing at this path. The model may be damaged all the same.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return all((path / name).is_file() for name in (PARAMS_FILE, ARRAYS_FILE))
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        return False
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return set(archive.namelist()) >= _NEEDED
+    except (*ZIP_ERRORS, OSError, ValueError):
+        return False
 
 
 def load_model(path):
