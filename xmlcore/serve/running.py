@@ -1,5 +1,6 @@
 """Run the web application with uvicorn."""
 
+import contextlib
 import ipaddress
 import os
 import socket
@@ -53,7 +54,7 @@ def is_local(host: str) -> bool:
 
 
 def run(app, host: str = "127.0.0.1", port: int = 8000, *, listening: socket.socket | None = None) -> None:
-    """Answer requests until the process is interrupted.
+    """Answer requests until the process is interrupted, as by Ctrl+C.
 
     Parameters
     ----------
@@ -82,5 +83,5 @@ def run(app, host: str = "127.0.0.1", port: int = 8000, *, listening: socket.soc
         limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=5,
     )
-    with listening:
+    with listening, contextlib.suppress(KeyboardInterrupt):  # uvicorn has answered what was begun, and raises it again
         uvicorn.Server(config).run(sockets=[listening])
