@@ -300,7 +300,8 @@ def open_parquet(source, label: str):
         content = source.getvalue() if hasattr(source, "getvalue") else source
         source = pa.BufferReader(content.read() if hasattr(content, "read") else content)
     try:
-        file = pq.ParquetFile(source, memory_map=False)
+        # Read page by page: a group of rows, which may be the whole file, is not in memory at once.
+        file = pq.ParquetFile(source, memory_map=False, pre_buffer=False, buffer_size=1 << 20)
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):
             raise
