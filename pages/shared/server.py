@@ -25,6 +25,7 @@ from xmlcore.store import cache_root
 from xmlcore.system import OTHERS
 
 WARM_UP = "warm-up"
+LARGE = ("train", "select", "predict", "predict_opened")  # kinds of tasks of whose results few are kept in memory
 SERVER = "server"  # owner of jobs that belong to no workspace
 FIRST_VISIT = "first visit"  # owner of the job that makes the default data set before a workspace asks for it
 UNDO_SECONDS = 600.0  # for which what the Storage page has deleted can be brought back; then it is removed
@@ -292,7 +293,7 @@ def loaded(task):
 
 def loaded_by_key(kind: str, key: str):
     """Return a kept result of a kind of task by its key; raises as :func:`loaded` does."""
-    value = (_large if kind in ("train", "select") else _small)(kind, key)
+    value = (_large if kind in LARGE else _small)(kind, key)
     store.used(experiment.KINDS[kind].folder, key)  # also when it was in memory
     return value
 
