@@ -81,9 +81,12 @@ def test_a_model_trained_there_is_the_same_bit_for_bit_and_its_data_goes_there_o
     assert trained[0].memory > 10_000_000 and any("Saving" in line for line in trained[0].log)
 
 
-@pytest.mark.parametrize("model", ["PLT", "LdSM"])
+FIXED = {"PLT": {"arity": 2, "max_leaf_labels": 3, "loss": "logistic", "C": 1.0}, "LdSM": {"max_nodes": 15}}
+
+
+@pytest.mark.parametrize("model", FIXED)
 def test_the_trees_of_an_ensemble_are_jobs_of_their_own_and_the_model_is_the_same_bit_for_bit(queue, cluster, model):
-    made, params = data(), {"n_estimators": 3, "random_state": 4}
+    made, params = data(), FIXED[model] | {"n_estimators": 3, "random_state": 4}
     task = experiment.task("train", {"dataset": datasets.save_dataset(made)}, {"model": model, "params": params})
     job = experiment.submit(queue, task, title="Train", owner="anna")
     assert len(job.plan.after) == 3
