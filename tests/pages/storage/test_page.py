@@ -191,6 +191,7 @@ def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, s
     from xmlcore.experiment import given
 
     page, key, task = measured
+    sweep = swept(page, [0.5, 1.0])
     path = workspace_path(page)
     stored = json.loads(path.read_text())
     stored["runs"][0] |= {"name": "my best", "tags": ["paper"], "note": "as in table 2"}
@@ -202,7 +203,7 @@ def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, s
     (entry,) = store.entries("workspace-files")
     content = (store.folder("workspace-files", entry["key"]) / "workspace.zip").read_bytes()
     for one in list(store.inventory().artifacts.values()):
-        if one.kind in ("runs", "robustness") or one.record.get("name") == "words":
+        if one.kind in ("runs", "robustness", "sweeps", "trials") or one.record.get("name") == "words":
             store.delete(*one.name)
 
     other = session().until(lambda s: "Labels per row" in s.metrics())
@@ -213,6 +214,7 @@ def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, s
     other.go("storage").until(lambda s: "my best" in table(s).index, seconds=60)
     frame = table(other)
     assert {"words", "my best"} <= set(frame.index) and task.exists()
+    assert {"sweep of OneVsRest on words", "2 trainings of OneVsRest on words"} <= set(frame.index) and sweep.exists()
     (run,) = json.loads(workspace_path(other).read_text())["runs"]
     assert run["tags"] == ["paper"] and run["note"] == "as in table 2" and run["key"] == key
 
