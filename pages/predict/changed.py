@@ -10,10 +10,17 @@ from xmlcore import explain
 
 
 def changed(found, label: int | None) -> None:
-    """Show an editor of the row or the text, and the labels before and after; ``label`` is the one explained."""
-    if found.problem:
-        return
-    if found.question.text is None:
+    """Show an editor of the row or the text, and the labels before and after; ``label`` is the one explained.
+
+    ``found`` is None while nothing is predicted.
+    """
+    if found is None:
+        st.caption("What is predicted can be changed here, as soon as there is a text or a feature.")
+    elif found.problem:
+        st.caption("What is predicted can be changed here when the model has predicted it.")
+    elif found.question.file == asked.TYPED_FEATURES:
+        st.caption("Change the features above: the labels change at once.")
+    elif found.question.text is None:
         _features(found)
     else:
         _text(found, label)

@@ -44,7 +44,7 @@ def main() -> None:
             begin.watch_training(fingerprint, key=results.key_now(by_key[key]))
         carry.open_model()
         return
-    further = {}
+    found = label = None
     if question is not None:
         found = answer.Answer(one, question, asked.count(one))
         with right:
@@ -53,11 +53,10 @@ def main() -> None:
         sentence.markdown(answer.sentence(found))
         scale.caption(explaining.SCALE[found.kind])
         label = why.why(found)
-        if question.file != asked.TYPED_FEATURES:
-            further["What if"] = lambda: changed.changed(found, label)
     else:
         sentence.markdown(asked.nothing_yet(one))
-    further |= {
+    further = {  # the same in every case, so that the open section does not change while a text is typed
+        "What if": lambda: changed.changed(found, label),
         "A file": lambda: many.many(one),
         "Save the model": lambda: carry.take(one),
         "Open a model": carry.open_model,

@@ -186,6 +186,14 @@ def test_a_text_is_still_there_after_a_page_switch_and_a_word_of_it_can_be_chang
     assert "Change, add or remove a word" in page.text()
 
 
+def test_the_sections_are_the_same_before_and_after_a_text_is_typed(texts):
+    page = typed(texts, "")
+    before = [tab.label for tab in page.at.tabs]
+    assert "as soon as there is a text" in page.text()
+    page = typed(texts, "an apple")
+    assert [tab.label for tab in page.at.tabs] == before
+
+
 def test_a_text_without_known_words_says_so(texts):
     page = typed(texts, "xyzzy")
     assert "No word of the text is known to the model" in page.text()
