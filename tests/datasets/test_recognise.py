@@ -50,9 +50,19 @@ def test_files_that_can_be_read_are_not_taken_for_others(content):
     ("name", "told"),
     [("bibtex.txt.gz", "bibtex"), ("a.b.svm", "a.b"), ("train-animals.txt", "animals"), ("Übung.txt", "Übung")]
     + [("bibtex_train.txt", "bibtex"), ("Eurlex-4K trn.txt.gz", "Eurlex-4K"), ("restraining.txt", "restraining")]
+    + [("news.parquet", "news"), ("news_train.jsonl.gz", "news"), ("train.parquet", "")]
     + [
         (name, "")
-        for name in ("train", "trn.txt.gz", "Training_data (2).txt", "dataset.svm", "X_train.txt", ".txt", "3")
+        for name in (
+            "train",
+            "trn.txt.gz",
+            "Training_data (2).txt",
+            "dataset.svm",
+            "X_train.txt",
+            ".txt",
+            "3",
+            "train.parquet",
+        )
     ],
 )
 def test_data_is_named_after_its_file_if_the_name_tells_anything(name, told):

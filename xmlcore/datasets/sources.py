@@ -25,6 +25,7 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
 EMPTY = "it is empty"  # what DatasetFormatError.found says of an empty source
 
 _ENDINGS = (*COMPRESSED, ".txt", ".svm", ".libsvm", ".dat", ".csv", ".tsv", ".npz", ".arff")
+_ENDINGS += (".parquet", ".jsonl", ".ndjson", ".json")
 _COMMON_WORDS = {
     "train",
     "training",
