@@ -84,7 +84,7 @@ def test_labels_and_features_are_found_by_name(json_of, run, files, rows, tmp_pa
     assert "1 of 24 features that the model does not have, such as 'new'" in said
 
 
-def test_labels_that_the_model_does_not_have_count_as_missed(json_of, files, rows, tmp_path):
+def test_labels_that_the_model_does_not_have_count_as_missed_which_is_said(json_of, run, files, rows, tmp_path):
     json_of("train", files / "named.npz", *SMALL, "-o", tmp_path / "m.zip")
     X, Y = rows
     names = [f"feature {j}" for j in range(24)], [f"label {chr(97 + j)}" for j in range(12)]
@@ -93,6 +93,8 @@ def test_labels_that_the_model_does_not_have_count_as_missed(json_of, files, row
     before = json_of("evaluate", tmp_path / "m.zip", files / "named.npz", "--test", files / "named.npz")["measures"]
     after = json_of("evaluate", tmp_path / "m.zip", tmp_path / "new.npz", "--test", tmp_path / "new.npz")["measures"]
     assert after["P@k"][0] <= before["P@k"][0] and after["R@k"][4] < before["R@k"][4]
+    said = run("evaluate", tmp_path / "m.zip", tmp_path / "new.npz", "--test", tmp_path / "new.npz").err
+    assert "1 of 13 labels, such as 'another', are not those of the model and count as missed" in said
 
 
 def test_every_parameter_of_every_form_is_an_option(run):

@@ -7,7 +7,7 @@ import click
 
 from xmlcore.cli.alignment import aligned
 from xmlcore.cli.data import data_options, is_of_catalog, read
-from xmlcore.cli.output import Progress, as_json, measures
+from xmlcore.cli.output import Progress, as_json, measures, note
 
 
 @click.command("evaluate")
@@ -76,6 +76,12 @@ def _rows_to_measure(packed, data, options, progress):
         rows = {f"X_{part}": packed.rows(getattr(found, f"texts_{part}")) for part in ("train", "test")}
         found = replace(found, **rows, feature_names=packed.feature_names, vectorizer=packed.vectorizer)
     found = aligned(packed, found)
+    unknown = found.n_labels - packed.n_labels
+    if unknown > 0:
+        such = found.label_name(found.n_labels - 1)
+        note(
+            f"{unknown:,} of {found.n_labels:,} labels, such as {such!r}, are not those of the model and count as missed."
+        )
     if which == every or options["test"] is not None or is_of_catalog(data):
         return found, which
     return _all_rows(found), every
