@@ -78,10 +78,8 @@ def _rows_to_measure(packed, data, options, progress):
     found = aligned(packed, found)
     unknown = found.n_labels - packed.n_labels
     if unknown > 0:
-        such = found.label_name(found.n_labels - 1)
-        note(
-            f"{unknown:,} of {found.n_labels:,} labels, such as {such!r}, are not those of the model and count as missed."
-        )
+        which_ones = f"{unknown:,} of {found.n_labels:,} labels, such as {found.label_name(found.n_labels - 1)!r},"
+        note(f"{which_ones} are not those of the model and count as missed.")
     if which == every or options["test"] is not None or is_of_catalog(data):
         return found, which
     return _all_rows(found), every

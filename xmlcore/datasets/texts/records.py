@@ -243,6 +243,9 @@ def _uneven(row, width, form):
     cells = "1 cell" if len(row) == 1 else f"{len(row):,} cells"
     name = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "vertical bars"}.get(form.delimiter, form.delimiter)
     first = "the first line" if form.header else "the lines before"
+    if len(row) < width:
+        remedy = f"Add the missing {name}, or put a text with line breaks in double quotation marks."
+        return f"it has {cells}, but {first} {width:,}", remedy
     return f"it has {cells}, but {first} {width:,}", f"Put cells with {name} in them in double quotation marks."
 
 
