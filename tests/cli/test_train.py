@@ -38,6 +38,7 @@ def test_a_written_model_predicts_the_same_as_one_trained_in_a_notebook(run, fil
     assert np.array_equal(got.labels, want.labels) and np.array_equal(got.scores, want.scores)
     assert read_packed(tmp_path / "m.zip").card["name"] == "Toy"
     lines = run("predict", tmp_path / "m.zip", files / "test.txt", "-k", 3).out.splitlines()
+    assert run("predict", tmp_path / "m.zip", files / "test.txt", "-k", 3, "-o", "-").out.splitlines() == lines
     assert lines[0] == "row,rank,label,label_name,score" and len(lines) == 1 + 3 * 50
     cells = [line.split(",") for line in lines[1:]]
     assert [int(cell[2]) for cell in cells] == want.labels.ravel().tolist()

@@ -19,7 +19,7 @@ from xmlcore.cli.output import Progress, note
 @click.option("--encoding", default="utf-8", show_default=True, help="Of a file of documents.")
 @click.option("-k", "k", type=click.IntRange(1), default=5, show_default=True, help="Labels for each row.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False),
-              help="File to write; by default stdout. A name that ends in .jsonl gives JSON lines.")  # fmt: skip
+              help="File to write; by default, or for -, stdout. A name in .jsonl gives JSON lines.")  # fmt: skip
 @click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in ROWS.")
 @click.option("--json", "to_json", is_flag=True, help="Write JSON lines instead of CSV.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
@@ -45,7 +45,7 @@ def command(model, rows, texts, columns, encoding, k, output, first_index, to_js
         progress("Predicting", 0.0)
         ranking = packed.model.predict_topk(packed.rows(inputs), k, progress=progress)
     to_json = to_json or Path(output or "").suffix in (".jsonl", ".ndjson")
-    if output is None:
+    if output in (None, "-"):
         _write(sys.stdout, packed, ranking, to_json)
         return
     target = Path(output)
