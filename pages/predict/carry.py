@@ -12,8 +12,8 @@ ROUND = "predict.open round"  # likewise: a new number makes an empty field
 OPENING = "predict.opening"  # likewise: the key of the task that opens a file, until the model can be chosen
 
 
-def take(one) -> None:
-    """Offer the model of a result as a file; of a model from a file, show its card."""
+def take(one, dataset_name: str | None) -> None:
+    """Offer the model of a result as a file, with the name of its data set; of a model from a file, show its card."""
     st.header("Take the model with you")
     if one.run is None:
         st.caption("This model was opened from a file, which you have.")
@@ -23,7 +23,7 @@ def take(one) -> None:
         "One zip file has the model, the names of its labels and features, and a card: what it was trained on, its "
         "settings and its measures. This page opens it again, and so does load_model in a notebook."
     )
-    task = experiment.task("pack_model", {"run": one.key})
+    task = experiment.task("pack_model", {"run": one.key}, {"dataset_name": dataset_name})
 
     def draw(result):
         """Show the button that downloads the file, and its card."""

@@ -58,7 +58,7 @@ def main() -> None:
     further = {  # the same in every case, so that the open section does not change while a text is typed
         "What if": lambda: changed.changed(found, label),
         "A file": lambda: many.many(one),
-        "Save the model": lambda: carry.take(one),
+        "Save the model": lambda: carry.take(one, None if used is None else used.name),
         "Open a model": carry.open_model,
     }
     sections.show("predict", further)

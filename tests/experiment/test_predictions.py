@@ -125,6 +125,15 @@ def test_a_packed_model_that_is_opened_again_predicts_the_same(run, named):
     assert not list((store.folder("opened-models", opened.key)).glob("*.npz"))
 
 
+def test_a_card_has_the_name_that_its_data_set_is_given(run):
+    task = experiment.task("pack_model", {"run": run.key}, {"dataset_name": "my texts"})
+    experiment.keep(task)
+    card = task.load().card
+    assert card["name"] == "OneVsRest on my texts" and card["data"]["name"] == "my texts"
+    with pytest.raises(ValueError, match="dataset_name must be a text, not 3"):
+        experiment.task("pack_model", {"run": run.key}, {"dataset_name": 3})
+
+
 def test_a_file_that_is_no_packed_model_is_refused_without_naming_a_path():
     with pytest.raises(ModelFormatError, match="^the file is damaged, or no zip file"):
         of_file("open_model", {}, b"something else", "model")

@@ -80,14 +80,19 @@ def opened_model(key: str) -> PackedModel:
 
 @register
 class PackModel(Task):
-    """Pack the model of a kept run with its card into a file. Inputs: ``run``. No parameters."""
+    """Pack the model of a kept run with its card into a file.
+
+    Inputs: ``run``. Parameters: ``dataset_name``, what the card calls the data set; by default its name in the run.
+    """
 
     kind, folder, result, needs = "pack_model", "packed-models", Packed, ("run",)
     on_cluster = False  # its result has a file
 
     def complete(self, params):
-        check_names(params, ())
-        return {}
+        check_names(params, ("dataset_name",))
+        if not isinstance(params.get("dataset_name", ""), str):
+            raise ValueError(f"dataset_name must be a text, not {params['dataset_name']!r}")
+        return params
 
     def title_on(self, dataset):
         return f"Packing a model of {dataset}"
@@ -104,7 +109,7 @@ class PackModel(Task):
 
     def run(self, progress=silent, files=None):
         progress("Reading the model", 0.0)
-        packed = pack_run(self.inputs["run"])
+        packed = pack_run(self.inputs["run"], dataset_name=self.params.get("dataset_name"))
         progress("Packing the model", 0.5)
         if files is not None:
             files[FILE] = packed.save

@@ -1,5 +1,6 @@
 """Pack the model of a run into one file, with a card that says what it was trained on and how good it is."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xmlcore import metrics, store
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
 
-def pack_run(key: str, name: str | None = None) -> PackedModel:
+def pack_run(key: str, name: str | None = None, dataset_name: str | None = None) -> PackedModel:
     """Return the model of a kept run as a packed model, which can be saved to one file.
 
     Parameters
@@ -21,6 +22,8 @@ def pack_run(key: str, name: str | None = None) -> PackedModel:
         Key of the run.
     name : str, optional
         Title of the card; by default the model and the data set.
+    dataset_name : str, optional
+        What the card calls the data set; by default the name that it had when the run was made.
 
     Returns
     -------
@@ -35,6 +38,8 @@ def pack_run(key: str, name: str | None = None) -> PackedModel:
     from xmlcore.datasets import in_use_or_saved
 
     run = load("train", key)
+    if dataset_name:
+        run = replace(run, dataset_name=dataset_name)
     return pack_fitted(run, load_run_model(key), in_use_or_saved(run.fingerprint), store.info(FOLDER, key), name)
 
 

@@ -306,7 +306,7 @@ def test_a_file_that_does_not_fit_says_why_with_its_name(page, monkeypatch):
 
 def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model, monkeypatch):
     page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
-    task = experiment.task("pack_model", {"run": key})
+    task = experiment.task("pack_model", {"run": key}, {"dataset_name": "words"})
     upload(page, "predict.open", "model.zip", task.file().read_bytes(), monkeypatch)
     page.until(lambda s: "(from a file)" in str(s.at.selectbox(key="predict.model").options))
     opened = page.run().at.selectbox(key="predict.model").value
