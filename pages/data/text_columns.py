@@ -149,11 +149,14 @@ def _fields(guess, key) -> dict | None:
     with right:
         allowed = ["auto", *BETWEEN]
         first = guess.separator if labels == [guess.labels] else "auto"
+        between = BETWEEN
+        if not several and any(isinstance(row.get(labels[0]), (list, tuple)) for row in guess.rows):
+            between = BETWEEN | {NONE: "nothing: the cells have lists"}  # of Parquet or JSON, not written as text
         separator = st.selectbox(
             "Between labels",
             allowed,
             index=allowed.index(first),
-            format_func=lambda mark: "as the cells suggest" if mark == "auto" else BETWEEN[mark],
+            format_func=lambda mark: "as the cells suggest" if mark == "auto" else between[mark],
             key=f"{key}.between.{'-'.join(labels)}",
             disabled=guess.binary and several,
             help="What stands between two labels of a cell. Lists of JSON lines and Parquet need none.",

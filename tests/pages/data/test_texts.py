@@ -63,6 +63,15 @@ def test_columns_and_settings_can_be_changed(ready):
     assert kept.vectorizer.ngrams == (1, 2) and any("title" in name for name in kept.feature_names)
 
 
+@pytest.mark.parametrize("labels", ['["law", "art"]', '"law"'])
+def test_what_stands_between_labels_of_lists_is_not_called_one_label(ready, labels):
+    line = '{"text": "a long text of a court", "labels": ' + labels + "}\n"
+    page = choose(ready, line.encode() * 4, "news.jsonl")
+    found = next(box for box in page.at.selectbox if box.label == "Between labels")
+    shown = found.options[found.index]
+    assert shown == ("nothing: the cells have lists" if labels[0] == "[" else "nothing: a cell is one label")
+
+
 def test_a_column_that_is_missing_is_asked_for_and_nothing_can_be_read_before(ready):
     page = choose(ready, b"number,remark\n1,this is a text\n2,so is this one\n")
     assert "Choose the column of the texts and that of the labels." in page.text()
