@@ -1,8 +1,16 @@
-"""Sections of a page in tabs, of which only the open one is computed and drawn: so a page answers quickly."""
+"""Sections of a page in tabs, of which only the open one is computed and drawn: so a page answers quickly.
+
+When another section is opened, the address names it: ``section=Rows``. So a copied address opens the same section, and
+Back and Forward walk through those that were open.
+"""
 
 import streamlit as st
 
 from pages.shared import server, workspace
+
+FIELD = "section"  # the name in the address, and the key of the field that keeps it there
+_ADDRESS = "section.address"  # key of the session's state: of which page the address is, the section that it names, and
+# the one that was open while it named none
 
 
 def show(scope: str, sections: dict) -> None:
@@ -15,7 +23,25 @@ def show(scope: str, sections: dict) -> None:
     sections : dict
         By its title, a function without arguments that draws the section. The first is open at first.
     """
-    server.fragment(_draw)(f"{scope}.section", sections)
+    key = f"{scope}.section"
+    _follow(key, list(sections))
+    server.fragment(_draw)(key, sections)
+
+
+def _follow(key, titles):
+    """Open the section that the address names, if the address was opened or if the user has changed it.
+
+    An address that names none, as that of a first visit, stands for the section that was open when the page was.
+    """
+    asked = st.query_params.get(FIELD, "")
+    asked = asked if asked in titles else ""
+    page, said, first = st.session_state.get(_ADDRESS, ("", "", ""))
+    if FIELD not in st.session_state or page != key or first not in ("", *titles):  # another page was open
+        page, said, first = "", "", ""
+    if (page, said) != (key, asked) and (asked or first):
+        st.session_state[key] = asked or first
+        workspace.update(lambda data: data["widgets"].__setitem__(key, asked or first))
+    st.session_state[_ADDRESS] = key, asked, first
 
 
 def _draw(key, sections):
@@ -23,10 +49,21 @@ def _draw(key, sections):
     titles = list(sections)
     kept = workspace.keep(key, titles[0], options=titles)
     tabs = st.tabs(titles, default=titles[kept.pop("index")], **kept)
+    _keep_in_address(key, next(title for title, tab in zip(titles, tabs) if tab.open))
     for tab, draw in zip(tabs, sections.values()):
         if is_open(tab):
             with tab:
                 draw()
+
+
+def _keep_in_address(key, title):
+    """Have the address name the open section, unless it was open when the page was."""
+    _, said, first = st.session_state[_ADDRESS]
+    first = first or ("" if said else title)
+    said = "" if title == first else title
+    st.session_state[_ADDRESS], st.session_state[FIELD] = (key, said, first), said
+    with st.container(key="in-address-section"):  # hidden: see pages.shared.frame
+        st.text_input("Section", key=FIELD, bind="query-params")
 
 
 def is_open(tab) -> bool:

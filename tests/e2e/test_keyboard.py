@@ -13,7 +13,7 @@ CONTROLS = """() => {
   document.querySelectorAll("[data-n]").forEach(control => delete control.dataset.n);
   for (const control of document.querySelectorAll(kinds)) {
     const style = getComputedStyle(control), apart = style.position === "fixed" || control.offsetParent !== null;
-    const beside = control.closest("[aria-hidden=true], [inert], .st-key-in-address, [data-testid=stToast]");
+    const beside = control.closest("[aria-hidden=true], [inert], [class*=st-key-in-address], [data-testid=stToast]");
     const group = control.type === "radio" && !control.checked;  // the arrows reach the other ones
     const hidden = style.visibility === "hidden" || !apart;
     if (control.disabled || control.tabIndex < 0 || hidden || beside || group) continue;

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pages.shared import sections
 from tests.pages.making import train
 
 KEY = "explain.section"
@@ -24,4 +25,32 @@ def test_a_section_that_is_gone_gives_way_to_the_first(ready):
     train(ready)
     page = ready.go("explain")
     page.at.session_state[KEY] = "of another version"
+    assert "Why this and not that?" in page.run().text()
+
+
+def opened(page, title):
+    """Open a section, as a click on its tab does."""
+    page.at.session_state[KEY] = title
+    return page.run()
+
+
+def test_the_address_names_the_open_section_and_opens_it(ready, session):
+    train(ready)
+    page = ready.go("explain")
+    assert page.at.session_state[sections.FIELD] == ""
+    assert opened(page, "Features of a label").at.session_state[sections.FIELD] == "Features of a label"
+    again = opened(session(ready.token).go("explain"), "Why this and not that?")
+    again.at.query_params[sections.FIELD] = "Features of a label"
+    assert "Why this and not that?" not in again.run().text() and "Features of a label" in again.text()
+
+
+def test_back_to_an_address_without_a_section_opens_the_one_that_it_had(ready):
+    train(ready)
+    page = ready.go("explain")
+    opened(page, "Features of a label")
+    page.at.query_params.clear()  # as Back does
+    assert "Why this and not that?" in page.run().text()
+    page.at.query_params[sections.FIELD] = "Features of a label"  # as Forward does
+    assert "Features of a label" in page.run().text()
+    page.at.query_params[sections.FIELD] = "of another version"
     assert "Why this and not that?" in page.run().text()
