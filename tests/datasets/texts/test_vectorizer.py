@@ -194,7 +194,6 @@ def harmed(**changes):
         {"word_ends": lambda ends: ends[::-1].copy()},
         {"n_rows": "many"},
     ],
-    ids=str,
 )
 def test_damaged_parts_are_refused(changes):
     with pytest.raises(ValueError, match="the vectoriser"):
