@@ -153,19 +153,16 @@ INTERACTIONS = {
     "Train": {
         "another model": choose("Model", [1, 0, 2]),
         "the first model": choose("Model", [0, 1, 0]),
-        "random row": press("Random row"),
-        "next worst mistake": press("Next worst mistake"),
-        "row by number": fill("Test row, 0 to", ["10", "20", "30"]),
         "1 label predicted": radio("Labels predicted for a row", ["1", "3", "1"]),
         "5 labels predicted": radio("Labels predicted for a row", ["5", "5", "5"]),
         "find labels": fill("Find labels by name or id", ["a", "e", ""]),
         "tick a label": tick(0, [1, 2, 3]),
-    },
-    "Predict": {
+        "open Single predictions": section("Single predictions"),
         "random row": press("Random row"),
-        "another label": choose("Label explained", [1, 2, 1]),
-        "open A file": section("A file"),
-        "open What if": section("What if"),
+        "next worst mistake": press("Next worst mistake"),
+        "row by number": fill("Test row, 0 to", ["10", "20", "30"]),
+        "open More": section("More about this result"),
+        "open Label by label": section("Label by label"),
     },
     "Explain": {
         "random row": press("Random row"),
@@ -224,7 +221,7 @@ def upload_and_train(page, folder):
     page.get_by_test_id("stExpander").get_by_text("Upload your own data").click()
     for label, name in (("Training file", "train.txt.gz"), ("Test file", "test.txt.gz"), ("Label names", "labels.txt")):
         if (folder / name).is_file():
-            widget = page.get_by_test_id("stFileUploader").filter(has_text=label)
+            widget = page.get_by_test_id("stFileUploader").filter(has_text=label, visible=True)
             widget.locator("input[type=file]").set_input_files(folder / name)
             widget.get_by_text(name).first.wait_for()
             quiet(page)

@@ -90,7 +90,7 @@ class Tab:
 
     def choose(self, label, name, content):
         """Put a file into an upload widget."""
-        widget = self.page.get_by_test_id("stFileUploader").filter(has_text=label)
+        widget = self.page.get_by_test_id("stFileUploader").filter(has_text=label, visible=True)  # of the open form
         file = {"name": name, "mimeType": "text/plain", "buffer": content}
         end = time.monotonic() + WAIT / 1000
         taken = False

@@ -49,6 +49,7 @@ def test_back_walks_through_the_rows_looked_at_and_a_copied_address_shows_the_sa
     one = tab(f"/train{prepared(easy_data('few', 60), trained=True)}")
     one.text("ranks a true label first")
     one.idle()
+    one.section("Single predictions")
     row = one.page.get_by_role("spinbutton", name="Test row")
     for number in ("5", "9"):
         row.fill(number)

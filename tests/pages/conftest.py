@@ -135,7 +135,7 @@ def visited(tmp_path_factory):
 
 
 @pytest.fixture
-def ready(session, visited, tmp_path_factory):
+def ready(session, server, visited, tmp_path_factory):
     """A session whose data set is there, and that starts short tasks unasked: most tests look at results.
 
     It has drawn no page yet.
@@ -143,7 +143,9 @@ def ready(session, visited, tmp_path_factory):
     from xmlcore.system import cache_root
 
     if not visited:
-        opened = session().until(lambda s: "Labels per row" in s.metrics())
+        opened = session().until(
+            lambda s: "Labels per row" in s.metrics() and not any(job.active for job in server.jobs())
+        )
         opened.at.toggle(key="preferences.automatic").set_value(True)
         token, kept = opened.run().token, tmp_path_factory.mktemp("visit") / "cache"
         shutil.copytree(cache_root(), kept)
