@@ -62,7 +62,6 @@ def measure(n_workers, data, model, count):
     with tempfile.TemporaryDirectory(prefix="xmlcore-cluster-") as name:
         folder = Path(name)
         os.environ["XMLCORE_CACHE"] = str(folder / "here")
-        clock = machine.Clock()
         with distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster:
             started = start_workers(cluster.scheduler_address, n_workers, folder)
             queue = Queue(scheduler=cluster.scheduler_address, keep=10_000)
@@ -83,7 +82,6 @@ def measure(n_workers, data, model, count):
                     "fit_s": sum(experiment.load("train", key).times["fit_s"] for key in keys) / count,
                     "data_bytes": store.info("datasets", store.info("runs", keys[0])["fingerprint"])["bytes"],
                     "result_bytes": sum(store.info("runs", key)["bytes"] for key in keys) / count,
-                    "others_cpu": clock.share_of_others(),
                 }
             finally:
                 queue.shutdown()
@@ -128,7 +126,7 @@ def markdown(results):
         tables.table(["workers", f"{count} trainings, s", f"{10 * count} trainings, s"], beyond),
         "",
     ]
-    return "\n".join([*lines, tables.measured_text(results), "", *tables.noise_lines(results), ""])
+    return "\n".join([*lines, tables.measured_text(results), ""])
 
 
 def main():

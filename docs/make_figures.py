@@ -19,6 +19,7 @@ from xmlcore.datasets import load
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.selection import frames as selection_frames
 
+CLUSTER = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "cluster.json"
 FRONTIER = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "frontier.json"
 IMAGES = Path(__file__).resolve().parent / "images"
 WIDTH = 900  # of each figure, in pixels
@@ -126,6 +127,36 @@ def frontier_on(name):
     return draw
 
 
+def scaling_of_a_cluster():
+    """Draw how many times as fast trainings are with more workers: measured, and by the cost model."""
+    import plotly.graph_objects as go
+
+    results = json.loads(CLUSTER.read_text(encoding="utf-8"))
+    runs, count = results["runs"], results["count"]
+    workers = [1, 2, 4, 8, 16, 32, 64]
+    figure = go.Figure(layout={"title": {"text": "Trainings on a cluster: times as fast as with one worker"}})
+    for n, dash in ((count, "solid"), (10 * count, "dash")):
+        modelled = [n / -(-n // w) for w in workers]  # jobs over rounds of jobs
+        figure.add_scatter(
+            x=workers,
+            y=modelled,
+            mode="lines",
+            name=f"cost model, {n} trainings",
+            line={"dash": dash, "color": "#767676"},
+        )
+    figure.add_scatter(
+        x=[run["workers"] for run in runs],
+        y=[runs[0]["seconds"] / run["seconds"] for run in runs],
+        mode="markers",
+        name=f"measured, {count} trainings",
+        marker={"size": 11, "color": figures.MODEL_COLORS["PLT"]},
+    )
+    ticks = {"type": "log", "tickvals": workers, "ticktext": [str(w) for w in workers]}
+    return figure.update_layout(
+        xaxis={"title": "Workers of one core (log)"} | ticks, yaxis={"title": "Times as fast (log)"} | ticks
+    )
+
+
 def timed(function):
     """Return the best result of three calls and its seconds."""
     import time
@@ -145,6 +176,7 @@ FIGURES = {
     "double-sampling-candidates": candidates_of_double_sampling,
     "fals-features": features_of_a_label,
     "robustness-noise": noise_with_and_without_training,
+    "cluster-scaling": scaling_of_a_cluster,
     **{f"frontier-{name}": frontier_on(name) for name in ("bibtex", "eurlex4k-dev", "delicious", "wordnet-class")},
 }
 
