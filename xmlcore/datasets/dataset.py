@@ -210,7 +210,7 @@ class Dataset:
         -------
         str
         """
-        return _name(self.label_names, j, self.n_labels, "label")
+        return name_of(self.label_names, j, self.n_labels, "label")
 
     def feature_name(self, j: int) -> str:
         """Return the name of a feature, or ``"feature j"`` when there are no names.
@@ -224,7 +224,7 @@ class Dataset:
         -------
         str
         """
-        return _name(self.feature_names, j, self.n_features, "feature")
+        return name_of(self.feature_names, j, self.n_features, "feature")
 
 
 def _is_matrix(Y):
@@ -232,7 +232,7 @@ def _is_matrix(Y):
     return len(getattr(Y, "shape", ())) == 2
 
 
-def _name(names, j, count, what):
+def name_of(names, j: int, count: int, what: str) -> str:
     """Return the name of a label or feature, as ``what`` says, or "<what> <id>" if there are no names."""
     if not 0 <= j < count:
         raise IndexError(f"there is no {what} {j}: ids run from 0 to {count - 1}")

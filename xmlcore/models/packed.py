@@ -29,6 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from xmlcore import __version__
+from xmlcore.datasets.dataset import name_of
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.models.cards import card_text
 from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, read_folder
@@ -155,8 +156,13 @@ class PackedModel:
         Returns
         -------
         str
+
+        Raises
+        ------
+        IndexError
+            There is no such label, as for the -1 that pads a :class:`xmlcore.Ranking`.
         """
-        return f"label {j}" if self.label_names is None else self.label_names[j]
+        return name_of(self.label_names, j, self.n_labels, "label")
 
     def feature_name(self, j: int) -> str:
         """Return the name of a feature, or ``"feature j"`` if there are no names.
@@ -169,8 +175,13 @@ class PackedModel:
         Returns
         -------
         str
+
+        Raises
+        ------
+        IndexError
+            There is no such feature, as for the -1 that pads a :class:`xmlcore.Ranking`.
         """
-        return f"feature {j}" if self.feature_names is None else self.feature_names[j]
+        return name_of(self.feature_names, j, self.n_features, "feature")
 
     def rows(self, rows_or_texts):
         """Return rows of features for the model: texts are vectorised, anything else is returned as it is.
