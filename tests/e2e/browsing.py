@@ -10,6 +10,19 @@ import scipy.sparse as sp
 from xmlcore.datasets import Dataset
 
 WAIT = 120_000  # ms, for what a worker does; a failing test waits so long, a passing one does not
+PAGES = (
+    "Data",
+    "Train",
+    "Compare",
+    "Predict",
+    "Explain",
+    "Robustness",
+    "Trees",
+    "Features",
+    "Sampling",
+    "Jobs",
+    "Storage",
+)  # in the order of the navigation
 
 
 def playwright_error():

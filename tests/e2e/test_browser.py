@@ -10,25 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browsing import WAIT, easy_data, easy_file, names
+from browsing import PAGES, WAIT, easy_data, easy_file, names
 
 from xmlcore import LdSM
 from xmlcore.datasets import read_dataset
 
 pytestmark = pytest.mark.browser
-PAGES = (
-    "Data",
-    "Train",
-    "Compare",
-    "Predict",
-    "Explain",
-    "Robustness",
-    "Trees",
-    "Features",
-    "Sampling",
-    "Jobs",
-    "Storage",
-)
 
 
 def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it(tab):

@@ -3,22 +3,9 @@
 import re
 
 import pytest
-from browsing import easy_data
+from browsing import PAGES, easy_data
 
 pytestmark = pytest.mark.browser
-PAGES = (
-    "Data",
-    "Train",
-    "Compare",
-    "Predict",
-    "Explain",
-    "Robustness",
-    "Trees",
-    "Features",
-    "Sampling",
-    "Jobs",
-    "Storage",
-)
 DRAWN = ("Data", "Train", "Explain", "Trees")  # pages with figures at once
 
 # Streamlit's own navigation has its groups of pages inside one list, which these two rules do not allow, and its
