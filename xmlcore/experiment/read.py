@@ -45,30 +45,18 @@ class ReadFiles:
     notes: list
 
 
-@register
-class Read(MakesDataset):
-    """Read files into a data set, and keep it. No inputs.
+class ReadsFiles(MakesDataset):
+    """Read files that a user has given into a data set, and keep it."""
 
-    Parameters: ``files``, what :func:`xmlcore.experiment.given.described` returns for the files, by their argument of
-    :func:`xmlcore.datasets.read_dataset`; and ``labels`` (if it is no file), ``first_index``, ``counts``,
-    ``leave_out``, ``test_size`` and ``random_state``, as for that function. The files are given to the task by
-    :func:`xmlcore.experiment.given.give` and removed when they have been read. Their names are not kept.
-    """
-
-    kind, folder, result, needs = "read", "readings", ReadFiles, ()
-
-    def complete(self, params):
-        check_names(params, ("files", *OPTIONS))
-        files = params.get("files", {})
-        if "train" not in files or not set(files) <= set(FILES):
-            raise ValueError(f"files need train, and may have {', '.join(FILES[1:])}; they have {sorted(files)}")
-        return {"files": files} | OPTIONS | params
+    result, needs = ReadFiles, ()
+    what = "uploaded data"  # name of the data set until it is read
+    read_byte, memory = 0.0, 0  # seconds to read a byte of a file, and bytes in memory for it
 
     def title_on(self, dataset):
         return f"Reading {dataset}"
 
     def dataset_name(self):
-        return "uploaded data"
+        return self.what
 
     @property
     def can_be_made_again(self):
@@ -79,7 +67,32 @@ class Read(MakesDataset):
 
     def estimate(self) -> Estimate:
         n_bytes = sum(file["bytes"] for file in self.params["files"].values())
-        return Estimate(START + READ_BYTE * n_bytes, 6 * n_bytes)
+        return Estimate(START + self.read_byte * n_bytes, self.memory * n_bytes)
+
+
+def check_files(files, possible) -> None:
+    """Raise ValueError unless there are training rows and no other files than those that are possible."""
+    if "train" not in files or not set(files) <= set(possible):
+        raise ValueError(f"files need train, and may have {', '.join(possible[1:])}; they have {sorted(files)}")
+
+
+@register
+class Read(ReadsFiles):
+    """Read files into a data set, and keep it. No inputs.
+
+    Parameters: ``files``, what :func:`xmlcore.experiment.given.described` returns for the files, by their argument of
+    :func:`xmlcore.datasets.read_dataset`; and ``labels`` (if it is no file), ``first_index``, ``counts``,
+    ``leave_out``, ``test_size`` and ``random_state``, as for that function. The files are given to the task by
+    :func:`xmlcore.experiment.given.give` and removed when they have been read. Their names are not kept.
+    """
+
+    kind, folder, read_byte, memory = "read", "readings", READ_BYTE, 6
+
+    def complete(self, params):
+        check_names(params, ("files", *OPTIONS))
+        files = params.get("files", {})
+        check_files(files, FILES)
+        return {"files": files} | OPTIONS | params
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import read_dataset, save_dataset

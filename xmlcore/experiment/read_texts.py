@@ -3,9 +3,8 @@
 import time
 
 from xmlcore.experiment import given
-from xmlcore.experiment.prepare import MakesDataset
-from xmlcore.experiment.read import START, ReadFiles, read_noted
-from xmlcore.experiment.task import Estimate, register
+from xmlcore.experiment.read import ReadsFiles, check_files, read_noted
+from xmlcore.experiment.task import register
 from xmlcore.experiment.train import check_names
 from xmlcore.progress import silent
 
@@ -24,7 +23,7 @@ READ_BYTE = 2.5e-7  # seconds to read a byte of a file, which may be packed, and
 
 
 @register
-class ReadTexts(MakesDataset):
+class ReadTexts(ReadsFiles):
     """Read documents and their labels into a data set, and keep it. No inputs.
 
     Parameters: ``files``, as for the task ``read``, of the arguments ``train``, ``test`` and ``names`` (a vocabulary)
@@ -33,33 +32,16 @@ class ReadTexts(MakesDataset):
     :class:`xmlcore.datasets.TextVectorizer` as a dict.
     """
 
-    kind, folder, result, needs = "read_texts", "text-readings", ReadFiles, ()
+    kind, folder, what = "read_texts", "text-readings", "uploaded texts"
+    read_byte, memory = READ_BYTE, 8
 
     def complete(self, params):
         check_names(params, ("files", "vectorizer", *OPTIONS))
         files = params.get("files", {})
-        if "train" not in files or not set(files) <= set(FILES):
-            raise ValueError(f"files need train, and may have {', '.join(FILES[1:])}; they have {sorted(files)}")
+        check_files(files, FILES)
         vectorizer = vectorizer_of(params.get("vectorizer", {}))
         vectorizer.check()
         return {"files": files} | OPTIONS | params | {"vectorizer": vectorizer.get_params()}
-
-    def title_on(self, dataset):
-        return f"Reading {dataset}"
-
-    def dataset_name(self):
-        return "uploaded texts"
-
-    @property
-    def can_be_made_again(self):
-        return False
-
-    def about(self):
-        return {"name": self.dataset_name()}
-
-    def estimate(self) -> Estimate:
-        n_bytes = sum(file["bytes"] for file in self.params["files"].values())
-        return Estimate(START + READ_BYTE * n_bytes, 8 * n_bytes)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import read_text_dataset, save_dataset
