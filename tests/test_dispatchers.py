@@ -59,15 +59,20 @@ def test_an_error_in_a_called_function_reaches_python():
     def divide(a, b):
         return a // b
 
-    divide = kernel(divide)
+    divide = kernel(divide, error_model="python")
 
     def calling(a, b):
         return divide(a, b) + 1
 
-    calling = kernel(calling)
+    calling = kernel(calling, error_model="python")
     assert calling(7, 2) == 4
     with pytest.raises(ZeroDivisionError):
         calling(1, 0)
+
+
+def test_division_by_zero_follows_numpys_rules():
+    divide = kernel(lambda a, b: a / b)
+    assert divide(1.0, 0.0) == np.inf and np.isnan(divide(0.0, 0.0)) and divide(-1, 0) == -np.inf
 
 
 @pytest.mark.parametrize("on", [True, False])

@@ -1,16 +1,20 @@
 """Compiled code on disk: never stale, and where it belongs."""
 
+import errno
 import os
+import pickle
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from xmlcore import system
-from xmlcore._kernels import _jit
+from xmlcore import interrupts, system
+from xmlcore._kernels import _caching, _dispatchers, _jit
 
 KERNELS = Path(_jit.__file__).parent
 
@@ -94,8 +98,9 @@ def test_compiled_kernels_lie_in_the_folder_of_their_version_and_are_never_stale
     kernels = project / "xmlcore" / "_kernels"
     kernels.mkdir(parents=True)
     (project / "xmlcore" / "__init__.py").touch()
-    shutil.copy(system.__file__, project / "xmlcore")
-    for name in ("__init__.py", "_dispatchers.py", "_jit.py"):
+    for module in (system, interrupts):
+        shutil.copy(module.__file__, project / "xmlcore")
+    for name in ("__init__.py", "_caching.py", "_dispatchers.py", "_jit.py"):
         shutil.copy(KERNELS / name, kernels)
     (kernels / "called.py").write_text(CALLED)
     (kernels / "calling.py").write_text(CALLING)
@@ -109,6 +114,11 @@ def test_compiled_kernels_lie_in_the_folder_of_their_version_and_are_never_stale
 
     assert run(project, cache) == (first, 20, 1)  # from disk
 
+    moved = tmp_path / "elsewhere" / "moved"
+    shutil.copytree(project, moved)
+    os.utime(moved / "xmlcore" / "_kernels" / "calling.py", (0, 0))  # files of a wheel have other times
+    assert run(moved, cache) == (first, 20, 1)  # Numba alone would look in a folder with the name of the sources' path
+
     # Numba alone would miss this change: the file of `calling` is the same.
     (kernels / "called.py").write_text(CALLED.replace("x + 1", "x + 2"))
     second, result, hits = run(project, cache)
@@ -117,14 +127,137 @@ def test_compiled_kernels_lie_in_the_folder_of_their_version_and_are_never_stale
     assert {path.name for path in cache.iterdir()} == {first, second}
 
 
+NUMBERS = np.arange(4.0)
+
+
+def shifted(numbers, by):
+    """A function to be compiled in each of the tests below."""
+    total = 0.0
+    for number in numbers:
+        total += number + by
+    return total
+
+
 @pytest.fixture
-def filled(tmp_path, monkeypatch):
+def kernel(tmp_path, monkeypatch):
+    """Return a function that makes a new kernel, as in another process, and a list of the files in its cache."""
+    folder = tmp_path / "kernels"
+    monkeypatch.setattr(_jit.config, "DISABLE_JIT", 0)
+
+    def make(folders=(folder,), written=folder):
+        monkeypatch.setattr(_jit, "FOLDERS", folders)
+        monkeypatch.setattr(_jit, "_WRITTEN", written)
+        monkeypatch.setattr(_jit, "CACHE_IS_USED", True)
+        return _jit.kernel(shifted)
+
+    make.folder, make.files = folder, lambda: sorted(folder.iterdir())
+    return make
+
+
+def hits(made):
+    return sum(made.stats.cache_hits.values()), sum(made.stats.cache_misses.values())
+
+
+def test_each_combination_of_types_is_a_file_that_another_process_finds(kernel):
+    first = kernel()
+    assert first(NUMBERS, 1.0) == first(NUMBERS, 1) == first(NUMBERS.astype(np.float32), 1) == 10
+    assert len(kernel.files()) == 3
+    again = kernel()
+    assert again(NUMBERS, 1.0) == again(NUMBERS, 1) == 10
+    assert hits(again) == (2, 0)
+
+
+def test_code_for_another_processor_or_version_is_not_loaded(kernel, monkeypatch):
+    kernel()(NUMBERS, 1.0)
+    for place, name, value in (
+        (_caching.llvmlite, "__version__", "0.0"),
+        (_caching.sys.implementation, "cache_tag", "cpython-399"),
+        (type(kernel().targetctx.codegen()), "magic_tuple", lambda self: ("other", "processor", "")),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setattr(place, name, value)
+            other = kernel()
+            assert other(NUMBERS, 1.0) == 10 and hits(other) == (0, 1)
+
+
+def test_a_damaged_file_is_compiled_anew_and_replaced(kernel):
+    kernel()(NUMBERS, 1.0)
+    (path,) = kernel.files()
+    whole, random = path.read_bytes(), np.random.default_rng(0)
+    cut = [0, 1, 16, 17, 32, 33, 34, *random.integers(40, len(whole), 20), len(whole) - 1]
+    damaged = [whole[:length] for length in cut] + [whole + b"more", bytes(len(whole)), random.bytes(len(whole))]
+    for at in random.integers(0, len(whole), 60):
+        damaged.append(whole[:at] + bytes([whole[at] ^ 1 << int(random.integers(8))]) + whole[at + 1 :])
+    made = kernel_after(kernel)
+    (signature,), context = made.signatures, made.targetctx
+    for content in damaged:
+        path.write_bytes(content)
+        assert made._cache.load_overload(signature, context) is None, len(content)
+    again = kernel()
+    assert again(NUMBERS, 1.0) == 10 and hits(again) == (0, 1)
+    assert hits(kernel_after(kernel)) == (1, 0)
+
+
+def kernel_after(kernel):
+    made = kernel()
+    made(NUMBERS, 1.0)
+    return made
+
+
+@pytest.mark.parametrize("content", [b"no pickle", pickle.dumps("no pair"), pickle.dumps((1, 2))])
+def test_a_file_with_a_right_checksum_but_other_content_is_compiled_anew(kernel, content):
+    made = kernel_after(kernel)
+    (path,) = kernel.files()
+    path.write_bytes(_caching._BEGINS + _caching._digest(content) + content)
+    assert hits(kernel_after(kernel)) == (0, 1)
+    key = made._cache._key(made.signatures[0], made.targetctx.codegen())
+    content = _caching.dumps((key, ("not", "what", "is", "rebuilt")))
+    path.write_bytes(_caching._BEGINS + _caching._digest(content) + content)
+    assert hits(kernel_after(kernel)) == (0, 1)
+
+
+def test_a_full_disk_is_said_once_and_leaves_no_file(kernel, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(_dispatchers, "_said", set())
+    monkeypatch.setattr(_caching.os, "replace", full)
+    made = kernel()
+    with pytest.warns(RuntimeWarning, match="shifted was not kept: .*No space left"):
+        assert made(NUMBERS, 1.0) == 10
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert made(NUMBERS, 1) == 10
+    assert kernel.files() == []
+
+
+def test_a_deleted_folder_is_made_again(kernel):
+    made = kernel_after(kernel)
+    shutil.rmtree(kernel.folder)
+    assert made(NUMBERS, 1) == 10
+    assert len(kernel.files()) == 1
+
+
+def test_code_is_loaded_from_a_folder_that_cannot_be_written_to_and_kept_in_another(kernel, tmp_path, monkeypatch):
+    kernel_after(kernel)
+    both = kernel((kernel.folder, tmp_path / "own"), tmp_path / "own")
+    assert both(NUMBERS, 1.0) == both(NUMBERS, 1) == 10 and hits(both) == (1, 1)
+    assert len(kernel.files()) == len(list((tmp_path / "own").iterdir())) == 1
+    nowhere = kernel((kernel.folder,), None)
+    assert nowhere(NUMBERS, 1.0) == 10 and hits(nowhere) == (1, 0)
+    monkeypatch.setattr(_dispatchers, "_said", set())
+    with pytest.warns(RuntimeWarning, match="shifted was not kept: nothing can be written to"):
+        assert nowhere(NUMBERS, 1) == 10
+
+
+@pytest.fixture
+def image(tmp_path, monkeypatch):
     """A folder with compiled code to which this user cannot write, and another one for temporary files."""
     folder, temporary = tmp_path / "image" / "abc", tmp_path / "temporary"
-    (folder / "inner").mkdir(parents=True)
-    (folder / "inner" / "kernel.nbi").write_bytes(b"index")
+    folder.mkdir(parents=True)
+    (folder / "kernel.nbc").write_bytes(b"code")
     temporary.mkdir()
-    monkeypatch.setattr(_jit.tempfile, "gettempdir", lambda: str(temporary))
+    monkeypatch.setattr(system.tempfile, "gettempdir", lambda: str(temporary))
     make_writable = _jit._make_writable
 
     def refuse(other):
@@ -137,25 +270,27 @@ def filled(tmp_path, monkeypatch):
     return folder
 
 
-def test_compiled_code_of_another_user_is_copied_once_and_used(filled, tmp_path, recwarn):
-    copy = _jit.usable_folder(filled)
-    assert (copy / "inner" / "kernel.nbi").read_bytes() == b"index" and copy.is_relative_to(tmp_path / "temporary")
-    assert copy.parent.stat().st_mode & 0o077 == 0  # only this user can read and write it
-    (copy / "more").touch()
-    assert _jit.usable_folder(filled) == copy and (copy / "more").is_file()
-    assert [path.name for path in copy.parent.iterdir()] == ["abc"] and not recwarn
+def test_compiled_code_of_another_user_is_used_and_more_is_kept_among_the_temporary_files(image, tmp_path, recwarn):
+    folders, written = _jit.usable_folders(image)
+    assert folders == (image, written) and written.is_relative_to(tmp_path / "temporary") and not recwarn
+    user = next((tmp_path / "temporary").iterdir())
+    assert user.stat().st_mode & 0o077 == 0  # only this user can read and write it
+    assert _jit.usable_folders(image) == (folders, written)
 
 
-def test_a_copy_to_which_others_can_write_is_not_used(filled):
-    _jit.usable_folder(filled).parent.chmod(0o777)
-    with pytest.warns(RuntimeWarning, match="others can write to it"):
-        assert _jit.usable_folder(filled) is None
+def test_a_temporary_folder_to_which_others_can_write_is_not_used(image):
+    system.own_temporary_folder().chmod(0o777)
+    assert _jit.usable_folders(image) == ((image,), None)
+    (image / "kernel.nbc").unlink()
+    with pytest.warns(RuntimeWarning, match="each process compiles them anew"):
+        assert _jit.usable_folders(image) == ((), None)
 
 
 @pytest.mark.parametrize("variable", ["XMLCORE_CACHE", "XMLCORE_KERNEL_CACHE"])
-def test_an_empty_folder_that_cannot_be_written_to_is_said_with_the_variable_in_force(filled, monkeypatch, variable):
-    (filled / "inner" / "kernel.nbi").unlink()
+def test_an_empty_folder_that_cannot_be_written_to_is_said_with_the_variable_in_force(image, monkeypatch, variable):
+    (image / "kernel.nbc").unlink()
     monkeypatch.delenv("XMLCORE_KERNEL_CACHE", raising=False)
     monkeypatch.setenv(variable, "/somewhere")
-    with pytest.warns(RuntimeWarning, match=f"read-only.*writable folder in {variable}$"):
-        assert _jit.usable_folder(filled) is None
+    with pytest.warns(RuntimeWarning, match=f"read-only.*they are kept in .*writable folder in {variable}$"):
+        folders, written = _jit.usable_folders(image)
+    assert folders == (written,)

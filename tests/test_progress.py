@@ -1,8 +1,13 @@
 """Reports of a part of the work are passed on as reports of the whole."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
-from xmlcore.progress import Cancelled, part_of, silent
+import xmlcore
+from xmlcore import PLT, OneVsRest
+from xmlcore.progress import Bar, Cancelled, part_of, silent, to_progress
 
 
 def collected(**options):
@@ -42,3 +47,82 @@ def test_an_exception_of_the_callback_stops_the_part():
     with pytest.raises(Cancelled):
         part_of(stop, 0.0, 1.0)("Training", 0.1)
     assert silent("Training", 0.1) is silent("Training", 0.1, "detail") is None
+
+
+def bars(monkeypatch):
+    """Replace tqdm by a record: each bar is the list of what it showed, as (phase, share, detail)."""
+    made = []
+
+    class Recorded:
+        def __init__(self, desc, total, **options):
+            self.n, self.shown, self.desc, self.detail, self.closed = 0.0, [], desc, "", False
+            made.append(self)
+
+        def set_description(self, desc, refresh):
+            self.desc = desc
+
+        def set_postfix_str(self, detail, refresh):
+            self.detail = detail
+
+        def update(self, more):
+            assert more >= 0 and not self.closed
+            self.n += more
+            self.shown.append((self.desc, round(self.n, 6), self.detail))
+
+        def close(self):
+            self.closed = True
+
+    monkeypatch.setattr("tqdm.auto.tqdm", Recorded)
+    return made
+
+
+def test_phases_of_one_work_share_a_bar_and_a_phase_that_starts_anew_gets_another(monkeypatch):
+    made, bar = bars(monkeypatch), to_progress("bar")
+    for report in [
+        ("Clustering", 0.0), ("Clustering", 0.2, "2 of 4"), ("Training", 0.5), ("Training", 0.4), ("Training", 1.0),
+        ("Training", 1.0), ("Predicting", 0.0), ("Predicting", 0.6), ("Measuring", 0.1), ("Measuring", 1.5),
+    ]:  # fmt: skip
+        bar(*report)
+    assert [one.shown for one in made] == [
+        [("Clustering", 0.0, ""), ("Clustering", 0.2, "2 of 4"), ("Training", 0.5, ""), ("Training", 0.5, ""),
+         ("Training", 1.0, "")],
+        [("Predicting", 0.0, ""), ("Predicting", 0.6, "")],
+        [("Measuring", 0.1, ""), ("Measuring", 1.0, "")],
+    ]  # fmt: skip
+    assert all(one.closed for one in made)
+
+
+def test_a_bar_is_written_by_tqdm(capsys):
+    model = PLT(max_leaf_labels=2).fit([[1.0, 0.0], [0.0, 1.0]] * 4, [[0], [1]] * 4, progress="bar")
+    found = capsys.readouterr().err
+    assert "Training" in found and "100%|" in found
+    model.predict_topk([[1.0, 0.0]], 1, progress=Bar(disable=True))
+    assert capsys.readouterr().err == ""
+
+
+def test_without_tqdm_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match='progress="bar" needs tqdm: pip install tqdm'):
+        PLT().fit([[1.0], [0.0]], [[0], [1]], progress="bar")
+
+
+@pytest.mark.parametrize("progress", ["bars", True, 3])
+def test_other_progress_is_refused(progress):
+    with pytest.raises(TypeError, match='progress must be a function, .* or "bar", not'):
+        OneVsRest().fit([[1.0], [0.0]], [[0], [1]], progress)
+
+
+def test_none_and_functions_stay_what_they_are():
+    assert to_progress(None) is silent and to_progress(print) is print
+
+
+PASS_IT_ON = {"base.py", "dense.py", "columns.py"}  # whatever they get, to the fit of another class
+
+
+def test_every_public_function_with_progress_takes_a_bar():
+    found = []
+    for path in sorted((Path(xmlcore.__file__).parent).rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "progress: ProgressLike" in text and "to_progress(" not in text and path.name not in PASS_IT_ON:
+            found.append(path.name)
+    assert not found

@@ -1,9 +1,11 @@
 """Folders for generated files, cores and free memory."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
+import joblib
 import pytest
 
 from xmlcore import system
@@ -54,6 +56,63 @@ def test_an_installed_package_uses_the_users_cache_folder(installed, platform, v
     assert cache_root() == installed / default / "xmlcore"
 
 
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """A folder for temporary files, and nothing said yet."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(system.tempfile, "gettempdir", lambda: str(folder))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    system._say_once.cache_clear()
+    return folder
+
+
+def only_below(writable):
+    """Return os.access for a user who can write below a folder only."""
+    return lambda path, mode: Path(path).is_relative_to(writable)
+
+
+def test_without_a_home_folder_files_go_to_the_temporary_files_which_is_said_once(installed, temporary, monkeypatch):
+    def nobody():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nobody)
+    with pytest.warns(RuntimeWarning, match="no home folder, so generated files are kept in .*XMLCORE_CACHE") as said:
+        folder = cache_root()
+        assert cache_root() == folder == temporary / f"xmlcore-{os.geteuid()}" / "cache"
+    assert len(said) == 1 and folder.parent.stat().st_mode & 0o077 == 0
+    folder.parent.chmod(0o777)
+    with pytest.raises(system.UnsafeCacheError, match="no folder of this user alone.*XMLCORE_CACHE"):
+        cache_root()
+
+
+def test_a_home_folder_that_cannot_be_written_to_is_left_for_the_temporary_files(installed, temporary, monkeypatch):
+    installed.mkdir()
+    monkeypatch.setattr(os, "access", only_below(temporary))
+    with pytest.warns(RuntimeWarning, match=f"nothing can be written to {installed}/.cache/xmlcore"):
+        assert cache_root().is_relative_to(temporary)
+    monkeypatch.setattr(os, "access", only_below(installed))
+    assert cache_root() == installed / ".cache" / "xmlcore"
+
+
+def test_a_checkout_that_cannot_be_written_to_is_read_for_kernels_only(temporary, tmp_path, monkeypatch):
+    monkeypatch.delenv(system.CACHE_VARIABLE)
+    monkeypatch.delenv(system.KERNEL_CACHE_VARIABLE)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    checkout = tmp_path / "checkout"
+    (checkout / "cache" / "numba").mkdir(parents=True)
+    for name in ("app.py", "pyproject.toml"):
+        (checkout / name).touch()
+    monkeypatch.setattr(system, "__file__", str(checkout / "xmlcore" / "system.py"))
+    assert cache_root() == checkout / "cache"
+    monkeypatch.setattr(os, "access", lambda path, mode: not Path(path).is_relative_to(checkout))
+    assert cache_root() == tmp_path / "home" / ".cache" / "xmlcore"
+    assert kernel_cache_root() == checkout / "cache" / "numba"
+    (checkout / "cache" / "numba").rmdir()
+    assert kernel_cache_root() == tmp_path / "home" / ".cache" / "xmlcore" / "numba"
+
+
 def test_compiled_kernels_are_in_the_cache_folder_unless_their_variable_names_another(tmp_path, monkeypatch):
     monkeypatch.setenv(system.CACHE_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setenv(system.KERNEL_CACHE_VARIABLE, str(tmp_path / "shared"))
@@ -65,7 +124,7 @@ def test_compiled_kernels_are_in_the_cache_folder_unless_their_variable_names_an
 def test_the_number_of_jobs():
     assert effective_jobs(3) == 3
     assert effective_jobs(None) == effective_jobs(-1) >= 1
-    for bad, error in ((0, ValueError), (-2, ValueError), (1.5, TypeError), (True, TypeError)):
+    for bad, error in ((0, ValueError), (1.5, TypeError), (True, TypeError), ("2", TypeError)):
         with pytest.raises(error, match="n_jobs"):
             effective_jobs(bad)
 
@@ -73,7 +132,99 @@ def test_the_number_of_jobs():
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not restrict processes to cores")
 def test_all_cores_are_those_that_this_process_may_use(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3, 5, 6})
+    monkeypatch.setattr(system, "_quota_of_control_group", lambda: None)
     assert effective_jobs(None) == effective_jobs(-1) == 3
+    assert [effective_jobs(n_jobs) for n_jobs in (-2, -3, -4, -100)] == [2, 1, 1, 1]
+    monkeypatch.setattr(system, "_quota_of_control_group", lambda: 2)
+    assert effective_jobs(-1) == 2 and effective_jobs(5) == 5
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
+    assert effective_jobs(-1) == 1
+
+
+V1 = ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")
+
+
+@pytest.mark.parametrize(
+    "files, cores",
+    [
+        ({"cpu.max": "150000 100000\n"}, 2),
+        ({"cpu.max": "20000 100000\n"}, 1),
+        ({"cpu.max": "max 100000\n"}, None),
+        ({"cpu.max": "\n"}, None),
+        ({V1[0]: "400000\n", V1[1]: "100000\n"}, 4),
+        ({V1[0]: "-1\n", V1[1]: "100000\n"}, None),
+        ({V1[0]: "400000\n"}, None),
+        ({}, None),
+    ],
+)
+def test_the_quota_of_a_container_is_read_in_both_versions(tmp_path, files, cores):
+    (tmp_path / "cpu").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert system._quota_of_control_group(str(tmp_path)) == cores
+
+
+@pytest.mark.parametrize("limit", [None, "1", "3"])
+def test_the_cores_are_those_that_joblib_counts(monkeypatch, limit):
+    monkeypatch.delenv("LOKY_MAX_CPU_COUNT", raising=False)
+    if limit is not None:
+        monkeypatch.setenv("LOKY_MAX_CPU_COUNT", limit)
+    assert system.usable_cores() == joblib.cpu_count()
+
+
+def test_calls_of_joblib_have_one_thread_each_unless_told(monkeypatch):
+    monkeypatch.setattr(system, "usable_cores", lambda: 8)
+    ask = (None, -1, 3)
+
+    def asked():
+        return [effective_jobs(n_jobs) for n_jobs in ask]
+
+    assert asked() == [8, 8, 3]
+    with joblib.parallel_config("threading"):  # says nothing of a number
+        assert asked() == [8, 8, 3]
+    with joblib.parallel_config(n_jobs=2):
+        assert asked() == [2, 8, 3]
+    with joblib.parallel_config(n_jobs=-2):
+        assert asked() == [7, 8, 3]
+    assert joblib.Parallel(2, "threading")(joblib.delayed(asked)() for _ in range(2)) == [[1, 8, 3]] * 2
+
+
+SEARCH = """
+import threading
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import GridSearchCV
+from xmlcore import parallel, system
+
+class Threads(BaseEstimator):
+    def __init__(self, C=1, n_jobs=None):
+        self.C, self.n_jobs = C, n_jobs
+
+    def fit(self, X, y=None):
+        seen, all_three = set(), threading.Barrier(3)
+        def task(_):
+            try:
+                all_three.wait(0.3)  # so that no thread takes two tasks while another one is free
+            except threading.BrokenBarrierError:
+                pass
+            seen.add(threading.get_ident())
+        parallel.run_tasks(task, range(3), [1] * 3, self.n_jobs)
+        self.n_threads_ = len(seen)
+        return self
+
+    def score(self, X, y=None):
+        return self.n_threads_
+
+for n_jobs, expected in ((None, 1), (3, 3)):
+    search = GridSearchCV(Threads(n_jobs=n_jobs), {"C": [1, 2]}, cv=2, n_jobs=2, refit=False)
+    found = search.fit([[0]] * 4, [0, 1, 0, 1]).cv_results_["mean_test_score"].tolist()
+    assert found == [expected] * 2, found
+assert Threads().fit([]).n_threads_ == min(3, system.usable_cores())
+"""
+
+
+def test_a_fit_in_a_process_of_a_grid_search_starts_one_thread_unless_told():
+    done = subprocess.run([sys.executable, "-c", SEARCH], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="this system does not report free memory")

@@ -21,6 +21,7 @@ def quick(tmp_path, monkeypatch):
     monkeypatch.setattr(pieces_module, "pieces", lambda: made)
     monkeypatch.setattr(compiling, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(_jit, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(_jit, "NAMED_FOLDER", tmp_path)
     monkeypatch.setattr(_jit, "CACHE_IS_USED", True)
     return ran
 
@@ -43,8 +44,15 @@ def test_it_says_that_nothing_was_kept_but_compiles_to_the_end(quick, monkeypatc
     assert "Nothing can be kept" in said.out and "no lasting effect" in said.err and "XMLCORE_CACHE" in said.err
 
 
-@pytest.mark.parametrize("jobs", ["0", "-2"])
-def test_it_refuses_a_number_of_processes_that_makes_no_sense(quick, jobs):
+def test_its_status_says_that_code_was_kept_elsewhere_than_it_should_be(quick, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(_jit, "NAMED_FOLDER", tmp_path / "read-only")
+    assert warm_up.main(["--jobs", "1"]) == 1
+    assert "read-only does not have all kernels" in capsys.readouterr().err
+    (tmp_path / "a" / "kernel.nbc").unlink()  # all that is needed was in the folder that cannot be written to
+    assert warm_up.main(["--jobs", "1"]) == 0
+
+
+def test_it_refuses_a_number_of_processes_that_makes_no_sense(quick):
     with pytest.raises(ValueError, match="n_jobs"):
-        warm_up.main(["--jobs", jobs])
+        warm_up.main(["--jobs", "0"])
     assert not quick

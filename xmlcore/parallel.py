@@ -1,7 +1,8 @@
 """Run many independent pieces of work on threads; kernels release the interpreter lock, so no processes are needed."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 
 from xmlcore.progress import Progress, silent
 from xmlcore.system import effective_jobs
@@ -26,7 +27,7 @@ def run_tasks(
     tasks, costs : iterables of the same length
         Each task's cost, in any unit. The reported fraction is the cost of the finished tasks, divided by all costs.
     n_jobs : int, optional
-        Threads; all cores when None.
+        See :func:`xmlcore.system.effective_jobs`.
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`. If it raises an exception, no further task starts, and the exception is
         raised here.
@@ -55,8 +56,8 @@ def run_tasks(
             progress(phase, done_cost / total, f"{done:,} of {len(tasks):,} {unit}")
         return results
     with ThreadPoolExecutor(threads) as pool:
-        futures = {pool.submit(function, tasks[i]): i for i in order}
         try:
+            futures = {pool.submit(function, tasks[i]): i for i in order}
             for done, future in enumerate(as_completed(futures), start=1):
                 i = futures[future]
                 results[i] = future.result()
@@ -73,3 +74,17 @@ def run_tasks(
 def row_blocks(n_rows: int, size: int) -> list[tuple[int, int]]:
     """Split ``n_rows`` rows into blocks of at most ``size`` rows: pairs of the first row and the last row + 1."""
     return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let matrix products, of NumPy, SciPy and kernels, use one thread in a block.
+
+    Their sums then do not depend on the number of threads. They still depend on the processor, whose instructions the
+    library uses: results that rest on products agree between kinds of processors up to rounding.
+    """
+    import scipy.linalg  # noqa: F401  kernels and scikit-learn use SciPy's own library, which must be there to be told
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, "blas"):
+        yield

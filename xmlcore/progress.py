@@ -1,6 +1,9 @@
 """Progress reporting and cancellation for long-running work."""
 
-from typing import Protocol
+from typing import Any, Literal, Protocol, TypeAlias
+
+# How tqdm draws a bar: phase, percentage, bar, time, detail.
+BAR_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
 
 
 class Cancelled(Exception):
@@ -28,8 +31,18 @@ class Progress(Protocol):
         """
 
 
+ProgressLike: TypeAlias = Progress | Literal["bar"]  # what public functions take as ``progress``
+
+
 def silent(phase: str, fraction: float, detail: str = "") -> None:
-    """Ignore the report: the default of ``progress`` arguments."""
+    """Ignore the report: the default of ``progress`` arguments.
+
+    Parameters
+    ----------
+    phase : str
+    fraction : float
+    detail : str
+    """
 
 
 def part_of(
@@ -47,6 +60,11 @@ def part_of(
         Reported instead of the phase that the part reports.
     detail : str, optional
         Put before the detail that the part reports.
+
+    Returns
+    -------
+    callable
+        What the part reports to.
     """
 
     def report(part_phase: str, fraction: float, part_detail: str = "") -> None:
@@ -55,3 +73,93 @@ def part_of(
         progress(phase or part_phase, start + fraction * (end - start), full_detail)
 
     return report
+
+
+class Bar:
+    """Show progress as bars of tqdm, in a terminal or a notebook; ``progress="bar"`` makes one.
+
+    A bar shows the finished share of the work, its phase, and the detail. It is followed by another one when the work
+    goes on with a phase that starts from 0. Phases of one longer work share a bar.
+
+    Parameters
+    ----------
+    **options : object
+        Arguments of ``tqdm.auto.tqdm``, such as ``file`` or ``leave=False``.
+
+    Raises
+    ------
+    ImportError
+        tqdm is not installed; the message says how to install it.
+
+    Examples
+    --------
+    >>> from xmlcore import PLT
+    >>> model = PLT().fit([[1.0, 0.0], [0.0, 1.0]], [[0], [1]], progress="bar")  # doctest: +SKIP
+    Training nodes: 100%|██████████| 00:00<00:00, 2 of 2 nodes
+    """
+
+    def __init__(self, **options: Any) -> None:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError as error:
+            raise ImportError('progress="bar" needs tqdm: pip install tqdm') from error
+        self._tqdm, self._options = tqdm, {"total": 1.0, "bar_format": BAR_FORMAT, **options}
+        self._bar, self._phase = None, None
+
+    def __call__(self, phase: str, fraction: float, detail: str = "") -> None:
+        """Show how far the work is; see :class:`Progress`.
+
+        Parameters
+        ----------
+        phase : str
+        fraction : float
+        detail : str
+        """
+        if phase != self._phase:
+            if self._bar is not None and fraction < self._bar.n:
+                self.close()
+        elif self._bar is None and fraction >= 1:
+            return  # the bar of this phase is complete
+        if self._bar is None:
+            self._bar = self._tqdm(desc=phase, **self._options)
+        elif phase != self._phase:
+            self._bar.set_description(phase, refresh=False)
+        self._phase = phase
+        self._bar.set_postfix_str(detail, refresh=False)
+        self._bar.update(max(0.0, min(1.0, fraction) - self._bar.n))
+        if fraction >= 1:
+            self.close()
+
+    def close(self) -> None:
+        """End the bar that is shown, if any; it stays on the screen as it is."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def to_progress(progress: ProgressLike | None) -> Progress:
+    """Return the callback that an argument ``progress`` stands for.
+
+    Parameters
+    ----------
+    progress : callable, "bar" or None
+        A callback is returned as it is; "bar" becomes a :class:`Bar`, and None becomes :func:`silent`.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    ImportError
+        "bar" is given, and tqdm is not installed.
+    TypeError
+        It is something else.
+    """
+    if progress is None:
+        return silent
+    if isinstance(progress, str) and progress == "bar":
+        return Bar()
+    if not callable(progress):
+        raise TypeError(f'progress must be a function, as in xmlcore.progress.Progress, or "bar", not {progress!r:.60}')
+    return progress

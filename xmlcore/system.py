@@ -1,14 +1,18 @@
 """What this machine offers: folders for generated files, private to their user; cores; free memory."""
 
 import contextlib
+import functools
 import os
 import stat
 import sys
+import tempfile
+import warnings
 from pathlib import Path
 
 CACHE_VARIABLE = "XMLCORE_CACHE"
 KERNEL_CACHE_VARIABLE = "XMLCORE_KERNEL_CACHE"
 DATA_VARIABLE = "XMLCORE_DATA"
+CONTROL_GROUP = "/sys/fs/cgroup"  # the folder in which Linux says what a container may use
 OTHERS = 0o077  # bits of a file's mode that say what other users may do
 _OURS = ("artifacts", "data", "given", "jobs", "numba", "workspaces")  # folders of the cache that we make
 _RUN = ("artifacts", "numba")  # those with pickles, which run code when they are read
@@ -22,26 +26,89 @@ def cache_root() -> Path:
     """Return the folder for generated files, which may be deleted: artifacts, job records, compiled kernels.
 
     If the environment variable ``XMLCORE_CACHE`` is set, it names the folder. Otherwise a checkout of the project uses
-    its folder ``cache/``, and an installed package uses the user's cache folder.
+    its folder ``cache/``, and an installed package, or a user who cannot write to the checkout, the user's cache
+    folder. For a user who has no home folder, or cannot write to it, as in containers, it is a folder among the
+    temporary files; a warning says so once.
 
     Returns
     -------
     pathlib.Path
         An absolute path. The folder may not exist yet.
+
+    Raises
+    ------
+    UnsafeCacheError
+        The folder among the temporary files belongs to another user.
     """
     chosen = os.environ.get(CACHE_VARIABLE)
     if chosen:
         return Path(chosen).expanduser().resolve()
+    folder = _of_checkout()
+    if folder is not None and _can_be_written(folder):
+        return folder
+    try:
+        folder = _folder_of_caches() / "xmlcore"
+        if _can_be_written(folder):
+            return folder
+        problem = f"nothing can be written to {folder}"
+    except RuntimeError:  # no HOME, and the user is not in the list of users, as in containers
+        problem = "this user has no home folder"
+    instead = own_temporary_folder() / "cache"
+    _say_once(
+        f"{problem}, so generated files are kept in {instead}, among the temporary files: name a folder in "
+        f"{CACHE_VARIABLE}"
+    )
+    return instead
+
+
+def _of_checkout() -> Path | None:
+    """Return the folder ``cache/`` of the checkout that the package lies in, or None if it is installed."""
     project = Path(__file__).resolve().parent.parent
-    if (project / "pyproject.toml").is_file() and (project / "app.py").is_file():
-        return project / "cache"
+    is_checkout = (project / "pyproject.toml").is_file() and (project / "app.py").is_file()
+    return project / "cache" if is_checkout else None
+
+
+def _folder_of_caches() -> Path:
+    """Return where programs keep their caches for this user; raise RuntimeError if the user has no home folder."""
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return base / "xmlcore"
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def _can_be_written(folder: Path) -> bool:
+    """Return whether this user can write to a folder, or make it."""
+    existing = next(one for one in (folder, *folder.parents) if one.exists())
+    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+
+
+@functools.cache
+def _say_once(text):
+    """Warn with a text, the first time in this process."""
+    warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+
+def own_temporary_folder() -> Path:
+    """Return the folder of this user for files that may vanish with the next start of the machine; make it.
+
+    Raises
+    ------
+    UnsafeCacheError
+        Another user made a folder of its name, or can write to it.
+    OSError
+        It cannot be made.
+    """
+    user = os.geteuid() if hasattr(os, "geteuid") else "user"
+    folder = Path(tempfile.gettempdir()) / f"xmlcore-{user}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = os.lstat(folder)
+    if os.name == "posix" and (not stat.S_ISDIR(found.st_mode) or found.st_uid != user or found.st_mode & 0o022):
+        raise UnsafeCacheError(
+            f"{folder} is no folder of this user alone, so nothing is read or written there: name a folder in "
+            f"{CACHE_VARIABLE}"
+        )
+    return folder
 
 
 def make_private(folder) -> Path:
@@ -152,13 +219,70 @@ def kernel_cache_root() -> Path:
 
     With the variable, processes that use different cache folders (tests, one-off jobs) share compiled code. Without it,
     the cache folder is made first, if it is not there, so that it is private from the beginning.
+
+    Compiled code is run. So a folder in which another user could have written is not used, which a warning says, and
+    the folder of this user among the temporary files takes its place. The administrator and the owner of this package
+    count as this user: they can change the program anyway.
+
+    Raises
+    ------
+    UnsafeCacheError
+        Others can write to that folder, too.
     """
     chosen = os.environ.get(KERNEL_CACHE_VARIABLE)
+    folder, problem = _kernel_folder(chosen), None
+    if chosen and not folder.exists():
+        with contextlib.suppress(OSError):  # who uses it says what is wrong
+            folder.mkdir(mode=0o755, parents=True)
+    if not chosen:
+        try:
+            make_private(secure_cache())
+        except UnsafeCacheError as error:
+            problem = str(error)
+        except OSError:  # the store says what is wrong, when something is read or written
+            pass
+    unsafe = _where_others_write(folder) if problem is None else None
+    if unsafe is not None:
+        problem = (
+            f"other users can write to {unsafe}, whose files are code. If you trust what is in it, take that from "
+            f"them: chmod -R go-w {folder}. Otherwise delete it"
+        )
+    if problem is None:
+        return folder
+    instead = own_temporary_folder() / "kernels"
+    _say_once(f"compiled kernels are kept in {instead}: {problem}")
+    return instead
+
+
+def _kernel_folder(chosen: str | None) -> Path:
+    """Return the folder for compiled kernels that the user chose, or the usual one."""
     if chosen:
         return Path(chosen).expanduser().resolve()
-    with contextlib.suppress(OSError):  # the store says what is wrong, when something is read or written
-        make_private(secure_cache())
+    checkout = _of_checkout()
+    if checkout is not None and not os.environ.get(CACHE_VARIABLE) and (checkout / "numba").is_dir():
+        return checkout / "numba"  # also if this user cannot write there: what is there need not be compiled
     return cache_root() / "numba"
+
+
+def _where_others_write(folder: Path) -> str | None:
+    """Return the first of a folder and what is in it that another user owns or can write to; None if none is."""
+    if os.name != "posix":
+        return None
+    trusted = {0, os.geteuid()}
+    with contextlib.suppress(OSError):  # a package in a zip file
+        trusted.add(os.stat(__file__).st_uid)
+    waiting = [str(folder)]
+    while waiting:
+        path = waiting.pop()
+        try:
+            found = os.lstat(path)
+            if found.st_uid not in trusted or (not stat.S_ISLNK(found.st_mode) and _others_can_write(found)):
+                return path
+            if stat.S_ISDIR(found.st_mode) and (path == str(folder) or found.st_mode & OTHERS):
+                waiting += [entry.path for entry in os.scandir(path)]
+        except OSError:  # another process has just removed it, or it cannot be read: then nothing is run
+            continue
+    return None
 
 
 def kernel_cache_variable() -> str:
@@ -167,20 +291,77 @@ def kernel_cache_variable() -> str:
 
 
 def effective_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads: all cores this process may use for None or -1.
+    """Return the number of threads that ``n_jobs`` stands for.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        -1 means all cores that this process may use (:func:`usable_cores`), -2 all but one, and so on, at least 1.
+        None means all of them, too. But in a call that joblib made, such as a fit of
+        ``GridSearchCV(model, grid, n_jobs=2)``, it means 1, as the calls share the cores; and
+        ``joblib.parallel_config(n_jobs=3)`` makes it 3.
 
     Raises
     ------
     ValueError, TypeError
-        Anything else than None, -1 and positive whole numbers.
+        It is 0, or not a whole number.
     """
-    if n_jobs is None or n_jobs == -1:
-        if hasattr(os, "sched_getaffinity"):
-            return len(os.sched_getaffinity(0))
-        return os.cpu_count() or 1
+    if n_jobs is None:
+        n_jobs = _jobs_of_joblib()
     from xmlcore.validation import check_count
 
-    return check_count(n_jobs, "n_jobs")
+    n_jobs = check_count(n_jobs, "n_jobs", least=-sys.maxsize)
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0: 1 is one thread, and -1 all cores")
+    return n_jobs if n_jobs > 0 else max(1, usable_cores() + 1 + n_jobs)
+
+
+def _jobs_of_joblib() -> int:
+    """Return what ``n_jobs=None`` stands for: 1 in a call of joblib's, if nothing else was said; -1 outside."""
+    joblib = sys.modules.get("joblib.parallel")
+    if joblib is None:  # nothing can have been said with it
+        return -1
+    backend, said = joblib.get_active_backend()
+    if said is not None:
+        return said
+    return 1 if (backend.nesting_level or 0) > 0 else -1
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use, as ``joblib.cpu_count`` does.
+
+    It is the least of the machine's cores, those that the process is bound to, the quota of its control group (such as
+    ``docker run --cpus 2``), rounded up, and the environment variable ``LOKY_MAX_CPU_COUNT``. joblib is not imported
+    for it: that takes longer than training a small model.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota, limit = _quota_of_control_group(), os.environ.get("LOKY_MAX_CPU_COUNT")
+    if quota is not None:
+        cores = min(cores, quota)
+    if limit is not None:
+        with contextlib.suppress(ValueError):  # joblib says what is wrong with the variable
+            cores = min(cores, int(limit))
+    return max(1, cores)
+
+
+@functools.cache
+def _quota_of_control_group(root: str = CONTROL_GROUP) -> int | None:
+    """Return how many cores the control group of this process may use, rounded up; None for all."""
+    try:
+        quota, period = Path(root, "cpu.max").read_text(encoding="ascii").split()  # version 2
+    except (OSError, ValueError):
+        try:
+            quota, period = (
+                Path(root, "cpu", name).read_text(encoding="ascii")
+                for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+            )
+        except OSError:
+            return None
+    try:
+        quota, period = int(quota), int(period)
+    except ValueError:  # "max"
+        return None
+    return -(-quota // period) if quota > 0 and period > 0 else None
 
 
 def free_bytes() -> int | None:

@@ -19,13 +19,14 @@ def main(arguments=None) -> int:
     Returns
     -------
     int
-        The exit status: 1 if the compiled code could not be kept, so that all of this had no lasting effect.
+        The exit status: 1 if the compiled code could not be kept where it was to be kept.
     """
     parser = argparse.ArgumentParser(prog="python -m xmlcore.warm_up", description=__doc__)
     parser.add_argument("--jobs", type=int, help="processes that compile at the same time; by default one per core")
     jobs = effective_jobs(parser.parse_args(arguments).jobs)
 
-    from xmlcore._kernels._jit import CACHE_FOLDER, CACHE_IS_USED  # warns if the folder cannot be used
+    from xmlcore._kernels._caching import holds_code
+    from xmlcore._kernels._jit import CACHE_FOLDER, CACHE_IS_USED, NAMED_FOLDER  # warns if that cannot be used
 
     start = time.perf_counter()
     print(f"Compiled kernels are kept in {CACHE_FOLDER}" if CACHE_IS_USED else "Nothing can be kept", flush=True)
@@ -41,6 +42,13 @@ def main(arguments=None) -> int:
     print(f"All kernels: {time.perf_counter() - start:.1f} s")
     if not CACHE_IS_USED:
         print(f"This had no lasting effect: name a writable folder in {kernel_cache_variable()}", file=sys.stderr)
+        return 1
+    if CACHE_FOLDER != NAMED_FOLDER and CACHE_FOLDER.is_dir() and holds_code(CACHE_FOLDER):
+        print(
+            f"{NAMED_FOLDER} does not have all kernels, and nothing can be written there: name a writable folder in "
+            f"{kernel_cache_variable()}",
+            file=sys.stderr,
+        )
         return 1
     size = sum(path.stat().st_size for path in CACHE_FOLDER.rglob("*") if path.is_file())
     print(f"The folder has {size / 1e6:.1f} MB")

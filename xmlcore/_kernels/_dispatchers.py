@@ -17,6 +17,11 @@ from numba.core.compiler import Compiler, Flags
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
+from xmlcore._kernels._caching import KernelCache
+from xmlcore.interrupts import call_to_the_end
+
+_call = CPUDispatcher.__call__
+
 
 class CodeForCallers(JITCodeLibrary):
     """The code of a function that is only ever copied into its callers: not optimised, and not made machine code."""
@@ -116,6 +121,14 @@ class Kernel(CPUDispatcher):
         """What Numba takes this object for when it meets it in another function."""
         return types.Dispatcher(self.for_callers)
 
+    def keep_in(self, folders, written):
+        """Keep compiled code on disk; see :class:`xmlcore._kernels._caching.KernelCache`."""
+        self._cache = KernelCache(self.py_func, folders, written)
+
+    def __call__(self, *args, **kwargs):
+        """Call the compiled function, compiled first if need be; Ctrl+C meanwhile is raised when it has returned."""
+        return call_to_the_end(_call, (self, *args), kwargs)
+
     def compile(self, sig):
         """Compile for the types of some arguments, or load from disk what was compiled for them."""
         with _no_garbage_collection:
@@ -125,9 +138,20 @@ class Kernel(CPUDispatcher):
                 made = self.overloads.get(tuple(normalize_signature(sig)[0]))
                 if made is None:
                     raise
-                text = f"compiled code of {self.py_func.__name__} was not kept: {error}"  # such as a full disk
-                warnings.warn(text, RuntimeWarning, stacklevel=2)
+                _say_once(
+                    error.strerror or str(error), f"compiled code of {self.py_func.__name__} was not kept: {error}"
+                )
                 return made.entry_point
+
+
+def _say_once(reason, text):
+    """Warn, unless it was said already of another kernel, such as that the disk is full."""
+    if reason not in _said:
+        _said.add(reason)
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+
+_said = set()  # reasons why compiled code was not kept
 
 
 class _GarbageCollection:

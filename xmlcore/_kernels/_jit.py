@@ -1,8 +1,6 @@
 """The decorators that compile kernels, and the folder in which compiled code is kept."""
 
 import hashlib
-import os
-import shutil
 import tempfile
 import warnings
 from pathlib import Path
@@ -10,14 +8,15 @@ from pathlib import Path
 import numba
 from numba.core import config
 
-from xmlcore.system import kernel_cache_root, kernel_cache_variable
+from xmlcore._kernels import _caching
+from xmlcore.system import kernel_cache_root, kernel_cache_variable, own_temporary_folder
 
 
 def kernels_version() -> str:
     """Return a hash of all kernel sources and the Numba version.
 
-    Numba's own cache compiles a kernel again only if the kernel's own file changed, not if the file of a function that
-    it calls did. With a cache folder for each hash, compiled code is never out of date.
+    A kernel has to be compiled again when the file of a function that it calls has changed. With a cache folder for
+    each hash, compiled code is never out of date.
     """
     digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
     for path in sorted(Path(__file__).parent.glob("*.py")):
@@ -26,62 +25,57 @@ def kernels_version() -> str:
     return digest.hexdigest()
 
 
-def usable_folder(folder: Path) -> Path | None:
-    """Return the folder for compiled code if files can be written there, else a copy of it; warn if there is none.
+def usable_folders(folder: Path) -> tuple[tuple[Path, ...], Path | None]:
+    """Return the folders from which compiled code is loaded, and the one in which it is kept; warn where that matters.
 
-    A folder that was filled by another user, such as in a container image, is copied to a folder of this user among the
-    temporary files, once: Numba writes to the folder from which it loads.
+    If nothing can be written to the folder, such as that of a container image, code is loaded from it all the same.
+    What is missing there is kept in a folder of this user among the temporary files.
+
+    Returns
+    -------
+    folders : tuple of Path
+        None if code can neither be loaded nor kept.
+    written : Path or None
+        The folder in which code is kept; None if there is none.
     """
     try:
         _make_writable(folder)
-        return folder
+        return (folder,), folder
     except OSError as error:
         problem = error
     try:
-        if any(folder.glob("**/*.nbi")):  # Numba's lists of what is compiled
-            return _copy_of_own(folder)
-    except OSError as error:
-        problem = error
-    warnings.warn(
-        f"compiled kernels cannot be kept in {folder} ({problem}): each process compiles them anew; "
-        f"name a writable folder in {kernel_cache_variable()}",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-    return None
+        is_filled = _caching.holds_code(folder)
+    except OSError:
+        is_filled = False
+    try:
+        own = own_temporary_folder() / "kernels" / folder.name
+        _make_writable(own)
+    except OSError:
+        own = None
+    found = tuple(one for one in (folder if is_filled else None, own) if one is not None)
+    if not is_filled:
+        instead = "each process compiles them anew" if own is None else f"they are kept in {own}"
+        warnings.warn(
+            f"compiled kernels cannot be kept in {folder} ({problem}): {instead}; "
+            f"name a writable folder in {kernel_cache_variable()}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return found, own
 
 
 def _make_writable(folder):
-    """Make a folder and raise OSError if no file can be written there; Numba would use another one without a word."""
+    """Make a folder and raise OSError if no file can be written there."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder):
         pass
 
 
-def _copy_of_own(folder) -> Path:
-    """Return a copy of a folder that only this user can write to; it is made unless there is one."""
-    user = os.getuid() if hasattr(os, "getuid") else "user"
-    root = Path(tempfile.gettempdir()) / f"xmlcore-kernels-{user}"
-    root.mkdir(mode=0o700, exist_ok=True)
-    found = root.stat()
-    if hasattr(os, "getuid") and (found.st_uid != user or found.st_mode & 0o022):
-        raise PermissionError(f"{root} belongs to somebody else, or others can write to it")
-    copy = root / folder.name
-    if not copy.is_dir():
-        part = Path(tempfile.mkdtemp(dir=root))
-        shutil.copytree(folder, part, dirs_exist_ok=True)
-        try:
-            part.replace(copy)
-        except OSError:  # another process was quicker
-            shutil.rmtree(part, ignore_errors=True)
-    _make_writable(copy)
-    return copy
-
-
 KERNELS_VERSION = kernels_version()
-_USABLE = usable_folder(kernel_cache_root() / KERNELS_VERSION)
-CACHE_IS_USED = _USABLE is not None
-CACHE_FOLDER = _USABLE or kernel_cache_root() / KERNELS_VERSION
+NAMED_FOLDER = kernel_cache_root() / KERNELS_VERSION  # where code is kept if it can be written to
+FOLDERS, _WRITTEN = usable_folders(NAMED_FOLDER)
+CACHE_IS_USED = bool(FOLDERS)
+CACHE_FOLDER = _WRITTEN or NAMED_FOLDER
 
 # Kernels are compiled by subclasses of parts of Numba that may change. With a version that was not tried, numba.njit
 # takes their place: it makes the same code, but the first compilation takes half as long again.
@@ -101,7 +95,8 @@ def kernel(function=None, **options):
     function : callable
         Called with flat NumPy arrays and scalars.
     **options
-        Options of :func:`numba.njit`, such as ``fastmath``, which is off by default.
+        Options of :func:`numba.njit`, such as ``fastmath``, which is off by default. Division by zero follows NumPy's
+        rules: it gives inf, nan, or 0 for whole numbers. Python's rules would raise, and test each divisor.
 
     Returns
     -------
@@ -114,11 +109,13 @@ def kernel(function=None, **options):
     if config.DISABLE_JIT:
         return function
     if IS_TRIED:
-        options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **options}
+        options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy", **options}
         made = Kernel(function, targetoptions=options, pipeline_class=KernelCompiler)
     else:
-        made = numba.njit(**{"nogil": True, **options})(function)
-    if CACHE_IS_USED:
+        made = numba.njit(**{"nogil": True, "error_model": "numpy", **options})(function)
+    if IS_TRIED and CACHE_IS_USED:
+        made.keep_in(FOLDERS, _WRITTEN)
+    elif _WRITTEN is not None:
         before = config.CACHE_DIR
         config.CACHE_DIR = str(CACHE_FOLDER)  # only for kernels of xmlcore: functions of users keep their folder
         try:

@@ -33,7 +33,7 @@ class LabelNetwork(NamedTuple):
     output_bias: np.ndarray  # (1,)
 
 
-@kernel(error_model="numpy")
+@kernel
 def train_binary(x, order, batch_size, member, schedule, options, state, network):
     """Train a network with one output, in place, by the same steps as a network of all labels.
 
@@ -108,7 +108,7 @@ def with_absent(features, feature_ptr, n_features):
     return extended, ends
 
 
-@kernel(error_model="numpy")
+@kernel
 def gradients(hidden, rows, member, options, state, out_of, output_bias, small):
     """Compute the gradients of one batch of B rows, for H hidden units, and add or write them in place.
 

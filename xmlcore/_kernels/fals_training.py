@@ -3,8 +3,8 @@
 The weights of the first layer are (D, H): one row for each feature. Threads share the work by columns, ``first`` to
 ``stop`` - 1; what a column gets does not depend on how the columns are divided.
 
-Kernels that divide use NumPy's rules for division (``error_model="numpy"``). Python's rules test for 0 before each
-division, which keeps the loops from using vector instructions and made them ten times slower.
+Division follows NumPy's rules, as in all kernels. Python's rules test for 0 before each division, which keeps the loops
+from using vector instructions and made them ten times slower.
 """
 
 import math
@@ -97,7 +97,7 @@ def first_layer(ptr, columns, values, rows, weights, bias, first, stop, out):
                 own[h] += value * weight[h]
 
 
-@kernel(error_model="numpy")
+@kernel
 def catch_up(features, done, step, tail, weights, mean, square, first, stop):
     """Make up for the steps of Adam that were skipped because the weights had no gradient.
 
@@ -133,7 +133,7 @@ def catch_up(features, done, step, tail, weights, mean, square, first, stop):
             v[h] *= shrink_2
 
 
-@kernel(error_model="numpy")
+@kernel
 def sparse_step(features, feature_ptr, entry_rows, entry_values, delta, rate, l2, weights, mean, square, first, stop):
     """Make one step of Adam on the weights of the features that some row of a batch has.
 
@@ -172,7 +172,7 @@ def sparse_step(features, feature_ptr, entry_rows, entry_values, delta, rate, l2
             w[h] -= size * m[h] / (np.sqrt(v[h]) + epsilon)
 
 
-@kernel(error_model="numpy")
+@kernel
 def dense_step(gradient, rate, l2, weights, mean, square):
     """Make one step of Adam on all weights; the arrays, see :func:`catch_up`, have the shape (n, m)."""
     kind = weights.dtype.type

@@ -71,7 +71,7 @@ def meet_row(node, i, state, M):
     return norm
 
 
-@kernel(error_model="numpy", forceinline=True, _nrt=False)  # no check for zero divisors: those are at least TINY
+@inlined
 def learn(node, i, child, target, rate, state, settings):
     """Update the regressor of a child on row i; return its margin after the update.
 
@@ -169,7 +169,7 @@ def scaled_norms(node, state, norms):
             norms[i] += np.float64(state.ratio[t]) * np.float64(state.ratio[t])
 
 
-@kernel(error_model="numpy")
+@kernel
 def train_node(node, settings, seed, number, trace, stop):
     """Train the regressors of a node (algorithm 4 of the paper).
 
