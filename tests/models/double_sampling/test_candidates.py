@@ -166,6 +166,6 @@ def test_each_cross_fitted_tree_is_trained_without_the_rows_of_its_fold(monkeypa
 
 
 def test_the_feature_of_the_label_tree_needs_two_training_rows():
-    Y = [[0, 1]]
+    Y = [{0, 1}]
     with pytest.raises(ValueError, match="at least two training rows"):
         DoubleSampling.preset("paper", candidates_from="plt", features="extended").fit([[1.0, 2.0]], Y)

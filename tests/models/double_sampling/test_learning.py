@@ -56,7 +56,7 @@ def test_classes_of_one_row_are_not_compared_with_each_other(adversaries, monkey
 
 def test_classes_that_all_rows_share_leave_nothing_to_learn():
     with pytest.raises(ValueError, match="another label of the same row"):
-        DoubleSampling.preset("paper").fit([[1.0, 2.0], [2.0, 1.0]], [[0, 1], [0, 1]])
+        DoubleSampling.preset("paper").fit([[1.0, 2.0], [2.0, 1.0]], [{0, 1}, {0, 1}])
 
 
 def test_pairs_of_candidates_leave_the_example_out_of_its_class(monkeypatch):

@@ -1,10 +1,14 @@
 """DoubleSampling: rank nearby classes by a linear function of (row, class) features, learnt from sampled pairs."""
 
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.arrays import columns_of, in_columns, read_only
-from xmlcore.models.base import MultiLabelModel
+from xmlcore.label_names import read_label_names, read_more_labels
+from xmlcore.models.base import MultiLabelModel, labels_given
 from xmlcore.models.double_sampling import saving
 from xmlcore.models.double_sampling.candidates import CrossFitted, TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.classes import ClassTerms
@@ -14,9 +18,11 @@ from xmlcore.models.double_sampling.learning import learn, make_pairs
 from xmlcore.models.double_sampling.parameters import PARAMETERS, PRESETS
 from xmlcore.models.double_sampling.prediction import BLOCK, Ranker, label_matrix, softmax
 from xmlcore.models.double_sampling.sampling import CROSS, TREE, TrainingRows, draw_sample, stream_seed
+from xmlcore.models.double_sampling.updating import learn_more
 from xmlcore.parameters import described
-from xmlcore.progress import Progress, part_of, silent
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
+from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
 from xmlcore.validation import check_count, check_threshold, csr_parts, feature_names
 
 MOST_RANKED = 1 << 21  # largest number of (row, candidate) pairs that are ranked at a time: they take some 60 MB
@@ -64,6 +70,8 @@ class DoubleSampling(MultiLabelModel):
     sampled_size_ : ndarray of int64, shape (L,)
         The number of copies of examples of each class that f was learnt from.
     n_features_in_, n_labels_ : int
+    label_names_ : list
+        Names of the labels, when the training labels had some.
 
     Notes
     -----
@@ -129,21 +137,21 @@ class DoubleSampling(MultiLabelModel):
 
     def __init__(
         self,
-        examples_per_class=2.0,
-        n_adversarial=10,
-        n_candidates=10,
-        random_state=0,
-        loss="logistic",
-        C=1.0,
-        distance="cosine",
-        weighting="tfidf",
-        leave_one_out=False,
-        negative="refuse",
-        n_jobs=None,
-        features="extended",
-        candidates_from="centroids",
-        adversaries="candidates",
-        balanced=False,
+        examples_per_class: float = 2.0,
+        n_adversarial: int = 10,
+        n_candidates: int = 10,
+        random_state: RandomState = 0,
+        loss: str = "logistic",
+        C: float = 1.0,
+        distance: str = "cosine",
+        weighting: str = "tfidf",
+        leave_one_out: bool = False,
+        negative: str = "refuse",
+        n_jobs: int | None = None,
+        features: str = "extended",
+        candidates_from: str = "centroids",
+        adversaries: str = "candidates",
+        balanced: bool = False,
     ):
         self.examples_per_class = examples_per_class
         self.n_adversarial = n_adversarial
@@ -165,16 +173,27 @@ class DoubleSampling(MultiLabelModel):
         """Return whether negative features are an error and not replaced by 0."""
         return self.negative == "refuse"
 
-    def fit(self, X, Y, progress: Progress = silent) -> "DoubleSampling":
+    def fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+    ) -> Self:
         """Learn the function f that ranks classes, on sampled pairs of the rows of X with the classes Y.
 
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
             Counts, or other amounts of at least 0.
-        Y : sparse or dense binary, shape (N, L), lists of class ids, or one class id per row, shape (N,)
-        progress : callable, optional
+        Y : sparse or dense binary, shape (N, L), lists of class ids or of names, or one for each row, shape (N,)
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (L,), optional
+            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
 
         Returns
         -------
@@ -191,13 +210,15 @@ class DoubleSampling(MultiLabelModel):
         UserWarning
             When rows without labels are left out, or negative values are replaced by 0.
         """
+        progress = to_progress(progress)
         self._check_params()
+        Y, label_names = read_label_names(labels_given(Y, y), label_names, one_each=True)
         names = feature_names(X)
         X, Y, n_unlabelled = check_training_rows(X, Y, self.negative)
         classes = ClassTerms.of(X, Y, self.n_jobs, progress)
         if np.count_nonzero(classes.class_size) < 2:
             raise ValueError("all rows of Y have the same label, so there is one class: at least two labels are needed")
-        entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
+        entropy = self._entropy()
         x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, X.shape[1]))
         data = TrainingRows.of(self, x, Y, classes)
         tree = None
@@ -221,9 +242,79 @@ class DoubleSampling(MultiLabelModel):
         }
         self._set_fitted(classes, data.index, data.more, tree, function, sampled_size, values)
         self._keep_feature_names(names)
+        self._keep_label_names(label_names)
         return self
 
-    def candidates(self, X, n: int | None = None, progress: Progress = silent) -> np.ndarray:
+    def partial_fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+        classes: object = None,
+    ) -> Self:
+        """Learn further rows, and new labels, without starting anew.
+
+        The sums of the labels become those of all rows: up to rounding, they are the same as if the model had been
+        fitted to all rows. f becomes the mean of the present one and of one learnt on pairs of the new rows, each
+        counted by its number of pairs; where the new rows give no pair, f stays. Features that no earlier row had are
+        learnt, too.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+            New rows, with the features of the first fit.
+        Y : sparse or dense binary, shape (n, K), lists of class ids or of names, or one for each row, shape (n,)
+            New labels have the ids from ``n_labels_`` on, or names that the model does not have yet. A matrix has
+            columns for all labels of the model, and for new ones after them.
+        progress : callable or "bar", optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (K,), optional
+            The names of the model's labels, and after them those of new labels: needed where a matrix or ids have new
+            labels and the model has names.
+        classes : object
+            Not used, as each call may bring new labels; scikit-learn's tools pass it.
+
+        Returns
+        -------
+        DoubleSampling
+            The model; fitted to these rows if it was not fitted. If the work is stopped or fails, the model stays as it
+            was.
+
+        Raises
+        ------
+        ValueError, TypeError
+            The data do not fit the model; the model was fitted with ``candidates_from="plt"``, whose label tree cannot
+            learn further rows; or ``distance``, ``weighting`` or ``features`` were changed after ``fit``.
+
+        Warns
+        -----
+        UserWarning
+            When rows without labels are left out, or negative values are replaced by 0.
+        """
+        progress = to_progress(progress)
+        if not self.__sklearn_is_fitted__():
+            named = {} if label_names is None else {"label_names": label_names}
+            return self.fit(X, labels_given(Y, y), progress, **named)
+        self._check_params()
+        if self.ranker_.tree is not None or self.candidates_from == "plt":
+            raise ValueError(
+                "a label tree cannot learn further rows: fit the model to all rows, or with candidates_from='centroids'"
+            )
+        if self.fitted_with_ != (self.distance, self.weighting, self.features):
+            raise ValueError("distance, weighting or features were changed after fit: fit the model to all rows")
+        self._check_input(X)
+        names = getattr(self, "label_names_", None)
+        Y, names = read_more_labels(labels_given(Y, y), self.n_labels_, names, label_names, one_each=True)
+        X, Y, n_unlabelled = check_training_rows(X, Y, self.negative)
+        self._set_fitted(*learn_more(self, X, Y, n_unlabelled, self._entropy(), progress))
+        self._keep_label_names(names)
+        return self
+
+    def candidates(self, X: Matrix, n: int | None = None, progress: ProgressLike = silent) -> np.ndarray:
         """Return the classes that a prediction ranks, from those that have training rows.
 
         Parameters
@@ -231,7 +322,7 @@ class DoubleSampling(MultiLabelModel):
         X : sparse or dense, shape (n_rows, D)
         n : int, optional
             How many; ``n_candidates`` when None, and never more than there are.
-        progress : callable, optional
+        progress : callable or "bar", optional
 
         Returns
         -------
@@ -239,10 +330,13 @@ class DoubleSampling(MultiLabelModel):
             The classes of the nearest centroids, nearest first, or with ``candidates_from="plt"`` the most probable
             classes, most probable first; the smaller id first among equals.
         """
+        progress = to_progress(progress)
         x = self._rows(self._check_input(X))
         return self.ranker_.candidates(x, self._n_candidates(n), self.n_jobs, progress)
 
-    def predict_topk(self, X, k: int = 5, progress: Progress = silent, *, n_candidates: int | None = None) -> Ranking:
+    def predict_topk(
+        self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, n_candidates: int | None = None
+    ) -> Ranking:
         """Return the k best candidates of each row, ranked by the learnt function f.
 
         Parameters
@@ -250,7 +344,7 @@ class DoubleSampling(MultiLabelModel):
         X : sparse or dense, shape (n, D)
         k : int
             May exceed the number of candidates: rows are padded with label -1 and score 0.
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`.
         n_candidates : int, optional
             Predict with another q; this needs no training.
@@ -260,6 +354,7 @@ class DoubleSampling(MultiLabelModel):
         Ranking
             Scores are the values of :meth:`predict_proba`. Classes of equal f are ordered by their ids.
         """
+        progress = to_progress(progress)
         k = check_count(k, "k")
         x, q = self._rows(self._check_input(X)), self._n_candidates(n_candidates)
         n, width = x[0].size - 1, min(k, q)
@@ -272,7 +367,7 @@ class DoubleSampling(MultiLabelModel):
             best[first:last, :width], scores[first:last, :width] = labels[:, :width], softmax(f)[:, :width]
         return Ranking(best, scores)
 
-    def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
         """Divide each row among its candidates in proportion to exp(f), where f is the learnt function that ranks them.
 
         With the logistic loss, 1 / (1 + exp(f' - f)) is the model's probability that one class rather than another is
@@ -298,25 +393,26 @@ class DoubleSampling(MultiLabelModel):
         shares[shares < threshold] = 0.0
         return label_matrix(labels, shares, self.n_labels_)
 
-    def predict(self, X) -> sp.csr_array:
+    def predict(self, X: Matrix, threshold: float | None = None) -> sp.csr_array:
         """Predict the classes of rows.
 
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
+        threshold : float in [0, 1], optional
+            The classes are returned that have at least this share of :meth:`predict_proba`. None: the best candidate
+            of each row when each training row had one class, else the class, if any, that has at least half.
 
         Returns
         -------
         scipy.sparse.csr_array of bool, shape (n, L)
-            The best candidate of each row when each training row had one class; else the class, if any, that has at
-            least half of :meth:`predict_proba`.
         """
-        if not self.__sklearn_is_fitted__() or not self.multiclass_:
-            return super().predict(X)
+        if threshold is not None or not self.__sklearn_is_fitted__() or not self.multiclass_:
+            return super().predict(X, 0.5 if threshold is None else threshold)
         labels = self.predict_topk(X, 1).labels
         return label_matrix(labels, np.ones(labels.shape, bool), self.n_labels_)
 
-    def pair_features(self, X, classes) -> np.ndarray:
+    def pair_features(self, X: Matrix, classes: npt.ArrayLike) -> np.ndarray:
         """Compute the features of each row with some classes.
 
         Parameters
@@ -340,7 +436,7 @@ class DoubleSampling(MultiLabelModel):
         classes = check_class_ids(classes, x[0].size - 1, self.n_labels_)
         return self.ranker_.features(x, classes, self.n_jobs)
 
-    def size(self) -> dict:
+    def size(self) -> dict[str, Any]:
         """Return the size of the fitted model.
 
         Returns

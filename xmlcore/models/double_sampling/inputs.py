@@ -48,7 +48,7 @@ def check_training_rows(X, Y, negative: str) -> tuple[sp.csr_array, sp.csr_array
         warnings.warn(
             f"{n_unlabelled:,} of {X.shape[0]:,} training rows have no label and are left out",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         X, Y = X[labelled], Y[labelled]
     return X, Y, n_unlabelled
@@ -111,7 +111,7 @@ def _check_amounts(X, negative):
             f"Negative values in data: {message}. This model needs amounts, such as counts of words. Scale each "
             "feature to start at 0, or, when negative values are noise, set negative='zero'"
         )
-    warnings.warn(f"{message}: negative values are taken as 0", UserWarning, stacklevel=4)
+    warnings.warn(f"{message}: negative values are taken as 0", UserWarning, stacklevel=5)
     return without_negative(X)
 
 

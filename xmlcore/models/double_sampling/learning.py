@@ -8,12 +8,13 @@ from xmlcore._kernels import ds_pairs as kernels
 from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.sampling import (
     BLOCK,
+    NoExampleError,
     Sample,
     TrainingRows,
     classes_of_the_same_row,
     leaves_out,
 )
-from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.parallel import one_blas_thread, row_blocks, run_tasks
 from xmlcore.progress import Progress, silent
 
 MAX_ITER = 1000  # largest number of iterations of scikit-learn's solvers
@@ -49,16 +50,24 @@ def make_pairs(params, data: TrainingRows, sample: Sample, progress: Progress = 
 
     Raises
     ------
-    ValueError
+    NoExampleError
         No pair is left.
+    ValueError
+        Values of X are so large or small that the features of pairs are not finite.
     """
     pairs, signs = pair_differences(params, data, sample, progress)
+    if pairs.size and not np.isfinite(pairs.min() + pairs.max()):
+        values = data.x[2][data.x[2] > 0]
+        raise ValueError(
+            f"X has values from {values.min():.4g} to {values.max():.4g}: sums of them, and quotients of the sums, are "
+            "not finite. Give counts, or weights such as tf-idf, in a unit in which most values are near 1"
+        )
     also_correct = classes_of_the_same_row(sample, data.Y)
     if also_correct is None:
         return pairs, signs, sample
     pairs, signs = pairs[~also_correct.ravel()], signs[~also_correct.ravel()]
     if signs.size == 0:
-        raise ValueError(
+        raise NoExampleError(
             "every label drawn against an example is another label of the same row: make n_adversarial larger, "
             "or leave out the labels that all rows have"
         )
@@ -107,8 +116,11 @@ def learn(params, pairs, signs) -> LinearFunction:
     if (signs == signs[0]).all():  # scikit-learn needs both signs: add each pair's negative, both with weight 1/2
         Z, target = np.concatenate([pairs, -pairs]), np.concatenate([signs, -signs])
         share = np.full(target.size, 0.5)
-    w = _learner(params).fit(Z, target, sample_weight=share).coef_[0].astype(np.float64)
-    return LinearFunction(w / scale, scale, float(np.mean(signs * (pairs @ w) <= 0)))
+    learner = _learner(params)
+    with one_blas_thread():
+        w = learner.fit(Z, target, sample_weight=share).coef_[0].astype(np.float64)
+        risk = float(np.mean(signs * (pairs @ w) <= 0))
+    return LinearFunction(w / scale, scale, risk)
 
 
 def _learner(params):

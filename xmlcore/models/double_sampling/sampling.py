@@ -19,6 +19,10 @@ COPIES, DRAWS, TREE, CROSS = 1, 2, 3, 4
 BLOCK = 1024  # number of examples per task
 
 
+class NoExampleError(ValueError):
+    """No example, or no pair, is left to learn the ranking function from."""
+
+
 class Sample(NamedTuple):
     """The examples and adversaries that were drawn: M copies of examples, kappa adversaries each."""
 
@@ -80,7 +84,7 @@ def draw_sample(params, data: TrainingRows, entropy: int, progress: Progress = s
 
     Raises
     ------
-    ValueError
+    NoExampleError
         No example is drawn; or, with adversaries from the candidates, no example has its class among its candidates.
     """
     copies = draw_copies(params, data.Y, data.class_size, entropy)
@@ -100,7 +104,7 @@ def draw_copies(params, Y, class_size, entropy: int) -> np.ndarray:
     copies = np.zeros(labels.size, np.int64)
     size = np.maximum(class_size, 1)
     if not params.balanced:
-        size = np.full(class_size.size, labels.size / np.count_nonzero(class_size))
+        size = np.full(class_size.size, class_size.sum() / np.count_nonzero(class_size))
     expected, seed = params.examples_per_class / size, stream_seed(entropy, COPIES)
 
     def one_block(block):
@@ -113,7 +117,7 @@ def draw_copies(params, Y, class_size, entropy: int) -> np.ndarray:
         copies[class_size[labels] == 1] = 0
     if not copies.any():
         cause = "adversaries='candidates'" if params.adversaries == "candidates" else "leave_one_out"
-        raise ValueError(
+        raise NoExampleError(
             f"no example was drawn with examples_per_class={params.examples_per_class}"
             + (f" and {cause}, which needs labels of two rows" if leaves_out(params) else "")
             + (": make it larger" if class_size.max() > 1 else ': use DoubleSampling.preset("paper")')
@@ -160,7 +164,7 @@ def _against_candidates(params, data, copies, entropy, progress) -> Sample:
         others, kept = _probable_others(params, data, rows, classes, q)
     rows, classes, others = rows[kept], classes[kept], others[kept]
     if rows.size == 0:
-        raise ValueError(
+        raise NoExampleError(
             f"no example has its own label among its {q} candidates after it was taken out of the label's rows: raise "
             "n_candidates or examples_per_class, or set adversaries='random'"
         )

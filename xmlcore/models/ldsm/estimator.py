@@ -1,6 +1,7 @@
 """LdSM: log-depth streaming multi-label decision trees."""
 
 import warnings
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,7 +10,8 @@ from xmlcore._kernels.ldsm_reaching import Rows
 from xmlcore._kernels.ldsm_rows import TrainingRows
 from xmlcore._kernels.ldsm_shares import best_labels
 from xmlcore.arrays import by_frequency, columns_of, in_columns, read_only
-from xmlcore.models.base import MultiLabelModel
+from xmlcore.label_names import read_label_names, read_more_labels
+from xmlcore.models.base import MultiLabelModel, labels_given
 from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone
 from xmlcore.models.ldsm.parameters import PARAMETERS, PRESETS
 from xmlcore.models.ldsm.prediction import Scorer, prediction_blocks
@@ -17,11 +19,13 @@ from xmlcore.models.ldsm.progress import Growth
 from xmlcore.models.ldsm.reranking import label_means
 from xmlcore.models.ldsm.saving import Fitted, fitted_from, state_of
 from xmlcore.models.ldsm.trees import Leaves, join_trees, public_tree
+from xmlcore.models.ldsm.updating import learn_more
 from xmlcore.parallel import run_tasks
 from xmlcore.parameters import described
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.system import effective_jobs
+from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
@@ -57,6 +61,8 @@ class LdSM(MultiLabelModel):
     Attributes
     ----------
     n_features_in_, n_labels_ : int
+    label_names_ : list
+        Names of the labels, when the training labels had some.
     optimizer_ : str
         The optimizer that was used: "nag" or "sgd".
     trees_ : list of LdSMTree
@@ -100,22 +106,22 @@ class LdSM(MultiLabelModel):
 
     def __init__(
         self,
-        arity=2,
-        max_nodes=1000,
-        n_epochs=5,
-        learning_rate=0.1,
-        integrity_weight=2.0,
-        multiway_weight=1.0,
-        n_estimators=20,
-        optimizer="auto",
-        random_state=0,
-        n_jobs=None,
-        rerank_beta=1.0,
-        rerank_gamma=1e-4,
-        rerank_space="raw",
-        min_error=0.3,
-        weight_decay=0.0,
-        n_attempts=5,
+        arity: int = 2,
+        max_nodes: int = 1000,
+        n_epochs: int = 5,
+        learning_rate: float = 0.1,
+        integrity_weight: float = 2.0,
+        multiway_weight: float = 1.0,
+        n_estimators: int = 20,
+        optimizer: str = "auto",
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+        rerank_beta: float = 1.0,
+        rerank_gamma: float = 1e-4,
+        rerank_space: str = "raw",
+        min_error: float = 0.3,
+        weight_decay: float = 0.0,
+        n_attempts: int = 5,
     ):
         self.arity = arity
         self.max_nodes = max_nodes
@@ -134,17 +140,28 @@ class LdSM(MultiLabelModel):
         self.weight_decay = weight_decay
         self.n_attempts = n_attempts
 
-    def fit(self, X, Y, progress: Progress = silent) -> "LdSM":
+    def fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+    ) -> Self:
         """Grow the trees on the rows of X with the labels Y.
 
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids
-        progress : callable, optional
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the training, at the latest after the
             epoch that a node is in. Several threads call it, one at a time: those that grow trees (with one thread,
             that is the one that called ``fit``), and one that reports while a single node takes long.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (L,), optional
+            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
 
         Returns
         -------
@@ -161,7 +178,9 @@ class LdSM(MultiLabelModel):
         UserWarning
             When rows without labels were left out; when many rows are in leaves whose split was undone.
         """
+        progress = to_progress(progress)
         self._check_params()
+        Y, label_names = read_label_names(labels_given(Y, y), label_names)
         names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
@@ -182,11 +201,82 @@ class LdSM(MultiLabelModel):
         parts = [tree.parts() for tree in trees]
         self._set_fitted(Fitted(parts, means, rerank, feature_of_column, n_features, n_labels, optimizer, n_unlabelled))
         self._keep_feature_names(names)
+        self._keep_label_names(label_names)
         warn_of_undone(trees, self.n_attempts, self.integrity_weight)
         return self
 
+    def partial_fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+        classes: object = None,
+    ) -> Self:
+        """Learn further rows, and new labels, without starting anew.
+
+        The rows are sent down the trees, and counted, with their labels, in each node that they reach. The trees keep
+        their nodes and regressors: a leaf could only be split with all rows that reached it, and the model has counts
+        of them but not the rows. So this is for rows that are few beside those of ``fit``, or like them; fit the model
+        anew when the rows have doubled, or when many labels are new. Features that no row of ``fit`` had are used by
+        re-ranking only.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+            New rows, with the features of the first fit.
+        Y : sparse or dense binary, shape (n, K), or lists of label ids or of names
+            New labels have the ids from ``n_labels_`` on, or names that the model does not have yet. A matrix has
+            columns for all labels of the model, and for new ones after them.
+        progress : callable or "bar", optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (K,), optional
+            The names of the model's labels, and after them those of new labels: needed where a matrix or ids have new
+            labels and the model has names.
+        classes : object
+            Not used, as each call may bring new labels; scikit-learn's tools pass it.
+
+        Returns
+        -------
+        LdSM
+            The model; fitted to these rows if it was not fitted. If the work is stopped or fails, the model stays as it
+            was.
+
+        Raises
+        ------
+        ValueError, TypeError
+            The data do not fit the model; or the model was fitted with ``rerank_space="idf"``, whose means cannot learn
+            further rows.
+
+        Warns
+        -----
+        UserWarning
+            When rows without labels were left out.
+        """
+        progress = to_progress(progress)
+        if not self.__sklearn_is_fitted__():
+            named = {} if label_names is None else {"label_names": label_names}
+            return self.fit(X, labels_given(Y, y), progress, **named)
+        X = self._check_input(X)
+        names = getattr(self, "label_names_", None)
+        Y, names = read_more_labels(labels_given(Y, y), self.n_labels_, names, label_names)
+        Y = check_labels(Y, n_rows=X.shape[0])
+        X, Y, n_unlabelled = _labelled_rows(X, Y)
+        self._set_fitted(learn_more(self, X, Y, n_unlabelled, progress))
+        self._keep_label_names(names)
+        return self
+
     def predict_topk(
-        self, X, k: int = 5, progress: Progress = silent, *, n_trees: int | None = None, max_nodes: int | None = None
+        self,
+        X: Matrix,
+        k: int = 5,
+        progress: ProgressLike = silent,
+        *,
+        n_trees: int | None = None,
+        max_nodes: int | None = None,
     ) -> Ranking:
         """Return the k labels of the largest share in the leaves that a row reaches.
 
@@ -195,7 +285,7 @@ class LdSM(MultiLabelModel):
         X : sparse or dense, shape (n, D)
         k : int
             May exceed the labels found: rows are padded with label -1 and score 0.
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`.
         n_trees, max_nodes : int, optional
             Predict as a model of the first trees, or of smaller trees, would. Nothing is trained for it.
@@ -206,6 +296,7 @@ class LdSM(MultiLabelModel):
             Mean shares as scores, over the leaves of a tree, then over trees; mixed with nearness when
             ``rerank_beta`` is below 1. Equal scores are ranked by label id.
         """
+        progress = to_progress(progress)
         k = check_count(k, "k")
         X = self._check_input(X)
         x, scorer, width = csr_parts(X), self._scorer(n_trees, max_nodes), min(k, self.n_labels_)
@@ -225,7 +316,7 @@ class LdSM(MultiLabelModel):
         run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
         return Ranking(labels, scores)
 
-    def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
         """Return the probabilities of labels, where they reach a threshold.
 
         A label's probability is the share of a leaf's training rows that have it, averaged over the leaves of a tree
@@ -263,7 +354,7 @@ class LdSM(MultiLabelModel):
             return sp.csr_array((0, self.n_labels_), dtype=np.float32)
         return sp.csr_array(sp.vstack(parts, format="csr"))
 
-    def apply(self, X, n_trees: int | None = None, max_nodes: int | None = None) -> Leaves:
+    def apply(self, X: Matrix, n_trees: int | None = None, max_nodes: int | None = None) -> Leaves:
         """Return the leaves that rows reach.
 
         Parameters
@@ -282,7 +373,7 @@ class LdSM(MultiLabelModel):
         tree = np.repeat(np.repeat(np.arange(scorer.n_trees), X.shape[0]), np.diff(ptr))
         return Leaves(X.shape[0], scorer.n_trees, ptr, leaves - self.forest_.root[tree])
 
-    def in_columns(self, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def in_columns(self, X: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Express rows in the model's columns: the features that occurred in training, numbered by frequency.
 
         Parameters
@@ -303,7 +394,7 @@ class LdSM(MultiLabelModel):
         indptr, indices, _ = csr_parts(X)
         return in_columns((indptr, indices, np.arange(indices.size)), self._columns)
 
-    def size(self) -> dict:
+    def size(self) -> dict[str, Any]:
         """Return the size of the fitted model.
 
         Returns
@@ -340,7 +431,7 @@ class LdSM(MultiLabelModel):
 
     def _seeds(self, count):
         """Return ``count`` seeds, one for each tree."""
-        entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
+        entropy = self._entropy()
         return [int(np.random.SeedSequence([entropy, t]).generate_state(1, np.uint32)[0]) for t in range(count)]
 
     def _set_fitted(self, fitted: Fitted):
@@ -397,7 +488,7 @@ def _labelled_rows(X, Y):
         warnings.warn(
             f"{n_unlabelled:,} of {X.shape[0]:,} training rows have no label and are left out",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         X, Y = X[labelled], Y[labelled]
     return X, Y, n_unlabelled

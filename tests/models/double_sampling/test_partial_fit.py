@@ -1,0 +1,149 @@
+"""Double sampling learns further rows: its sums become those of all rows, and new labels and features are found."""
+
+import copy
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import DoubleSampling, load_model
+from xmlcore.models.double_sampling.classes import ClassTerms
+from xmlcore.models.double_sampling.updating import added_classes
+from xmlcore.progress import Cancelled, silent
+
+SUMS = ("feature_of_column_", "document_counts_", "class_size_")
+
+
+def problem(n=300, n_labels=12, seed=0, several=False):
+    """Counts whose label has three words of its own, and labels; the last label and word are rare."""
+    rng = np.random.default_rng(seed)
+    Y = np.eye(n_labels, dtype=bool)[rng.permutation(np.arange(n) % n_labels)]
+    if several:
+        Y |= rng.random(Y.shape) < 0.1
+    X = rng.poisson(0.1, (n, 3 * n_labels + 5)) + rng.poisson(np.repeat(Y, 3, axis=1) @ np.eye(36, 41))
+    return sp.csr_array(X.astype(np.float32)), sp.csr_array(Y)
+
+
+def parts(X, Y, n_first):
+    return (X[:n_first], Y[:n_first]), (X[n_first:], Y[n_first:])
+
+
+def assert_same_sums(found, expected):
+    for name in SUMS:
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    for name in ("ptr", "classes", "sums", "weight", "square"):
+        np.testing.assert_array_equal(getattr(found.ranker_.index, name), getattr(expected.ranker_.index, name))
+    assert found.n_rows_ == expected.n_rows_ and found.multiclass_ == expected.multiclass_
+
+
+def test_the_sums_of_labels_are_those_of_all_rows():
+    X, Y = problem()
+    first, more = parts(X, Y, 250)
+    model = DoubleSampling().fit(*first).partial_fit(*more)
+    assert_same_sums(model, DoubleSampling().fit(X, Y))
+    assert model.n_pairs_ > DoubleSampling().fit(*first).n_pairs_
+
+
+def test_sums_of_rows_with_several_labels_are_those_of_all_rows_in_some_order():
+    X, Y = problem(several=True)
+    (Xa, Ya), (Xb, Yb) = parts(X, Y, 200)
+    found = added_classes(ClassTerms.of(Xa, Ya, 1, silent), ClassTerms.of(Xb, Yb, 1, silent))
+    expected = ClassTerms.of(X, Y, 1, silent)
+
+    def dense(terms):
+        sums = np.zeros((X.shape[1], Y.shape[1]))
+        columns = np.repeat(terms.feature_of_column, np.diff(terms.ptr))
+        sums[columns, terms.classes] = terms.sums
+        counts = np.zeros(X.shape[1], np.int64)
+        counts[terms.feature_of_column] = terms.document_counts
+        return sums, counts, terms.class_size
+
+    for a, b in zip(dense(found), dense(expected)):
+        np.testing.assert_array_equal(a, b)
+    assert (np.diff(found.document_counts) <= 0).all() and found.n_rows == 300
+
+
+def test_new_labels_and_new_features_are_learnt():
+    X, Y = problem()
+    last = Y.toarray()[:, -1]
+    old, new = sp.csr_array(X[~last]), sp.csr_array(X[last])
+    cut = sp.csr_array(old.multiply(np.arange(41) < 33))  # the words of the last label are unknown
+    model = DoubleSampling().fit(cut, Y[~last][:, :-1])
+    assert model.n_labels_ == 11
+    model.partial_fit(new, [[11]] * int(last.sum()))
+    assert model.n_labels_ == 12 and (model.predict_topk(new, 1).labels == 11).mean() > 0.9
+    assert set(range(33, 36)) <= set(model.feature_of_column_.tolist())
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_the_same_seed_gives_the_same_model_also_after_saving(tmp_path, n_jobs):
+    X, Y = problem()
+    first, more = parts(X, Y, 250)
+    expected = DoubleSampling(n_jobs=2).fit(*first)
+    loaded = load_model(expected.save(tmp_path / "m")).set_params(n_jobs=n_jobs).partial_fit(*more)
+    expected.partial_fit(*more)
+    for name in ("weights_", "feature_scale_", "sampled_size_"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(expected, name))
+    np.testing.assert_array_equal(loaded.predict_topk(X).scores, expected.predict_topk(X).scores)
+
+
+def test_rows_learnt_one_by_one_rank_as_all_at_once():
+    X, Y = problem(200)
+    model = DoubleSampling().fit(X[:100], Y[:100])
+    for i in range(100, 200, 10):
+        model.partial_fit(X[i : i + 10], Y[i : i + 10])
+    all_at_once = DoubleSampling().fit(X, Y)
+    assert_same_sums(model, all_at_once)
+    new, true = problem(200, seed=1)
+    assert model.score(new, true) > all_at_once.score(new, true) - 0.02
+
+
+def test_a_row_that_gives_no_pair_changes_the_sums_and_not_f():
+    X, Y = problem()
+    model = DoubleSampling(examples_per_class=0.5).fit(X, Y)
+    weights = model.weights_
+    model.partial_fit(X[:1], Y[:1])
+    np.testing.assert_array_equal(model.weights_, weights)
+    assert model.n_rows_ == 301
+
+
+def test_an_interrupted_call_leaves_the_model_as_it_was():
+    X, Y = problem()
+    model = DoubleSampling().fit(X, Y)
+    before = {name: copy.deepcopy(value) for name, value in vars(model).items() if name in (*SUMS, "weights_")}
+
+    wider = sp.csr_array((Y.data, Y.indices, Y.indptr), (300, 20))
+
+    def stop_at(phase):
+        def progress(found, fraction, detail=""):
+            if found == phase:
+                raise Cancelled
+
+        return progress
+
+    for phase in ("Adding up labels", "Finding adversaries", "Features of pairs", "Learning f"):
+        with pytest.raises(Cancelled):
+            model.partial_fit(X, wider, stop_at(phase))
+        for name, value in before.items():
+            np.testing.assert_array_equal(getattr(model, name), value)
+        assert model.n_labels_ == 12
+
+
+def test_a_model_that_is_not_fitted_is_fitted():
+    X, Y = problem()
+    found = DoubleSampling().partial_fit(X, y=Y, classes=np.arange(12))
+    np.testing.assert_array_equal(found.weights_, DoubleSampling().fit(X, Y).weights_)
+
+
+def test_what_cannot_be_learnt_in_addition_is_refused():
+    X, Y = problem()
+    model = DoubleSampling().fit(X, Y)
+    with pytest.raises(ValueError, match="Y has 5 labels, but the model has 12"):
+        model.partial_fit(X, Y[:, :5])
+    with pytest.raises(ValueError, match="41 features"):
+        model.partial_fit(X[:, :5], Y)
+    with pytest.raises(ValueError, match="changed after fit: fit the model to all rows"):
+        model.set_params(weighting="counts").partial_fit(X, Y)
+    tree = DoubleSampling(candidates_from="plt").fit(X, Y)
+    with pytest.raises(ValueError, match="a label tree cannot learn further rows"):
+        tree.partial_fit(X, Y)
