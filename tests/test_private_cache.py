@@ -98,3 +98,61 @@ def test_the_group_that_only_has_the_owner_may_write(monkeypatch):
     monkeypatch.setattr(grp, "getgrgid", lambda gid: SimpleNamespace(gr_name="staff", gr_mem=["eve"]))
     with pytest.raises(UnsafeCacheError):
         secure_cache()
+
+
+KERNELS = """
+import sys, warnings
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    from xmlcore.system import kernel_cache_root
+    print(kernel_cache_root())
+for one in said:
+    print(one.message)
+"""
+
+
+def kernel_folder(tmp_path, **environ):
+    """Return the folder for compiled kernels in a new process, and what is said about it."""
+    environ = os.environ | {"TMPDIR": str(tmp_path)} | environ
+    done = subprocess.run(
+        [sys.executable, "-c", KERNELS], cwd=PROJECT, env=environ, capture_output=True, text=True, check=True
+    )
+    where, *said = done.stdout.splitlines()
+    return Path(where), "\n".join(said)
+
+
+@pytest.mark.parametrize("inside", [".", "abc", "abc/code.nbc"])
+def test_compiled_code_is_not_read_where_others_can_write(tmp_path, inside):
+    folder = tmp_path / "kernels"
+    (folder / "abc").mkdir(parents=True)
+    (folder / "abc" / "code.nbc").write_bytes(b"code")
+    for path in (folder, folder / "abc", folder / "abc" / "code.nbc"):
+        path.chmod(0o755)
+    assert kernel_folder(tmp_path, XMLCORE_KERNEL_CACHE=str(folder)) == (folder, "")
+    (folder / inside).chmod(0o777)
+    where, said = kernel_folder(tmp_path, XMLCORE_KERNEL_CACHE=str(folder))
+    assert where == tmp_path / f"xmlcore-{os.geteuid()}" / "kernels"
+    assert f"other users can write to {(folder / inside).resolve()}" in said and f"chmod -R go-w {folder}" in said
+
+
+def test_a_cache_folder_that_is_refused_is_not_used_for_compiled_code_either(tmp_path):
+    store.save("runs", KEY, 1)
+    cache_root().chmod(0o777)
+    where, said = kernel_folder(tmp_path, XMLCORE_CACHE=str(cache_root()), XMLCORE_KERNEL_CACHE="")
+    assert where == tmp_path / f"xmlcore-{os.geteuid()}" / "kernels" and "chmod -R go-rwx" in said
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_compiled_code_of_another_user_is_not_read(tmp_path):
+    folder = tmp_path / "kernels"
+    folder.mkdir(mode=0o755)
+    os.chown(folder, 12345, 12345)
+    where, said = kernel_folder(tmp_path, XMLCORE_KERNEL_CACHE=str(folder))
+    assert where != folder and f"other users can write to {folder}" in said
+
+
+def test_a_new_folder_for_compiled_code_is_written_by_its_user_only_whatever_the_umask(tmp_path):
+    source = KERNELS.replace("import sys", "import os; os.umask(0)\nimport sys")
+    environ = os.environ | {"XMLCORE_KERNEL_CACHE": str(tmp_path / "new")}
+    subprocess.run([sys.executable, "-c", source], cwd=PROJECT, env=environ, check=True)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o755

@@ -88,6 +88,16 @@ def test_what_was_used_in_the_last_ten_minutes_stays():
     assert store.make_room(most=0, now=NOW + 3600).count == 1
 
 
+def test_a_disk_that_other_programs_fill_costs_no_result_of_the_last_month(monkeypatch):
+    monkeypatch.setattr("xmlcore.store.limit.free_on_disk", lambda: 0)
+    for number, days in ((1, 1), (2, 29), (3, 31)):
+        made("runs", number, days)
+    assert store.make_room(now=NOW).count == 1 and kept() == {1, 2}
+    assert store.make_room(now=NOW) is None
+    store.set_bound(0)  # now it is what the user wants
+    assert store.make_room(now=NOW).count == 2 and kept() == set()
+
+
 def test_an_input_counts_as_used_when_something_computed_from_it_is():
     data = made("datasets", 1, 90, again=True, inputs={})
     made("runs", 2, 5, inputs={"dataset": data})

@@ -1,8 +1,13 @@
 """The result type of all top-k predictions."""
 
-from typing import NamedTuple
+from collections.abc import Hashable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Ranking(NamedTuple):
@@ -14,7 +19,98 @@ class Ranking(NamedTuple):
         Label ids, padded with -1 where a row has fewer than k.
     scores : ndarray of float32, shape (n, k)
         The labels' scores, largest first in each row, padded with 0.
+
+    Notes
+    -----
+    In NumPy the index -1 is the last element, so ``names[ranking.labels]`` would give the name of the last label where
+    a row has fewer than k labels. :meth:`names` and :meth:`to_frame` do not.
     """
 
     labels: np.ndarray
     scores: np.ndarray
+
+    def names(self, label_names: Sequence[Hashable] | npt.NDArray[Any], missing: object = None) -> np.ndarray:
+        """Return the names of the labels.
+
+        Parameters
+        ----------
+        label_names : sequence, shape (L,)
+            The name of each label, in the order of the ids, such as a model's ``label_names_``, the ``label_names`` of
+            a data set, or the ``classes_`` of scikit-learn's ``MultiLabelBinarizer``.
+        missing : object
+            What stands where a row has fewer than k labels.
+
+        Returns
+        -------
+        ndarray of object, shape (n, k)
+
+        Raises
+        ------
+        ValueError
+            There are fewer names than labels; the message says which label has none.
+        TypeError
+            ``label_names`` is no sequence. A dict and a set are none.
+
+        Examples
+        --------
+        >>> ranking = Ranking(np.array([[1, 0], [0, -1]]), np.array([[0.9, 0.2], [0.7, 0.0]]))
+        >>> ranking.names(["law", "art"]).tolist()
+        [['art', 'law'], ['law', None]]
+        """
+        names = _as_objects(label_names)
+        labels = np.asarray(self.labels)
+        largest = int(labels.max(initial=-1))
+        if largest >= names.size:
+            raise ValueError(f"label_names has {names.size} names, but the ranking has the label {largest}")
+        found = np.full(labels.shape, missing, dtype=object)
+        there = labels >= 0
+        found[there] = names[labels[there]]
+        return found
+
+    def to_frame(
+        self,
+        label_names: Sequence[Hashable] | npt.NDArray[Any] | None = None,
+        row_names: Sequence[Hashable] | npt.NDArray[Any] | None = None,
+    ) -> "pd.DataFrame":
+        """Return the ranking as a table with a line for each label of each row.
+
+        Parameters
+        ----------
+        label_names : sequence, shape (L,), optional
+            As for :meth:`names`.
+        row_names : sequence, shape (n,), optional
+            A name for each row.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``row`` (from 0), ``name`` if there are names of rows, ``rank`` (from 1), ``label`` (the id), ``label_name``
+            if there are names of labels, ``score``. A row without labels has no line.
+
+        Raises
+        ------
+        ValueError
+            There are fewer names than labels, or not as many names as rows.
+        """
+        import pandas as pd
+
+        row, place = np.nonzero(self.labels >= 0)
+        columns = {"row": row}
+        if row_names is not None:
+            if len(row_names) != len(self.labels):
+                raise ValueError(f"row_names has {len(row_names)} names, but the ranking has {len(self.labels)} rows")
+            columns["name"] = _as_objects(row_names)[row]
+        columns |= {"rank": place + 1, "label": self.labels[row, place]}
+        if label_names is not None:
+            columns["label_name"] = self.names(label_names)[row, place]
+        return pd.DataFrame(columns | {"score": self.scores[row, place]})
+
+
+def _as_objects(names) -> np.ndarray:
+    """Return names as an array of object with one dimension, whatever they are: tuples stay tuples."""
+    if isinstance(names, (str, bytes, Mapping, Set)) or not hasattr(names, "__len__"):
+        raise TypeError(f"names must be a list, not {names!r:.60}")
+    found = np.empty(len(names), dtype=object)
+    for i, name in enumerate(names.tolist() if isinstance(names, np.ndarray) else names):
+        found[i] = name
+    return found

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import socket
 import subprocess
@@ -112,16 +113,47 @@ def test_debug_shows_where_an_error_comes_from(files):
 
 def test_the_dashboard_without_its_pages_says_what_to_do(run, tmp_path, monkeypatch):
     monkeypatch.setattr(xmlcore, "__file__", str(tmp_path / "xmlcore" / "__init__.py"))
-    assert "get the project's source code" in run("dashboard", status=2).err
+    assert "install the package with pip" in run("dashboard", status=2).err
 
 
-def test_the_dashboard_runs_streamlit_in_the_checkout(run, monkeypatch):
+@pytest.mark.parametrize("place", [ROOT, "xmlcore/_dashboard"])
+def test_the_dashboard_runs_streamlit_on_the_script_of_the_checkout_or_of_the_package(
+    run, tmp_path, monkeypatch, place
+):
+    if place != ROOT:  # an installed package
+        place = tmp_path / place
+        (place / "pages" / "main").mkdir(parents=True)
+        (place / "app.py").touch()
+        (place / "pages" / "main" / "script.py").touch()
+        monkeypatch.setattr(xmlcore, "__file__", str(tmp_path / "xmlcore" / "__init__.py"))
     called = []
-    monkeypatch.setattr(subprocess, "call", lambda command, cwd: called.append((command, cwd)) or 0)
+    if os.name == "posix":
+        monkeypatch.setattr(os, "execv", lambda program, command: called.append(command) or sys.exit(0))
+    else:
+        monkeypatch.setattr(subprocess, "call", lambda command: called.append(command) or 0)
     run("dashboard", "--port", 8600, "--headless", "--server.address", "0.0.0.0")
-    command, cwd = called[0]
-    assert cwd == ROOT and command[1:5] == ["-m", "streamlit", "run", "app.py"]
-    assert command[5:] == ["--server.port", "8600", "--server.headless", "true", "--server.address", "0.0.0.0"]
+    assert called[0][1:6] == ["-P", "-m", "streamlit", "run", str(place / "app.py")]
+    assert called[0][6:] == ["--server.port", "8600", "--server.headless", "true", "--server.address", "0.0.0.0"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="users without a home folder are those of containers")
+def test_the_dashboard_gives_a_user_without_a_home_folder_one_among_the_temporary_files(run, tmp_path, monkeypatch):
+    def nobody():
+        raise RuntimeError("Could not determine home directory.")
+
+    seen = []
+    monkeypatch.setattr(Path, "home", nobody)
+    monkeypatch.setenv("HOME", "to be restored")
+    monkeypatch.setattr("xmlcore.system.tempfile.gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(os, "execv", lambda program, command: seen.append(dict(os.environ)) or sys.exit(0))
+    run("dashboard", "--headless")
+    assert seen[0]["HOME"] == str(tmp_path / f"xmlcore-{os.geteuid()}") and Path(seen[0]["HOME"]).is_dir()
+    assert seen[0]["XMLCORE_CACHE"] == str(tmp_path / "cache")  # as it was
+
+
+def test_without_streamlit_the_dashboard_says_what_to_install(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "streamlit", None)
+    assert "pip install 'xmlcore[app]'" in run("dashboard", status=2).err
 
 
 def test_warm_up_compiles_with_so_many_processes(run, monkeypatch):

@@ -9,17 +9,21 @@ BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line, and end the process with its exit status.
 
-    0: done. 2: bad input, which is said in one line. 130: interrupted.
+    0: done. 1: click is not installed. 2: bad input, which is said in one line. 130: interrupted.
 
     Parameters
     ----------
     arguments : list of str, optional
         Those of the process by default.
     """
+    from xmlcore.extras import MissingExtraError, require
+
     try:
-        import click
-    except ModuleNotFoundError:
-        sys.exit("xmlcore: the command line needs click: pip install click")
+        require("cli", "click")
+    except MissingExtraError as error:
+        sys.exit(f"xmlcore: {error}")
+    import click
+
     from xmlcore.cli.group import one_line, xmlcore
 
     try:

@@ -1,5 +1,6 @@
 """``xmlcore dashboard``."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 import click
 
 import xmlcore
+from xmlcore.extras import require
+from xmlcore.system import CACHE_VARIABLE, cache_root, own_temporary_folder
 
 
 @click.command("dashboard", context_settings={"ignore_unknown_options": True})
@@ -17,14 +20,42 @@ import xmlcore
 def command(ctx, port, headless, further):
     """Start the dashboard, on this machine only, and open it in the browser.
 
-    It runs from a checkout of the project. Further options are those of `streamlit run`, such as
-    --server.address 0.0.0.0.
+    Further options are those of `streamlit run`, such as --server.address 0.0.0.0.
     """
-    folder = Path(xmlcore.__file__).resolve().parent.parent
-    if not (folder / "app.py").is_file() or not (folder / "pages").is_dir():
-        raise FileNotFoundError(
-            f"the dashboard is not part of the installed package, and {folder} has no app.py: get the project's "
-            "source code, go to its folder, and run: python -m xmlcore dashboard"
-        )
+    require("app", "streamlit")
     given = ["--server.port", str(port), "--server.headless", str(headless).lower(), *further]
-    ctx.exit(subprocess.call([sys.executable, "-m", "streamlit", "run", "app.py", *given], cwd=folder))
+    # -P: files in the folder in which the user is, such as a json.py, are not imported.
+    _have_home()
+    command = [sys.executable, "-P", "-m", "streamlit", "run", str(script()), *given]
+    if os.name == "posix":  # the process becomes the server, so that the server gets the signal that ends a container
+        os.execv(command[0], command)
+    ctx.exit(subprocess.call(command))
+
+
+def _have_home():
+    """Let a user without a home folder, as in a container, have one among the temporary files: Streamlit needs it."""
+    try:
+        Path.home()
+    except RuntimeError:
+        os.environ.setdefault(CACHE_VARIABLE, str(cache_root()))  # says where generated files are kept
+        os.environ["HOME"] = str(own_temporary_folder())
+
+
+def script() -> Path:
+    """Return the dashboard's app.py: of a checkout that the package lies in, or else in the installed package.
+
+    Streamlit reads the settings of the dashboard from the folder ``.streamlit`` beside it.
+
+    Raises
+    ------
+    FileNotFoundError
+        The package was copied without the dashboard.
+    """
+    package = Path(xmlcore.__file__).resolve().parent
+    for folder in (package.parent, package / "_dashboard"):
+        if (folder / "app.py").is_file() and (folder / "pages" / "main" / "script.py").is_file():
+            return folder / "app.py"
+    raise FileNotFoundError(
+        f"the dashboard is neither beside {package} nor in it: install the package with pip, from a wheel or from the "
+        "project's source code"
+    )

@@ -2,14 +2,19 @@
 
 import warnings
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.label_names import labels_of_model
 from xmlcore.models.compiling import turn
 from xmlcore.models.saving import ModelFormatError, write_model
-from xmlcore.parameters import RECOMMENDED, HasParameters, Preset
-from xmlcore.validation import check_features, check_fitted, feature_names
+from xmlcore.parameters import RECOMMENDED, HasParameters, Preset, seed_of
+from xmlcore.progress import ProgressLike, silent
+from xmlcore.ranking import Ranking
+from xmlcore.typing import FilePath, LabelNames, Labels, Matrix
+from xmlcore.validation import check_features, check_fitted, check_unambiguous, feature_names
 
 
 class Estimator(HasParameters):
@@ -24,8 +29,46 @@ class Estimator(HasParameters):
     PRESETS: dict[str, Preset] = {}  # published settings by name, beside the defaults, whose name is "recommended"
     _estimator_type: str | None = None  # scikit-learn 1.5 reads this attribute, later versions read the tags
 
+    n_features_in_: int
+    n_labels_: int
+    feature_names_in_: np.ndarray  # only after a fit to a DataFrame
+    label_names_: list  # only after a fit to labels with names
+
+    def fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+    ) -> Self:
+        """Fit the estimator to rows and their labels.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
+        progress : callable or "bar", optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (L,), optional
+            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
+
+        Returns
+        -------
+        Estimator
+            The estimator. If ``fit`` is stopped or fails, its earlier fitted state is kept.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad parameters or data; the message names them.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method fit")
+
     @classmethod
-    def presets(cls) -> dict[str, dict]:
+    def presets(cls) -> dict[str, dict[str, Any]]:
         """Return the settings that :meth:`preset` knows: the recommended ones (the defaults) and published ones.
 
         Returns
@@ -39,7 +82,7 @@ class Estimator(HasParameters):
         return {RECOMMENDED: recommended} | {name: dict(preset.values) for name, preset in cls.PRESETS.items()}
 
     @classmethod
-    def preset(cls, name: str, **params) -> "Estimator":
+    def preset(cls, name: str, **params: object) -> Self:
         """Return a new estimator with recommended or with published settings.
 
         Parameters
@@ -74,13 +117,13 @@ class Estimator(HasParameters):
 
     def __sklearn_tags__(self):
         """Return the tags by which scikit-learn's tools learn what the estimator accepts."""
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
 
         is_classifier = self._estimator_type == "classifier"
         return Tags(
             estimator_type=self._estimator_type,
             target_tags=TargetTags(required=True, two_d_labels=True, single_output=False),
-            transformer_tags=None,
+            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
             classifier_tags=ClassifierTags(multi_class=False, multi_label=True) if is_classifier else None,
             regressor_tags=None,
             input_tags=InputTags(sparse=True, positive_only=self._refuses_negative()),
@@ -90,6 +133,10 @@ class Estimator(HasParameters):
         """Return whether ``fit`` has been completed; scikit-learn's ``check_is_fitted`` calls this."""
         return hasattr(self, "n_features_in_")
 
+    def _entropy(self) -> int:
+        """Return the number on which all random numbers of a fit depend: the seed, or a new one."""
+        return seed_of(self.random_state)
+
     def _refuses_negative(self) -> bool:
         """Return whether ``fit`` raises ValueError for negative features, as the parameters are set."""
         return False
@@ -98,7 +145,7 @@ class Estimator(HasParameters):
         """Raise NotFittedError if the estimator is not fitted."""
         check_fitted(self)
 
-    def _check_input(self, X) -> sp.csr_array:
+    def _check_input(self, X: Matrix) -> sp.csr_array:
         """Return the rows of X as canonical CSR; raise if the model is not fitted, or X does not fit the model."""
         self._check_fitted()
         self._check_feature_names(X)
@@ -115,6 +162,18 @@ class Estimator(HasParameters):
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = names
+
+    def _keep_label_names(self, names: list | None) -> None:
+        """Set ``label_names_``, or remove it when ``names`` is None; ``fit`` calls this at its end.
+
+        Parameters
+        ----------
+        names : list or None
+            What :func:`xmlcore.label_names.read_label_names` returned for the training labels.
+        """
+        self.__dict__.pop("label_names_", None)
+        if names is not None:
+            self.label_names_ = names
 
     def _check_feature_names(self, X) -> None:
         """Raise ValueError when X has other feature names than the training rows; warn when only one has names."""
@@ -134,6 +193,46 @@ class Estimator(HasParameters):
         elif not np.array_equal(fitted, names):
             raise ValueError(_difference(fitted, names))
 
+    @staticmethod
+    def _param_from_arrays(arrays: dict[str, np.ndarray]):
+        """Return the value of a parameter that was saved as the arrays that its method ``to_arrays`` returned."""
+        raise ModelFormatError("no parameter of this estimator is saved as arrays")
+
+    def _state(self) -> tuple[dict, dict[str, np.ndarray]]:
+        """Return the fitted state: values that JSON can hold, and arrays, by name."""
+        raise NotImplementedError(f"{type(self).__name__} cannot be saved")
+
+    def _restore(self, values: dict, arrays: dict[str, np.ndarray]) -> None:
+        """Set the fitted state that ``_state`` returned; raise ModelFormatError when its parts do not fit together."""
+        raise NotImplementedError(f"{type(self).__name__} cannot be loaded")
+
+    def save(self, path: FilePath) -> Path:
+        """Write the fitted estimator to a folder, from which :func:`xmlcore.load_model` reads it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The folder. It is created, or replaced when it holds a saved model and nothing else. The model is written
+            beside it and moved there when it is complete.
+
+        Returns
+        -------
+        pathlib.Path
+            The folder: ``params.json`` and ``arrays.npz``.
+
+        Raises
+        ------
+        NotFittedError
+            The estimator is not fitted.
+        FileExistsError
+            ``path`` exists and is not a saved model.
+        ValueError, TypeError
+            A parameter was set, after ``fit``, to a value that ``load_model`` would refuse; the message names it.
+        """
+        self._check_fitted()
+        self._check_params()
+        return write_model(self, path)
+
 
 class MultiLabelModel(Estimator):
     """Base of the models, which scikit-learn's tools treat as multi-label classifiers.
@@ -146,26 +245,81 @@ class MultiLabelModel(Estimator):
 
     _estimator_type = "classifier"
 
+    def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
+        """Return the k best labels of each row, best first.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        k : int
+            May exceed L: rows are padded with label -1 and score 0.
+        progress : callable or "bar", optional
+            See :class:`xmlcore.progress.Progress`.
+
+        Returns
+        -------
+        Ranking
+
+        Raises
+        ------
+        NotFittedError
+            The model is not fitted.
+        ValueError, TypeError
+            X does not fit the model.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method predict_topk")
+
+    def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
+        """Return the probabilities of labels that are at least ``threshold``.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        threshold : float in [0, 1]
+
+        Returns
+        -------
+        scipy.sparse.csr_array of float32, shape (n, L)
+
+        Raises
+        ------
+        NotFittedError
+            The model is not fitted.
+        ValueError, TypeError
+            X does not fit the model.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method predict_proba")
+
     @property
     def classes_(self) -> np.ndarray:
         """Label ids, for scikit-learn's scorers: ndarray of int64, shape (L,)."""
         self._check_fitted()
         return np.arange(self.n_labels_)
 
-    def predict(self, X) -> sp.csr_array:
-        """Return the labels of probability at least 0.5.
+    def predict(self, X: Matrix, threshold: float = 0.5) -> sp.csr_array:
+        """Return the labels whose probability is at least a threshold.
 
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
+        threshold : float in [0, 1]
+            A smaller value returns more labels, and never fewer. At 0, all labels of positive probability.
 
         Returns
         -------
         scipy.sparse.csr_array of bool, shape (n, L)
-        """
-        return self.predict_proba(X, threshold=0.5).astype(bool)
+            ``.toarray()`` makes it dense; :class:`xmlcore.models.DenseOutput` does so for scikit-learn's tools.
 
-    def score(self, X, Y) -> float:
+        Raises
+        ------
+        NotFittedError
+            The model is not fitted.
+        ValueError, TypeError
+            X does not fit the model, or ``threshold`` is not a number in [0, 1].
+        """
+        return self.predict_proba(X, threshold=threshold).astype(bool)
+
+    def score(self, X: Matrix, Y: Labels | None = None, *, y: Labels | None = None) -> float:
         """Return the precision at 1: the share of rows whose first predicted label is a true label.
 
         scikit-learn's model selection uses it when no other measure is given, as in ``GridSearchCV(PLT(), grid)``. For
@@ -178,6 +332,7 @@ class MultiLabelModel(Estimator):
         X : sparse or dense, shape (n, D)
         Y : sparse or dense binary, shape (n, L), or lists of label ids
             The true labels of each row. In lists, a label that the training rows did not have counts as never found.
+        y : as Y, which has this name in scikit-learn
 
         Returns
         -------
@@ -194,6 +349,7 @@ class MultiLabelModel(Estimator):
         """
         from xmlcore.metrics import precision_at_k
 
+        Y = labels_of_model(labels_given(Y, y), getattr(self, "label_names_", None))
         ranking = self.predict_topk(X, k=1)
         shape = getattr(Y, "shape", ())
         if len(shape) == 2 and shape[1] != self.n_labels_:
@@ -205,11 +361,6 @@ class MultiLabelModel(Estimator):
         params = self.get_params(deep=False)
         small = {"arity": 2, "max_leaf_labels": 2, "tol": 1e6, "n_estimators": min(2, params.get("n_estimators", 1))}
         return {name: value for name, value in small.items() if name in params}
-
-    @staticmethod
-    def _param_from_arrays(arrays: dict[str, np.ndarray]):
-        """Return the value of a parameter that was saved as the arrays that its method ``to_arrays`` returned."""
-        raise ModelFormatError("no parameter of this model is saved as arrays")
 
     def _warm_up_pieces(self) -> dict:
         """See :func:`warm_up_pieces`; in general one function compiles all kernels."""
@@ -233,40 +384,24 @@ class MultiLabelModel(Estimator):
             self.predict_topk(rows, k=2)
             self.predict_proba(rows, threshold=0.1)
 
-    def _state(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """Return the fitted state: values that JSON can hold, and arrays, by name."""
-        raise NotImplementedError(f"{type(self).__name__} cannot be saved")
 
-    def _restore(self, values: dict, arrays: dict[str, np.ndarray]) -> None:
-        """Set the fitted state that ``_state`` returned; raise ModelFormatError when its parts do not fit together."""
-        raise NotImplementedError(f"{type(self).__name__} cannot be loaded")
+def labels_given(Y: Labels | None, y: Labels | None) -> Labels:
+    """Return the labels, which were given by one of two names: Y, or y as in scikit-learn.
 
-    def save(self, path) -> Path:
-        """Write the fitted model to a folder.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The folder. It is created, or replaced when it holds a saved model and nothing else. The model is written
-            beside it and moved there when it is complete.
-
-        Returns
-        -------
-        pathlib.Path
-            The folder: ``params.json`` and ``arrays.npz``.
-
-        Raises
-        ------
-        NotFittedError
-            The model is not fitted.
-        FileExistsError
-            ``path`` exists and is not a saved model.
-        ValueError, TypeError
-            A parameter was set, after ``fit``, to a value that ``load_model`` would refuse; the message names it.
-        """
-        self._check_fitted()
-        self._check_params()
-        return write_model(self, path)
+    Raises
+    ------
+    ValueError
+        None of the two was given, or they are lists of 0 and 1 that may be ids or a matrix.
+    TypeError
+        Both were given.
+    """
+    if Y is not None and y is not None:
+        raise TypeError("both Y and y were given: they are two names of the same labels, so give one")
+    found = y if Y is None else Y
+    if found is None:
+        raise ValueError("this requires y to be passed, but the target y is None: give the labels of each row")
+    check_unambiguous(found)
+    return found
 
 
 def _difference(fitted, names) -> str:

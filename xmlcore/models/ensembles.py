@@ -5,7 +5,7 @@ import numpy as np
 from xmlcore.models.ldsm.estimator import LdSM
 from xmlcore.models.ldsm.saving import fitted_from, state_of
 from xmlcore.models.plt.estimator import PLT
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 
 _APART = (PLT, LdSM)  # not their subclasses, which keep more than trees
 
@@ -22,11 +22,11 @@ def trees_apart(model) -> int:
     int
         0 for a model that is trained as a whole: one of another class, with one tree, or without a seed.
     """
-    several = type(model) in _APART and model.n_estimators > 1 and model.random_state is not None
+    several = type(model) in _APART and model.n_estimators > 1 and isinstance(model.random_state, (int, np.integer))
     return model.n_estimators if several else 0
 
 
-def train_tree(model, X, Y, number: int, progress: Progress = silent):
+def train_tree(model, X, Y, number: int, progress: ProgressLike = silent):
     """Train one tree of an ensemble.
 
     Parameters
@@ -37,7 +37,7 @@ def train_tree(model, X, Y, number: int, progress: Progress = silent):
         As for its ``fit``.
     number : int
         Position of the tree in the ensemble, from 0.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`.
 
     Returns
@@ -50,6 +50,7 @@ def train_tree(model, X, Y, number: int, progress: Progress = silent):
     ValueError
         The model does not have such a tree that can be trained apart.
     """
+    progress = to_progress(progress)
     count = trees_apart(model)
     if not 0 <= number < count:
         raise ValueError(f"there is no tree {number} to train apart: this model has {count} of them")
@@ -78,6 +79,7 @@ def join_trees(parts: list):
     joined = type(first)(**first.get_params(deep=False))
     (_join_plt if isinstance(first, PLT) else _join_ldsm)(joined, parts)
     names = getattr(first, "feature_names_in_", None)
+    joined._keep_label_names(getattr(first, "label_names_", None))
     joined._keep_feature_names(None if names is None else np.asarray(names, dtype=object))
     return joined
 

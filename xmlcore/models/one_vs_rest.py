@@ -1,19 +1,23 @@
 """OneVsRest: one linear classifier per label, trained by scikit-learn's liblinear; the baseline for few labels."""
 
 import warnings
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore.arrays import are_pointers, by_frequency, columns_of, read_only
-from xmlcore.models.base import MultiLabelModel
+from xmlcore.label_names import read_label_names
+from xmlcore.models.base import MultiLabelModel, labels_given
 from xmlcore.models.saving import ModelFormatError, check_columns
-from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.parallel import one_blas_thread, row_blocks, run_tasks
 from xmlcore.parameters import N_JOBS, Parameter, described
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
+from xmlcore.typing import LabelNames, Labels, Matrix
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
@@ -116,6 +120,8 @@ class OneVsRest(MultiLabelModel):
     Attributes
     ----------
     n_features_in_, n_labels_ : int
+    label_names_ : list
+        Names of the labels, when the training labels had some.
     loss_ : str
         The loss that the model was fitted with.
     coef_ : csr_array of float32, shape (L, D)
@@ -154,7 +160,15 @@ class OneVsRest(MultiLabelModel):
 
     PARAMETERS = PARAMETERS
 
-    def __init__(self, C=1.0, loss="logistic", weight_threshold=0.01, tol=0.01, max_iter=1000, n_jobs=None):
+    def __init__(
+        self,
+        C: float = 1.0,
+        loss: str = "logistic",
+        weight_threshold: float = 0.01,
+        tol: float = 0.01,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+    ):
         self.C = C
         self.loss = loss
         self.weight_threshold = weight_threshold
@@ -162,15 +176,26 @@ class OneVsRest(MultiLabelModel):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    def fit(self, X, Y, progress: Progress = silent) -> "OneVsRest":
+    def fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+    ) -> Self:
         """Train on the rows of X with the labels Y.
 
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids
-        progress : callable, optional
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (L,), optional
+            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
 
         Returns
         -------
@@ -188,9 +213,11 @@ class OneVsRest(MultiLabelModel):
             When labels stopped at ``max_iter``.
         """
         from sklearn.exceptions import ConvergenceWarning
-        from threadpoolctl import threadpool_limits
+
+        progress = to_progress(progress)
 
         self._check_params()
+        Y, label_names = read_label_names(labels_given(Y, y), label_names)
         names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
@@ -227,7 +254,7 @@ class OneVsRest(MultiLabelModel):
 
         # BLAS gets one thread, so that its sums do not depend on the number of threads. One warning below replaces
         # scikit-learn's warnings about single labels.
-        with threadpool_limits(1, "blas"), warnings.catch_warnings():
+        with one_blas_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             labels = range(Y.shape[1])
             trained = run_tasks(train, labels, [1] * len(labels), self.n_jobs, progress, PHASE, "labels")
@@ -238,6 +265,7 @@ class OneVsRest(MultiLabelModel):
             n_features, self.loss,
         )  # fmt: skip
         self._keep_feature_names(names)
+        self._keep_label_names(label_names)
         self.n_iter_ = max(steps)
         late = sum(n >= self.max_iter for n in steps)
         if late:
@@ -245,11 +273,11 @@ class OneVsRest(MultiLabelModel):
                 f"{late:,} of {len(steps):,} labels stopped at max_iter={self.max_iter} before tol={self.tol}: raise "
                 "max_iter, or tol when precision does not change",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 
-    def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
+    def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
         """Return the k labels of largest margin of each row.
 
         Parameters
@@ -257,7 +285,7 @@ class OneVsRest(MultiLabelModel):
         X : sparse or dense, shape (n, D)
         k : int
             May exceed L: rows are padded with label -1 and score 0.
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`.
 
         Returns
@@ -266,6 +294,7 @@ class OneVsRest(MultiLabelModel):
             Sigmoids of the margins as scores: probabilities with the logistic loss. Equal margins are ranked by
             label id; they are compared before they are rounded to float32.
         """
+        progress = to_progress(progress)
         k = check_count(k, "k")
         X = self._check_input(X)
         x, width = csr_parts(X), min(k, self.n_labels_)
@@ -283,7 +312,7 @@ class OneVsRest(MultiLabelModel):
         run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
         return Ranking(labels, scores)
 
-    def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
         """Return the sigmoids of the margins that reach a threshold.
 
         With the logistic loss they are probabilities. With the squared hinge loss they are margins, mapped to values
@@ -318,7 +347,7 @@ class OneVsRest(MultiLabelModel):
             return sp.csr_array((0, n_labels), dtype=np.float32)
         return sp.csr_array(sp.vstack(parts, format="csr"))
 
-    def linear_margins(self, labels) -> tuple[sp.csr_array, np.ndarray]:
+    def linear_margins(self, labels: npt.ArrayLike) -> tuple[sp.csr_array, np.ndarray]:
         """Return the weights and biases of some labels: the margin of a row x is ``weights @ (x / |x|) + bias``.
 
         Parameters
@@ -336,7 +365,7 @@ class OneVsRest(MultiLabelModel):
         labels = check_label_ids(labels, labels.size, self.n_labels_)
         return self.coef_[labels], self.intercept_[labels]
 
-    def log_proba_gradient(self, X, labels) -> tuple[np.ndarray, sp.csr_array]:
+    def log_proba_gradient(self, X: Matrix, labels: npt.ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
         """Return the logarithm of the sigmoid of a label's margin, and its gradient with respect to the row.
 
         Parameters
@@ -372,7 +401,7 @@ class OneVsRest(MultiLabelModel):
         gradient.eliminate_zeros()
         return log_proba, gradient
 
-    def size(self) -> dict:
+    def size(self) -> dict[str, Any]:
         """Return the size of the fitted model.
 
         Returns
@@ -410,7 +439,7 @@ class OneVsRest(MultiLabelModel):
         """Return a block of rows in the model's columns, scaled to length 1: pointers, columns, values."""
         return take_rows(*x, *block, *self._columns)
 
-    def label_probabilities(self, X, labels) -> np.ndarray:
+    def label_probabilities(self, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
         """Return the probability of one label of each row, before it is rounded to float32.
 
         Parameters

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,11 +33,16 @@ from xmlcore import __version__
 from xmlcore.datasets.dataset import name_of
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.models.cards import card_text
-from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, read_folder
+from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, ModelNotFoundError, read_folder
 from xmlcore.models.text_classifier import TextClassifier
 from xmlcore.ranking import Ranking
 from xmlcore.system import free_bytes
+from xmlcore.typing import FilePath, Matrix, Source
+from xmlcore.versions import refusal
 from xmlcore.zips import ZIP_ERRORS, plain_arrays, unpack_entry
+
+if TYPE_CHECKING:
+    from xmlcore.models.base import MultiLabelModel
 
 FORMAT, VERSION = "xmlcore model", 1
 README, CARD, NAMES = "README.md", "card.json", "names.json"
@@ -61,7 +67,7 @@ class PackedModel:
         Such as a fitted :class:`xmlcore.PLT`. From a fitted :class:`xmlcore.TextClassifier` its model, vectoriser and
         labels are taken.
     label_names : list of str, optional
-        In the order of the ids in a Ranking.
+        In the order of the ids in a Ranking; by default the names with which the model was fitted.
     feature_names : list of str, optional
         In the order of the columns; by default those of the vectoriser, or those with which the model was fitted.
     vectorizer : fitted TextVectorizer, optional
@@ -91,6 +97,8 @@ class PackedModel:
         if not hasattr(model, "predict_topk"):
             raise TypeError(f"a {type(model).__name__} does not predict labels: give a model such as PLT()")
         model._check_fitted()
+        if self.label_names is None and hasattr(model, "label_names_"):
+            self._set("label_names", [str(name) for name in model.label_names_])
         if self.is_text:
             if self.vectorizer.n_features_ != self.n_features:
                 made = self.vectorizer.n_features_
@@ -136,7 +144,7 @@ class PackedModel:
         return int(self.model.n_features_in_)
 
     @property
-    def estimator(self):
+    def estimator(self) -> "MultiLabelModel | Any":
         """The model as an estimator: a TextClassifier if it takes texts, else :attr:`model`."""
         if not self.is_text:
             return self.model
@@ -183,7 +191,7 @@ class PackedModel:
         """
         return name_of(self.feature_names, j, self.n_features, "feature")
 
-    def rows(self, rows_or_texts):
+    def rows(self, rows_or_texts: Matrix | Sequence[str]) -> Matrix:
         """Return rows of features for the model: texts are vectorised, anything else is returned as it is.
 
         Parameters
@@ -207,7 +215,7 @@ class PackedModel:
             raise TypeError(f"this model takes rows of {self.n_features:,} features, not texts: it has no vectoriser")
         return self.vectorizer.transform(list(rows_or_texts))
 
-    def predict_topk(self, rows_or_texts, k: int = 5) -> Ranking:
+    def predict_topk(self, rows_or_texts: Matrix | Sequence[str], k: int = 5) -> Ranking:
         """Return the k best labels of each row or text.
 
         Parameters
@@ -236,7 +244,7 @@ class PackedModel:
         """
         return card_text(self.card, self.is_text)
 
-    def save(self, path) -> Path:
+    def save(self, path: FilePath) -> Path:
         """Write the packed model to one zip file.
 
         Parameters
@@ -288,11 +296,11 @@ class PackedModel:
         names = {"labels": self.label_names, "features": None if self.is_text else self.feature_names}
         texts = {
             README: self.describe(),
-            CARD: _json({"format": FORMAT, "version": VERSION, "card": self.card}, indent=1),
+            CARD: _json({"format": FORMAT, "version": VERSION, "xmlcore": __version__, "card": self.card}, indent=1),
             NAMES: _json(names),
         }
         with (
-            tempfile.TemporaryDirectory(prefix="xmlcore-") as folder,
+            tempfile.TemporaryDirectory(prefix="xmlcore-tmp-") as folder,
             zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
         ):
             if self.is_text:
@@ -307,7 +315,7 @@ class PackedModel:
                 archive.write(Path(folder) / name, name)
 
 
-def read_packed(source) -> PackedModel:
+def read_packed(source: Source) -> PackedModel:
     """Read a packed model.
 
     Parameters
@@ -322,11 +330,9 @@ def read_packed(source) -> PackedModel:
 
     Raises
     ------
-    FileNotFoundError
-        There is nothing at this path.
     ModelFormatError
         The file is damaged, is something else, was made by a later version, or is too large for the memory of this
-        machine; the message says what was found.
+        machine; the message says what was found. If there is nothing at this path, it is a :class:`ModelNotFoundError`.
     """
     name = "the file"
     if isinstance(source, (bytes, bytearray, memoryview)):
@@ -339,8 +345,8 @@ def read_packed(source) -> PackedModel:
                 raise ModelFormatError(f"{source} is an unpacked zip: give the zip file itself")
             return PackedModel(read_folder(source))
         if not source.exists():
-            raise FileNotFoundError(f"there is no file or folder {source}")
-    with tempfile.TemporaryDirectory(prefix="xmlcore-") as folder:
+            raise ModelNotFoundError(f"there is no file or folder {source}")
+    with tempfile.TemporaryDirectory(prefix="xmlcore-tmp-") as folder:
         folder = Path(folder)
         try:
             with zipfile.ZipFile(source) as archive:
@@ -357,7 +363,7 @@ def read_packed(source) -> PackedModel:
         return _read(folder, name)
 
 
-def looks_packed(path) -> bool:
+def looks_packed(path: FilePath) -> bool:
     """Return whether a path is that of a packed or saved model, by the names of the files in it.
 
     Parameters
@@ -381,7 +387,7 @@ def looks_packed(path) -> bool:
         return False
 
 
-def load_model(path):
+def load_model(path: FilePath) -> "MultiLabelModel | Any":  # or a TextClassifier, as the file says
     """Read a model that :meth:`MultiLabelModel.save` or :meth:`PackedModel.save` wrote.
 
     Nothing in the files is executed: the class is looked up in a fixed list and arrays are read without pickle.
@@ -393,16 +399,16 @@ def load_model(path):
 
     Returns
     -------
-    MultiLabelModel or TextClassifier
+    MultiLabelModel or TextClassifier, or an estimator of :mod:`xmlcore.selection`
         A fitted model; its predictions are exactly those of the saved model. The card and the names that a packed
         model has are read by :func:`read_packed`.
 
     Raises
     ------
-    FileNotFoundError
-        The file or the folder does not exist, or a file is missing in it.
     ModelFormatError
-        The files are damaged, the class is unknown, or the format is not this version's; the message says which.
+        The files are damaged, the class is unknown, or the format is not this version's; the message says which. If the
+        file or the folder does not exist, or a file is missing in it, it is a :class:`ModelNotFoundError`, which is a
+        FileNotFoundError as well.
     """
     return read_packed(path).estimator if Path(path).is_file() else read_folder(path)
 
@@ -493,7 +499,7 @@ def _read(folder, name) -> PackedModel:
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise ModelFormatError(f"{CARD} does not say {FORMAT!r}, so it is no packed model")
         if about.get("version") != VERSION:
-            raise ModelFormatError(f"it has version {about.get('version')!r}, this program reads {VERSION}: update it")
+            raise ModelFormatError(refusal("it", about.get("version"), VERSION, about.get("xmlcore")))
         names = json.loads((folder / NAMES).read_text(encoding="utf-8"))
         card = about.get("card")
         if not isinstance(card, dict) or not isinstance(names, dict):

@@ -1,5 +1,6 @@
 """Save models to folders, and load them: parameters and values are stored as JSON, arrays as npz, nothing as pickle."""
 
+import enum
 import json
 import numbers
 import os
@@ -10,7 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-FORMAT_VERSION = 3
+from xmlcore import __version__
+from xmlcore.label_names import check_label_names
+from xmlcore.versions import refusal
+from xmlcore.zips import plain_arrays
+
+FORMAT_VERSION = 3  # docs/versions.md says what happens when it changes
 PARAMS_FILE = "params.json"
 ARRAYS_FILE = "arrays.npz"
 
@@ -19,18 +25,30 @@ IN_ARRAYS = "in arrays"
 
 # Class name in params.json -> module of the class. No other class is ever loaded.
 SAVED_CLASSES = {
+    "BRDT": "xmlcore.selection.decision_trees",
+    "ChiSquaredSelection": "xmlcore.selection.rivals",
     "DoubleSampling": "xmlcore.models.double_sampling",
     "ExtendedPLT": "xmlcore.models.plt",
     "FALS": "xmlcore.selection.fals",
+    "LassoSelection": "xmlcore.selection.rivals",
     "LdSM": "xmlcore.models.ldsm",
+    "MutualInformationSelection": "xmlcore.selection.rivals",
     "OneVsRest": "xmlcore.models.one_vs_rest",
     "PLT": "xmlcore.models.plt",
+    "RandomForestSelection": "xmlcore.selection.rivals",
     "TextClassifier": "xmlcore.models.text_classifier",
 }
 
 
 class ModelFormatError(ValueError):
-    """The folder does not hold a model that this version can read."""
+    """The folder does not hold a model that this version can read.
+
+    Whatever is wrong with the files of a model, :func:`xmlcore.load_model` raises this error or a subclass.
+    """
+
+
+class ModelNotFoundError(ModelFormatError, FileNotFoundError):
+    """There is no model: the folder or the file does not exist, or a file is missing in the folder."""
 
 
 def write_model(model, path) -> Path:
@@ -43,6 +61,7 @@ def write_model(model, path) -> Path:
     params, param_arrays = _separate(saved_params() if saved_params else model.get_params(deep=False))
     description = {
         "format": FORMAT_VERSION,
+        "xmlcore": __version__,
         "class": type(model).__name__,
         "params": params,
         "values": values,
@@ -51,6 +70,8 @@ def write_model(model, path) -> Path:
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         description["feature_names"] = list(names)
+    if hasattr(model, "label_names_"):
+        description["label_names"] = _saved_names(model.label_names_)
     target.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     old = folder.with_name(folder.name + ".old")
@@ -69,6 +90,17 @@ def write_model(model, path) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
     return target
+
+
+def _saved_names(names: list) -> list:
+    """Return names of labels, or raise TypeError for the first that JSON would not give back as it is."""
+    for i, name in enumerate(names):
+        if not isinstance(name, (str, int, float, bool)) or isinstance(name, enum.Enum):
+            raise TypeError(
+                f"label_names_[{i}] is {name!r:.60}: only strings and numbers can be saved. Fit with names that are "
+                "strings, or pickle the model"
+            )
+    return names
 
 
 def _is_saved_model(folder: Path) -> bool:
@@ -98,27 +130,25 @@ def read_folder(path) -> "MultiLabelModel":  # noqa: F821
 
     Raises
     ------
-    FileNotFoundError
-        The folder does not exist, or a file is missing in it.
     ModelFormatError
-        The files are damaged, the class is unknown, or the format is not this version's; the message says which.
+        The files are damaged, the class is unknown, or the format is not this version's; the message says which. If the
+        folder does not exist, or a file is missing in it, it is a :class:`ModelNotFoundError`, which is a
+        FileNotFoundError as well.
     """
     folder = Path(path)
     for name in (PARAMS_FILE, ARRAYS_FILE):
         if not (folder / name).is_file():
-            raise FileNotFoundError(f"{folder} holds no model: {name} is missing")
+            raise ModelNotFoundError(f"{folder} holds no model: {name} is missing")
     # On damaged bytes the parsers of JSON, zip archives and arrays can raise nearly any exception, from RecursionError
     # to tokenize.TokenError. Each means that the model cannot be read.
     try:
-        cls, params, values, names, of_arrays = _read_description(folder)
+        cls, params, values, names, label_names, of_arrays = _read_description(folder)
     except ModelFormatError:
         raise
     except Exception as error:
         raise _damaged(folder / PARAMS_FILE, error) from error
     try:
-        # np.load does not close a damaged file that it opened itself, and Windows cannot remove an open file.
-        with (folder / ARRAYS_FILE).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            arrays = {key: stored[key] for key in stored.files}
+        arrays = plain_arrays(folder / ARRAYS_FILE)
     except Exception as error:
         raise _damaged(folder / ARRAYS_FILE, error) from error
     missing = sorted(set(of_arrays) - set(arrays))
@@ -134,29 +164,34 @@ def read_folder(path) -> "MultiLabelModel":  # noqa: F821
         raise ModelFormatError(f"{folder / PARAMS_FILE} has an invalid parameter: {error}") from error
     try:
         model._restore(values, arrays)
-    except ModelFormatError:
-        raise
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{folder} cannot be read: {error}") from error
     except Exception as error:
         raise _damaged(folder, error) from error
     if names is not None and len(names) != model.n_features_in_:
         raise ModelFormatError(
             f"{folder / PARAMS_FILE} has {len(names)} feature names, but the model has {model.n_features_in_} features"
         )
+    if label_names is not None and len(label_names) != model.n_labels_:
+        raise ModelFormatError(
+            f"{folder / PARAMS_FILE} has {len(label_names)} names of labels, but the model has {model.n_labels_} labels"
+        )
     model._keep_feature_names(names)
+    model._keep_label_names(label_names)
     return model
 
 
-def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None, list[str]]:
-    """Return the class, the parameters, the values, the feature names and the names of arrays in ``params.json``."""
+def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None, list | None, list[str]]:
+    """Return the class, the parameters, the values, the names of features, of labels, and of arrays."""
     description = json.loads((folder / PARAMS_FILE).read_text(encoding="utf-8"))
     version, name = description["format"], description["class"]
     if version != FORMAT_VERSION:
-        raise ModelFormatError(f"{folder} has model format {version}; this version of xmlcore reads {FORMAT_VERSION}")
+        raise ModelFormatError(refusal(f"The model in {folder}", version, FORMAT_VERSION, description.get("xmlcore")))
     if not isinstance(name, str) or name not in SAVED_CLASSES:
         raise ModelFormatError(f"{folder} holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
     params, values = dict(description["params"]), dict(description["values"])
     cls = getattr(import_module(SAVED_CLASSES[name]), name)
-    unknown = set(params) - set(cls._param_names())
+    unknown = set(params) - cls._accepted_params()
     if unknown:
         raise ModelFormatError(f"{folder / PARAMS_FILE} has unknown parameters of {name}: {sorted(unknown)}")
     names = description.get("feature_names")
@@ -164,10 +199,16 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ModelFormatError(f"{folder / PARAMS_FILE} has feature names that are not a list of strings")
         names = np.array(names, dtype=object)
+    label_names = description.get("label_names")
+    if label_names is not None:
+        try:
+            label_names = check_label_names(label_names)
+        except (TypeError, ValueError) as error:
+            raise ModelFormatError(f"{folder / PARAMS_FILE} is damaged: {error}") from error
     of_arrays = description.get("arrays", [])  # earlier versions did not write it
     if not isinstance(of_arrays, list) or not all(isinstance(name, str) for name in of_arrays):
         raise ModelFormatError(f"{folder / PARAMS_FILE} has names of arrays that are not a list of strings")
-    return cls, params, values, names, of_arrays
+    return cls, params, values, names, label_names, of_arrays
 
 
 def _damaged(path: Path, error: Exception) -> ModelFormatError:
@@ -178,21 +219,29 @@ def _damaged(path: Path, error: Exception) -> ModelFormatError:
 def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
     """Split parameters into values for JSON and arrays.
 
-    A parameter with a method ``to_arrays``, such as a label tree, is saved as arrays; in the values stands the name of
-    its class.
+    An array, and a parameter with a method ``to_arrays``, such as a label tree, is saved as arrays; in the values
+    stands the name of its class.
     """
     plain, arrays = {}, {}
     for name, value in params.items():
         if hasattr(value, "to_arrays"):
             plain[name] = {IN_ARRAYS: type(value).__name__}
             arrays |= {f"params.{name}.{part}": array for part, array in value.to_arrays().items()}
+        elif isinstance(value, np.ndarray):
+            plain[name] = {IN_ARRAYS: "ndarray"}
+            arrays[f"params.{name}.values"] = value
         else:
             plain[name] = _plain(value)
     return plain, arrays
 
 
 def _plain(value):
-    """Return a value that JSON can hold: NumPy numbers become Python numbers, and fractions become floats."""
+    """Return a value that JSON can hold: NumPy numbers become Python numbers, and fractions become floats.
+
+    A random generator becomes None: what it would draw next is no part of a model.
+    """
+    if isinstance(value, (np.random.RandomState, np.random.Generator)):
+        return None
     value = value.item() if isinstance(value, np.generic) else value
     return float(value) if isinstance(value, numbers.Real) and not isinstance(value, int) else value
 

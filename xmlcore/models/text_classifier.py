@@ -1,5 +1,9 @@
 """TextClassifier: a vectoriser and a model in one, with texts and label names in, label names out."""
 
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -7,12 +11,14 @@ from xmlcore.datasets.reading_texts import label_matrix
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.vectorizer import check_texts
-from xmlcore.models.base import Estimator
+from xmlcore.label_names import ids_of_names
+from xmlcore.models.base import Estimator, MultiLabelModel
 from xmlcore.models.plt import PLT
 from xmlcore.models.saving import ModelFormatError, model_from_parts, parts_of_model, write_model
 from xmlcore.parameters import Parameter, described
-from xmlcore.progress import Progress, part_of, silent
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
+from xmlcore.typing import FilePath, Ranker
 
 PARAMETERS = (
     Parameter(
@@ -66,12 +72,12 @@ class TextClassifier(Estimator):
 
     PARAMETERS = PARAMETERS
 
-    def __init__(self, model=None, vectorizer=None):
+    def __init__(self, model: "MultiLabelModel | None" = None, vectorizer: TextVectorizer | None = None):
         self.model = model
         self.vectorizer = vectorizer
 
     @classmethod
-    def from_parts(cls, model, vectorizer: TextVectorizer, labels: list[str]) -> "TextClassifier":
+    def from_parts(cls, model: Ranker, vectorizer: TextVectorizer, labels: list[str]) -> "TextClassifier":
         """Return a fitted classifier made of a fitted model and a fitted vectoriser; nothing is trained.
 
         Parameters
@@ -101,7 +107,7 @@ class TextClassifier(Estimator):
         made._set_fitted(vectorizer, model, list(labels))
         return made
 
-    def get_params(self, deep: bool = True) -> dict:
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, and with ``deep`` those of the model and the vectoriser: ``model__C``.
 
         Parameters
@@ -119,7 +125,7 @@ class TextClassifier(Estimator):
                     params |= {f"{name}__{inner}": value for inner, value in part.get_params().items()}
         return params
 
-    def set_params(self, **params) -> "TextClassifier":
+    def set_params(self, **params: object) -> "TextClassifier":
         """Set parameters by name, also those of the model and the vectoriser: ``model__C=2.0``.
 
         Parameters
@@ -172,7 +178,9 @@ class TextClassifier(Estimator):
         self._check_fitted()
         return self.vectorizer_.n_features_
 
-    def fit(self, texts, label_lists, progress: Progress = silent) -> "TextClassifier":
+    def fit(
+        self, texts: Iterable[str], label_lists: Iterable[Collection[str]], progress: ProgressLike = silent
+    ) -> "TextClassifier":
         """Fit the vectoriser and the model.
 
         Parameters
@@ -180,7 +188,7 @@ class TextClassifier(Estimator):
         texts : list or pandas Series of str
         label_lists : list or pandas Series of lists of str
             Names of the labels of each text; a list may be empty.
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`.
 
         Returns
@@ -195,6 +203,7 @@ class TextClassifier(Estimator):
         ValueError
             There are not as many texts as lists of labels, or no labels, or no word is in enough texts.
         """
+        progress = to_progress(progress)
         self._check_params()
         texts, label_lists = check_texts(texts), check_label_lists(label_lists)
         if len(texts) != len(label_lists):
@@ -208,24 +217,25 @@ class TextClassifier(Estimator):
         self._set_fitted(vectorizer, model, labels)
         return self
 
-    def predict_topk(self, texts, k: int = 5, progress: Progress = silent) -> Ranking:
+    def predict_topk(self, texts: Iterable[str], k: int = 5, progress: ProgressLike = silent) -> Ranking:
         """Return the k best labels of each text, as ids: places in ``labels_``.
 
         Parameters
         ----------
         texts : list or pandas Series of str
         k : int
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`.
 
         Returns
         -------
         Ranking
         """
+        progress = to_progress(progress)
         X = self._rows(texts, part_of(progress, 0.0, 0.2))
         return self.model_.predict_topk(X, k, progress=part_of(progress, 0.2, 1.0))
 
-    def predict_proba(self, texts, threshold: float = 0.0) -> sp.csr_array:
+    def predict_proba(self, texts: Iterable[str], threshold: float = 0.0) -> sp.csr_array:
         """Return the probabilities of labels that are at least ``threshold``.
 
         Parameters
@@ -240,7 +250,7 @@ class TextClassifier(Estimator):
         """
         return self.model_.predict_proba(self._rows(texts), threshold)
 
-    def predict(self, texts) -> list[list[str]]:
+    def predict(self, texts: Iterable[str]) -> list[list[str]]:
         """Return the names of the labels of probability at least 0.5, the most probable first.
 
         Parameters
@@ -259,7 +269,7 @@ class TextClassifier(Estimator):
             names.append([self.labels_[j] for j in found.indices[part][order]])
         return names
 
-    def suggest(self, texts, k: int = 5) -> list[list[tuple[str, float]]]:
+    def suggest(self, texts: Iterable[str], k: int = 5) -> list[list[tuple[str, float]]]:
         """Return the names and the scores of the k best labels of each text, best first.
 
         Parameters
@@ -277,7 +287,7 @@ class TextClassifier(Estimator):
             for row in zip(labels.tolist(), scores.tolist())
         ]
 
-    def score(self, texts, label_lists) -> float:
+    def score(self, texts: Iterable[str], label_lists: Iterable[Collection[str]]) -> float:
         """Return the precision at 1: the share of texts whose first predicted label is one of theirs.
 
         scikit-learn's tools use it when no other measure is given, such as ``scoring=metrics.scorer("nDCG@5")``.
@@ -296,7 +306,7 @@ class TextClassifier(Estimator):
 
         return float(precision_at_k(self.label_ids(label_lists), self.predict_topk(texts, 1), 1)[0])
 
-    def label_ids(self, label_lists) -> list[list[int]]:
+    def label_ids(self, label_lists: Iterable[Collection[str]]) -> list[list[int]]:
         """Return the ids of labels: places in ``labels_``. Names that are not there get the ids after the last.
 
         Parameters
@@ -308,11 +318,9 @@ class TextClassifier(Estimator):
         list of list of int
         """
         self._check_fitted()
-        ids = {name: i for i, name in enumerate(self.labels_)}
-        rows = check_label_lists(label_lists)
-        return [[ids.setdefault(name, len(ids)) for name in dict.fromkeys(row)] for row in rows]
+        return ids_of_names(check_label_lists(label_lists), self.labels_, name="label_lists")
 
-    def size(self) -> dict:
+    def size(self) -> dict[str, Any]:
         """Return the size of the fitted classifier.
 
         Returns
@@ -325,7 +333,7 @@ class TextClassifier(Estimator):
         size = self.model_.size()
         return size | {"model_bytes": size["model_bytes"] + sum(array.nbytes for array in arrays.values())}
 
-    def save(self, path):
+    def save(self, path: FilePath) -> Path:
         """Write the fitted classifier to a folder, for :func:`xmlcore.load_model`.
 
         Parameters
@@ -354,7 +362,7 @@ class TextClassifier(Estimator):
                 f"vectorizer must be a TextVectorizer, not {type(self.vectorizer).__name__}: others cannot be saved "
                 "without pickle. TextVectorizer has the settings of scikit-learn's TfidfVectorizer for words"
             )
-        if self.model is not None and (isinstance(self.model, TextClassifier) or not hasattr(self.model, "_state")):
+        if self.model is not None and not isinstance(self.model, MultiLabelModel):
             raise TypeError(f"model must be a model of xmlcore, such as PLT(), not {self.model!r}")
 
     def _saved_params(self) -> dict:

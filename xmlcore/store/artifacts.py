@@ -6,9 +6,12 @@ import os
 import shutil
 import time
 import uuid
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from xmlcore.store import files
 from xmlcore.store.errors import (
@@ -43,7 +46,7 @@ def exists(kind: str, key: str) -> bool:
     return (folder(kind, key) / META).is_file()
 
 
-def info(kind: str, key: str) -> dict:
+def info(kind: str, key: str) -> dict[str, Any]:
     """Return the record of an artifact, without loading the object.
 
     Parameters
@@ -184,7 +187,7 @@ def changes() -> str:
     return "\n".join(found)
 
 
-def load(kind: str, key: str):
+def load(kind: str, key: str) -> Any:
     """Read a stored object.
 
     Parameters
@@ -283,7 +286,7 @@ def _read_value(path):
     return joblib.load(file)
 
 
-def save(kind: str, key: str, value, **meta) -> Path:
+def save(kind: str, key: str, value: object, **meta: object) -> Path:
     """Store an object as an artifact, unless there is one with this key already.
 
     Parameters
@@ -308,7 +311,7 @@ def save(kind: str, key: str, value, **meta) -> Path:
     return folder(kind, key)
 
 
-def write_value(path, value, name: str = VALUE) -> None:
+def write_value(path: str | PathLike[str], value: object, name: str = VALUE) -> None:
     """Write the object that :func:`load` returns into a folder given by :func:`writing`.
 
     Parameters
@@ -324,7 +327,7 @@ def write_value(path, value, name: str = VALUE) -> None:
 
 
 @contextmanager
-def writing(kind: str, key: str, *, replace: bool = False, **meta):
+def writing(kind: str, key: str, *, replace: bool = False, **meta: object) -> Iterator[Path]:
     """Write an artifact that may have several files; other processes see all of them or none.
 
     Parameters
@@ -435,7 +438,7 @@ def _json_scalar(value):
     raise TypeError(f"{value!r} ({type(value).__name__}) cannot be kept in {META}; give numbers, text, lists or dicts")
 
 
-def rewrite(kind: str, key: str, value) -> None:
+def rewrite(kind: str, key: str, value: object) -> None:
     """Replace the object of an artifact by ``value``, the same content in another format.
 
     The new object goes to a file of its own, and the record then changes in one step to name that file. So a process
@@ -458,7 +461,7 @@ def rewrite(kind: str, key: str, value) -> None:
     (path / before).unlink(missing_ok=True)
 
 
-def add_facts(kind: str, key: str, **meta) -> None:
+def add_facts(kind: str, key: str, **meta: object) -> None:
     """Add facts to the record of an artifact, in one step; its files stay as they are.
 
     For facts that follow from the object and that an earlier version of the program did not write, so that the object
@@ -498,7 +501,7 @@ def _check_names(meta):
             raise ValueError(f"{name!r} is written by the store itself; give this fact another name")
 
 
-def entries(kind: str) -> list[dict]:
+def entries(kind: str) -> list[dict[str, Any]]:
     """Return the records of all artifacts of a kind. Other files in the folder are skipped.
 
     Parameters

@@ -4,6 +4,7 @@ import contextlib
 import os
 import time
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -74,7 +75,7 @@ class Inventory:
         ``(kind, key)`` -> :class:`Artifact`.
     """
 
-    def __init__(self, found):
+    def __init__(self, found: "Iterable[Artifact]"):
         self.artifacts = {one.name: one for one in found}
         self._of_key = defaultdict(list)
         self._dependents = defaultdict(list)
@@ -147,7 +148,7 @@ class Inventory:
         return sum(one.bytes for one in self.artifacts.values())
 
 
-def inventory(kinds=None) -> Inventory:
+def inventory(kinds: Iterable[str] | None = None) -> Inventory:
     """Look at all artifacts; for each one file is read, its record.
 
     Parameters

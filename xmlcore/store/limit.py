@@ -6,7 +6,9 @@ import logging
 import os
 import re
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from xmlcore.store import removing
 from xmlcore.store.kept import Inventory, inventory
@@ -16,6 +18,7 @@ from xmlcore.system import cache_root, make_private
 BOUND_VARIABLE = "XMLCORE_STORE_SIZE"
 LARGEST = 20_000_000_000  # bytes: the bound when none is set, or half of the free disk if that is less
 RECENT = 600.0  # seconds for which what was just made or used is not removed: a page or a job may be reading it
+MONTH = 30 * 86400.0  # the same while no bound is set and the disk is short: other programs may have filled it
 KEPT_REMOVALS = 50  # lines of what was removed that are kept
 _SETTINGS, _REMOVALS = "settings.json", "removed.json"
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -80,10 +83,24 @@ def bound(taken: int | None = None) -> int:
     text = os.environ.get(BOUND_VARIABLE)
     if text:
         return parse_size(text, BOUND_VARIABLE)
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        return max(0, int(json.loads((cache_root() / _SETTINGS).read_text(encoding="utf-8"))["store_bytes"]))
+    written = _written_bound()
+    if written is not None:
+        return written
     taken = inventory().bytes if taken is None else taken
     return min(LARGEST, (free_on_disk() + taken) // 2)
+
+
+def _written_bound() -> int | None:
+    """Return what :func:`set_bound` has written; None if there is nothing that can be read."""
+    try:
+        return max(0, int(json.loads((cache_root() / _SETTINGS).read_text(encoding="utf-8"))["store_bytes"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _bound_is_set() -> bool:
+    """Return whether a user has set the bound."""
+    return bool(os.environ.get(BOUND_VARIABLE)) or _written_bound() is not None
 
 
 def parse_size(text: str, name: str = "size") -> int:
@@ -124,7 +141,7 @@ def set_bound(n_bytes: int | None) -> None:
         _write(file, {"store_bytes": int(n_bytes)})
 
 
-def usage(found: Inventory | None = None) -> dict:
+def usage(found: Inventory | None = None) -> dict[str, Any]:
     """Return what artifacts take on the disk.
 
     Parameters
@@ -154,12 +171,13 @@ def usage(found: Inventory | None = None) -> dict:
     }
 
 
-def make_room(needed=(), most: int | None = None, now: float | None = None) -> Removal | None:
+def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | None = None) -> Removal | None:
     """Remove what was used longest ago until all artifacts take no more than the bound.
 
     Never removed are uploads and whatever else cannot be made again; what is pinned or needed, and what that was
     computed from; and what was made or used in the last ten minutes. An artifact counts as used when something
-    computed from it is used.
+    computed from it is used. If no bound is set and the disk allows less than 20 GB, what was used in the last 30 days
+    stays too: other programs may have filled the disk.
 
     Parameters
     ----------
@@ -177,14 +195,17 @@ def make_room(needed=(), most: int | None = None, now: float | None = None) -> R
     """
     found, now = inventory(), time.time() if now is None else now
     total = found.bytes
-    most = bound(total) if most is None else most
+    recent = RECENT
+    if most is None:
+        most = bound(total)
+        recent = MONTH if most < LARGEST and not _bound_is_set() else RECENT
     if total <= most:
         return None
     spared = _with_sources(found, {one.key for one in found.artifacts.values() if one.pins} | set(needed))
     removed, last = [], {name: _used_with(found, one) for name, one in found.artifacts.items()}
     # Of things used at one time, such as a run and what was computed from it, the one made last goes first.
     for one in sorted(found.artifacts.values(), key=lambda one: (last[one.name], -one.created)):
-        if total <= most or now - last[one.name] < RECENT:
+        if total <= most or now - last[one.name] < recent:
             break
         if one.key not in spared and one.bytes > 0 and found.can_be_made_again(one):
             if removing.delete(*one.name):

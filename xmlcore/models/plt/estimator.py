@@ -1,13 +1,15 @@
 """PLT: the probabilistic label tree."""
 
 import threading
-import warnings
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.arrays import columns_of, read_only
-from xmlcore.models.base import MultiLabelModel, toy_rows
+from xmlcore.label_names import read_label_names
+from xmlcore.models.base import MultiLabelModel, labels_given, toy_rows
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_representations
 from xmlcore.models.plt.choosing import KS, NAMES, Choice, choose, published_settings
 from xmlcore.models.plt.label_tree import LabelTree
@@ -21,12 +23,21 @@ from xmlcore.models.plt.linear_nodes import (
 from xmlcore.models.plt.parameters import PARAMETERS, PRESETS
 from xmlcore.models.plt.saving import settings_of, state_of, trees_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
-from xmlcore.models.plt.training import Settings, TrainingRows, count_weights, part_of_trees, train_tree
+from xmlcore.models.plt.training import (
+    Settings,
+    TrainingRows,
+    count_weights,
+    part_of_trees,
+    train_tree,
+    warn_equal_trees,
+    warn_unconverged,
+)
 from xmlcore.models.plt.warming import pieces_of
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
+from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
@@ -37,6 +48,9 @@ from xmlcore.validation import (
     csr_parts,
     feature_names,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MAKING_NODES = threading.Lock()  # All models share it, because a model that holds a lock could not be pickled.
 
@@ -57,6 +71,8 @@ class PLT(MultiLabelModel):
     Attributes
     ----------
     n_features_in_, n_labels_ : int
+    label_names_ : list
+        Names of the labels, when the training labels had some.
     loss_ : str
         The loss that the model was fitted with.
     settings_ : dict
@@ -106,21 +122,11 @@ class PLT(MultiLabelModel):
     _only_tree: int | None = None  # the tree to train, if it is trained apart: see xmlcore.models.ensembles
 
     def __init__(
-        self,
-        tree="kmeans",
-        arity=AUTO,
-        max_leaf_labels=AUTO,
-        loss=AUTO,
-        C=AUTO,
-        n_estimators=1,
-        beam=None,
-        random_state=0,
-        n_jobs=None,
-        weight_threshold=0.1,
-        tol=0.1,
-        max_iter=100,
-        collapse_layers=0,
-    ):
+        self, tree: str | LabelTree = "kmeans", arity: int | str = AUTO, max_leaf_labels: int | str = AUTO,
+        loss: str = AUTO, C: float | str = AUTO, n_estimators: int = 1, beam: int | None = None,
+        random_state: RandomState = 0, n_jobs: int | None = None, weight_threshold: float = 0.1, tol: float = 0.1,
+        max_iter: int = 100, collapse_layers: int = 0
+    ):  # fmt: skip
         self.tree = tree
         self.arity = arity
         self.max_leaf_labels = max_leaf_labels
@@ -135,15 +141,26 @@ class PLT(MultiLabelModel):
         self.max_iter = max_iter
         self.collapse_layers = collapse_layers
 
-    def fit(self, X, Y, progress: Progress = silent) -> "PLT":
+    def fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+    ) -> Self:
         """Train on the rows of X with the labels Y.
 
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids
-        progress : callable, optional
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (L,), optional
+            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
 
         Returns
         -------
@@ -160,16 +177,19 @@ class PLT(MultiLabelModel):
         sklearn.exceptions.ConvergenceWarning
             When node classifiers stopped at ``max_iter``.
         """
-        return self._train(X, Y, progress)
+        progress = to_progress(progress)
+        Y, label_names = read_label_names(labels_given(Y, y), label_names)
+        self._train(X, Y, progress)._keep_label_names(label_names)
+        return self
 
-    def choose(self, X, Y, progress: Progress = silent) -> Choice:
+    def choose(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> Choice:
         """Choose the parameters that are "auto", as :meth:`fit` does, without training on all rows.
 
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
         Y : sparse or dense binary, shape (N, L), or lists of label ids
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the trials.
 
         Returns
@@ -184,10 +204,11 @@ class PLT(MultiLabelModel):
         ValueError, TypeError
             Bad parameters or data; the message names them.
         """
-        return self._choice(*self._check_training_data(X, Y), self._entropy(), progress)
+        progress = to_progress(progress)
+        return self._choice(*self._check_training_data(X, read_label_names(Y)[0]), self._entropy(), progress)
 
     @property
-    def chosen_(self):
+    def chosen_(self) -> "pd.DataFrame":
         """The trials by which :meth:`fit` chose the parameters that were "auto", in their order: a DataFrame.
 
         Columns: ``arity``, ``max_leaf_labels``, ``loss``; ``C`` on a sample of the rows (``settings_`` has the C for
@@ -208,8 +229,8 @@ class PLT(MultiLabelModel):
         clean = (X, Y) if n_clean is None else (X[:n_clean], Y[:n_clean])
         choice = self._choice(*clean, entropy, progress)
         progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
-        self._warn_equal_trees()
-        self._warn_unconverged(self._train_trees(TrainingRows.of(X, Y), choice, entropy, progress))
+        warn_equal_trees(self)
+        warn_unconverged(self, self._train_trees(TrainingRows.of(X, Y), choice, entropy, progress))
         self._keep_feature_names(names)
         return self
 
@@ -232,7 +253,7 @@ class PLT(MultiLabelModel):
         self.n_iter_ = int(stats[:, 1].max())
         return stats
 
-    def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
+    def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
         """Return the k most probable labels of each row.
 
         Parameters
@@ -240,7 +261,7 @@ class PLT(MultiLabelModel):
         X : sparse or dense, shape (n, D)
         k : int
             May exceed L: rows are padded with label -1 and score 0.
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`.
 
         Returns
@@ -249,6 +270,7 @@ class PLT(MultiLabelModel):
             Probabilities as scores. Without a ``beam`` these are exactly the k best. Equal probabilities are ranked by
             label id; they are compared before they are rounded to float32.
         """
+        progress = to_progress(progress)
         k = check_count(k, "k")
         beam = None if self.beam is None else check_count(self.beam, "beam", most=INT32_MAX)
         X = self._check_input(X)
@@ -265,7 +287,7 @@ class PLT(MultiLabelModel):
         run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs, progress, "Predicting", "blocks of rows")
         return padded_ranking(labels, scores, k)
 
-    def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
         """Return the probabilities of all labels that reach a threshold, exactly.
 
         Parameters
@@ -292,7 +314,7 @@ class PLT(MultiLabelModel):
             return sp.csr_array((0, self.n_labels_), dtype=np.float32)
         return sp.csr_array(sp.vstack(parts, format="csr"))
 
-    def label_probabilities(self, X, labels) -> np.ndarray:
+    def label_probabilities(self, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
         """Return the probabilities of requested labels for each row, before they are rounded to float32.
 
         Parameters
@@ -354,7 +376,7 @@ class PLT(MultiLabelModel):
                 )
             return self._linear_nodes[tree]
 
-    def log_proba_gradient(self, X, labels) -> tuple[np.ndarray, sp.csr_array]:
+    def log_proba_gradient(self, X: Matrix, labels: npt.ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
         """Return the logarithm of one label's probability for each row, and its gradient with respect to the row.
 
         Parameters
@@ -400,7 +422,7 @@ class PLT(MultiLabelModel):
         log_proba, gradients = zip(*parts)
         return np.concatenate(log_proba), sp.csr_array(sp.vstack(gradients, format="csr"))
 
-    def size(self) -> dict:
+    def size(self) -> dict[str, Any]:
         """Return the size of the fitted model.
 
         Returns
@@ -442,10 +464,6 @@ class PLT(MultiLabelModel):
                 "column of Y"
             )
         return n_labels
-
-    def _entropy(self) -> int:
-        """Return the number on which all random numbers depend: the seed, or a new one."""
-        return self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
 
     def _choice(self, X, Y, entropy, progress) -> Choice:
         """Return the settings to train with, and the trials by which those that are "auto" were chosen."""
@@ -509,31 +527,6 @@ class PLT(MultiLabelModel):
         self.n_weights_ = sum(count_weights(arrays) for arrays in fitted)
         self._linear_nodes = {}
         self._make_search()
-
-    def _warn_equal_trees(self):
-        """Warn when all of several trees would have the same shape."""
-        if self.n_estimators > 1 and self.tree not in ("kmeans", "random"):
-            which = "a LabelTree as tree" if isinstance(self.tree, LabelTree) else f"tree={self.tree!r}"
-            warnings.warn(
-                f"{which} gives n_estimators={self.n_estimators} trees of one shape, which differ in nothing but the "
-                "order in which rows are visited: n_estimators=1 is as precise, in a part of the time and memory",
-                UserWarning,
-                stacklevel=4,
-            )
-
-    def _warn_unconverged(self, stats):
-        """Warn when training stopped at ``max_iter``; ``stats`` is what :func:`train_tree` returns."""
-        late = stats[stats[:, 2] == 0]
-        if late.size:
-            from sklearn.exceptions import ConvergenceWarning
-
-            depths = ", ".join(f"{n} at depth {d}" for d, n in zip(*np.unique(late[:, 0], return_counts=True)))
-            warnings.warn(
-                f"{len(late)} of {len(stats)} sibling groups stopped at max_iter={self.max_iter} before tol={self.tol} "
-                f"({depths}): raise max_iter, or tol when precision does not change",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
     # Prediction, saving, copying ------------------------------------------------------------------------------------
 

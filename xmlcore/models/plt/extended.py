@@ -1,17 +1,23 @@
 """A probabilistic label tree with adversarial training, evaluation under noise, and explanations."""
 
 import time
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from xmlcore.arrays import largest_values
 from xmlcore.augmentation import augment
+from xmlcore.label_names import read_label_names
+from xmlcore.models.base import labels_given
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.parameters import NOISE_PARAMETERS
 from xmlcore.models.saving import ModelFormatError
 from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
 from xmlcore.parameters import described
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import LabelNames, Labels, Matrix
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, feature_names
 
 
@@ -51,7 +57,9 @@ class ExtendedPLT(PLT):
 
     PARAMETERS = (*PLT.PARAMETERS, *NOISE_PARAMETERS)
 
-    def __init__(self, *, sigma=0.05, augment_ratio=1.0, noise_support="all", **plt_params):
+    def __init__(
+        self, *, sigma: float = 0.05, augment_ratio: float = 1.0, noise_support: str = "all", **plt_params: object
+    ):
         unknown = sorted(set(plt_params) - {parameter.name for parameter in PLT.PARAMETERS})
         if unknown:
             known = ", ".join(parameter.name for parameter in self.PARAMETERS)
@@ -61,7 +69,15 @@ class ExtendedPLT(PLT):
         self.augment_ratio = augment_ratio
         self.noise_support = noise_support
 
-    def fit(self, X, Y, progress: Progress = silent) -> "ExtendedPLT":
+    def fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+    ) -> Self:
         """Train on X and Y as they are given, as :meth:`PLT.fit` does.
 
         :meth:`fit_for_adversarial_examples` trains with noisy copies of the rows in addition.
@@ -69,18 +85,24 @@ class ExtendedPLT(PLT):
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or a list of label ids for each row
-        progress : callable, optional
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (L,), optional
+            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
 
         Returns
         -------
         ExtendedPLT
             This model. If training is stopped, the model stays as it was before the call.
         """
-        return self._fit(X, Y, Y_given=Y, n_augmented=0, progress=progress)
+        progress = to_progress(progress)
+        Y, label_names = read_label_names(labels_given(Y, y), label_names)
+        self._fit(X, Y, Y_given=Y, n_augmented=0, progress=progress)._keep_label_names(label_names)
+        return self
 
-    def fit_for_adversarial_examples(self, X, Y, progress: Progress = silent) -> "ExtendedPLT":
+    def fit_for_adversarial_examples(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> Self:
         """Train on the rows of X and on noisy copies of them (section 3.1 of the paper).
 
         m = round(N * augment_ratio) copies of rows get Gaussian noise of standard deviation ``sigma`` and keep the
@@ -90,7 +112,7 @@ class ExtendedPLT(PLT):
         ----------
         X : sparse or dense, shape (N, D)
         Y : sparse or dense binary, shape (N, L), or a list of label ids for each row
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
 
         Returns
@@ -108,19 +130,21 @@ class ExtendedPLT(PLT):
         With ``noise_support="all"`` copies have D values each, so training time and memory grow with m * D.
         :func:`xmlcore.robustness.augmented_bytes` estimates the memory.
         """
+        progress = to_progress(progress)
         self._check_params()
         names = feature_names(X)
         X = check_features(X)
+        Y, label_names = read_label_names(Y)
         Y = check_labels(Y, n_rows=X.shape[0], n_labels=self._n_labels_of_tree(Y))
         progress("Making noisy rows", 0.0)
         noise = GaussianNoise(self.sigma, self.noise_support)
-        seed = 0 if self.random_state is None else self.random_state
-        both = augment(X, Y, noise, self.augment_ratio, seed)
+        both = augment(X, Y, noise, self.augment_ratio, self._entropy())
         self._fit(both.X, both.Y, Y_given=Y, n_augmented=both.rows.size, progress=progress)
         self._keep_feature_names(names)
+        self._keep_label_names(label_names)
         return self
 
-    def explain(self, x, n: int = 5) -> list[tuple[int, float]]:
+    def explain(self, x: Matrix, n: int = 5) -> list[tuple[int, float]]:
         """Return the n features of largest size in a row, with their values (section 3.1 of the paper).
 
         Parameters
@@ -142,14 +166,14 @@ class ExtendedPLT(PLT):
 
     def adversarial_evaluation(
         self,
-        X,
-        Y,
-        inv_ps=None,
-        noise_levels=(0.0, 0.01, 0.05, 0.1),
-        k_values=(1, 3, 5),
+        X: Matrix,
+        Y: Matrix,
+        inv_ps: npt.ArrayLike | None = None,
+        noise_levels: Sequence[float] = (0.0, 0.01, 0.05, 0.1),
+        k_values: Sequence[int] = (1, 3, 5),
         random_state: int = 0,
-        progress: Progress = silent,
-    ) -> dict:
+        progress: ProgressLike = silent,
+    ) -> dict[str, Any]:
         """Measure top-k predictions on noisy rows (Algorithm 1 of the paper).
 
         Parameters
@@ -164,7 +188,7 @@ class ExtendedPLT(PLT):
         k_values : sequence of int
         random_state : int
             Seed of the noise, which is the same for every k.
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`.
 
         Returns
@@ -183,6 +207,8 @@ class ExtendedPLT(PLT):
         xmlcore.robustness.evaluate : Measure any model and noise, with repeats, intervals and label buckets.
         """
         from xmlcore import metrics
+
+        progress = to_progress(progress)
 
         X = self._check_input(X)
         Y = check_labels(Y, n_rows=X.shape[0], n_labels=self.n_labels_)

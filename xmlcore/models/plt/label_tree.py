@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from xmlcore._kernels.plt_shapes import breadth_first
 from xmlcore.validation import INT32_MAX, check_count
@@ -74,7 +76,7 @@ class LabelTree:
         object.__setattr__(self, "label", np.ascontiguousarray(label, np.int32))
 
     @classmethod
-    def from_parents(cls, parents, labels) -> "LabelTree":
+    def from_parents(cls, parents: npt.ArrayLike, labels: npt.ArrayLike) -> "LabelTree":
         """Return the tree with these nodes, which may be in any order.
 
         Parameters
@@ -122,7 +124,7 @@ class LabelTree:
         return _contracted(parents, labels.astype(np.int32), (n_children != 1) | (parents < 0))
 
     @classmethod
-    def from_nested(cls, groups) -> "LabelTree":
+    def from_nested(cls, groups: Sequence[Any]) -> "LabelTree":
         """Return the tree that nested lists describe.
 
         Parameters

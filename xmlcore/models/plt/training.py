@@ -1,5 +1,6 @@
 """Train the node classifiers of one label tree."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -185,3 +186,38 @@ def part_of_trees(progress: Progress, number: int, count: int) -> Progress:
         progress("Training trees", (number + part) / count, f"{text}, {detail}" if detail else text)
 
     return report
+
+
+def warn_equal_trees(model) -> None:
+    """Warn when all of several trees of a PLT, of which only the parameters are read, would have the same shape."""
+    if model.n_estimators > 1 and model.tree not in ("kmeans", "random"):
+        which = "a LabelTree as tree" if isinstance(model.tree, LabelTree) else f"tree={model.tree!r}"
+        warnings.warn(
+            f"{which} gives n_estimators={model.n_estimators} trees of one shape, which differ in nothing but the "
+            "order in which rows are visited: n_estimators=1 is as precise, in a part of the time and memory",
+            UserWarning,
+            stacklevel=5,  # shows the line that called fit
+        )
+
+
+def warn_unconverged(model, stats) -> None:
+    """Warn when node classifiers of a PLT stopped at ``max_iter``.
+
+    Parameters
+    ----------
+    model : PLT
+        Only its parameters are read.
+    stats : ndarray, shape (groups of siblings, 3)
+        What :func:`train_tree` returned, for all trees.
+    """
+    late = stats[stats[:, 2] == 0]
+    if late.size:
+        from sklearn.exceptions import ConvergenceWarning
+
+        depths = ", ".join(f"{n} at depth {d}" for d, n in zip(*np.unique(late[:, 0], return_counts=True)))
+        warnings.warn(
+            f"{len(late)} of {len(stats)} sibling groups stopped at max_iter={model.max_iter} before tol={model.tol} "
+            f"({depths}): raise max_iter, or tol when precision does not change",
+            ConvergenceWarning,
+            stacklevel=5,  # shows the line that called fit
+        )

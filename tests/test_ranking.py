@@ -1,0 +1,63 @@
+"""A ranking with names: the -1 that pads a row is never taken for the last label."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xmlcore import Ranking
+
+NAMES = ["law", "art", "sea"]
+RANKING = Ranking(
+    np.array([[2, 0], [1, -1], [-1, -1]], np.int32), np.array([[0.75, 0.5], [0.5, 0], [0, 0]], np.float32)
+)
+
+
+@pytest.mark.parametrize("names", [NAMES, tuple(NAMES), np.array(NAMES), pd.Series(NAMES, index=[7, 8, 9])])
+def test_names_have_the_shape_of_the_labels_and_none_where_a_row_has_no_label(names):
+    assert RANKING.names(names).tolist() == [["sea", "law"], ["art", None], [None, None]]
+
+
+def test_what_stands_where_a_row_has_no_label_can_be_chosen():
+    assert RANKING.names(NAMES, missing="").tolist() == [["sea", "law"], ["art", ""], ["", ""]]
+
+
+def test_names_that_are_tuples_stay_tuples():
+    assert RANKING.names([("a", 1), ("b", 2), ("c", 3)])[0].tolist() == [("c", 3), ("a", 1)]
+
+
+def test_too_few_names_are_an_error_that_says_which_label_has_none():
+    for use in (RANKING.names, RANKING.to_frame):
+        with pytest.raises(ValueError, match="label_names has 2 names, but the ranking has the label 2"):
+            use(NAMES[:2])
+        with pytest.raises(TypeError, match="must be a list, not 'law'"):
+            use("law")
+
+
+@pytest.mark.parametrize("names", [set(NAMES), dict(enumerate(NAMES)), dict.fromkeys(NAMES).keys()])
+def test_names_without_an_order_of_ids_are_refused(names):
+    for use in (RANKING.names, RANKING.to_frame):
+        with pytest.raises(TypeError, match="must be a list"):
+            use(names)
+
+
+def test_a_frame_has_a_line_for_each_label_and_none_for_a_row_without():
+    frame = RANKING.to_frame(NAMES, row_names=["a", "b", "c"])
+    assert frame.to_dict("list") == {
+        "row": [0, 0, 1], "name": ["a", "a", "b"], "rank": [1, 2, 1], "label": [2, 0, 1],
+        "label_name": ["sea", "law", "art"], "score": [0.75, 0.5, 0.5],
+    }  # fmt: skip
+    assert list(RANKING.to_frame().columns) == ["row", "rank", "label", "score"]
+    with pytest.raises(ValueError, match="row_names has 2 names, but the ranking has 3 rows"):
+        RANKING.to_frame(row_names=["a", "b"])
+
+
+def test_a_ranking_is_still_a_pair_that_can_be_pickled():
+    labels, scores = pickle.loads(pickle.dumps(RANKING))
+    assert (labels == RANKING.labels).all() and (scores == RANKING.scores).all()
+
+
+def test_an_empty_ranking_has_an_empty_frame():
+    empty = Ranking(np.empty((0, 3), np.int32), np.empty((0, 3), np.float32))
+    assert empty.names([]).shape == (0, 3) and len(empty.to_frame(NAMES)) == 0

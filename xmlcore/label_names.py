@@ -1,0 +1,296 @@
+"""Names of labels: found in training labels, kept by fitted models, and turned into ids.
+
+A label is a number, its id: the place of its column. Its name is what the user calls it. Any hashable value can be a
+name, such as a string or a member of an Enum; in lists of labels whole numbers are always ids, never names.
+"""
+
+import numbers
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.validation import check_labels, is_lists
+
+
+def check_label_names(names, what: str = "label_names") -> list:
+    """Return names of labels as a list of Python values.
+
+    Parameters
+    ----------
+    names : sequence or ndarray, shape (L,)
+        Hashable values, such as strings, or the ``classes_`` of scikit-learn's ``MultiLabelBinarizer``.
+    what : str
+        What messages call them.
+
+    Returns
+    -------
+    list
+
+    Raises
+    ------
+    TypeError
+        They are no list, or a name cannot be hashed.
+    ValueError
+        A name is missing (None or NaN), or two labels have the same.
+    """
+    if isinstance(names, (str, bytes)) or not (isinstance(names, Sequence) or hasattr(names, "tolist")):
+        raise TypeError(f"{what} must be a list with the name of each label, not {names!r:.60}")
+    if getattr(names, "ndim", 1) != 1:
+        raise ValueError(f"{what} has {names.ndim} dimensions: give a list with the name of each label")
+    found = [name.item() if isinstance(name, np.generic) else name for name in names]
+    places = {}
+    for i, name in enumerate(found):
+        if not isinstance(name, Hashable):
+            raise TypeError(f"{what}[{i}] is {name!r:.60}: names must be hashable")
+        if name is None or name != name:  # only NaN differs from itself
+            raise ValueError(f"{what}[{i}] is {name!r}: every label needs a name")
+        if name in places:
+            raise ValueError(f"{what}[{i}] is {name!r:.60}, as {what}[{places[name]}]: each label needs its own name")
+        places[name] = i
+    return found
+
+
+def are_names(Y) -> bool:
+    """Return whether Y is lists of names of labels: the first label of the first list that is not empty is a name.
+
+    Parameters
+    ----------
+    Y : object
+        Anything that ``fit`` takes as labels.
+    """
+    if not is_lists(Y):
+        return False
+    first = next((label for row in Y for label in ((row,) if isinstance(row, (str, bytes)) else row)), 0)
+    return not isinstance(first, (numbers.Number, np.bool_))
+
+
+def read_label_names(Y, label_names=None, *, name: str = "Y", one_each: bool = False) -> tuple:
+    """Return training labels in a form that :func:`xmlcore.validation.check_labels` takes, and the names of labels.
+
+    Parameters
+    ----------
+    Y : sparse, dense or DataFrame, shape (N, L), lists of label ids, or lists of names
+        The columns of a DataFrame are names, unless they are the numbers 0 to L - 1. The labels in lists are names
+        unless they are whole numbers.
+    label_names : sequence, shape (L,), optional
+        The name of each label, in the order of the ids. By default, names in lists are sorted.
+    name : str
+        What messages call Y.
+    one_each : bool
+        Whether Y may also have one name for each row, shape (N,).
+
+    Returns
+    -------
+    Y : as Y, or csr_array of bool
+        Lists of names as a matrix with a column for each name.
+    names : list or None
+        L names; None if the labels have none.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Names are missing, equal, not hashable or cannot be sorted; a row has a name that ``label_names`` lacks; the
+        number of names is not that of the columns. The message names the row.
+    """
+    names = None if label_names is None else check_label_names(label_names)
+    columns = _columns(Y)
+    if columns is not None:
+        columns = check_label_names(columns, f"the columns of {name}")
+        if names is not None and names != columns:
+            raise ValueError(f"label_names and the columns of {name} name different labels: give one of the two")
+        return Y, columns
+    if one_each and are_single_names(Y):
+        Y = [[label] for label in Y]
+    if are_names(Y):
+        rows = _rows_of_names(Y, name)
+        names = _sorted_names(rows, name) if names is None else names
+        return _matrix(rows, names, name), names
+    if names is None:
+        return Y, None
+    shape = getattr(Y, "shape", ())
+    if len(shape) == 2 and shape[1] != len(names):
+        raise ValueError(f"label_names has {len(names)} names, but {name} has {shape[1]} labels")
+    return (check_labels(Y, n_labels=len(names), name=name) if is_lists(Y) else Y), names
+
+
+def read_more_labels(Y, n_labels: int, names: list | None, label_names=None, *, one_each: bool = False) -> tuple:
+    """Return the labels of rows that a fitted model learns in addition; there may be new labels among them.
+
+    Parameters
+    ----------
+    Y : sparse, dense or DataFrame, shape (n, K), lists of label ids, or lists of names
+        A matrix has the columns of the model's labels first, and new labels after them. The columns of a DataFrame may
+        be in any order, and some may be missing. New names in lists are sorted, and get the next ids.
+    n_labels : int
+        The number of the model's labels.
+    names : list or None
+        The names of the model's labels; None if it has none.
+    label_names : sequence, shape (K,), optional
+        The names of the model's labels in their order, and after them those of the new labels.
+    one_each : bool
+        Whether Y may also have one id or name for each row, shape (n,).
+
+    Returns
+    -------
+    Y : csr_array of bool, shape (n, K)
+        Canonical; K is at least ``n_labels``.
+    names : list or None
+
+    Raises
+    ------
+    ValueError, TypeError
+        Y has names and the model has none, or a matrix has fewer columns than the model has labels, or new columns
+        without names although the model has names, or what :func:`read_label_names` raises.
+    """
+    columns = _columns(Y)
+    if names is None:
+        if label_names is not None or columns is not None or are_names(Y):
+            raise ValueError("labels have names here, but the model was fitted to labels without names: give ids")
+        known = None
+    else:
+        known = names if label_names is None else check_label_names(label_names)
+        if known[:n_labels] != names:
+            raise ValueError("label_names must begin with the names of the model's labels, in their order")
+    if one_each and (_are_single_ids(Y) or are_single_names(Y)):
+        Y = [[label] for label in Y]
+    if columns is not None:
+        columns = check_label_names(columns, "the columns of Y")
+        known = [*known, *(name for name in columns if name not in set(known))]
+        place = {name: i for i, name in enumerate(known)}
+        matrix = sp.coo_array(check_labels(Y))
+        to = np.array([place[name] for name in columns])[matrix.coords[1]]
+        return check_labels(sp.csr_array((matrix.data, (matrix.coords[0], to)), (matrix.shape[0], len(known)))), known
+    if known is not None and are_names(Y):
+        rows = _rows_of_names(Y, "Y")
+        if label_names is None:
+            old = set(known)
+            known = known + _sorted_names([[label for label in row if label not in old] for row in rows], "Y")
+        return _matrix(rows, known, "Y"), known
+    matrix = check_labels(Y)
+    width = matrix.shape[1]
+    if width < n_labels and not is_lists(Y):
+        raise ValueError(f"Y has {width} labels, but the model has {n_labels}: give it their columns, also empty ones")
+    if known is not None and max(width, n_labels) > len(known):
+        raise ValueError(f"Y has {width} labels, but there are {len(known)} names: give label_names of new ones, too")
+    width = max(width, n_labels, 0 if known is None else len(known))
+    return sp.csr_array((matrix.data, matrix.indices, matrix.indptr), (matrix.shape[0], width)), known
+
+
+def ids_of_names(label_lists, names, *, name: str = "Y") -> list[list[int]]:
+    """Return the ids of labels that are given by name; names that no label has get the ids after the last.
+
+    Parameters
+    ----------
+    label_lists : lists of names
+        A name that a list has twice counts once.
+    names : sequence
+        The names of labels 0 to L - 1.
+    name : str
+        What messages call the lists.
+
+    Returns
+    -------
+    list of list of int
+    """
+    ids = {label: i for i, label in enumerate(names)}
+    return [[ids.setdefault(label, len(ids)) for label in row] for row in _rows_of_names(label_lists, name)]
+
+
+def labels_of_model(Y, names: list | None):
+    """Return the true labels of rows with the ids that a model uses: names become ids, and other forms stay.
+
+    Parameters
+    ----------
+    Y : sparse, dense or DataFrame, shape (n, L), lists of label ids, or lists of names
+    names : list or None
+        The names of the model's labels; None if it has none.
+
+    Returns
+    -------
+    as Y, or lists of ids
+
+    Raises
+    ------
+    ValueError
+        Y has names and the model has none, the columns of a DataFrame have other names or another order, or Y has lists
+        and the names are whole numbers other than the ids, so that the lists could hold either.
+    """
+    columns = _columns(Y)
+    if columns is not None and names is not None and list(columns) != names:
+        raise ValueError("the columns of Y are not the labels that the model was fitted to, in their order")
+    if is_lists(Y) and any(isinstance(name, numbers.Integral) and name != i for i, name in enumerate(names or ())):
+        raise ValueError(
+            "Y has lists of labels, and the names of the model's labels are numbers: the lists could hold names or "
+            "ids. Give a binary matrix with the model's columns"
+        )
+    if not are_names(Y):
+        return Y
+    if names is None:
+        raise ValueError("Y has names of labels, but the model was fitted to labels without names: give ids")
+    return ids_of_names(Y, names)
+
+
+def are_single_names(Y) -> bool:
+    """Return whether Y has one string, the name of a label, for each row."""
+    if isinstance(Y, (str, bytes)) or getattr(Y, "ndim", 1) != 1 or sp.issparse(Y):
+        return False
+    return (isinstance(Y, Sequence) or hasattr(Y, "dtype")) and len(Y) > 0 and all(isinstance(one, str) for one in Y)
+
+
+def _are_single_ids(Y) -> bool:
+    """Return whether Y has one whole number, the id of a label, for each row."""
+    if getattr(Y, "ndim", None) == 1:
+        return getattr(Y.dtype, "kind", "") in "iu"
+    is_id = (int, np.integer)
+    return isinstance(Y, Sequence) and len(Y) > 0 and all(isinstance(k, is_id) and not isinstance(k, bool) for k in Y)
+
+
+def _columns(Y):
+    """Return the columns of a DataFrame whose columns have names, else None."""
+    columns = getattr(Y, "columns", None)
+    if columns is None or sp.issparse(Y) or isinstance(Y, np.ndarray) or getattr(Y, "ndim", 2) != 2:
+        return None
+    columns = [column.item() if isinstance(column, np.generic) else column for column in columns]
+    return None if columns == list(range(len(columns))) else columns
+
+
+def _rows_of_names(Y, name) -> list[list]:
+    """Return lists of names without repetitions; raise an error that names the first row with something else."""
+    rows = []
+    for i, row in enumerate(Y):
+        if isinstance(row, (str, bytes)):
+            raise TypeError(f"{name} row {i} is the text {row!r:.60}: give a list of labels, such as [{row!r:.60}]")
+        for label in row:
+            if not isinstance(label, Hashable):
+                raise TypeError(
+                    f"{name} row {i} has the label {label!r:.60}: a name must be hashable, such as a string"
+                )
+            if label is None or isinstance(label, (numbers.Number, np.bool_)):
+                raise TypeError(
+                    f"{name} row {i} has the label {label!r:.60}, but other labels are names: give all labels as names"
+                )
+        rows.append(list(dict.fromkeys(label.item() if isinstance(label, np.generic) else label for label in row)))
+    return rows
+
+
+def _sorted_names(rows, name) -> list:
+    """Return the names that occur, sorted."""
+    found = {label for row in rows for label in row}
+    try:
+        return sorted(found)
+    except TypeError as error:
+        kinds = ", ".join(sorted({type(label).__name__ for label in found}))
+        raise TypeError(
+            f"the labels in {name} ({kinds}) cannot be sorted: give them in an order of yours, label_names=[...]"
+        ) from error
+
+
+def _matrix(rows, names, name) -> sp.csr_array:
+    """Return lists of names as a matrix of bool with a column for each of ``names``."""
+    ids = {label: i for i, label in enumerate(names)}
+    for i, row in enumerate(rows):
+        unknown = [label for label in row if label not in ids]
+        if unknown:
+            raise ValueError(f"{name} row {i} has the label {unknown[0]!r:.60}, which is not in label_names")
+    return check_labels([[ids[label] for label in row] for row in rows], n_labels=len(names), name=name)

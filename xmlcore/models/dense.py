@@ -1,0 +1,133 @@
+"""DenseOutput: any model, with dense predictions for the tools of scikit-learn that take no sparse ones."""
+
+from typing import Self
+
+import numpy as np
+
+from xmlcore.models.base import MultiLabelModel, labels_given
+from xmlcore.models.plt import PLT
+from xmlcore.models.wrapping import WrapsModel
+from xmlcore.parameters import Parameter, described
+from xmlcore.progress import ProgressLike, silent
+from xmlcore.typing import LabelNames, Labels, Matrix
+
+PARAMETERS = (
+    Parameter(
+        "model",
+        "Model",
+        "The model to train. It is not changed: a new estimator with its parameters is fitted. Empty is a PLT with its "
+        "defaults.",
+        "estimator",
+        None,
+        optional=True,
+        in_form=False,
+    ),
+)
+
+
+@described
+class DenseOutput(WrapsModel):
+    """Predict as another model does, in dense arrays.
+
+    Models predict sparse matrices, because L may be 100,000. scikit-learn's measures of sets of labels, such as
+    ``f1_micro``, take them; those of probabilities, such as ``average_precision`` and ``roc_auc``, need dense arrays.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    model_ : estimator
+        The fitted model; its predictions are sparse.
+    n_features_in_, n_labels_ : int
+
+    Notes
+    -----
+    Predictions of n rows take n * L bytes, and probabilities 4 * n * L bytes.
+
+    Examples
+    --------
+    >>> from xmlcore import PLT
+    >>> from xmlcore.models import DenseOutput
+    >>> X = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]]
+    >>> model = DenseOutput(PLT()).fit(X, [[0], [0], [1, 2], [1, 2]])
+    >>> model.predict([[1.0, 0.05]]).tolist()
+    [[True, False, False]]
+    """
+
+    PARAMETERS = PARAMETERS
+
+    def __init__(self, model: MultiLabelModel | None = None):
+        self.model = model
+
+    def fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (L,), optional
+            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
+
+        Returns
+        -------
+        DenseOutput
+            Itself. If training is stopped or fails, its earlier fitted state is kept.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad parameters or data; the message names them.
+        """
+        self._check_params()
+        model = PLT() if self.model is None else type(self.model)(**self.model.get_params(deep=False))
+        self.model_ = model.fit(X, labels_given(Y, y), progress, label_names=label_names)
+        self.n_features_in_, self.n_labels_ = model.n_features_in_, model.n_labels_
+        self._keep_feature_names(getattr(model, "feature_names_in_", None))
+        self._keep_label_names(getattr(model, "label_names_", None))
+        return self
+
+    def predict_proba(self, X: Matrix, threshold: float = 0.0) -> np.ndarray:  # the base class returns CSR
+        """Return the probabilities of the fitted model as a dense array.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        threshold : float in [0, 1]
+            Smaller probabilities are 0.
+
+        Returns
+        -------
+        ndarray of float32, shape (n, L)
+        """
+        return super().predict_proba(X, threshold).toarray()
+
+    def predict(self, X: Matrix, threshold: float | None = None) -> np.ndarray:
+        """Return the labels that the fitted model predicts as a dense array.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        threshold : float in [0, 1], optional
+            The labels are returned whose probability is at least this. None: the model's default.
+
+        Returns
+        -------
+        ndarray of bool, shape (n, L)
+        """
+        self._check_fitted()
+        found = self.model_.predict(X) if threshold is None else self.model_.predict(X, threshold)
+        return found.toarray()

@@ -1,0 +1,35 @@
+"""Versions of the files that xmlcore writes: what is said of a file whose version another xmlcore reads."""
+
+from typing import Any
+
+from xmlcore import __version__
+
+PAGE = "docs/versions.md"
+
+
+def refusal(what: str, found: Any, reads: int, written_by: Any = None) -> str:
+    """Return what an error says of a file whose format has another version than the one that is read.
+
+    Parameters
+    ----------
+    what : str
+        The file, as the subject of a sentence, such as "The model in m".
+    found : object
+        The version that the file states.
+    reads : int
+        The version that is read.
+    written_by : object
+        The version of xmlcore that the file names, or None.
+
+    Returns
+    -------
+    str
+        A sentence with both versions, and one that says what to do.
+    """
+    by = f"xmlcore {written_by}" if isinstance(written_by, str) else "an xmlcore that did not write its version"
+    said = f"{what} has version {found!r:.20} of its format, written by {by}, and xmlcore {__version__} reads {reads}"
+    if isinstance(found, int) and found < reads:
+        return f"{said}. It is older than 0.1, and nothing converts it: make it again ({PAGE})"
+    later = isinstance(found, int) and not isinstance(found, bool)
+    todo = "It is newer: update xmlcore" if later else "Read it with the xmlcore that wrote it, or a later one"
+    return f"{said}. {todo} ({PAGE})"
