@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels import noise
 from xmlcore._kernels.csr import Rows
 from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.typing import Labels, Matrix, Ranker
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_number, csr_parts
 
 SUPPORTS = ("all", "nonzero")
@@ -63,7 +65,16 @@ class GaussianNoise:
         """Return the strength of the noise: ``sigma``."""
         return self.sigma
 
-    def apply(self, X, rows=None, seed: int = 0, *, model=None, Y=None, n_jobs: int | None = None) -> sp.csr_array:
+    def apply(
+        self,
+        X: Matrix,
+        rows: npt.ArrayLike | None = None,
+        seed: int = 0,
+        *,
+        model: Ranker | None = None,
+        Y: Labels | None = None,
+        n_jobs: int | None = None,
+    ) -> sp.csr_array:
         """Return X with noise added.
 
         Parameters
@@ -188,7 +199,16 @@ class WordNoise:
         """Return the strength of the noise: ``rate``."""
         return self.rate
 
-    def apply(self, X, rows=None, seed: int = 0, *, model=None, Y=None, n_jobs: int | None = None) -> sp.csr_array:
+    def apply(
+        self,
+        X: Matrix,
+        rows: npt.ArrayLike | None = None,
+        seed: int = 0,
+        *,
+        model: Ranker | None = None,
+        Y: Labels | None = None,
+        n_jobs: int | None = None,
+    ) -> sp.csr_array:
         """Return X with words dropped, swapped and inserted.
 
         Parameters

@@ -145,7 +145,7 @@ def test_rows_without_a_sure_first_label_have_radius_zero():
     model = PLT(max_leaf_labels=2).fit(X, Y)
     found = certified_radius(model, np.zeros((1, 12)))
     assert (found.radius[0], found.relative[0], found.rival[0]) == (0.0, 0.0, -1)
-    twins = PLT(max_leaf_labels=9, tol=1e-3, C=1.0).fit([[1.0, 0.0]] * 4, [[0, 1]] * 4)  # two labels, one classifier
+    twins = PLT(max_leaf_labels=9, tol=1e-3, C=1.0).fit([[1.0, 0.0]] * 4, [{0, 1}] * 4)  # two labels, one classifier
     found = certified_radius(twins, [[1.0, 0.0], [0.3, 0.4]])
     assert not found.radius.any()
 

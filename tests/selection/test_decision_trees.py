@@ -6,7 +6,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.tree import DecisionTreeClassifier
 
+from xmlcore import load_model
 from xmlcore._kernels import decision_trees as kernels
+from xmlcore.models import ModelFormatError
 from xmlcore.selection import BRDT, decision_trees
 
 
@@ -144,3 +146,23 @@ def test_bad_parameters_are_named(params, error, message):
 
 def test_the_repr_counts_the_selected_features():
     assert repr(BRDT([[1, 2]], max_depth=3)) == "BRDT(2 features per label, random_state=0, max_depth=3)"
+
+
+@pytest.mark.parametrize("harm", ["its parent", "another tree", "a feature beyond the last", "a share above 1"])
+def test_saved_trees_that_would_be_walked_for_ever_or_out_of_bounds_are_refused(harm, tmp_path):
+    X = np.eye(6)
+    model = BRDT().fit(X, np.eye(6, dtype=bool)[:, :3])
+    folder = model.save(tmp_path / "model")
+    with np.load(folder / "arrays.npz") as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    inner = int(np.flatnonzero(arrays["feature"] >= 0)[0])
+    name, value = {
+        "its parent": ("left", 0),
+        "another tree": ("right", arrays["nodes_of_tree"][0]),
+        "a feature beyond the last": ("feature", 6),
+        "a share above 1": ("proba", 1.5),
+    }[harm]
+    arrays[name][inner] = value
+    np.savez(folder / "arrays.npz", **arrays)
+    with pytest.raises(ModelFormatError, match="the trees are invalid"):
+        load_model(folder)

@@ -19,10 +19,12 @@ explained as that model.
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels import explain as kernels
 from xmlcore._kernels.csr import Rows
+from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_features, check_fitted, check_label_ids, csr_parts
 
 LOSSES = {"logistic": kernels.LOGISTIC, "squared_hinge": kernels.SQUARED_HINGE}
@@ -75,7 +77,7 @@ def _kind(model):
     return "score" if hasattr(model, "pair_features") else None
 
 
-def kind_of(model) -> str:
+def kind_of(model: Ranker) -> str:
     """Return how a model is explained.
 
     Parameters
@@ -102,7 +104,7 @@ def kind_of(model) -> str:
     return kind
 
 
-def can_explain(model) -> bool:
+def can_explain(model: Ranker) -> bool:
     """Return whether :func:`attributions` can explain a fitted model.
 
     Parameters
@@ -116,7 +118,7 @@ def can_explain(model) -> bool:
     return _kind(unwrapped(model)) is not None
 
 
-def explains_features(model) -> bool:
+def explains_features(model: Ranker) -> bool:
     """Return whether a model is explained by the features of X, and not by features of pairs of a row and a class.
 
     Parameters
@@ -130,7 +132,7 @@ def explains_features(model) -> bool:
     return _kind(unwrapped(model)) not in (None, "score")
 
 
-def attributions(model, X, labels) -> Attributions:
+def attributions(model: Ranker, X: Matrix, labels: npt.ArrayLike) -> Attributions:
     """Return what each feature of each row contributes to the score of one label.
 
     Parameters

@@ -1,5 +1,8 @@
 """Why one label and not another: what each feature of a row adds to the difference of two labels' scores."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -7,10 +10,24 @@ from xmlcore.explain._attribution import attributions, kind_of, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
 from xmlcore.explain._removal import BLOCK_ENTRIES
+from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_row
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def contrast(model, x, label: int, other: int, *, dataset=None, feature_names=None):
+    from xmlcore.datasets import Dataset
+
+
+def contrast(
+    model: Ranker,
+    x: Matrix,
+    label: int,
+    other: int,
+    *,
+    dataset: "Dataset | None" = None,
+    feature_names: Sequence[str] | None = None,
+) -> "pd.DataFrame":
     """Return what each feature of a row adds to the score of one label minus the score of another.
 
     Parameters

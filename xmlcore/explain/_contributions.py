@@ -1,15 +1,24 @@
 """The contributions of a row's features to a label's score, and the row's largest values."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from xmlcore.arrays import largest_values
 from xmlcore.explain._attribution import attributions
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
+from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_count, check_row
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def magnitude(x, n: int = 5) -> list[tuple[int, float]]:
+    from xmlcore.datasets import Dataset
+
+
+def magnitude(x: Matrix, n: int = 5) -> list[tuple[int, float]]:
     """Return the features of a row that have the largest absolute values: the explanation of the extended PLT's paper.
 
     It does not depend on the model, and is the same for every label; :func:`contributions` depends on both.
@@ -29,7 +38,14 @@ def magnitude(x, n: int = 5) -> list[tuple[int, float]]:
     return largest_values(x, n)
 
 
-def contributions(model, x, label: int, *, dataset=None, feature_names=None):
+def contributions(
+    model: Ranker,
+    x: Matrix,
+    label: int,
+    *,
+    dataset: "Dataset | None" = None,
+    feature_names: Sequence[str] | None = None,
+) -> "pd.DataFrame":
     """Return what each feature of a row contributes to a label's score.
 
     Parameters

@@ -1,21 +1,37 @@
 """Importance: the features that contribute most over many rows."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import Labels, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_label_ids, check_labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
 
 BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows
 BLOCK_ROWS = 4096  # most rows of a block
 
 
 def importance(
-    model, X, labels=None, n: int | None = 20, progress: Progress = silent, *, dataset=None, feature_names=None
-):
+    model: Ranker,
+    X: Matrix,
+    labels: Labels | None = None,
+    n: int | None = 20,
+    progress: ProgressLike = silent,
+    *,
+    dataset: "Dataset | None" = None,
+    feature_names: Sequence[str] | None = None,
+) -> "pd.DataFrame":
     """Return the features that contribute most over many rows.
 
     Parameters
@@ -28,7 +44,7 @@ def importance(
         default the label that the model ranks first; rows for which it ranks no label are left out.
     n : int, optional
         Largest number of features to return; None for all that occur.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`.
     dataset : Dataset, optional
         Gives the names of the features.
@@ -45,6 +61,8 @@ def importance(
         occur).
     """
     import pandas as pd
+
+    progress = to_progress(progress)
 
     X = check_features(X, model.n_features_in_)
     names = names_of_features(dataset, feature_names, model.n_features_in_)

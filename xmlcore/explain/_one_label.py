@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xmlcore.explain._importance import importance
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import Ranker
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,7 @@ class LabelImportance:
 
 
 def label_importance(
-    model, dataset: "Dataset", label: int, at_most: int = 200, seed: int = 0, progress: Progress = silent
+    model: Ranker, dataset: "Dataset", label: int, at_most: int = 200, seed: int = 0, progress: ProgressLike = silent
 ) -> LabelImportance:
     """Explain one label for a random sample of the test rows that have it; of training rows where no test row has it.
 
@@ -49,13 +50,14 @@ def label_importance(
         Largest number of rows that are explained.
     seed : int
         Seed of the sample.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`.
 
     Returns
     -------
     LabelImportance
     """
+    progress = to_progress(progress)
     part, X, rows_with_label = "test", dataset.X_test, _rows_with(dataset.Y_test, label)
     if rows_with_label.size == 0:
         part, X, rows_with_label = "training", dataset.X_train, _rows_with(dataset.Y_train, label)

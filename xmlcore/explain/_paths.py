@@ -1,5 +1,8 @@
 """The nodes on a label's path in label trees, and the nodes that a row visits in the trees of LdSM."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
@@ -8,10 +11,18 @@ from xmlcore.explain._attribution import LOSSES, Explainer, kind_of, unwrapped
 from xmlcore.explain._names import label_names as names_of_labels
 from xmlcore.explain._names import with_names
 from xmlcore.models.ldsm.frames import path_to, regressors, row_in_columns
+from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_row
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def path(model, x, label: int, *, dataset=None, label_names=None):
+    from xmlcore.datasets import Dataset
+
+
+def path(
+    model: Ranker, x: Matrix, label: int, *, dataset: "Dataset | None" = None, label_names: Sequence[str] | None = None
+) -> "pd.DataFrame":
     """Return the nodes on a label's path in label trees, or on a row's ways to its leaves in the trees of LdSM.
 
     Parameters

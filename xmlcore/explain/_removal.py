@@ -1,18 +1,26 @@
 """Deletion curves: what removing features does to a label's probability."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import Explainer, unwrapped
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_label_ids
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 METHODS = ("contributions", "supporting", "magnitude", "random")
 PROBA_ROWS = 512  # rows of a block whose probabilities of all labels are predicted
 BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows, copies with features removed included
 
 
-def label_scores(model, X, labels) -> np.ndarray:
+def label_scores(model: Ranker, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
     """Return the probability that the model gives to one label of each row.
 
     Parameters
@@ -41,14 +49,14 @@ def label_scores(model, X, labels) -> np.ndarray:
 
 
 def deletion_curve(
-    model,
-    X,
-    labels,
-    methods=("contributions", "magnitude", "random"),
-    counts=(0, 1, 2, 3, 5, 8, 13, 20),
+    model: Ranker,
+    X: Matrix,
+    labels: npt.ArrayLike,
+    methods: Sequence[str] = ("contributions", "magnitude", "random"),
+    counts: Sequence[int] = (0, 1, 2, 3, 5, 8, 13, 20),
     seed: int = 0,
-    progress: Progress = silent,
-):
+    progress: ProgressLike = silent,
+) -> "pd.DataFrame":
     """Remove the top features of each row, and predict the label's probability without them.
 
     The faster it falls, the better the ranking of features: it names those that the model relies on (Samek et al., IEEE
@@ -69,7 +77,7 @@ def deletion_curve(
     counts : sequence of int
         Numbers of features to remove (set to 0). A row with fewer features loses all of them.
     seed : int
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`.
 
     Returns
@@ -85,6 +93,8 @@ def deletion_curve(
         those of the features of X (see :func:`explains_features`).
     """
     import pandas as pd
+
+    progress = to_progress(progress)
 
     X = check_features(X, model.n_features_in_)
     labels = check_label_ids(labels, X.shape[0], model.n_labels_)

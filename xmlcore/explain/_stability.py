@@ -1,13 +1,19 @@
 """Agreement of two explanations, and stability of an explanation under noise."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import Explainer
+from xmlcore.typing import Matrix, Perturbation, Ranker
 from xmlcore.validation import check_count, check_features, check_row, csr_parts
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def agreement(a, b, n: int = 10) -> dict:
+
+def agreement(a: "pd.DataFrame", b: "pd.DataFrame", n: int = 10) -> dict[str, Any]:
     """Return how much two explanations agree.
 
     Parameters
@@ -55,7 +61,16 @@ def _mean_ranks(values):
     return (ends - (counts - 1) / 2)[which]
 
 
-def stability(model, x, label: int, perturbation, n_repeats: int = 10, n: int = 10, seed: int = 0, row: int = 0):
+def stability(
+    model: Ranker,
+    x: Matrix,
+    label: int,
+    perturbation: Perturbation,
+    n_repeats: int = 10,
+    n: int = 10,
+    seed: int = 0,
+    row: int = 0,
+) -> "pd.DataFrame":
     """Return how much an explanation agrees with the explanations of the perturbed row.
 
     Parameters

@@ -1,13 +1,20 @@
 """A row's labels on the scale of its explanations, and what changes when the row does."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import kind_of, unwrapped
+from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_label_ids, check_row
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def label_values(model, x, labels) -> np.ndarray:
+
+def label_values(model: Ranker, x: Matrix, labels: npt.ArrayLike) -> np.ndarray:
     """Return the scores of some labels of one row, all on the scale that explanations of the model have.
 
     Parameters
@@ -36,7 +43,7 @@ def label_values(model, x, labels) -> np.ndarray:
     return sp.csr_array(model.predict_proba(x))[:, labels].toarray()[0].astype(np.float64)
 
 
-def what_if(model, before, after, k: int = 5):
+def what_if(model: Ranker, before: Matrix, after: Matrix, k: int = 5) -> "pd.DataFrame":
     """Return the labels that a model predicts for a row before and after it was changed.
 
     Parameters

@@ -1,6 +1,18 @@
 """Robustness: how predictions change when rows are changed by noise, by other words, or by an attack."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # what __getattr__ imports on first use, for editors and type checkers
+    from xmlcore.augmentation import augment, augmented_bytes
+    from xmlcore.noise import GaussianNoise, WordNoise
+    from xmlcore.robustness.attacks import FGSM, PGD
+    from xmlcore.robustness.certificates import certified_radius
+    from xmlcore.robustness.evaluation import evaluate, summarise
+    from xmlcore.robustness.levels import ValueScale, default_levels, training_sigma
+    from xmlcore.robustness.perturbations import perturbation
+    from xmlcore.robustness.tables import changed_values, lengths, loss_table
+    from xmlcore.robustness.training import AdversarialTraining
 
 _NAMES = {
     "GaussianNoise": "xmlcore.noise",
@@ -43,11 +55,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
-    if name in _NAMES:
-        return getattr(import_module(_NAMES[name]), name)
-    raise AttributeError(f"module 'xmlcore.robustness' has no attribute {name!r}")
+if not TYPE_CHECKING:  # type checkers report a name that does not exist
+
+    def __getattr__(name):
+        if name in _NAMES:
+            return getattr(import_module(_NAMES[name]), name)
+        raise AttributeError(f"module 'xmlcore.robustness' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])

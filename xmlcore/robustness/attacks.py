@@ -23,10 +23,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.noise import check_level, check_rows, check_seed, check_support
 from xmlcore.parallel import run_tasks
+from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_fitted, check_labels
 
 BLOCK_ROWS = 256  # most rows of a block
@@ -83,7 +85,16 @@ class FGSM:
         """``epsilon``."""
         return self.epsilon
 
-    def apply(self, X, rows=None, seed=0, *, model=None, Y=None, n_jobs=None) -> sp.csr_array:
+    def apply(
+        self,
+        X: Matrix,
+        rows: npt.ArrayLike | None = None,
+        seed: int = 0,
+        *,
+        model: Ranker | None = None,
+        Y: Matrix | None = None,
+        n_jobs: int | None = None,
+    ) -> sp.csr_array:
         """Return the rows after one step along the gradient.
 
         Parameters
@@ -180,7 +191,16 @@ class PGD:
         """``epsilon``."""
         return self.epsilon
 
-    def apply(self, X, rows=None, seed=0, *, model=None, Y=None, n_jobs=None) -> sp.csr_array:
+    def apply(
+        self,
+        X: Matrix,
+        rows: npt.ArrayLike | None = None,
+        seed: int = 0,
+        *,
+        model: Ranker | None = None,
+        Y: Matrix | None = None,
+        n_jobs: int | None = None,
+    ) -> sp.csr_array:
         """Return the rows after the attack.
 
         Parameters

@@ -1,6 +1,6 @@
 """Certificates: how far a row can be changed in any way before another label is ranked first."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -8,8 +8,12 @@ from xmlcore._kernels import certificate_bounds, certificate_search
 from xmlcore._kernels.csr import Rows
 from xmlcore.models.plt import LOSS_NUMBERS, PLT
 from xmlcore.parallel import run_tasks
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import Matrix
 from xmlcore.validation import check_features, check_fitted, csr_parts
+
+if TYPE_CHECKING:
+    from xmlcore.models import PLT
 
 FLOAT32_ROUNDING = 2.0**-24  # largest relative error of one float32 operation
 FLOAT64_ROUNDING = 2.0**-53  # largest relative error of one float64 operation
@@ -39,7 +43,9 @@ class Certificates(NamedTuple):
     rival: np.ndarray
 
 
-def certified_radius(model, X, n_jobs: int | None = None, progress: Progress = silent) -> Certificates:
+def certified_radius(
+    model: "PLT", X: Matrix, n_jobs: int | None = None, progress: ProgressLike = silent
+) -> Certificates:
     """Return lower bounds on the L2 norm of a change that ranks another label first.
 
     The bounds hold for every change, so that no attack can refute them: for each row x' of float32 values within the
@@ -54,7 +60,7 @@ def certified_radius(model, X, n_jobs: int | None = None, progress: Progress = s
     X : sparse or dense, shape (n, D)
     n_jobs : int, optional
         Number of threads; all cores when None. The result does not depend on it.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`.
 
     Returns
@@ -75,6 +81,7 @@ def certified_radius(model, X, n_jobs: int | None = None, progress: Progress = s
     out with their whole subtree: some milliseconds for thousands of labels. The working memory is that of the model's
     weights once more, and O(features of the label's path * depth + nodes * depth) for each thread.
     """
+    progress = to_progress(progress)
     model = getattr(model, "model_", model)
     _check_model(model)
     X = check_features(X, model.n_features_in_)

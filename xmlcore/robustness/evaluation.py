@@ -1,16 +1,18 @@
 """Evaluation under perturbation: measures of a model's rankings, at several levels of a perturbation."""
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xmlcore.noise import LARGEST_SIGMA, blocks_of_noisy_rows, check_level, check_support
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.robustness.measures import ALL, Measures
 from xmlcore.robustness.perturbations import ATTACKS, option_defaults, perturbation_class
 from xmlcore.robustness.perturbations import perturbation as make_perturbation
+from xmlcore.typing import Labels, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_labels
 
 if TYPE_CHECKING:
@@ -24,21 +26,21 @@ COLUMNS = ["perturbation", "sigma", "k", "repeat", "bucket", "measure", "value",
 
 # More than 80 lines, because the docstring describes every column of the result; the code has 35.
 def evaluate(
-    model,
-    X,
-    Y,
-    sigmas=(0, 0.01, 0.05, 0.1),
-    ks=(1, 3, 5),
+    model: Ranker,
+    X: Matrix,
+    Y: Matrix,
+    sigmas: Sequence[float] = (0, 0.01, 0.05, 0.1),
+    ks: Sequence[int] = (1, 3, 5),
     support: str = "all",
     n_repeats: int = 3,
     random_state: int | None = 0,
     *,
     perturbation: str = "gaussian",
-    options: dict | None = None,
-    Y_train=None,
-    surrogate=None,
+    options: dict[str, Any] | None = None,
+    Y_train: Labels | None = None,
+    surrogate: Ranker | None = None,
     n_jobs: int | None = None,
-    progress: Progress = silent,
+    progress: ProgressLike = silent,
 ) -> "pd.DataFrame":
     r"""Measure a model on perturbed rows, at several levels and with several seeds.
 
@@ -71,7 +73,7 @@ def evaluate(
         The model whose gradient an attack follows in place of the evaluated model's (a transfer attack).
     n_jobs : int, optional
         Number of threads of the perturbation; all cores when None.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`. Called after every block; an exception from it stops the work.
 
     Returns
@@ -109,6 +111,8 @@ def evaluate(
     probabilistic label trees", 2025, algorithm 1.
     """
     import pandas as pd
+
+    progress = to_progress(progress)
 
     levels = _check_levels(sigmas)
     ks = _check_ks(ks)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xmlcore.robustness.perturbations import ATTACKS
+from xmlcore.typing import Matrix
 
 PAPER_LEVELS = (0.01, 0.05, 0.1)  # standard deviations of the noise in Date and Mehar, 2025
 PAPER_SIGMA = 0.05  # standard deviation of the noise that the paper trains with
@@ -32,7 +33,7 @@ class ValueScale:
     features: float
 
     @classmethod
-    def of(cls, X) -> "ValueScale":
+    def of(cls, X: Matrix) -> "ValueScale":
         """Measure the rows of a matrix.
 
         Parameters
@@ -51,7 +52,7 @@ class ValueScale:
         return cls(float(np.median(np.abs(X.data))) or 1.0, float(np.median(lengths)) or 1.0, float(counts.mean()))
 
 
-def default_levels(kind: str, norm, scale: ValueScale) -> tuple[float, ...]:
+def default_levels(kind: str, norm: int | str, scale: ValueScale) -> tuple[float, ...]:
     """Return levels of noise that are neither too small nor too large for the feature values.
 
     Parameters

@@ -10,7 +10,7 @@ KINDS = tuple(_CLASSES)
 ATTACKS = (FGSM.name, PGD.name)
 
 
-def perturbation(kind: str, level: float, **options):
+def perturbation(kind: str, level: float, **options: object) -> GaussianNoise | WordNoise | FGSM | PGD:
     """Make a perturbation of the named kind.
 
     Parameters

@@ -1,14 +1,19 @@
 """Tables of what noise does: measures lost, and feature values changed."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from xmlcore.typing import Matrix
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def loss_table(summary: "pd.DataFrame", level: float, measures, ks, n_rows: dict) -> "pd.DataFrame":
+def loss_table(
+    summary: "pd.DataFrame", level: float, measures: Sequence[str], ks: Sequence[int], n_rows: dict[str, Any]
+) -> "pd.DataFrame":
     """Return each measure without noise, with noise, and what is lost, as in Tables 4 and 5 of Date and Mehar, 2025.
 
     Parameters
@@ -56,7 +61,7 @@ def loss_table(summary: "pd.DataFrame", level: float, measures, ks, n_rows: dict
     return pd.DataFrame(lines)
 
 
-def changed_values(X, noisy, n: int, new: int = 2) -> "pd.DataFrame":
+def changed_values(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "pd.DataFrame":
     """Return feature values of rows without and with noise.
 
     Parameters
@@ -110,7 +115,7 @@ def _at(wanted, columns, values) -> np.ndarray:
     return np.where(columns[place] == wanted, values[place], 0.0)
 
 
-def lengths(X, noisy) -> tuple[np.ndarray, np.ndarray]:
+def lengths(X: Matrix, noisy: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """Return the Euclidean lengths of rows, and the lengths of the changes that noise has made to them.
 
     Parameters

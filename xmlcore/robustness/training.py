@@ -1,16 +1,17 @@
 """Adversarial training: any model, fitted to the training rows and perturbed copies of them."""
 
 from dataclasses import replace
-
-import scipy.sparse as sp
+from typing import Any, Self
 
 from xmlcore.augmentation import augment
-from xmlcore.models.base import MultiLabelModel
+from xmlcore.label_names import read_label_names
+from xmlcore.models.base import MultiLabelModel, labels_given
 from xmlcore.models.plt.parameters import NOISE_PARAMETERS
-from xmlcore.parameters import SEED, Parameter, described
-from xmlcore.progress import Progress, silent
-from xmlcore.ranking import Ranking
+from xmlcore.models.wrapping import WrapsModel
+from xmlcore.parameters import SEED, SEEDS, Parameter, described
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.robustness.perturbations import ATTACKS, KINDS, perturbation
+from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
 from xmlcore.validation import check_features, check_labels, feature_names
 
 _SIGMA, _RATIO, _SUPPORT = NOISE_PARAMETERS
@@ -33,7 +34,7 @@ PARAMETERS = (
         _SUPPORT,
         details=":func:`xmlcore.robustness.augmented_bytes` estimates the memory of copies with D values each.",
     ),
-    replace(SEED, in_form=False, optional=False, details="This is the seed of the copies. The model has its own seed."),
+    replace(SEED, in_form=False, details=f"{SEEDS} This is the seed of the copies. The model has its own seed."),
     Parameter(
         "kind",
         "Perturbation",
@@ -68,7 +69,7 @@ PARAMETERS = (
 
 
 @described
-class AdversarialTraining(MultiLabelModel):
+class AdversarialTraining(WrapsModel):
     """Train any model on the training rows and on perturbed copies of them.
 
     This is the adversarial training of Date and Mehar (2025, section 3.1): m = round(N * augment_ratio) copies of
@@ -106,14 +107,14 @@ class AdversarialTraining(MultiLabelModel):
 
     def __init__(
         self,
-        model=None,
-        sigma=0.05,
-        augment_ratio=1.0,
-        noise_support="all",
-        random_state=0,
-        kind="gaussian",
-        options=None,
-        surrogate=None,
+        model: MultiLabelModel | None = None,
+        sigma: float = 0.05,
+        augment_ratio: float = 1.0,
+        noise_support: str = "all",
+        random_state: RandomState = 0,
+        kind: str = "gaussian",
+        options: dict[str, Any] | None = None,
+        surrogate: MultiLabelModel | None = None,
     ):
         self.model = model
         self.sigma = sigma
@@ -124,56 +125,26 @@ class AdversarialTraining(MultiLabelModel):
         self.options = options
         self.surrogate = surrogate
 
-    def get_params(self, deep: bool = True) -> dict:
-        """Return the parameters by name.
-
-        Parameters
-        ----------
-        deep : bool
-            Whether to return the parameters of the model too, as ``model__name``.
-
-        Returns
-        -------
-        dict
-        """
-        params = super().get_params(deep=False)
-        if deep and hasattr(self.model, "get_params"):
-            params |= {f"model__{name}": value for name, value in self.model.get_params(deep=True).items()}
-        return params
-
-    def set_params(self, **params):
-        """Set parameters by name.
-
-        Parameters
-        ----------
-        **params : object
-            New values by name; ``model__name`` sets a parameter of the model.
-
-        Returns
-        -------
-        AdversarialTraining
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            There is no parameter of that name.
-        """
-        inner = {name: value for name, value in params.items() if name.startswith("model__")}
-        super().set_params(**{name: value for name, value in params.items() if name not in inner})
-        if inner:
-            self.model.set_params(**{name.removeprefix("model__"): value for name, value in inner.items()})
-        return self
-
-    def fit(self, X, Y, progress: Progress = silent) -> "AdversarialTraining":
+    def fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+    ) -> Self:
         """Make the copies and fit the model.
 
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids
-        progress : callable, optional
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (L,), optional
+            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
 
         Returns
         -------
@@ -186,7 +157,9 @@ class AdversarialTraining(MultiLabelModel):
             Parameters or data are invalid, or an attack needs a gradient and the model has none; the message says
             which.
         """
+        progress = to_progress(progress)
         self._check_params()
+        Y, label_names = read_label_names(labels_given(Y, y), label_names)
         names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
@@ -199,85 +172,20 @@ class AdversarialTraining(MultiLabelModel):
         if self.kind in ATTACKS:
             attacked = self._attacked(model, X, Y, progress)
         progress("Making noisy rows", 0.0)
-        clean_and_noisy = augment(X, Y, self._perturbation(X), self.augment_ratio, self.random_state, attacked)
+        clean_and_noisy = augment(X, Y, self._perturbation(X), self.augment_ratio, self._entropy(), attacked)
         estimator = type(model)(**model.get_params(deep=False))
         if estimator.get_params(deep=False).get("negative") == "refuse" and _least(clean_and_noisy.X) < 0 <= _least(X):
             estimator.set_params(negative="zero")
-        self.model_ = estimator.fit(clean_and_noisy.X, clean_and_noisy.Y, progress=progress)
+        named = {} if label_names is None else {"label_names": label_names}
+        self.model_ = estimator.fit(clean_and_noisy.X, clean_and_noisy.Y, progress=progress, **named)
         if names is not None:
             self.model_.feature_names_in_ = names
         self.n_augmented_ = clean_and_noisy.rows.size
         self.trials_ = trials
         self.n_features_in_, self.n_labels_ = self.model_.n_features_in_, self.model_.n_labels_
         self._keep_feature_names(names)
+        self._keep_label_names(label_names)
         return self
-
-    def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
-        """Rank labels with the fitted model.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        k : int
-            Number of labels for each row.
-        progress : callable, optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-
-        Returns
-        -------
-        Ranking
-        """
-        self._check_fitted()
-        return self.model_.predict_topk(X, k, progress=progress)
-
-    def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
-        """Return the probabilities of the fitted model.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        threshold : float in [0, 1]
-            Smaller probabilities are left out.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of float32, shape (n, L)
-        """
-        self._check_fitted()
-        return self.model_.predict_proba(X, threshold)
-
-    def size(self) -> dict:
-        """Return the size of the fitted model.
-
-        Returns
-        -------
-        dict of str to int
-            See the ``size`` of the model.
-        """
-        self._check_fitted()
-        return self.model_.size()
-
-    def save(self, path):
-        """Save the fitted model without this class: it predicts the same, and the parameters of this class are lost.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The folder. It is created, or replaced when it holds a saved model and nothing else.
-
-        Returns
-        -------
-        pathlib.Path
-            The folder.
-        """
-        self._check_fitted()
-        return self.model_.save(path)
-
-    def __getattr__(self, name):
-        # Python calls this for names that are not found: the gradient is that of the fitted model, if it has one.
-        if name == "log_proba_gradient" and "model_" in self.__dict__:
-            return getattr(self.model_, name)
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def _perturbation(self, X):
         """Return the perturbation that the parameters describe; X are the training rows."""

@@ -1,22 +1,37 @@
 """BRDT: one decision tree per label, on the features that are selected for the label, to compare selections."""
 
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels import decision_trees as kernels
 from xmlcore.arrays import pointers
-from xmlcore.models.base import Estimator
+from xmlcore.label_names import read_label_names
+from xmlcore.models.base import Estimator, labels_given
+from xmlcore.models.saving import ModelFormatError
 from xmlcore.parallel import row_blocks, run_tasks
-from xmlcore.parameters import N_JOBS, SEED, Parameter, described
-from xmlcore.progress import Progress, silent
-from xmlcore.validation import INT32_MAX, check_features, check_labels, csr_parts, feature_names
+from xmlcore.parameters import N_JOBS, SEED, SEEDS, Parameter, described
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
+from xmlcore.validation import (
+    INT32_MAX,
+    check_count,
+    check_features,
+    check_labels,
+    check_threshold,
+    csr_parts,
+    feature_names,
+)
 
 # Smallest share of non-zero values at which scikit-learn's trees are faster on dense than on sparse columns.
 DENSE_FROM = 1 / 16
 DENSE_BYTES = 1 << 28  # largest size of the dense columns of one label, in bytes
 PREDICT_ROWS = 256  # largest number of rows that a thread predicts at a time
+# Arrays of all nodes -> dtype; see the kernel.
+NODES = {"feature": "int32", "threshold": "float64", "left": "int32", "right": "int32", "proba": "float32"}
 PREDICT_VALUES = 1 << 22  # largest number of probabilities that predict holds per thread: 16 MiB as float32
 
 PARAMETERS = (
@@ -36,10 +51,9 @@ PARAMETERS = (
         SEED,
         maximum=INT32_MAX,
         offered=None,
-        optional=False,
         in_form=False,
-        details="At each node features are tried in random order, which decides between splits of equal worth. Each "
-        "label has its own random numbers.",
+        details=f"{SEEDS} At each node features are tried in random order, which decides between splits of equal "
+        "worth. Each label has its own random numbers.",
     ),
 )
 
@@ -84,7 +98,13 @@ class BRDT(Estimator):
     _estimator_type = "classifier"
     _further_params = "tree_params"
 
-    def __init__(self, selected=None, n_jobs=None, random_state=0, **tree_params):
+    def __init__(
+        self,
+        selected: npt.ArrayLike | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+        **tree_params: object,
+    ):
         self.selected = selected
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -94,6 +114,13 @@ class BRDT(Estimator):
     def _param_names(cls) -> list[str]:
         """Return the names of the parameters of this class, without those of scikit-learn's trees."""
         return sorted(["selected", *super()._param_names()])
+
+    @classmethod
+    def _accepted_params(cls) -> set[str]:
+        """Return the names of all arguments of ``__init__``, those of scikit-learn's trees included."""
+        from sklearn.tree import DecisionTreeClassifier
+
+        return super()._accepted_params() | set(DecisionTreeClassifier().get_params())
 
     def __repr__(self):
         shape = None if self.selected is None else np.shape(self.selected)
@@ -107,15 +134,26 @@ class BRDT(Estimator):
         self._check_fitted()
         return np.arange(self.n_labels_)
 
-    def fit(self, X, Y, progress: Progress = silent) -> "BRDT":
+    def fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+    ) -> Self:
         """Train a tree for each label.
 
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids
-        progress : callable, optional
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (L,), optional
+            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
 
         Returns
         -------
@@ -127,7 +165,9 @@ class BRDT(Estimator):
         ValueError, TypeError
             Bad parameters, data or selection; the message names them.
         """
+        progress = to_progress(progress)
         self._check_params()
+        Y, label_names = read_label_names(labels_given(Y, y), label_names)
         names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
@@ -138,17 +178,17 @@ class BRDT(Estimator):
         if selected is not None and (selected == selected[0]).all():
             selected = selected[:1]  # so that the columns are extracted once for all labels
         trees = self._trained(sp.csc_array(X), sp.csc_array(Y), selected, progress)
-        self.n_nodes_ = np.array([tree[0].size for tree in trees], np.int64)
-        self._tree_ptr = pointers(self.n_nodes_)
-        self._nodes = tuple(np.concatenate(parts) for parts in zip(*trees))
-        self.n_features_in_, self.n_labels_ = X.shape[1], n_labels
+        n_nodes = np.array([tree[0].size for tree in trees], np.int64)
+        self._set_fitted(n_nodes, tuple(np.concatenate(parts) for parts in zip(*trees)), X.shape[1])
         self._keep_feature_names(names)
+        self._keep_label_names(label_names)
         return self
 
     def _trained(self, X, Y, selected, progress):
         """Train the tree of each label, X and Y by columns; return the nodes of each tree."""
         from sklearn.tree import DecisionTreeClassifier
 
+        seed = self._entropy()
         shared, shared_columns = selected is None or selected.shape[0] == 1, None
         ids = None if selected is None else np.unique(selected[0])
         if shared:
@@ -163,21 +203,21 @@ class BRDT(Estimator):
             y[rows] = 1.0
             features = ids if shared else np.unique(selected[label])
             columns = shared_columns if shared else tree_columns(X[:, features])
-            tree = DecisionTreeClassifier(random_state=label_seed(self.random_state, label), **self.tree_params)
+            tree = DecisionTreeClassifier(random_state=label_seed(seed, label), **self.tree_params)
             return _flat(tree.fit(columns, y, check_input=False).tree_, features)
 
         n_true = np.diff(Y.indptr)
         costs = 1 + np.minimum(n_true, X.shape[0] - n_true)
         return run_tasks(train, range(Y.shape[1]), costs, self.n_jobs, progress, "Growing trees", "labels")
 
-    def predict_proba(self, X, progress: Progress = silent) -> np.ndarray:
+    def predict_proba(self, X: Matrix, progress: ProgressLike = silent) -> np.ndarray:
         """Return the probability of each label: the share of training rows with the label in the leaf of the row.
 
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
             With all features, also those that no tree uses.
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`.
 
         Returns
@@ -188,6 +228,7 @@ class BRDT(Estimator):
         ------
         NotFittedError, ValueError, TypeError
         """
+        progress = to_progress(progress)
         X = self._check_input(X)
         proba = np.empty((X.shape[0], self.n_labels_), np.float32)
 
@@ -199,26 +240,30 @@ class BRDT(Estimator):
         run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
         return proba
 
-    def predict(self, X) -> sp.csr_array:
-        """Return the labels of probability above 0.5, which is the rule of scikit-learn's trees.
+    def predict(self, X: Matrix, threshold: float | None = None) -> sp.csr_array:
+        """Return the labels of probability above 0.5, the rule of scikit-learn's trees, or of at least a threshold.
 
         This does not hold n * L values in memory.
 
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
+        threshold : float in [0, 1], optional
+            The labels are returned whose probability is at least this and not 0. None: those above 0.5.
 
         Returns
         -------
         scipy.sparse.csr_array of bool, shape (n, L)
         """
+        if threshold is not None:
+            threshold = check_threshold(threshold)
         X = self._check_input(X)
 
         def one_block(block):
             """Return the labels of a block of rows."""
             proba = np.empty((block[1] - block[0], self.n_labels_), np.float32)
             self._predict_into(X[slice(*block)], proba)
-            return sp.csr_array(proba > 0.5)
+            return sp.csr_array(proba > 0.5 if threshold is None else (proba >= threshold) & (proba > 0))
 
         blocks = row_blocks(X.shape[0], max(1, min(PREDICT_ROWS, PREDICT_VALUES // self.n_labels_)))
         parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
@@ -228,12 +273,37 @@ class BRDT(Estimator):
 
     def _check_params(self):
         """Raise TypeError or ValueError unless all parameters are valid, those of scikit-learn's trees included."""
-        from sklearn.tree import DecisionTreeClassifier
-
         super()._check_params()
-        unknown = sorted(set(self.tree_params) - set(DecisionTreeClassifier().get_params()))
+        if self.selected is not None:
+            _as_ids(self.selected)
+        unknown = sorted(set(self.tree_params) - self._accepted_params())
         if unknown:
             raise TypeError(f"DecisionTreeClassifier has no parameter {', '.join(unknown)}")
+
+    @staticmethod
+    def _param_from_arrays(arrays):
+        return arrays["values"]
+
+    def _state(self):
+        arrays = {"nodes_of_tree": self.n_nodes_} | dict(zip(NODES, self._nodes))
+        return {"n_features": self.n_features_in_}, arrays
+
+    def _restore(self, values, arrays):
+        check_count(values["n_features"], "n_features", most=INT32_MAX)
+        check_selection(self.selected, values["n_features"], arrays["nodes_of_tree"].size)
+        n_nodes, nodes = arrays["nodes_of_tree"], tuple(arrays[name] for name in NODES)
+        for name, array in {"nodes_of_tree": n_nodes, **dict(zip(NODES, nodes))}.items():
+            dtype = NODES.get(name, "int64")
+            if array.ndim != 1 or array.dtype != dtype:
+                raise ModelFormatError(f"{name} in its arrays is {array.dtype}, not {dtype} with 1 dimension")
+        if not _are_trees(n_nodes, *nodes, values["n_features"]):
+            raise ModelFormatError("the trees are invalid: the file was damaged or written by something else")
+        self._set_fitted(n_nodes, nodes, values["n_features"])
+
+    def _set_fitted(self, n_nodes, nodes, n_features):
+        """Set the fitted attributes, given the number of nodes of each tree and the arrays of all nodes."""
+        self.n_nodes_, self._nodes, self._tree_ptr = n_nodes, nodes, pointers(n_nodes)
+        self.n_features_in_, self.n_labels_ = n_features, n_nodes.size
 
     def _predict_into(self, X, out):
         """Write the probability of each label for the rows of X (CSR) into ``out``, float32 (n, L)."""
@@ -258,17 +328,12 @@ def check_selection(selected, n_features: int, n_labels: int) -> np.ndarray | No
     """
     if selected is None:
         return None
-    try:
-        ids = np.asarray(selected)
-    except ValueError as error:
-        raise ValueError("selected is no matrix: its rows have different lengths") from error
+    ids = _as_ids(selected)
     if ids.ndim != 2 or ids.shape[0] not in (1, n_labels) or ids.shape[1] == 0:
         raise ValueError(
             f"selected has shape {ids.shape}: a row of feature ids for each of {n_labels} labels is needed, "
             "or one row for all"
         )
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"selected holds {ids.dtype} values: feature ids are whole numbers")
     bad = np.argwhere((ids < 0) | (ids >= n_features))
     if bad.size:
         row, place = bad[0].tolist()
@@ -276,6 +341,36 @@ def check_selection(selected, n_features: int, n_labels: int) -> np.ndarray | No
             f"selected has the feature id {ids[row, place]} for label {row}: ids go from 0 to {n_features - 1}"
         )
     return np.ascontiguousarray(ids, dtype=np.int32)
+
+
+def _as_ids(selected) -> np.ndarray:
+    """Return a selection as an array of whole numbers; raise ValueError or TypeError if it is none."""
+    try:
+        ids = np.asarray(selected)
+    except ValueError as error:
+        raise ValueError("selected is no matrix: its rows have different lengths") from error
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"selected holds {ids.dtype} values: feature ids are whole numbers")
+    return ids
+
+
+def _are_trees(n_nodes, feature, threshold, left, right, proba, n_features) -> bool:
+    """Return whether arrays of saved nodes are trees: each child comes after its parent, in the same tree."""
+    if (
+        n_nodes.size == 0
+        or n_nodes.min() < 1
+        or any(array.size != n_nodes.sum() for array in (feature, threshold, left, right, proba))
+    ):
+        return False
+    place = np.arange(feature.size) - np.repeat(pointers(n_nodes)[:-1], n_nodes)
+    size, inner = np.repeat(n_nodes, n_nodes), feature >= 0
+    return bool(
+        feature.min() >= -1
+        and feature.max() < n_features
+        and all(((child > place) & (child < size))[inner].all() for child in (left, right))
+        and not np.isnan(threshold).any()
+        and ((proba >= 0) & (proba <= 1)).all()
+    )
 
 
 def tree_columns(X: sp.csc_array):

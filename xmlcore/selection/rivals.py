@@ -7,20 +7,26 @@ whose scores have the largest sums over labels.
 
 import warnings
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.models.base import Estimator
+from xmlcore.label_names import read_label_names
+from xmlcore.models.base import labels_given
+from xmlcore.models.saving import ModelFormatError
 from xmlcore.parallel import run_tasks
-from xmlcore.parameters import N_JOBS, SEED, Parameter, described
-from xmlcore.progress import Progress, silent
+from xmlcore.parameters import N_JOBS, SEED, SEEDS, Parameter, described
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.selection.columns import KeepsColumns
 from xmlcore.selection.decision_trees import label_seed, tree_columns
 from xmlcore.selection.fals.parameters import N_FEATURES
 from xmlcore.selection.fals.selecting import best, selected_count
-from xmlcore.validation import INT32_MAX, check_features, check_labels, feature_names
+from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, feature_names
 
 BLOCK_SCORES = 1 << 22  # number of scores computed at a time: 32 MiB as float64
+LARGEST = float(np.finfo(np.float32).max)  # larger scores, of huge values, are kept as this one
 
 
 PER_LABEL = Parameter(
@@ -79,14 +85,13 @@ FOREST = (
         SEED,
         maximum=INT32_MAX,
         offered=(0, INT32_MAX),
-        optional=False,
-        details="Each label, and each tree of a shared forest, has random numbers of its own.",
+        details=f"{SEEDS} Each label, and each tree of a shared forest, has random numbers of its own.",
     ),
     N_JOBS,
 )
 
 
-class _Selection(Estimator):
+class _Selection(KeepsColumns):
     """Base of the selections of this module: ``fit``, and the k best features of each label.
 
     A subclass has a method ``_score(X, Y, progress, keep)``, which computes the scores of all labels. It calls
@@ -96,16 +101,28 @@ class _Selection(Estimator):
     """
 
     PARAMETERS = SHARED
+    _is_iterative = False  # whether it has the fitted attributes ``n_iter_`` and ``n_nonzero_``
 
-    def fit(self, X, Y, progress: Progress = silent):
+    def fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+    ) -> Self:
         """Score all features for each label, and select the best.
 
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids
-        progress : callable, optional
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (L,), optional
+            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
 
         Returns
         -------
@@ -116,7 +133,9 @@ class _Selection(Estimator):
         ValueError, TypeError
             Bad parameters or data; the message names them.
         """
+        progress = to_progress(progress)
         self._check_params()
+        Y, label_names = read_label_names(labels_given(Y, y), label_names)
         names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
@@ -136,19 +155,54 @@ class _Selection(Estimator):
             if shared:
                 scores[0] += scores_of_block.sum(axis=0)
                 return
-            scores[first : first + scores_of_block.shape[0]] = scores_of_block
+            scores[first : first + scores_of_block.shape[0]] = np.minimum(scores_of_block, LARGEST)
             for i in range(scores_of_block.shape[0]):
                 selected[first + i] = best(scores_of_block[i], k, None if tie_order is None else tie_order[i])
 
         further = self._score(X, Y, progress, keep) or {}
         if shared:
             selected[:] = best(scores[0], k)
-            scores = scores.astype(np.float32)
+            scores = np.minimum(scores, LARGEST).astype(np.float32)
         self.scores_, self.selected_, self.n_selected_ = scores, selected, k
         self.n_features_in_, self.n_labels_ = n_features, n_labels
         self._keep_feature_names(names)
+        self._keep_label_names(label_names)
         self.__dict__.update(further)
         return self
+
+    def _state(self):
+        arrays = {"scores": self.scores_, "selected": self.selected_}
+        values = {"n_features": self.n_features_in_, "n_labels": self.n_labels_}
+        if self._is_iterative:
+            values["n_iter"], arrays["n_nonzero"] = self.n_iter_, self.n_nonzero_
+        return values, arrays
+
+    def _restore(self, values, arrays):
+        n_features, n_labels = (check_count(values[name], name, most=INT32_MAX) for name in ("n_features", "n_labels"))
+        scores, selected = arrays["scores"], arrays["selected"]
+        n_selected = selected.shape[1] if selected.ndim == 2 else 0
+        shapes = {"scores": ((1 if scores.shape[:1] == (1,) else n_labels, n_features), "float32")}
+        shapes["selected"] = ((n_labels, n_selected), "int32")
+        if self._is_iterative:
+            check_count(values["n_iter"], "n_iter", least=0)
+            shapes["n_nonzero"] = ((n_labels,), "int64")
+        for name, (shape, dtype) in shapes.items():
+            if arrays[name].shape != shape or arrays[name].dtype != dtype:
+                found = f"{arrays[name].dtype} {arrays[name].shape}"
+                raise ModelFormatError(f"{name} in its arrays is {found}, not {dtype} {shape}")
+        ordered = np.sort(selected, axis=1)
+        if not (
+            np.isfinite(scores).all()
+            and 0 < n_selected <= n_features
+            and ordered[:, 0].min() >= 0
+            and ordered[:, -1].max() < n_features
+            and (ordered[:, 1:] > ordered[:, :-1]).all()
+        ):
+            raise ModelFormatError("the selected features in its arrays are no features, or a score is not finite")
+        self.scores_, self.selected_, self.n_selected_ = scores, selected, n_selected
+        self.n_features_in_, self.n_labels_ = n_features, n_labels
+        if self._is_iterative:
+            self.n_iter_, self.n_nonzero_ = values["n_iter"], arrays["n_nonzero"]
 
 
 @described
@@ -185,8 +239,14 @@ class RandomForestSelection(_Selection):
     _further_params = "forest_params"
 
     def __init__(
-        self, n_features=0.1, per_label=True, n_estimators=100, random_state=0, n_jobs=None, **forest_params
-    ):  # fmt: skip
+        self,
+        n_features: float = 0.1,
+        per_label: bool = True,
+        n_estimators: int = 100,
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+        **forest_params: object,
+    ):
         self.n_features = n_features
         self.per_label = per_label
         self.n_estimators = n_estimators
@@ -194,12 +254,17 @@ class RandomForestSelection(_Selection):
         self.n_jobs = n_jobs
         self.forest_params = forest_params
 
-    def _check_params(self):
-        """Raise TypeError or ValueError unless all parameters are valid, those of scikit-learn's forests included."""
+    @classmethod
+    def _accepted_params(cls) -> set[str]:
+        """Return the names of all arguments of ``__init__``, those of scikit-learn's forests included."""
         from sklearn.ensemble import RandomForestClassifier
 
+        return super()._accepted_params() | set(RandomForestClassifier().get_params())
+
+    def _check_params(self):
+        """Raise TypeError or ValueError unless all parameters are valid, those of scikit-learn's forests included."""
         super()._check_params()
-        unknown = sorted(set(self.forest_params) - set(RandomForestClassifier().get_params()))
+        unknown = sorted(set(self.forest_params) - self._accepted_params())
         if unknown:
             raise TypeError(f"RandomForestClassifier has no parameter {', '.join(unknown)}")
 
@@ -220,13 +285,14 @@ class RandomForestSelection(_Selection):
 
     def _score_labels(self, columns, Y, progress, keep):
         """Score features by the importances of one forest per label."""
+        seed = self._entropy()
         n = columns.shape[0]
 
         def one_label(label):
             """Grow the forest of one label, and keep the importances of its features."""
             y = binary_column(Y, label)
             if 0 < y.sum() < n:
-                forest = self._forest(self.n_estimators, label_seed(self.random_state, label)).fit(columns, y)
+                forest = self._forest(self.n_estimators, label_seed(seed, label)).fit(columns, y)
                 importances = forest.feature_importances_
             else:
                 importances = np.zeros(columns.shape[1])
@@ -246,9 +312,10 @@ class RandomForestSelection(_Selection):
 
         def one_tree(tree):
             """Return the importances of features in the tree with this number."""
-            forest = self._forest(1, label_seed(self.random_state, tree)).fit(columns, y)
+            forest = self._forest(1, label_seed(seed, tree)).fit(columns, y)
             return forest.feature_importances_
 
+        seed = self._entropy()
         trees = range(self.n_estimators)
         importances = run_tasks(one_tree, trees, [1] * len(trees), self.n_jobs, progress, "Growing the forest", "trees")
         total = np.sum(importances, axis=0)
@@ -272,6 +339,8 @@ class LassoSelection(_Selection):
         largest absolute product with the residuals of the model, which a smaller penalty would be likely to add.
     n_nonzero_ : ndarray of int64, shape (L,)
         Weights that are not 0.
+    n_iter_ : int
+        The largest number of rounds of a label.
     n_selected_, n_features_in_, n_labels_ : int
 
     Warns
@@ -285,8 +354,16 @@ class LassoSelection(_Selection):
     """
 
     PARAMETERS = LASSO
+    _is_iterative = True
 
-    def __init__(self, n_features=0.1, per_label=True, alpha=0.1, max_iter=1000, n_jobs=None):
+    def __init__(
+        self,
+        n_features: float = 0.1,
+        per_label: bool = True,
+        alpha: float = 0.1,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+    ):
         self.n_features = n_features
         self.per_label = per_label
         self.alpha = alpha
@@ -303,7 +380,7 @@ class LassoSelection(_Selection):
                                 shape=columns.shape)  # fmt: skip
         n, n_labels = Y.shape
         mean = np.asarray(columns.mean(axis=0)).ravel()
-        nonzero, stopped = np.zeros(n_labels, np.int64), np.zeros(n_labels, bool)
+        nonzero, rounds = np.zeros(n_labels, np.int64), np.zeros(n_labels, np.int64)
 
         def one_label(label):
             """Fit the model of one label; return the features with a weight, and the sizes of these weights."""
@@ -314,7 +391,7 @@ class LassoSelection(_Selection):
             weights = np.zeros(columns.shape[1])
             if smallest_penalty > 0 and self.alpha < 1:  # at alpha = 1 all weights are 0 but for rounding
                 model = Lasso(alpha=self.alpha * smallest_penalty, max_iter=self.max_iter).fit(columns, residual)
-                weights, stopped[label] = model.coef_, model.n_iter_ >= self.max_iter
+                weights, rounds[label] = model.coef_, model.n_iter_
                 residual = residual - columns @ weights
                 slope = columns.T @ residual / n - mean * residual.mean()
             used = np.flatnonzero(weights)
@@ -332,14 +409,15 @@ class LassoSelection(_Selection):
         if not self.per_label:
             used, sizes = (np.concatenate(parts) for parts in zip(*weights_of_labels))
             keep(0, np.bincount(used, sizes, minlength=X.shape[1])[None, :])
+        stopped = rounds >= self.max_iter
         if stopped.any():
             warnings.warn(
                 f"{int(stopped.sum()):,} of {n_labels:,} labels stopped at max_iter={self.max_iter}: raise max_iter or "
                 "alpha when the selection does not change much",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        return {"n_nonzero_": nonzero}
+        return {"n_nonzero_": nonzero, "n_iter_": int(rounds.max())}
 
 
 @described
@@ -366,7 +444,7 @@ class ChiSquaredSelection(_Selection):
     and features.
     """
 
-    def __init__(self, n_features=0.1, per_label=True):
+    def __init__(self, n_features: float = 0.1, per_label: bool = True):
         self.n_features = n_features
         self.per_label = per_label
 
@@ -420,7 +498,7 @@ class MutualInformationSelection(_Selection):
     two sparse matrices.
     """
 
-    def __init__(self, n_features=0.1, per_label=True):
+    def __init__(self, n_features: float = 0.1, per_label: bool = True):
         self.n_features = n_features
         self.per_label = per_label
 

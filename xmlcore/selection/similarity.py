@@ -1,16 +1,20 @@
 """The similarity of selections, and tests of whether methods differ over data sets."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 THIN, THICK = 0.05, 0.1  # least p-values of a thin and of a thick line in the diagram of significance
 
 
-def jaccard(a, b) -> np.ndarray:
+def jaccard(a: npt.ArrayLike, b: npt.ArrayLike) -> np.ndarray:
     r"""Return the Jaccard similarity of two selections for each label (equation 63).
 
     .. math:: |F_a \cap F_b| / |F_a \cup F_b|
@@ -46,7 +50,7 @@ def jaccard(a, b) -> np.ndarray:
     return common / (a.shape[1] + b.shape[1] - common)
 
 
-def spearman(scores_a, a, scores_b, b) -> np.ndarray:
+def spearman(scores_a: npt.ArrayLike, a: npt.ArrayLike, scores_b: npt.ArrayLike, b: npt.ArrayLike) -> np.ndarray:
     """Return Spearman's rank correlation of two methods' scores over the features that either selects (equation 65).
 
     Parameters
@@ -96,7 +100,7 @@ def spearman(scores_a, a, scores_b, b) -> np.ndarray:
     return correlations
 
 
-def agreement(fitted: Mapping, per_label: bool = False, progress: Progress = silent):
+def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike = silent) -> "pd.DataFrame":
     """Return the similarities (Jaccard and Spearman) of all pairs of fitted selections: of methods, and of their seeds.
 
     Parameters
@@ -106,7 +110,7 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: Progress = sil
         ``scores_``, such as FALS and its rivals.
     per_label : bool
         Whether to return one row for each label instead of means over labels.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`.
 
     Returns
@@ -122,6 +126,8 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: Progress = sil
         The numbers of labels or features differ.
     """
     import pandas as pd
+
+    progress = to_progress(progress)
 
     runs = [
         (name, seed, one)
@@ -155,7 +161,7 @@ class SignificanceGraph(NamedTuple):
     edges: object  # DataFrame: a, b, p, line ("thick" or "thin")
 
 
-def significance_graph(p) -> SignificanceGraph:
+def significance_graph(p: "pd.DataFrame") -> SignificanceGraph:
     """Place methods on a circle, and join those that do not differ significantly: the paper's Figure 7.
 
     Parameters

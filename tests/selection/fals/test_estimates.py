@@ -38,3 +38,12 @@ def test_estimates_depend_on_weight_decay_draws_and_binary_networks():
 def test_impossible_shapes_are_refused(shape, nnz, message):
     with pytest.raises(ValueError, match=message):
         FALS().estimate(shape, 4, nnz)
+
+
+def test_a_network_that_does_not_fit_into_memory_is_refused_before_anything_is_trained(monkeypatch):
+    X, Y = problem()
+    monkeypatch.setattr("xmlcore.selection.fals.estimates.free_bytes", lambda: 1_000)
+    with pytest.raises(MemoryError, match="about .* GB of memory for 12 features and 5 labels, but 0.0 GB are free"):
+        FALS().fit(X, Y, progress=lambda *_: pytest.fail("it trains"))
+    monkeypatch.setattr("xmlcore.selection.fals.estimates.free_bytes", lambda: None)
+    FALS(n_epochs=1).fit(X, Y)

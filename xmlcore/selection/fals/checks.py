@@ -37,7 +37,7 @@ def warn_of_scales(X) -> None:
         f"{np.median(present):,.4g}: scores are made from gradients, which depend on the unit of a feature, so this "
         "feature may hide the others; scale the features first, for example divide each by its largest absolute value",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 
@@ -49,7 +49,7 @@ def check_n_scored_rows(params, n_rows: int) -> None:
         )
 
 
-def check_scores(fitted: dict, k: int) -> None:
+def check_scores(fitted: dict, k: int, X) -> None:
     """Raise ValueError if all scores are 0, and warn if labels have fewer than k features with a positive score.
 
     Parameters
@@ -58,12 +58,22 @@ def check_scores(fitted: dict, k: int) -> None:
         Fitted attributes by name; ``selected_scores_``, shape (L, k), is read.
     k : int
         Number of features that each label selects.
+    X : csr_array
+        The training rows, whose unit the error names.
     """
     positive = (fitted["selected_scores_"] > 0).sum(axis=1)
     if not positive.any():
+        largest = float(abs(X).max()) if X.nnz else 0.0
+        remedy = "lower learning_rate, or train more epochs"
+        if not 0.01 <= largest <= 100:
+            remedy = (
+                f"X has absolute values up to {largest:,.4g}, and the network needs values of about 1: divide each "
+                "feature by its largest absolute value, as sklearn.preprocessing.MaxAbsScaler does, or count in a "
+                f"{'larger' if largest > 1 else 'smaller'} unit"
+            )
         raise ValueError(
-            "the scores of all features are 0 for all labels: the network's outputs do not change with any feature, as "
-            "happens with very large or very small values; scale the features, or lower learning_rate"
+            "the scores of all features are 0 for all labels, as the network's outputs do not change with any "
+            f"feature: {remedy}"
         )
     for few, what in (
         (positive == 0, "no feature with a score above 0, and keep the first ones"),
@@ -73,5 +83,5 @@ def check_scores(fitted: dict, k: int) -> None:
             warnings.warn(
                 f"{few.sum():,} of {few.size:,} labels, label {few.argmax()} first, have {what}",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )

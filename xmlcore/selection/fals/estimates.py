@@ -12,7 +12,7 @@ from xmlcore.selection.fals.orders import DRAWN, plan, training_cost
 from xmlcore.selection.fals.parameters import SHARED
 from xmlcore.selection.fals.scoring import network_size, score_bytes
 from xmlcore.selection.fals.training import DENSE, batch_size, steps_per_epoch
-from xmlcore.system import effective_jobs
+from xmlcore.system import effective_jobs, free_bytes
 from xmlcore.validation import check_count, check_features
 
 
@@ -31,11 +31,55 @@ def estimate(params, X, n_labels: int, nnz: int | None) -> dict:
     check_n_scored_rows(params, n_rows)
     sizes = sizes_of(params, n_features, n_labels)
     size, networks = network_size(params, (n_rows, n_features), n_labels, nnz)
-    order, scoring, costs, rows_scored = plan(params, size, networks)
-    dense = nnz > DENSE * n_rows * n_features and not params.binary
-    batch, threads = batch_size(params.batch_size, n_rows), effective_jobs(params.n_jobs)
+    order, scoring, costs, _ = plan(params, size, networks)
+    dense, batch = _is_dense(params, n_rows, n_features, nnz), batch_size(params.batch_size, n_rows)
     training = networks * training_cost(size, params.n_epochs, batch, dense, params.l2 > 0)
-    speed = multiply_adds_per_second() * threads
+    speed = multiply_adds_per_second() * effective_jobs(params.n_jobs)
+    return {
+        "seconds": (training + costs[order]) / speed,
+        "training_seconds": training / speed,
+        "scoring_seconds": costs[order] / speed,
+        "bytes": needed_bytes(params, (n_rows, n_features), n_labels, nnz),
+        "order": order,
+        "scoring": scoring,
+        "n_hidden": sizes[1] if len(sizes) > 2 else 0,
+        "n_steps": params.n_epochs * steps_per_epoch(n_rows, batch),
+        "costs": costs,
+    }
+
+
+def _is_dense(params, n_rows, n_features, nnz) -> bool:
+    """Return whether rows are made dense for the training."""
+    return nnz > DENSE * n_rows * n_features and not params.binary
+
+
+def check_memory(params, X, n_labels: int) -> None:
+    """Raise MemoryError if ``fit`` needs more memory than is free; accept any size if free memory is unknown.
+
+    Parameters
+    ----------
+    params : FALS
+        Only its parameters are read.
+    X : csr_array, shape (N, D)
+    n_labels : int
+    """
+    needed, free = needed_bytes(params, X.shape, n_labels, X.nnz), free_bytes()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"FALS would need about {needed / 1e9:,.1f} GB of memory for {X.shape[1]:,} features and {n_labels:,} "
+            f"labels, but {free / 1e9:,.1f} GB are free: leave out labels that no row has and rare features, or set "
+            "n_hidden to a smaller number"
+        )
+
+
+def needed_bytes(params, shape, n_labels: int, nnz: int) -> int:
+    """Return the memory in bytes that ``fit`` needs at most, besides X and Y; see :func:`estimate`."""
+    n_rows, n_features = shape
+    sizes = sizes_of(params, n_features, n_labels)
+    size, networks = network_size(params, shape, n_labels, nnz)
+    order, scoring, _, rows_scored = plan(params, size, networks)
+    dense = _is_dense(params, n_rows, n_features, nnz)
+    batch, threads = batch_size(params.batch_size, n_rows), effective_jobs(params.n_jobs)
     weights = sum((a + 1) * b for a, b in zip(sizes[:-1], sizes[1:]))
     training_bytes = 12 * weights + 12 * batch * sum(sizes[1:]) + (4 * n_rows * n_features if dense else 0)
     if params.binary:
@@ -48,17 +92,7 @@ def estimate(params, X, n_labels: int, nnz: int | None) -> dict:
         at_once = min(sampled.rows_at_once(n_features), 16 * (rows_scored + 1))
         scoring_bytes += threads * 12 * at_once * (n_features + sizes[1])
         scoring_bytes += min(blocks.MEMORY, 8 * n_labels * rows_scored)
-    return {
-        "seconds": (training + costs[order]) / speed,
-        "training_seconds": training / speed,
-        "scoring_seconds": costs[order] / speed,
-        "bytes": int(max(training_bytes, scoring_bytes)),
-        "order": order,
-        "scoring": scoring,
-        "n_hidden": sizes[1] if len(sizes) > 2 else 0,
-        "n_steps": params.n_epochs * steps_per_epoch(n_rows, batch),
-        "costs": costs,
-    }
+    return int(max(training_bytes, scoring_bytes))
 
 
 def _shape(X, nnz):

@@ -1,29 +1,38 @@
 """FALS: features selected for each label by the gradients of a small network."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.models.base import MultiLabelModel
-from xmlcore.parallel import row_blocks
+from xmlcore.label_names import read_label_names
+from xmlcore.models.base import MultiLabelModel, labels_given
+from xmlcore.parallel import one_blas_thread, row_blocks
 from xmlcore.parameters import described
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
+from xmlcore.selection.columns import KeepsColumns
 from xmlcore.selection.fals import label_networks, saving
 from xmlcore.selection.fals.attribution import IG_STEPS, attributions
 from xmlcore.selection.fals.blocks import ROWS
 from xmlcore.selection.fals.checks import check_finite, check_n_scored_rows, check_scores, warn_of_scales
-from xmlcore.selection.fals.estimates import estimate
+from xmlcore.selection.fals.estimates import check_memory, estimate
 from xmlcore.selection.fals.network import sizes_of
 from xmlcore.selection.fals.parameters import FISHER, METHODS, PARAMETERS, PRESETS, SHARED
 from xmlcore.selection.fals.scoring import score, score_bytes
 from xmlcore.selection.fals.selecting import best, selected_count
 from xmlcore.selection.fals.training import Settings, Training, batch_size
 from xmlcore.selection.fals.workers import Workers
+from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
 from xmlcore.validation import check_count, check_features, check_labels, check_threshold, csr_parts, feature_names
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @described
-class FALS(MultiLabelModel):
+class FALS(KeepsColumns, MultiLabelModel):
     """Label-specific feature selection by feature attribution.
 
     A perceptron with one hidden layer learns all labels. A feature's score for a label is the mean, over the training
@@ -82,24 +91,24 @@ class FALS(MultiLabelModel):
 
     def __init__(
         self,
-        n_features=0.1,
-        pattern="FALS",
-        n_epochs=10,
-        random_state=0,
-        n_hidden=None,
-        n_layers=2,
-        activation="relu",
-        l2=0.0,
-        dropout=0.0,
-        batch_size=None,
-        learning_rate=0.001,
-        binary=False,
-        attribution="gradient",
-        scoring="auto",
-        n_scored_rows=None,
-        max_score_bytes=2 << 30,
-        keep_network=True,
-        n_jobs=None,
+        n_features: float = 0.1,
+        pattern: str = "FALS",
+        n_epochs: int = 10,
+        random_state: RandomState = 0,
+        n_hidden: int | None = None,
+        n_layers: int = 2,
+        activation: str = "relu",
+        l2: float = 0.0,
+        dropout: float = 0.0,
+        batch_size: int | None = None,
+        learning_rate: float = 0.001,
+        binary: bool = False,
+        attribution: str = "gradient",
+        scoring: str = "auto",
+        n_scored_rows: int | None = None,
+        max_score_bytes: int = 2 << 30,
+        keep_network: bool = True,
+        n_jobs: int | None = None,
     ):
         self.n_features = n_features
         self.pattern = pattern
@@ -120,16 +129,27 @@ class FALS(MultiLabelModel):
         self.keep_network = keep_network
         self.n_jobs = n_jobs
 
-    def fit(self, X, Y, progress: Progress = silent) -> "FALS":
+    def fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+    ) -> Self:
         """Train the network, score all features for each label, and select the best.
 
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
             Rows without labels are negative examples of every label.
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (L,), optional
+            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
 
         Returns
         -------
@@ -141,10 +161,12 @@ class FALS(MultiLabelModel):
         ValueError, TypeError
             Bad parameters or data, a training that diverged, or a network whose gradients are all 0; the message names
             them.
+        MemoryError
+            The network and the scores would need more memory than is free; nothing was trained.
         """
-        from threadpoolctl import threadpool_limits
-
+        progress = to_progress(progress)
         self._check_params()
+        Y, label_names = read_label_names(labels_given(Y, y), label_names)
         names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
@@ -152,14 +174,15 @@ class FALS(MultiLabelModel):
             raise ValueError("no row of Y has a label: there is nothing to learn")
         k = selected_count(self.n_features, X.shape[1])
         check_n_scored_rows(self, X.shape[0])
-        seed = int(np.random.default_rng().integers(1 << 31) if self.random_state is None else self.random_state)
+        check_memory(self, X, Y.shape[1])
+        seed = self._entropy()
         warn_of_scales(X)
         # One thread per matrix product: several would wait for each other, and could round differently.
-        with threadpool_limits(1, user_api="blas"), Workers(self.n_jobs) as workers:
+        with one_blas_thread(), Workers(self.n_jobs) as workers:
             network = self._train(X, Y, seed, workers, progress)
             check_finite(network)
             fitted = score(self, network, X, k, seed, workers, progress)
-        check_scores(fitted, k)
+        check_scores(fitted, k, X)
         for name in ("scores_", "standard_error_"):
             self.__dict__.pop(name, None)
         self.__dict__.update(
@@ -175,9 +198,10 @@ class FALS(MultiLabelModel):
             n_rows_=X.shape[0],
         )
         self._keep_feature_names(names)
+        self._keep_label_names(label_names)
         return self
 
-    def estimate(self, X, n_labels: int, nnz: int | None = None) -> dict:
+    def estimate(self, X: Matrix, n_labels: int, nnz: int | None = None) -> dict[str, Any]:
         """Estimate the time and memory that ``fit`` would take.
 
         Parameters
@@ -201,7 +225,7 @@ class FALS(MultiLabelModel):
         self._check_params()
         return estimate(self, X, check_count(n_labels, "n_labels"), nnz)
 
-    def top_features(self, label: int, n: int = 20, feature_names=None):
+    def top_features(self, label: int, n: int = 20, feature_names: Sequence[str] | None = None) -> "pd.DataFrame":
         """Return the best features of a label.
 
         Parameters
@@ -257,7 +281,7 @@ class FALS(MultiLabelModel):
         mask[rows] = True
         return mask
 
-    def attributions(self, X, method: str | None = None, n_steps: int = IG_STEPS) -> np.ndarray:
+    def attributions(self, X: Matrix, method: str | None = None, n_steps: int = IG_STEPS) -> np.ndarray:
         """Compute the attributions of every feature to every label in single rows, not squared.
 
         Parameters
@@ -281,7 +305,7 @@ class FALS(MultiLabelModel):
         networks, X = self._networks(), self._check_input(X)
         return _joined([attributions(network, X, method, n_steps) for network in networks])
 
-    def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
+    def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
         """Return the k labels that the network finds most probable.
 
         Parameters
@@ -289,12 +313,13 @@ class FALS(MultiLabelModel):
         X : sparse or dense, shape (n, D)
         k : int
             May exceed L: rows are padded with label -1 and score 0.
-        progress : callable, optional
+        progress : callable or "bar", optional
 
         Returns
         -------
         Ranking
         """
+        progress = to_progress(progress)
         k = check_count(k, "k")
         X = self._check_input(X)
         labels, scores = np.full((X.shape[0], k), -1, np.int32), np.zeros((X.shape[0], k), np.float32)
@@ -307,7 +332,7 @@ class FALS(MultiLabelModel):
             progress("Predicting", b / X.shape[0], f"{b:,} of {X.shape[0]:,} rows")
         return Ranking(labels, scores)
 
-    def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
+    def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
         """Return the probabilities that the network predicts.
 
         Parameters

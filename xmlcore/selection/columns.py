@@ -1,0 +1,146 @@
+"""Selections as steps of scikit-learn's pipelines: they keep the columns of X that they have selected."""
+
+import sys
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.models.base import Estimator, labels_given
+from xmlcore.progress import ProgressLike, silent
+from xmlcore.typing import Labels, Matrix
+
+
+class KeepsColumns(Estimator):
+    """Base of the selections: ``transform`` keeps the features that are selected for at least one label.
+
+    A model that is trained on the result sees the features of all labels: with many labels, and few features in common,
+    this can be nearly all. A selection that is the same for all labels keeps k features: ``FALS(pattern="FAMS")``, or
+    ``per_label=False`` of the other selections. :class:`xmlcore.selection.BRDT` trains each label on its own features.
+    """
+
+    _sklearn_auto_wrap_output_keys = {"transform"}  # scikit-learn's name for what ``set_output`` can change
+    selected_: np.ndarray
+
+    def get_support(self, indices: bool = False) -> np.ndarray:
+        """Return which features are selected for at least one label.
+
+        Parameters
+        ----------
+        indices : bool
+            Whether to return the ids of the features, in ascending order.
+
+        Returns
+        -------
+        ndarray of bool, shape (D,), or of int64, shape (number of kept features,)
+        """
+        self._check_fitted()
+        mask = np.zeros(self.n_features_in_, bool)
+        mask[self.selected_] = True
+        return np.flatnonzero(mask) if indices else mask
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the features that ``transform`` keeps.
+
+        Parameters
+        ----------
+        input_features : array_like of str, shape (D,), optional
+            The names of all features. None: those of the training rows, or else x0, x1, ...
+
+        Returns
+        -------
+        ndarray of object
+
+        Raises
+        ------
+        ValueError
+            ``input_features`` are not D names, or not those of the training rows.
+        """
+        kept = self.get_support()
+        fitted = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            names = fitted if fitted is not None else [f"x{i}" for i in range(kept.size)]
+            return np.asarray(names, dtype=object)[kept]
+        names = np.asarray(input_features, dtype=object)
+        if fitted is not None and not np.array_equal(fitted, names):
+            raise ValueError("input_features is not equal to feature_names_in_")
+        if names.shape != kept.shape:
+            raise ValueError(
+                f"input_features should have length equal to number of features ({kept.size}), got {names.shape}"
+            )
+        return names[kept]
+
+    def transform(self, X: Matrix) -> Any:
+        """Return rows with the columns of the selected features only, in their order in X.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+
+        Returns
+        -------
+        ndarray or sparse, shape (n, number of kept features)
+            Dense if X is dense, with values of the same type; else CSR. After ``set_output(transform="pandas")`` a
+            DataFrame.
+
+        Raises
+        ------
+        NotFittedError
+            The selection is not fitted.
+        ValueError, TypeError
+            X does not fit the training rows.
+        """
+        checked = self._check_input(X)
+        kept = self.get_support(indices=True)
+        if sp.issparse(X):
+            rows = X.tocsr()[:, kept] if X.ndim == 2 else checked[:, kept]
+        else:
+            rows = np.asarray(X)
+            rows = rows.reshape(checked.shape)[:, kept] if rows.dtype.kind in "fiub" else checked[:, kept].toarray()
+        return self._in_container(rows, X)
+
+    def fit_transform(
+        self, X: Matrix, Y: Labels | None = None, progress: ProgressLike = silent, *, y: Labels | None = None
+    ) -> Any:
+        """Fit the selection, and return the training rows with the selected features only.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+        y : as Y, which has this name in scikit-learn
+
+        Returns
+        -------
+        ndarray, sparse or DataFrame, as :meth:`transform` returns it
+        """
+        return self.fit(X, labels_given(Y, y), progress).transform(X)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what ``transform`` and ``fit_transform`` return, as scikit-learn's transformers do.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            A DataFrame has the names of :meth:`get_feature_names_out`; it is for dense rows. None changes nothing.
+
+        Returns
+        -------
+        Estimator
+        """
+        if transform is not None:
+            if transform not in ("default", "pandas", "polars"):
+                raise ValueError(f"transform must be default, pandas or polars, not {transform!r}")
+            self._sklearn_output_config = {"transform": transform}  # scikit-learn's ``clone`` copies it by this name
+        return self
+
+    def _in_container(self, rows, X):
+        """Return rows in the container that ``set_output``, or scikit-learn's setting for all transformers, wants."""
+        chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
+        if chosen is None and "sklearn" not in sys.modules:  # so that nobody has changed scikit-learn's settings
+            return rows
+        from sklearn.utils._set_output import _wrap_data_with_container
+
+        return _wrap_data_with_container("transform", rows, X, self)
