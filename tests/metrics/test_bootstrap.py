@@ -95,6 +95,17 @@ def test_the_same_seed_gives_the_same_intervals_whatever_the_size_of_the_blocks(
     pd.testing.assert_frame_equal(first, again, rtol=1e-12)
 
 
+def test_several_rankings_have_the_intervals_that_each_has_alone():
+    true, ranking, weights = case(seed=11)
+    Y, ranked = matrices(true, ranking)
+    options = {"measures": ["P@k", "PSP@k", "macro F1@k"], "inv_ps": weights, "n_resamples": 40, "random_state": 3}
+    other = np.roll(ranked, 1, axis=0)
+    together = metrics.intervals_of_several(Y, [ranked, other], [1, 3], **options)
+    for found, one in zip(together, (ranked, other), strict=True):
+        pd.testing.assert_frame_equal(found, metrics.intervals(Y, one, [1, 3], **options), rtol=1e-12)
+    assert not together[0].equals(together[1])
+
+
 def test_the_usual_measures_are_those_of_measures():
     true, ranking, weights = case(seed=9)
     Y, ranked = matrices(true, ranking)

@@ -21,7 +21,7 @@ from xmlcore.metrics.at_k import (
     subset_accuracy_at_k,
 )
 from xmlcore.metrics.bipartition import average_precision, hamming_loss, micro_auc, one_error, ranking_loss
-from xmlcore.metrics.bootstrap import MEASURES, intervals, per_row
+from xmlcore.metrics.bootstrap import MEASURES, intervals, intervals_of_several, per_row
 from xmlcore.metrics.buckets import first_class_by_bucket
 from xmlcore.metrics.calibration import CalibrationError, brier_score_at_k, calibration_error, reliability
 from xmlcore.metrics.data_sets import Friedman, friedman, wilcoxon
@@ -70,6 +70,7 @@ __all__ = [
     "holm",
     "inverse_log_frequency",
     "intervals",
+    "intervals_of_several",
     "inverse_propensity",
     "labels_by_bucket",
     "macro_f1",

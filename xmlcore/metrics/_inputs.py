@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import first_repeat, top_k_dense, top_k_sparse
 from xmlcore.ranking import Ranking
+from xmlcore.typing import Predictions
 from xmlcore.validation import INT32_MAX, check_count, check_labels, check_structure, csr_parts
 
 BLOCK_VALUES = 1 << 18  # number of scores copied at a time: 2 MB as float64, which fits in the processor's cache
@@ -29,7 +30,7 @@ class _Predictions(NamedTuple):
     values: np.ndarray | sp.csr_array | None = None  # (n_rows, L): scores of all labels
 
 
-def as_ranking(predictions, k: int, n_labels: int | None = None) -> Ranking:
+def as_ranking(predictions: Predictions, k: int, n_labels: int | None = None) -> Ranking:
     """Convert any form of prediction to a :class:`~xmlcore.Ranking` of k labels per row.
 
     Parameters

@@ -4,6 +4,7 @@ All measures here are functions of sums over rows. A resample of the rows change
 these sums, so resampling needs the numbers once, and then a matrix product for each block of resamples.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -174,7 +175,7 @@ class RowCounts:
         """Return gain and largest possible gain of each row, for a propensity-scored measure."""
         k, discounts = item.k, _discounts(item.k)[0]
         gains = np.where(self.is_hit[:, :k], self.inv_ps[np.maximum(self.ranked[:, :k], 0)], 0.0)
-        best = self._best_weights()[:, :k]
+        best = self._best_weights[:, :k]
         discounted = item.measure in ("PSDCG@k", "PSnDCG@k")
         gain, most = (gains @ discounts, best @ discounts) if discounted else (gains.sum(axis=1), best.sum(axis=1))
         if item.measure == "PSR@k":
@@ -184,6 +185,7 @@ class RowCounts:
             return _share(gain, ideal), _share(most, ideal)
         return gain, most
 
+    @functools.cached_property
     def _best_weights(self):
         """Return the k largest weights of each row's true labels, largest first, padded with 0: float64 (n, k)."""
         best = np.zeros((self.n, self.k))

@@ -20,9 +20,11 @@ multi-label classification. NeurIPS 2023 (macro measures at k, coverage; its lib
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from xmlcore.metrics._resampling import Statistics
 from xmlcore.metrics._row_counts import RowCounts, check_item
+from xmlcore.typing import Labels, Predictions
 from xmlcore.validation import check_count
 
 AVERAGES = ("micro", "macro", "samples", "weighted")
@@ -43,7 +45,13 @@ class PrecisionRecallF1(NamedTuple):
 
 
 def precision_recall_f1_at_k(
-    Y_true, ranking, k: int = 5, *, average: str = "micro", labels=None, n_labels: int | None = None
+    Y_true: Labels,
+    ranking: Predictions,
+    k: int = 5,
+    *,
+    average: str = "micro",
+    labels: npt.ArrayLike | None = None,
+    n_labels: int | None = None,
 ) -> PrecisionRecallF1:
     r"""Return precision, recall and F1 at 1..k, when the first k labels of every row count as predicted.
 
@@ -93,7 +101,9 @@ def precision_recall_f1_at_k(
     return PrecisionRecallF1(*found)
 
 
-def coverage_at_k(Y_true, ranking, k: int = 5, *, labels=None) -> np.ndarray:
+def coverage_at_k(
+    Y_true: Labels, ranking: Predictions, k: int = 5, *, labels: npt.ArrayLike | None = None
+) -> np.ndarray:
     r"""Return coverage@1, ..., coverage@k: the share of labels that are rightly predicted for at least one row.
 
     .. math:: \frac{|\bigcup_{rows} (y \cap \hat y_{1..k})|}{|\bigcup_{rows} y|}
@@ -123,7 +133,7 @@ def coverage_at_k(Y_true, ranking, k: int = 5, *, labels=None) -> np.ndarray:
     return values_at_k(Y_true, ranking, k, ["coverage@k"], labels)[0]
 
 
-def abandonment_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
+def abandonment_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return abandonment@1, ..., abandonment@k: the share of rows with no true label among the first k.
 
     .. math:: \frac{1}{n} \sum_{rows} [y \cap \hat y_{1..k} = \emptyset]
@@ -153,7 +163,7 @@ def abandonment_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
     return values_at_k(Y_true, ranking, k, ["abandonment@k"])[0]
 
 
-def subset_accuracy_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
+def subset_accuracy_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return the share of rows whose first k labels are exactly the true ones, at 1..k.
 
     .. math:: \frac{1}{n} \sum_{rows} [y = \hat y_{1..k}]
@@ -181,7 +191,7 @@ def subset_accuracy_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
     return values_at_k(Y_true, ranking, k, ["subset accuracy@k"])[0]
 
 
-def hamming_loss_at_k(Y_true, ranking, k: int = 5, *, n_labels: int | None = None) -> np.ndarray:
+def hamming_loss_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> np.ndarray:
     r"""Return the share of pairs of a row and a label that are wrong when the first k labels are predicted, at 1..k.
 
     .. math:: \frac{1}{n L} \sum_{rows} |y \mathbin{\triangle} \hat y_{1..k}|

@@ -18,13 +18,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import bipartition as _kernels
+from xmlcore.typing import Labels, Matrix
 from xmlcore.validation import check_labels, check_structure, csr_parts
 
 BLOCK_VALUES = 1 << 21  # number of scores read at a time: 16 MiB as float64
 _NO_IDS = np.zeros(0, np.int32)  # label ids of dense rows, which have a score for every label
 
 
-def hamming_loss(Y_true, predictions) -> float:
+def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
     r"""Return the share of all pairs of a row and a label that are predicted wrongly (equation 59).
 
     .. math:: \frac{1}{n L} \sum_{rows} |y \mathbin{\triangle} \hat y|
@@ -62,7 +63,7 @@ def hamming_loss(Y_true, predictions) -> float:
     return wrong / (Y.shape[0] * Y.shape[1])
 
 
-def one_error(Y_true, scores, ties: str = "first") -> float:
+def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
     r"""Return the share of rows whose label of largest score is not a true label (equation 60).
 
     Parameters
@@ -106,7 +107,7 @@ def one_error(Y_true, scores, ties: str = "first") -> float:
     return _mean(1 - counts[:, _kernels.TOP_TRUE] / counts[:, _kernels.TOP])
 
 
-def ranking_loss(Y_true, scores, ties: str = "worst") -> float:
+def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
     r"""Return the share of a row's pairs of a true label and another label that are in the wrong order, mean over rows.
 
     .. math:: \frac{1}{n} \sum_{rows} \frac{|\{(p, q): q \in y, p \notin y, s_p \ge s_q\}|}{|y| (L - |y|)}
@@ -157,7 +158,7 @@ def ranking_loss(Y_true, scores, ties: str = "worst") -> float:
     return _mean(lost / np.maximum(n_pairs, 1))
 
 
-def average_precision(Y_true, scores, ties: str = "worst") -> float:
+def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
     r"""Return the share of true labels among those ranked at or above a true label, mean over true labels and rows.
 
     .. math:: \frac{1}{n} \sum_{rows} \frac{1}{|y|} \sum_{l \in y}
@@ -213,7 +214,7 @@ def average_precision(Y_true, scores, ties: str = "worst") -> float:
     return _mean(np.where(decided, precision_sums / np.maximum(n_true, 1), 1.0))
 
 
-def micro_auc(Y_true, scores) -> float:
+def micro_auc(Y_true: Labels, scores: Matrix) -> float:
     r"""Return the area under the ROC curve of all pairs of a row and a label.
 
     This is the probability that a true pair, drawn at random, has a larger score than another pair, drawn at random;

@@ -18,12 +18,15 @@ References
 Efron, Tibshirani: An introduction to the bootstrap. 1993, chapters 13 and 14.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval
 from xmlcore.metrics._row_counts import KIND, LABELS, MEAN, RowCounts, check_item
+from xmlcore.typing import Labels, Predictions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,13 +37,13 @@ MEASURES = tuple(KIND)
 
 
 def intervals(
-    Y_true,
-    ranking,
-    k=5,
+    Y_true: Labels,
+    ranking: Predictions,
+    k: int | Sequence[int] = 5,
     *,
-    measures=None,
-    inv_ps=None,
-    labels=None,
+    measures: Sequence[str] | None = None,
+    inv_ps: npt.ArrayLike | None = None,
+    labels: npt.ArrayLike | None = None,
     n_labels: int | None = None,
     n_resamples: int = 1000,
     confidence: float = 0.95,
@@ -95,8 +98,68 @@ def intervals(
     >>> metrics.intervals(Y, ranking, 1, measures=["P@k"]).round(2).to_dict("records")
     [{'measure': 'P@k', 'k': 1, 'value': 0.75, 'low': 0.25, 'high': 1.0}]
     """
-    import pandas as pd
+    return intervals_of_several(
+        Y_true,
+        [ranking],
+        k,
+        measures=measures,
+        inv_ps=inv_ps,
+        labels=labels,
+        n_labels=n_labels,
+        n_resamples=n_resamples,
+        confidence=confidence,
+        random_state=random_state,
+    )[0]
 
+
+def intervals_of_several(
+    Y_true: Labels,
+    rankings: Sequence[Predictions],
+    k: int | Sequence[int] = 5,
+    *,
+    measures: Sequence[str] | None = None,
+    inv_ps: npt.ArrayLike | None = None,
+    labels: npt.ArrayLike | None = None,
+    n_labels: int | None = None,
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    random_state: int = 0,
+) -> "list[pd.DataFrame]":
+    """Return what :func:`intervals` does for each of several rankings of the same rows.
+
+    The rows are drawn once for all rankings, which is most of the work.
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+    rankings : sequence of rankings
+        Labels, best first, or scores, of the rows of Y_true.
+    k : int or sequence of int
+        A number stands for 1..k.
+    measures : sequence of str, optional
+        Names in :data:`xmlcore.metrics.MEASURES`; by default the usual ones, as for :func:`intervals`.
+    inv_ps : array_like of float, shape (L,), optional
+        Weight of each label, for the propensity-scored measures.
+    labels : ndarray of bool, shape (L,), optional
+        Measure only these labels.
+    n_labels : int, optional
+        Number of labels, for "Hamming loss@k" of lists.
+    n_resamples : int
+        How many times rows are drawn.
+    confidence : float
+        Between 0 and 1.
+    random_state : int
+        Seed; the same seed draws the same rows.
+
+    Returns
+    -------
+    list of DataFrame
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`intervals`.
+    """
     n_resamples, confidence = check_resampling(n_resamples, confidence)
     if measures is None:
         measures = (*USUAL, *(USUAL_WEIGHTED if inv_ps is not None else ()))
@@ -104,10 +167,16 @@ def intervals(
     items = [check_item(measure, at, inv_ps, labels) for measure in measures for at in ks]
     if not items:
         raise ValueError("there is nothing to measure: give at least one measure and one k of at least 1")
-    counts = RowCounts(Y_true, ranking, max(item.k for item in items), inv_ps, labels, n_labels)
-    statistics = Statistics(counts, items)
-    values = statistics.measured()
-    resampled = bootstrap_values([statistics], n_resamples, random_state)[0]
+    most = max(item.k for item in items)
+    statistics = [Statistics(RowCounts(Y_true, one, most, inv_ps, labels, n_labels), items) for one in rankings]
+    resampled = bootstrap_values(statistics, n_resamples, random_state) if statistics else []
+    return [_table(items, one.measured(), values, confidence) for one, values in zip(statistics, resampled)]
+
+
+def _table(items, values, resampled, confidence) -> "pd.DataFrame":
+    """Return the table of measures with their intervals."""
+    import pandas as pd
+
     low, high = interval(values, resampled, confidence, np.array([item.kind == LABELS for item in items]))
     return pd.DataFrame(
         {
@@ -120,7 +189,9 @@ def intervals(
     )
 
 
-def per_row(Y_true, ranking, measure: str = "P@k", k: int = 5, *, n_labels: int | None = None) -> np.ndarray:
+def per_row(
+    Y_true: Labels, ranking: Predictions, measure: str = "P@k", k: int = 5, *, n_labels: int | None = None
+) -> np.ndarray:
     """Return the value of a measure for each row; their mean is the measure.
 
     Parameters

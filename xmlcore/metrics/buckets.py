@@ -1,16 +1,21 @@
 """Measures of a model's first predictions for groups of classes, such as head, torso and tail."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from xmlcore.metrics.multiclass import accuracy, macro_f1
+from xmlcore.typing import Matrix
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def first_class_by_bucket(Y_true, first, buckets, names=("head", "torso", "tail")) -> "pd.DataFrame":
+def first_class_by_bucket(
+    Y_true: Matrix, first: npt.ArrayLike, buckets: npt.ArrayLike, names: Sequence[str] = ("head", "torso", "tail")
+) -> "pd.DataFrame":
     """Measure first predictions separately for each bucket of classes.
 
     Parameters

@@ -20,6 +20,7 @@ import numpy as np
 
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.ranking import hits
+from xmlcore.typing import Labels, Predictions
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ class CalibrationError(NamedTuple):
     maximal: float
 
 
-def reliability(Y_true, ranking, k: int = 5, *, n_bins: int = 10, bins: str = "equal width") -> "pd.DataFrame":
+def reliability(
+    Y_true: Labels, ranking: Predictions, k: int = 5, *, n_bins: int = 10, bins: str = "equal width"
+) -> "pd.DataFrame":
     """Return how often predictions are right, by their probability.
 
     Parameters
@@ -114,7 +117,7 @@ def reliability(Y_true, ranking, k: int = 5, *, n_bins: int = 10, bins: str = "e
     )
 
 
-def calibration_error(frame) -> CalibrationError:
+def calibration_error(frame: "pd.DataFrame") -> CalibrationError:
     r"""Return the expected and the maximal calibration error of the bins of :func:`reliability`.
 
     .. math:: ECE = \sum_B \frac{|B|}{N} |\bar p_B - \bar y_B|, \qquad MCE = \max_B |\bar p_B - \bar y_B|
@@ -146,7 +149,7 @@ def calibration_error(frame) -> CalibrationError:
     return CalibrationError(float(np.average(gap, weights=frame["n"])), float(gap.max()))
 
 
-def brier_score_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
+def brier_score_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return the Brier score of the first 1, ..., k labels: the mean squared error of their probabilities.
 
     .. math:: \frac{1}{N} \sum_{rows} \sum_{i=1}^{k} (p_i - [\hat y_i \in y])^2

@@ -11,12 +11,16 @@ Demšar: Statistical comparisons of classifiers over multiple data sets. JMLR 20
 """
 
 import numbers
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-def wilcoxon(frame):
+def wilcoxon(frame: "pd.DataFrame | npt.ArrayLike") -> "pd.DataFrame":
     """Return the p-values of Wilcoxon's two-sided signed-rank test over data sets, for each pair of methods.
 
     Parameters
@@ -92,7 +96,7 @@ class Friedman(NamedTuple):
     n_data_sets: int
 
 
-def friedman(frame, alpha: float = 0.05, larger_is_better: bool = True) -> Friedman:
+def friedman(frame: "pd.DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_is_better: bool = True) -> Friedman:
     r"""Rank methods on each data set, and test whether their mean ranks differ: Friedman's test, and Nemenyi's.
 
     .. math:: CD = q_\alpha \sqrt{\frac{m (m + 1)}{6 n}}

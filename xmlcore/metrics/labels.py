@@ -1,18 +1,21 @@
 """Measures of each label when the first k labels of every row count as predicted, and their means."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from xmlcore.metrics import ranking as of_rankings
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import check_average, precision_recall_f1_at_k
+from xmlcore.typing import Labels, Predictions
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def by_label(Y_true, ranking, k: int = 5, *, n_labels: int | None = None) -> "pd.DataFrame":
+def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> "pd.DataFrame":
     """Measure each label, when the first k labels of every row count as predicted.
 
     Parameters
@@ -55,7 +58,9 @@ def by_label(Y_true, ranking, k: int = 5, *, n_labels: int | None = None) -> "pd
     return frame.assign(**_shares(rows, predicted, right))
 
 
-def f1_at_k(Y_true, ranking, k: int = 5, *, average: str = "micro", n_labels: int | None = None) -> float:
+def f1_at_k(
+    Y_true: Labels, ranking: Predictions, k: int = 5, *, average: str = "micro", n_labels: int | None = None
+) -> float:
     """Return the F1 of the labels, when the first k labels of every row count as predicted.
 
     Parameters
@@ -89,7 +94,7 @@ def f1_at_k(Y_true, ranking, k: int = 5, *, average: str = "micro", n_labels: in
     return float(precision_recall_f1_at_k(Y_true, ranking, k, average=average, n_labels=n_labels).f1[-1])
 
 
-def f1_of_labels(frame) -> tuple[float, float]:
+def f1_of_labels(frame: "pd.DataFrame") -> tuple[float, float]:
     """Return the micro and the macro F1 of lines of :func:`by_label`.
 
     Parameters
@@ -109,7 +114,9 @@ def f1_of_labels(frame) -> tuple[float, float]:
     return float(2 * sums["right"] / pairs) if pairs else np.nan, float(occurring.mean())
 
 
-def labels_by_bucket(frame, buckets, names=("head", "torso", "tail")) -> "pd.DataFrame":
+def labels_by_bucket(
+    frame: "pd.DataFrame", buckets: npt.ArrayLike, names: Sequence[str] = ("head", "torso", "tail")
+) -> "pd.DataFrame":
     """Measure each bucket of labels.
 
     Parameters

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 
+from xmlcore.typing import Labels
 from xmlcore.validation import check_labels
 
 
-def inverse_propensity(Y_train, A: float = 0.55, B: float = 1.5, *, n_labels: int | None = None) -> np.ndarray:
+def inverse_propensity(Y_train: Labels, A: float = 0.55, B: float = 1.5, *, n_labels: int | None = None) -> np.ndarray:
     r"""Return the inverse propensity of each label by the model of Jain et al. (2016).
 
     The propensity of a label is the probability that a row to which the label applies has the label in the data. With N
@@ -50,7 +51,7 @@ def inverse_propensity(Y_train, A: float = 0.55, B: float = 1.5, *, n_labels: in
     return 1 + C * (counts + B) ** -A
 
 
-def inverse_log_frequency(Y_train, *, n_labels: int | None = None) -> np.ndarray:
+def inverse_log_frequency(Y_train: Labels, *, n_labels: int | None = None) -> np.ndarray:
     r"""Return a weight of each label from the logarithm of its count: :math:`1 / \ln(1 + N_l)`.
 
     Parameters

@@ -23,15 +23,19 @@ Wydmuch, Jasinska, Kuznetsov, Busa-Fekete, Dembczynski: A no-regret generalizati
 multi-label classification. NeurIPS 2018; its library napkinXC, https://github.com/mwydmuch/napkinXC.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels import ranking as _kernels
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import values_at_k
+from xmlcore.typing import Labels, Predictions
 
 
-def precision_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
+def precision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return P@1, ..., P@k: the share of true labels among the first k labels, mean over rows.
 
     .. math:: P@k = \frac{1}{n} \sum_{rows} \frac{1}{k} \sum_{i=1}^{k} [\hat y_i \in y]
@@ -66,7 +70,7 @@ def precision_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
     return _precision(sums, n)
 
 
-def recall_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
+def recall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return R@1, ..., R@k: the share of a row's true labels among its first k labels, mean over rows.
 
     .. math:: R@k = \frac{1}{n} \sum_{rows} \frac{1}{|y|} \sum_{i=1}^{k} [\hat y_i \in y]
@@ -96,7 +100,7 @@ def recall_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
     return _mean(sums[:, _kernels.RECALL], n)
 
 
-def ndcg_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
+def ndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return nDCG@1, ..., nDCG@k: the discounted gain of a row, divided by its largest possible one, mean over rows.
 
     A true label at place i has the gain 1 / log2(i + 1).
@@ -129,7 +133,7 @@ def ndcg_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
     return _mean(sums[:, _kernels.NDCG], n)
 
 
-def psprecision_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
+def psprecision_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
     r"""Return PSP@1, ..., PSP@k: precision with weighted labels, divided by the largest possible one.
 
     .. math:: PSP@k = \frac{\sum_{rows} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y]}
@@ -161,7 +165,7 @@ def psprecision_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
     return _ratio(sums, _kernels.PS_GAIN, _kernels.PS_BEST)
 
 
-def psrecall_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
+def psrecall_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
     r"""Return PSR@1, ..., PSR@k: recall with weighted labels, divided by the largest possible one.
 
     It is :func:`psprecision_at_k` with each row's gain and largest gain divided by the number of its true labels.
@@ -194,7 +198,7 @@ def psrecall_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
     return _ratio(sums, _kernels.PS_RECALL_GAIN, _kernels.PS_RECALL_BEST)
 
 
-def psdcg_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
+def psdcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
     r"""Return PSDCG@1, ..., PSDCG@k: the discounted gain of weighted labels, divided by the largest possible one.
 
     .. math:: PSDCG@k = \frac{\sum_{rows} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y] / \log_2(i + 1)}
@@ -228,7 +232,7 @@ def psdcg_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
     return _ratio(sums, _kernels.PS_DCG_GAIN, _kernels.PS_DCG_BEST)
 
 
-def psndcg_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
+def psndcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
     r"""Return PSnDCG@1, ..., PSnDCG@k: PSDCG@k with each row's gains divided by its largest DCG without weights.
 
     .. math:: PSnDCG@k = \frac{\sum_{rows} \frac{1}{d} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y] / \log_2(i + 1)}
@@ -260,7 +264,13 @@ def psndcg_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
     return _ratio(sums, _kernels.PS_NDCG_GAIN, _kernels.PS_NDCG_BEST)
 
 
-def measures(Y_true, ranking, k: int = 5, inv_ps=None, names=None) -> dict[str, np.ndarray]:
+def measures(
+    Y_true: Labels,
+    ranking: Predictions,
+    k: int = 5,
+    inv_ps: npt.ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+) -> dict[str, np.ndarray]:
     """Return the usual measures of a ranking, computed in one pass, or those that are named.
 
     Parameters
@@ -301,7 +311,7 @@ def measures(Y_true, ranking, k: int = 5, inv_ps=None, names=None) -> dict[str, 
     return result
 
 
-def hits(Y_true, ranking, k: int | None = None) -> np.ndarray:
+def hits(Y_true: Labels, ranking: Predictions, k: int | None = None) -> np.ndarray:
     """Return which of the ranked labels are true labels.
 
     Parameters

@@ -2,6 +2,8 @@
 
 import re
 
+import numpy.typing as npt
+
 from xmlcore.metrics import ranking
 from xmlcore.validation import check_count
 
@@ -14,7 +16,7 @@ WEIGHTED = {
 }
 
 
-def scorer(measure: str, inv_ps=None) -> "Scorer":
+def scorer(measure: str, inv_ps: npt.ArrayLike | None = None) -> "Scorer":
     """Return a scorer of top-k predictions for ``GridSearchCV(..., scoring=)`` and scikit-learn's other tools.
 
     Without ``scoring`` these tools use the method ``score`` of the models, which is "P@1".

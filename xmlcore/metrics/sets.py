@@ -4,15 +4,17 @@ The conventions are those of the measures at k: see :func:`xmlcore.metrics.preci
 """
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.metrics._row_counts import label_values
 from xmlcore.metrics.at_k import PrecisionRecallF1, check_average
 from xmlcore.ranking import Ranking
+from xmlcore.typing import Labels, Matrix
 from xmlcore.validation import check_count, check_labels, check_structure
 
 
-def at_threshold(scores, threshold: float = 0.5, *, n_labels: int | None = None) -> sp.csr_array:
+def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: int | None = None) -> sp.csr_array:
     """Return the labels whose score is at least a threshold, as sets for the measures of sets.
 
     Parameters
@@ -72,7 +74,9 @@ def at_threshold(scores, threshold: float = 0.5, *, n_labels: int | None = None)
     return _matrix(*np.nonzero(values >= threshold), values.shape)
 
 
-def precision_recall_f1(Y_true, predictions, *, average: str = "micro", labels=None) -> PrecisionRecallF1:
+def precision_recall_f1(
+    Y_true: Labels, predictions: Labels, *, average: str = "micro", labels: npt.ArrayLike | None = None
+) -> PrecisionRecallF1:
     """Return precision, recall and F1 of predicted sets of labels.
 
     Parameters
@@ -124,7 +128,7 @@ def precision_recall_f1(Y_true, predictions, *, average: str = "micro", labels=N
     return PrecisionRecallF1(*(_mean_share(part, whole, otherwise) for part, whole in pairs))
 
 
-def subset_accuracy(Y_true, predictions) -> float:
+def subset_accuracy(Y_true: Labels, predictions: Labels) -> float:
     r"""Return the share of rows whose predicted labels are exactly the true ones.
 
     .. math:: \frac{1}{n} \sum_{rows} [y = \hat y]

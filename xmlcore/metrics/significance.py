@@ -26,14 +26,17 @@ Phipson, Smyth: Permutation p-values should never be zero. Statistical Applicati
 Holm: A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 1979.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval, swapped_differences
 from xmlcore.metrics._row_counts import LABELS, RowCounts, check_item
+from xmlcore.typing import Labels, Predictions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,14 +89,14 @@ class Difference:
 
 
 def paired_bootstrap(
-    Y_true,
-    ranking_a,
-    ranking_b,
-    measure="P@k",
+    Y_true: Labels,
+    ranking_a: Predictions,
+    ranking_b: Predictions,
+    measure: str | Callable[..., object] = "P@k",
     k: int = 1,
     *,
-    inv_ps=None,
-    labels=None,
+    inv_ps: npt.ArrayLike | None = None,
+    labels: npt.ArrayLike | None = None,
     n_labels: int | None = None,
     n_resamples: int = 1000,
     confidence: float = 0.95,
@@ -148,14 +151,14 @@ def paired_bootstrap(
 
 
 def paired_permutation(
-    Y_true,
-    ranking_a,
-    ranking_b,
-    measure="P@k",
+    Y_true: Labels,
+    ranking_a: Predictions,
+    ranking_b: Predictions,
+    measure: str | Callable[..., object] = "P@k",
     k: int = 1,
     *,
-    inv_ps=None,
-    labels=None,
+    inv_ps: npt.ArrayLike | None = None,
+    labels: npt.ArrayLike | None = None,
     n_labels: int | None = None,
     n_permutations: int = 2000,
     n_resamples: int = 1000,
@@ -214,14 +217,14 @@ def paired_permutation(
 
 
 def compare_rankings(
-    Y_true,
-    rankings: dict,
-    measure="P@k",
+    Y_true: Labels,
+    rankings: dict[str, Any],
+    measure: str | Callable[..., object] = "P@k",
     k: int = 1,
     *,
-    reference=None,
-    inv_ps=None,
-    labels=None,
+    reference: str | None = None,
+    inv_ps: npt.ArrayLike | None = None,
+    labels: npt.ArrayLike | None = None,
     n_labels: int | None = None,
     n_permutations: int = 2000,
     n_resamples: int = 1000,
@@ -299,7 +302,7 @@ def compare_rankings(
     return frame[[*head, "p_value", "p_holm", "exact"]]
 
 
-def holm(p_values) -> np.ndarray:
+def holm(p_values: npt.ArrayLike) -> np.ndarray:
     """Return p-values corrected for their number by Holm's method.
 
     If all that are below x after the correction are taken for differences, the probability of taking at least one that
