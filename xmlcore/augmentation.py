@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.system import free_bytes
+from xmlcore.typing import Labels, Matrix, Perturbation, Ranker
 from xmlcore.validation import check_count, check_features, check_labels, check_number
 
 BYTES_PER_VALUE = 8  # bytes of one value of a sparse row: a float32 value and an int32 column
@@ -22,7 +23,14 @@ class Augmented(NamedTuple):
     rows: np.ndarray  # int64 (m,), the row of which each copy was made
 
 
-def augment(X, Y, perturbation, augment_ratio: float = 1.0, random_state: int = 0, model=None) -> Augmented:
+def augment(
+    X: Matrix,
+    Y: Labels,
+    perturbation: Perturbation,
+    augment_ratio: float = 1.0,
+    random_state: int = 0,
+    model: Ranker | None = None,
+) -> Augmented:
     """Return the rows, followed by m = round(N * augment_ratio) perturbed copies with the same labels.
 
     Parameters

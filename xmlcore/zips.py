@@ -69,5 +69,6 @@ def plain_arrays(path) -> dict[str, np.ndarray]:
                 fits = info.compress_type == zipfile.ZIP_STORED and stream.tell() + n_bytes == info.file_size
                 if dtype.hasobject or not fits or info.file_size > os.path.getsize(path):
                     raise ValueError(f"{info.filename[:60]!r} is no plain array")
-    with np.load(path, allow_pickle=False) as stored:
+    # np.load does not close a damaged file that it opened itself, and Windows cannot remove an open file.
+    with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}

@@ -210,3 +210,33 @@ def test_pickle_and_joblib_keep_everything(tmp_path):
         assert replace(copy, name="new").fingerprint == dataset.fingerprint
         assert (copy.name, copy.notes, copy.row_names_train) == ("small", ("one",), ["r", "s"])
         assert (copy.X_train != dataset.X_train).nnz == 0
+
+
+def test_labels_may_be_given_by_name_and_names_that_only_test_rows_have_follow():
+    dataset = small(Y_train=[["law", "art"], []], Y_test=[["air", "law"]])
+    assert dataset.label_names == ["art", "law", "air"]
+    assert dataset.Y_train.toarray().tolist() == [[True, True, False], [False] * 3]
+    assert dataset.Y_test.toarray().tolist() == [[False, True, True]]
+    chosen = small(Y_train=[["law"], ["art"]], Y_test=[[1]], label_names=["law", "art"])
+    assert chosen.Y_train.toarray().tolist() == [[True, False], [False, True]]
+    assert chosen.Y_test.toarray().tolist() == [[False, True]]
+
+
+def test_columns_of_labels_are_their_names_and_may_not_be_in_another_order():
+    Y = pd.DataFrame([[1, 0], [0, 1]], columns=["law", "art"])
+    assert small(Y_train=Y, Y_test=Y[:1]).label_names == ["law", "art"]
+    assert small(Y_train=Y, Y_test=Y[:1], label_names=["a", "b"]).label_names == ["a", "b"]
+    with pytest.raises(ValueError, match="the columns of Y_train and Y_test differ"):
+        small(Y_train=Y, Y_test=Y[["art", "law"]][:1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"Y_test": [["law"]]}, "Y_test has names of labels, and Y_train has none: give label_names"),
+        ({"Y_train": [["law"], []], "Y_test": [["art"]], "label_names": ["law"]}, "Y_test row 0 .*'art'.*label_names"),
+    ],
+)
+def test_names_of_labels_that_are_not_known_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        small(**changes)

@@ -289,7 +289,7 @@ def test_progress_rises_and_can_stop_the_work():
         ({"feature_noise": 1.1}, ValueError, "feature_noise must be from 0 to 1"),
         ({"label_noise": True}, TypeError, "label_noise must be a finite number"),
         ({"random_state": -1}, ValueError, "random_state must be at least 0"),
-        ({"n_jobs": 0}, ValueError, "n_jobs must be at least 1"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
         ({"name": 3}, TypeError, "name must be a string"),
     ],
 )

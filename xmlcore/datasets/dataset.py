@@ -4,12 +4,17 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
+from xmlcore.label_names import are_names, read_label_names
 from xmlcore.validation import check_features, check_labels
+
+if TYPE_CHECKING:
+    from xmlcore.typing import Labels, Matrix
 
 _NAMED = ("feature_names", "label_names", "row_names_train", "row_names_test", "texts_train", "texts_test")
 _FINGERPRINT_VERSION = b"xmlcore data set 1"
@@ -29,12 +34,14 @@ class Dataset:
         (see ``fingerprint``).
     X_train : sparse or array_like, shape (n_train, D)
         Features of the training rows.
-    Y_train : sparse, array_like of 0 and 1, or lists of label ids, shape (n_train, L)
+    Y_train : sparse, array_like of 0 and 1, or lists of label ids or of names, shape (n_train, L)
         Labels of the training rows. If they are lists of ids (in a list, or in a pandas Series), L is the number of
-        label names, or the largest id + 1 if there are no names.
+        label names, or the largest id + 1 if there are no names. If they are lists of names, ``label_names`` is by
+        default the sorted names of the training rows, and after them the sorted names that only test rows have; if
+        they are a DataFrame, its columns.
     X_test : sparse or array_like, shape (n_test, D)
         Features of the test rows.
-    Y_test : sparse, array_like of 0 and 1, or lists of label ids, shape (n_test, L)
+    Y_test : sparse, array_like of 0 and 1, or lists of label ids or of names, shape (n_test, L)
         Labels of the test rows.
     feature_names, label_names : sequence of str, optional
         D and L names.
@@ -77,6 +84,25 @@ class Dataset:
     texts_test: list[str] | None = None
     vectorizer: TextVectorizer | None = None
 
+    if TYPE_CHECKING:  # what it is made from has more types than what it holds
+
+        def __init__(
+            self,
+            name: str,
+            X_train: Matrix,
+            Y_train: Labels,
+            X_test: Matrix,
+            Y_test: Labels,
+            feature_names: Sequence[str] | np.ndarray | None = None,
+            label_names: Sequence[str] | np.ndarray | None = None,
+            row_names_train: Sequence[str] | np.ndarray | None = None,
+            row_names_test: Sequence[str] | np.ndarray | None = None,
+            notes: Sequence[str] = (),
+            texts_train: Sequence[str] | np.ndarray | None = None,
+            texts_test: Sequence[str] | np.ndarray | None = None,
+            vectorizer: TextVectorizer | None = None,
+        ) -> None: ...
+
     def __post_init__(self):
         if not isinstance(self.name, str):
             raise TypeError(f"name must be a string, not {self.name!r}")
@@ -95,10 +121,12 @@ class Dataset:
                 f"X_train has {X_train.shape[1]} features, but X_test has {X_test.shape[1]}: "
                 "both need the same features in the same order"
             )
-        width = None if _is_matrix(self.Y_train) or self.label_names is None else len(self.label_names)
-        Y_train = check_labels(self.Y_train, n_labels=width, name="Y_train")
-        width = None if _is_matrix(self.Y_test) else Y_train.shape[1]
-        Y_test = check_labels(self.Y_test, n_labels=width, name="Y_test")
+        Y_train, Y_test, names = _without_names(self.Y_train, self.Y_test, self.label_names)
+        self._set("label_names", _check_names(names, "label_names"))
+        width = None if _is_matrix(Y_train) or self.label_names is None else len(self.label_names)
+        Y_train = check_labels(Y_train, n_labels=width, name="Y_train")
+        width = None if _is_matrix(Y_test) else Y_train.shape[1]
+        Y_test = check_labels(Y_test, n_labels=width, name="Y_test")
         if Y_train.shape[1] != Y_test.shape[1]:
             raise ValueError(
                 f"Y_train has {Y_train.shape[1]} labels, but Y_test has {Y_test.shape[1]}: "
@@ -237,6 +265,27 @@ def name_of(names, j: int, count: int, what: str) -> str:
     if not 0 <= j < count:
         raise IndexError(f"there is no {what} {j}: ids run from 0 to {count - 1}")
     return f"{what} {j}" if names is None else names[j]
+
+
+def _without_names(Y_train, Y_test, names):
+    """Return the labels with matrices in the place of lists of names, and the names of labels or None."""
+    columns = [list(Y.columns) if hasattr(Y, "iloc") and hasattr(Y, "columns") else None for Y in (Y_train, Y_test)]
+    if None not in columns and columns[0] != columns[1]:
+        raise ValueError("the columns of Y_train and Y_test differ: both need the same labels in the same order")
+    if names is None and columns[0] is not None and all(isinstance(column, str) for column in columns[0]):
+        names = columns[0]
+    if names is None and are_names(Y_train):
+        names = read_label_names(Y_train, name="Y_train")[1]
+        if are_names(Y_test):
+            known = set(names)
+            names = names + [name for name in read_label_names(Y_test, name="Y_test")[1] if name not in known]
+    if names is None and are_names(Y_test):
+        raise ValueError("Y_test has names of labels, and Y_train has none: give label_names")
+    if are_names(Y_train):
+        Y_train = read_label_names(Y_train, names, name="Y_train")[0]
+    if are_names(Y_test):
+        Y_test = read_label_names(Y_test, names, name="Y_test")[0]
+    return Y_train, Y_test, names
 
 
 def _check_names(names, field):

@@ -10,7 +10,7 @@ from xmlcore.datasets.duplicates import duplicates
 from xmlcore.datasets.pairs import label_pairs
 from xmlcore.datasets.power_law import PowerLaw, compare_with_power_law, fit_power_law
 from xmlcore.datasets.statistics import all_labels
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,19 +48,20 @@ class Examination(NamedTuple):
     alternatives: "pd.DataFrame"
 
 
-def examine(dataset: Dataset, progress: Progress = silent) -> Examination:
+def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
     """Compute the statistics of a data set that :func:`xmlcore.datasets.describe` leaves out, because they take longer.
 
     Parameters
     ----------
     dataset : Dataset
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
     -------
     Examination
     """
+    progress = to_progress(progress)
     progress("Looking for rows that occur twice", 0.0)
     twice = duplicates(dataset)
     progress("Comparing the features of training and test rows", 0.25)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from xmlcore.extras import require
 from xmlcore.progress import Progress, silent
 
 PHASE = "Downloading"
@@ -95,6 +96,7 @@ def fetch(
     DownloadError
         The server cannot be reached, refuses, sends a web page or another file than expected, or is too slow.
     """
+    require("download", "pooch")
     import pooch
     import requests
 

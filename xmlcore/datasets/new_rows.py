@@ -11,7 +11,8 @@ from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.formats import recognised
 from xmlcore.datasets.sources import source_name
 from xmlcore.datasets.xmlc import Rows, canonical_csr
-from xmlcore.progress import silent
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import Source
 from xmlcore.validation import check_count
 
 _NOT_IN_COLUMNS = b""  # for the reader of tables: no column is one of labels
@@ -70,7 +71,7 @@ class NewRows:
 
 
 def read_new_rows(
-    source,
+    source: Source,
     n_features: int,
     feature_names: list[str] | None = None,
     label_names: list[str] | None = None,
@@ -78,7 +79,7 @@ def read_new_rows(
     first_index: int = 0,
     max_bytes: int | None = None,
     name: str | None = None,
-    progress=silent,
+    progress: ProgressLike = silent,
 ) -> NewRows:
     """Read rows whose labels are to be predicted.
 
@@ -100,7 +101,7 @@ def read_new_rows(
         Most bytes of decompressed text, see :func:`xmlcore.datasets.read_matrix`.
     name : str, optional
         Name of the source in errors; by default its file name.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the reading.
 
     Returns
@@ -119,6 +120,7 @@ def read_new_rows(
     DatasetWarning
         See :func:`xmlcore.datasets.read_matrix`. Columns of text are left out.
     """
+    progress = to_progress(progress)
     n_features = check_count(n_features, "n_features")
     first_index = check_count(first_index, "first_index", 0, 1)
     for what, names, count in (("feature", feature_names, n_features), ("label", label_names, None)):

@@ -1,5 +1,6 @@
 """Which labels occur together, and which do not although they are frequent."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -106,7 +107,7 @@ def cooccurrence(Y: sp.csr_array, labels) -> np.ndarray:
     return (chosen.T @ chosen).toarray()
 
 
-def together(Y: sp.csr_array, labels) -> "pd.DataFrame":
+def together(Y: sp.csr_array, labels: Sequence[int]) -> "pd.DataFrame":
     """Return how often each pair of some labels occurs, with labels that go together beside each other.
 
     Parameters

@@ -8,8 +8,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class PowerLaw(NamedTuple):
     distance: float
 
 
-def fit_power_law(counts, x_min: int | None = None) -> PowerLaw:
+def fit_power_law(counts: npt.ArrayLike, x_min: int | None = None) -> PowerLaw:
     """Fit a power law to counts, by maximum likelihood.
 
     Parameters
@@ -132,7 +133,11 @@ class Goodness(NamedTuple):
 
 
 def goodness_of_fit(
-    counts, fit: PowerLaw | None = None, n_samples: int = 1000, random_state: int = 0, progress: Progress = silent
+    counts: npt.ArrayLike,
+    fit: PowerLaw | None = None,
+    n_samples: int = 1000,
+    random_state: int = 0,
+    progress: ProgressLike = silent,
 ) -> Goodness:
     """Test whether a power law is a plausible distribution of counts, by a semi-parametric bootstrap.
 
@@ -149,7 +154,7 @@ def goodness_of_fit(
         Clauset et al. advise 2,500 for a p-value that is right to 0.01; 1,000 give 0.016.
     random_state : int
         Seed. Sample i is the same for any number of samples.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
@@ -158,6 +163,7 @@ def goodness_of_fit(
         All nan if nothing can be tested: there is no fit, or there are fewer than LEAST_VALUES different counts from
         x_min on. Two values have one free share, to which the exponent is fitted.
     """
+    progress = to_progress(progress)
     counts = np.asarray(counts)
     counts = counts[counts > 0]
     fit = fit_power_law(counts) if fit is None else fit
@@ -185,7 +191,7 @@ def goodness_of_fit(
     return Goodness(p, math.sqrt(p * (1 - p) / n_samples), *ends, n_samples)
 
 
-def compare_with_power_law(counts, fit: PowerLaw | None = None) -> "pd.DataFrame":
+def compare_with_power_law(counts: npt.ArrayLike, fit: PowerLaw | None = None) -> "pd.DataFrame":
     """Compare a fitted power law with other distributions of the same counts, of at least x_min.
 
     Vuong's test: R is the sum of the differences of log-likelihoods, divided by their standard deviation and the root

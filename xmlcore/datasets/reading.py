@@ -1,10 +1,13 @@
 """Read matrices and data sets from files."""
 
 import os
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 
 from xmlcore.datasets import archived
 from xmlcore.datasets.dataset import Dataset
@@ -15,24 +18,25 @@ from xmlcore.datasets.sources import EMPTY, read_text, source_name, stem, tellin
 from xmlcore.datasets.split_files import read_split
 from xmlcore.datasets.split_sizes import count_test_rows
 from xmlcore.datasets.xmlc import canonical_csr
-from xmlcore.progress import part_of, silent
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
+from xmlcore.typing import Source
 from xmlcore.validation import INT32_MAX, check_count
 
 _READ_OPTIONS = {"format", "labels", "first_index", "max_bytes", "counts", "leave_out", "max_columns"}
 
 
 def read_matrix(
-    source,
-    format="auto",
-    labels=None,
+    source: Source,
+    format: str = "auto",
+    labels: Source | int | Sequence[str] | None = None,
     *,
-    first_index=0,
-    max_bytes=None,
-    counts="header",
-    leave_out=False,
-    max_columns=None,
-    name=None,
-):
+    first_index: int = 0,
+    max_bytes: int | None = None,
+    counts: str = "header",
+    leave_out: bool = False,
+    max_columns: int | None = None,
+    name: str | None = None,
+) -> tuple[sp.csr_array, sp.csr_array, list[str] | None, list[str] | None]:
     r"""Read features and labels from a file, or from two.
 
     Parameters
@@ -223,18 +227,18 @@ def check_split(train_rows, test_rows, n_rows: int) -> tuple[np.ndarray, np.ndar
 
 
 def read_dataset(
-    train,
-    test=None,
-    name=None,
-    test_size=0.2,
-    random_state=0,
+    train: Source,
+    test: Source | None = None,
+    name: str | None = None,
+    test_size: float = 0.2,
+    random_state: int = 0,
     *,
-    test_labels=None,
-    feature_names=None,
-    label_names=None,
-    split=None,
-    progress=silent,
-    **read_options,
+    test_labels: Source | None = None,
+    feature_names: Sequence[str] | Source | None = None,
+    label_names: Sequence[str] | Source | None = None,
+    split: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    progress: ProgressLike = silent,
+    **read_options: object,
 ) -> Dataset:
     """Read a data set from one or two files, and the names of features and labels from others.
 
@@ -259,7 +263,7 @@ def read_dataset(
     split : pair of array_like of int, optional
         Numbers of the training rows and of the test rows of ``train``, from 0, in place of a random split. For files of
         row numbers see :func:`xmlcore.datasets.read_row_numbers`.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the reading.
     **read_options
         The arguments ``format``, ``labels``, ``first_index``, ``max_bytes``, ``counts``, ``leave_out`` and
@@ -281,6 +285,7 @@ def read_dataset(
     The ids in a file without a header give only a lower bound on the number of features and labels. Its matrices are
     widened to those of the other file, and to the number of names.
     """
+    progress = to_progress(progress)
     if split is not None and test is not None:
         raise ValueError("split= chooses the test rows from the training file: give either split= or a test file")
     unknown = sorted(set(read_options) - _READ_OPTIONS)

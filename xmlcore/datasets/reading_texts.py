@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
@@ -11,20 +12,21 @@ from xmlcore.datasets.reading import check_split, name_of, split_rows
 from xmlcore.datasets.sources import source_name
 from xmlcore.datasets.texts.reading import read_texts
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
-from xmlcore.progress import Progress, part_of, silent
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
+from xmlcore.typing import Source
 
 
 def read_text_dataset(
-    train,
-    test=None,
+    train: Source,
+    test: Source | None = None,
     name: str | None = None,
     test_size: float | int = 0.2,
     random_state: int = 0,
     *,
     vectorizer: TextVectorizer | None = None,
-    split=None,
-    progress: Progress = silent,
-    **read_options,
+    split: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    progress: ProgressLike = silent,
+    **read_options: object,
 ) -> Dataset:
     """Read a data set from one or two files of documents: its features are words.
 
@@ -43,7 +45,7 @@ def read_text_dataset(
         What turns texts into rows; it is copied, and fitted to the training texts. By default one with its defaults.
     split : pair of array_like of int, optional
         Numbers of the training rows and of the test rows of ``train``, from 0, in place of a random split.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
     **read_options
         The arguments ``text``, ``labels``, ``format``, ``separator``, ``names``, ``encoding``, ``delimiter``,
@@ -61,6 +63,7 @@ def read_text_dataset(
     ValueError, TypeError, OSError
         See :func:`read_texts`, :func:`split_rows` and :class:`TextVectorizer`.
     """
+    progress = to_progress(progress)
     if split is not None and test is not None:
         raise ValueError("split= chooses the test rows from the training file: give either split= or a test file")
     labels = [source_name(source) for source in (train, test) if source is not None]
@@ -96,7 +99,7 @@ def read_text_dataset(
 
 
 def with_words(
-    dataset: Dataset, vectorizer: TextVectorizer, name: str | None = None, progress: Progress = silent
+    dataset: Dataset, vectorizer: TextVectorizer, name: str | None = None, progress: ProgressLike = silent
 ) -> Dataset:
     """Return a data set whose features are made anew from its texts.
 
@@ -108,7 +111,7 @@ def with_words(
         It is copied, and fitted to the training texts.
     name : str, optional
         By default that of ``dataset``.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
@@ -121,6 +124,7 @@ def with_words(
     ValueError
         The data set has no texts, or no word is in enough of them.
     """
+    progress = to_progress(progress)
     if dataset.texts_train is None or dataset.texts_test is None:
         raise ValueError(f"the data set {dataset.name!r} has no texts to make features from")
     made = TextVectorizer(**vectorizer.get_params())

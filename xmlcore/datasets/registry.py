@@ -5,7 +5,7 @@ from importlib import import_module
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.entries import CatalogEntry, published
 from xmlcore.datasets.saved import save_dataset
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 
 _ENTRIES = {
     "api-docs": (
@@ -33,7 +33,7 @@ def catalog() -> list[CatalogEntry]:
     return [entry for entry, _ in _ENTRIES.values()]
 
 
-def load(name: str, progress: Progress | None = None) -> Dataset:
+def load(name: str, progress: ProgressLike | None = None) -> Dataset:
     """Return a data set of the catalog: made or downloaded the first time, and read from the cache later.
 
     Parameters
@@ -56,6 +56,7 @@ def load(name: str, progress: Progress | None = None) -> Dataset:
     DatasetFormatError
         The file of a published data set cannot be read.
     """
+    progress = None if progress is None else to_progress(progress)
     found, module = _entry(name)
     load_it = import_module(module).load
     return load_it(found, progress or silent) if found.published else load_it(progress or silent)
@@ -79,14 +80,14 @@ def _entry(name):
     return _ENTRIES[name]
 
 
-def prepare(name: str, progress: Progress = silent) -> str:
+def prepare(name: str, progress: ProgressLike = silent) -> str:
     """Load a data set of the catalog, and save it in the cache for :func:`load_saved`.
 
     Parameters
     ----------
     name : str
         Name of the data set, as for :func:`load`.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
@@ -94,4 +95,5 @@ def prepare(name: str, progress: Progress = silent) -> str:
     str
         The fingerprint of the data set.
     """
+    progress = to_progress(progress)
     return save_dataset(load(name, progress), made_by={"made_by": "prepare", "inputs": {}})

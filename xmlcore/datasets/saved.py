@@ -1,6 +1,7 @@
 """Save data sets in the cache folder, so that worker processes and later sessions can load them."""
 
 import weakref
+from typing import Any
 
 import scipy.sparse as sp
 
@@ -20,7 +21,7 @@ _in_use = (
 )  # what load_saved has returned, by cache folder and fingerprint, while it is used
 
 
-def save_dataset(dataset: Dataset, made_by: dict | None = None) -> str:
+def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None) -> str:
     """Save a data set for :func:`load_saved`, unless one with the same content is saved already.
 
     A saved file that was found to be damaged is replaced: the content is the same. So is one without the texts of its

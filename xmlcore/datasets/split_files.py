@@ -4,13 +4,14 @@ import numpy as np
 
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.sources import read_text, source_name
+from xmlcore.typing import Source
 from xmlcore.validation import check_count
 
 PUBLISHED_SPLIT = "Training and test rows are"  # begins the note on a data set that has a published split of its rows
 
 
 def read_row_numbers(
-    source, n_rows: int | None = None, column: int = 0, *, first: int = 1, name: str | None = None
+    source: Source, n_rows: int | None = None, column: int = 0, *, first: int = 1, name: str | None = None
 ) -> np.ndarray:
     """Read the row numbers of a part from a file, as the Extreme Classification Repository's split files have them.
 

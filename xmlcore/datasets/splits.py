@@ -1,8 +1,10 @@
 """Splits of rows into training and test rows: at random, stratified by labels, in folds, or by lists of row numbers."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.datasets import formats
@@ -11,12 +13,13 @@ from xmlcore.datasets.duplicates import seen_in_train
 from xmlcore.datasets.reading import check_split, split_rows
 from xmlcore.datasets.split_sizes import count_test_rows, move_to_sizes, whole_sizes
 from xmlcore.datasets.statistics import all_labels
+from xmlcore.typing import Labels
 from xmlcore.validation import check_count, check_labels, csr_parts
 
 METHODS = ("random", "stratified")
 
 
-def stratified_parts(Y, shares, random_state: int = 0) -> np.ndarray:
+def stratified_parts(Y: Labels, shares: Sequence[float], random_state: int = 0) -> np.ndarray:
     """Distribute rows over parts so that each part has its share of the rows of each label, as far as possible.
 
     This is the iterative stratification of Sechidis, Tsoumakas and Vlahavas (2011), "On the stratification of
@@ -63,7 +66,7 @@ def stratified_parts(Y, shares, random_state: int = 0) -> np.ndarray:
     return move_to_sizes(Y, part, whole_sizes(n_rows, shares), rng)
 
 
-def stratified_split(Y, test_size: float | int = 0.2, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def stratified_split(Y: Labels, test_size: float | int = 0.2, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Split rows into training and test rows that have each label in about the same share.
 
     Parameters
@@ -88,7 +91,7 @@ def stratified_split(Y, test_size: float | int = 0.2, random_state: int = 0) -> 
     return np.flatnonzero(part == 0), np.flatnonzero(part == 1)
 
 
-def folds(Y, n_folds: int = 5, method: str = "stratified", random_state: int = 0) -> np.ndarray:
+def folds(Y: Labels, n_folds: int = 5, method: str = "stratified", random_state: int = 0) -> np.ndarray:
     """Distribute rows over folds of about the same size, for cross-validation.
 
     Parameters
@@ -140,7 +143,9 @@ def rows_of_file(n_train: int, n_test: int, random_state: int) -> np.ndarray:
     return place
 
 
-def resplit(dataset: Dataset, train_rows, test_rows, note: str = "", name: str | None = None) -> Dataset:
+def resplit(
+    dataset: Dataset, train_rows: npt.ArrayLike, test_rows: npt.ArrayLike, note: str = "", name: str | None = None
+) -> Dataset:
     """Return a data set with other training and test rows.
 
     Parameters

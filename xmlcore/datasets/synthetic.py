@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from statistics import NormalDist
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 from xmlcore.arrays import pointers
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.parallel import run_tasks
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.system import effective_jobs
 from xmlcore.validation import INT32_MAX, check_count, check_number
 
@@ -65,7 +66,7 @@ def make_synthetic(
     random_state: int | None = 0,
     n_jobs: int | None = None,
     name: str | None = None,
-    progress: Progress = silent,
+    progress: ProgressLike = silent,
 ) -> Dataset:
     """Make a learnable data set of any size, with many rare labels and features and a hidden hierarchy of labels.
 
@@ -105,7 +106,7 @@ def make_synthetic(
         Number of threads; None and -1 mean all cores that this process may use.
     name : str, optional
         Name of the data set; derived from the shape when None.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
@@ -141,6 +142,7 @@ def make_synthetic(
     >>> make_synthetic(n_train=100, n_test=20)
     Dataset('synthetic small': 100 training rows, 20 test rows, 1000 features, 200 labels)
     """
+    progress = to_progress(progress)
     given = dict(zip(
         _SHAPE_FIELDS, (n_train, n_test, n_features, n_labels, features_per_row, labels_per_row, label_exponent)
     ))  # fmt: skip
@@ -170,7 +172,7 @@ def make_synthetic(
     return Dataset(name or default, X_train, Y_train, X_test, Y_test, notes=(note,))
 
 
-def synthetic_sizes(shape: str, **given) -> dict:
+def synthetic_sizes(shape: str, **given: object) -> dict[str, Any]:
     """Return the sizes of the data set that :func:`make_synthetic` makes, after checking them.
 
     Parameters

@@ -1,18 +1,29 @@
 """Write matrices to files: XMLC text, svmlight, ARFF and npz."""
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from xmlcore.datasets.writing_arff import write_arff
 from xmlcore.datasets.written_files import atomic, chunks
+from xmlcore.typing import FilePath, Labels, Matrix
 from xmlcore.validation import check_features, check_labels
 
 WRITTEN = ("xmlc", "svmlight", "arff", "npz")  # formats of write_matrix
 
 
-def write_matrix(path, X, Y, format="xmlc", *, feature_names=None, label_names=None, xml=None) -> None:
+def write_matrix(
+    path: FilePath,
+    X: Matrix,
+    Y: Labels,
+    format: str = "xmlc",
+    *,
+    feature_names: Sequence[str] | None = None,
+    label_names: Sequence[str] | None = None,
+    xml: FilePath | None = None,
+) -> None:
     """Write features and labels to a file, so that :func:`read_matrix` gives the same matrices back.
 
     Parameters

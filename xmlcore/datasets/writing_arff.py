@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from xmlcore.datasets.sources import stem
 from xmlcore.datasets.written_files import atomic, chunks
+from xmlcore.typing import FilePath, Labels, Matrix
 from xmlcore.validation import check_features, check_labels
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.:/+=-]*")
@@ -18,7 +20,15 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _MEKA = re.compile(r"(?:^|[\s:])-[Cc]\s*-?[0-9]")
 
 
-def write_arff(path, X, Y, feature_names=None, label_names=None, relation=None, xml=None) -> None:
+def write_arff(
+    path: FilePath,
+    X: Matrix,
+    Y: Labels,
+    feature_names: Sequence[str] | None = None,
+    label_names: Sequence[str] | None = None,
+    relation: str | None = None,
+    xml: FilePath | None = None,
+) -> None:
     """Write features and labels as a sparse ARFF file, so that :func:`read_matrix` gives the same back.
 
     Parameters

@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.sources import pieces_of, read_head, source_name
@@ -10,6 +11,7 @@ from xmlcore.datasets.texts import records
 from xmlcore.datasets.texts.labels import LISTS, NONE, URIS, are_binary, guess_separator, uris_in
 from xmlcore.datasets.texts.records import Form, Place, UnreadableRow
 from xmlcore.progress import silent
+from xmlcore.typing import Source
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder")
 HEAD = 4 << 20  # bytes that are looked at
@@ -60,7 +62,7 @@ class Guess:
     form: Form
 
     @property
-    def options(self) -> dict:
+    def options(self) -> dict[str, Any]:
         """The arguments of :func:`xmlcore.datasets.read_texts` that read the file as guessed."""
         labels = list(self.labels) if isinstance(self.labels, tuple) else self.labels
         options = {"text": self.text, "labels": labels, "format": self.format}
@@ -68,7 +70,7 @@ class Guess:
 
 
 def guess_columns(
-    source,
+    source: Source,
     *,
     format: str = "auto",
     encoding: str = "utf-8",

@@ -1,5 +1,7 @@
 """Read texts and their labels from files."""
 
+from collections.abc import Mapping, Sequence
+
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.sources import source_name
 from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look
@@ -15,20 +17,21 @@ from xmlcore.datasets.texts.labels import (
 )
 from xmlcore.datasets.texts.records import records
 from xmlcore.datasets.texts.vocabulary import read_vocabulary
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import Source
 from xmlcore.validation import check_count
 
 TEXT, LABELS = "text", "labels"  # default columns
 
 
 def read_texts(
-    source,
-    text="text",
-    labels="labels",
+    source: Source,
+    text: str | Sequence[str] = "text",
+    labels: str | Sequence[str] | None = "labels",
     *,
     format: str = "auto",
     separator: str = "auto",
-    names=None,
+    names: Mapping[str, str] | Source | None = None,
     encoding: str = "utf-8",
     delimiter: str = "auto",
     quoted: bool | str = "auto",
@@ -36,7 +39,7 @@ def read_texts(
     max_documents: int | None = None,
     max_bytes: int | None = None,
     name: str | None = None,
-    progress: Progress = silent,
+    progress: ProgressLike = silent,
 ) -> tuple[list[str], list[list[str]]]:
     r"""Read texts and the labels of each from a file of documents, or a folder of them.
 
@@ -77,7 +80,7 @@ def read_texts(
         Most bytes of decompressed text. By default 16 GiB from a path, 4 GiB otherwise.
     name : str, optional
         Name of the source in errors; by default its file name.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the reading.
 
     Returns
@@ -109,6 +112,7 @@ def read_texts(
     >>> read_texts(b"text,labels\nA cat.,animal;small\n")
     (['A cat.'], [['animal', 'small']])
     """
+    progress = to_progress(progress)
     label = source_name(source, name)
     max_documents = None if max_documents is None else check_count(max_documents, "max_documents")
     if hasattr(source, "read") and not hasattr(source, "getvalue") and not source.seekable():

@@ -295,7 +295,7 @@ def open_parquet(source, label: str):
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        remedy = "Install it (pip install pyarrow), or write the table as CSV or as JSON lines."
+        remedy = "Install it (pip install pyarrow; xmlcore[app] brings it), or write the table as CSV or as JSON lines."
         raise DatasetFormatError(
             label, "it is a Parquet file, and pyarrow, which reads it, is missing", remedy
         ) from error

@@ -1,5 +1,8 @@
 """TextVectorizer: texts in, tf-idf weights of words and n-grams out."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -7,8 +10,9 @@ from xmlcore.datasets.texts.grams import Grams, HashedGrams, counts, learn
 from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.words import IGNORED, UNKNOWN, Coder, WordFinder, known_codes
 from xmlcore.parameters import HasParameters, Parameter, check_parameters, described
-from xmlcore.progress import Progress, part_of, silent
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.validation import INT32_MAX, check_count, check_fitted
+from xmlcore.versions import refusal
 
 FORMAT = 1  # of what to_plain returns
 WORD = r"(?u)\b\w\w+\b"  # two or more letters, digits or underscores, as scikit-learn's TfidfVectorizer
@@ -152,16 +156,16 @@ class TextVectorizer(HasParameters):
 
     def __init__(
         self,
-        ngrams=(1, 1),
-        min_df=2,
-        max_df=1.0,
-        max_features=None,
-        sublinear=True,
-        stop_words=None,
-        lowercase=True,
-        strip_accents=None,
-        pattern=WORD,
-        hashing_bits=None,
+        ngrams: tuple[int, int] = (1, 1),
+        min_df: float = 2,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        sublinear: bool = True,
+        stop_words: str | list[Any] | tuple[Any, ...] | None = None,
+        lowercase: bool = True,
+        strip_accents: str | None = None,
+        pattern: str = WORD,
+        hashing_bits: int | None = None,
     ):
         self.ngrams = ngrams
         self.min_df = min_df
@@ -189,7 +193,7 @@ class TextVectorizer(HasParameters):
         """Return whether ``fit`` has been completed."""
         return hasattr(self, "idf_")
 
-    def fit(self, texts, y=None, progress: Progress = silent) -> "TextVectorizer":
+    def fit(self, texts: Iterable[str], y: object = None, progress: ProgressLike = silent) -> "TextVectorizer":
         """Choose the features, and count the texts that have each.
 
         Parameters
@@ -197,7 +201,7 @@ class TextVectorizer(HasParameters):
         texts : list, pandas Series or other iterable of str
         y : object
             Not used; scikit-learn's pipelines pass it.
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`.
 
         Returns
@@ -212,10 +216,11 @@ class TextVectorizer(HasParameters):
         ValueError
             There are no texts, or no word is in enough of them.
         """
+        progress = to_progress(progress)
         self.fit_transform(texts, y, progress)
         return self
 
-    def fit_transform(self, texts, y=None, progress: Progress = silent) -> sp.csr_array:
+    def fit_transform(self, texts: Iterable[str], y: object = None, progress: ProgressLike = silent) -> sp.csr_array:
         """Fit to texts, and return their rows; each text is read once.
 
         Parameters
@@ -223,13 +228,14 @@ class TextVectorizer(HasParameters):
         texts : list, pandas Series or other iterable of str
         y : object
             Not used; scikit-learn's pipelines pass it.
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`.
 
         Returns
         -------
         csr_array of float32, shape (number of texts, D)
         """
+        progress = to_progress(progress)
         self._check_params()
         texts = check_texts(texts)
         if not texts:
@@ -258,14 +264,14 @@ class TextVectorizer(HasParameters):
         self._set_fitted(words, grams, idf, stop, len(texts))
         return self._weighted(matrix)
 
-    def transform(self, texts, progress: Progress = silent) -> sp.csr_array:
+    def transform(self, texts: Iterable[str], progress: ProgressLike = silent) -> sp.csr_array:
         """Return the rows of texts.
 
         Parameters
         ----------
         texts : list, pandas Series or other iterable of str
             Words that are no features are ignored; a text without any gives an empty row.
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`.
 
         Returns
@@ -279,6 +285,7 @@ class TextVectorizer(HasParameters):
         TypeError
             A text is not a string; the message says which.
         """
+        progress = to_progress(progress)
         check_fitted(self)
         texts = check_texts(texts)
         if self._grams is None:
@@ -287,7 +294,7 @@ class TextVectorizer(HasParameters):
         codes, ends = _in_blocks(texts, lambda block: known_codes(block, self._finder, self._numbers), progress)
         return self._weighted(counts(self._grams, codes, ends, self.n_features_))
 
-    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Return the words of each feature: ndarray of str objects, shape (D,). Hashed features are "hash 17".
 
         Parameters
@@ -339,7 +346,7 @@ class TextVectorizer(HasParameters):
         order = np.lexsort((ends, starts))
         return starts[order], ends[order], features[order]
 
-    def to_plain(self) -> tuple[dict, dict[str, np.ndarray]]:
+    def to_plain(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the fitted vectoriser as settings for JSON, and arrays, for :meth:`from_plain`; no pickle is needed.
 
         Returns
@@ -355,7 +362,7 @@ class TextVectorizer(HasParameters):
         return settings, arrays | {"stop_words": stop, "stop_word_ends": stop_ends}
 
     @classmethod
-    def from_plain(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "TextVectorizer":
+    def from_plain(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> "TextVectorizer":
         """Return the vectoriser whose :meth:`to_plain` is given; it gives exactly the same numbers.
 
         Parameters
@@ -373,7 +380,7 @@ class TextVectorizer(HasParameters):
             The parts do not fit together, or another version of the program wrote them.
         """
         if settings.get("format") != FORMAT:
-            raise ValueError(f"the vectoriser has format {settings.get('format')!r}; this version reads {FORMAT}")
+            raise ValueError(refusal("the vectoriser", settings.get("format"), FORMAT))
         try:
             params = {name: tuple(value) if name == "ngrams" else value for name, value in settings["params"].items()}
             made = cls(**params)

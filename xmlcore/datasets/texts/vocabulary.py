@@ -1,6 +1,7 @@
 """Vocabularies: the names of subjects by their URIs, as Annif writes them."""
 
 from dataclasses import replace
+from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.sources import source_name
@@ -8,9 +9,12 @@ from xmlcore.datasets.texts import records
 from xmlcore.datasets.texts.guess import look
 from xmlcore.datasets.texts.labels import uris_in
 from xmlcore.progress import silent
+from xmlcore.typing import Source
 
 
-def read_vocabulary(source, language: str | None = None, *, encoding: str = "utf-8", name: str | None = None) -> dict:
+def read_vocabulary(
+    source: Source, language: str | None = None, *, encoding: str = "utf-8", name: str | None = None
+) -> dict[str, Any]:
     """Read the names of subjects by their URIs.
 
     Parameters
