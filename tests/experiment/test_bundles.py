@@ -86,7 +86,7 @@ class Harmful:
         ({"run.json": None}, "not the bundle"),
         ({"run.json": b"{"}, "damaged"),
         ({"run.json": b'{"format": "other"}'}, "does not say"),
-        ({"run.json": b'{"format": "xmlcore run", "version": 2}'}, "update it"),
+        ({"run.json": b'{"format": "xmlcore run", "version": 2}'}, "update xmlcore"),
         ({"run.json": b'{"format": "xmlcore run", "version": 1}'}, "no valid model"),
         ({"predictions.npz": b"nothing"}, "damaged"),
         ({"predictions.npz": pickle.dumps(Harmful())}, "damaged"),

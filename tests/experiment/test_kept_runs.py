@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from tests.many_runs import make
+from benchmarks.library.many_runs import make
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, metrics, store
 

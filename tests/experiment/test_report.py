@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.many_runs import make
+from benchmarks.library.many_runs import make
 from tests.pages.small import small_data
 from xmlcore import Ranking, experiment, metrics
 from xmlcore.datasets import save_dataset

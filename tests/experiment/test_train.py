@@ -1,13 +1,15 @@
 """A run measures what the estimator does, is kept whole, and is found again."""
 
+import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from making import train
 
 from xmlcore import PLT, evaluate, experiment, jobs, metrics, store
-from xmlcore.datasets import save_dataset
+from xmlcore.datasets import Dataset, save_dataset
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.progress import Cancelled
 
@@ -185,3 +187,31 @@ def test_a_value_that_the_model_refuses_is_refused_when_the_task_is_made(model, 
 
 def test_a_value_that_only_the_form_does_not_offer_is_accepted():
     assert train("0" * 32, "OneVsRest", {"C": 1e5, "noise_ratio": 0.001}).params["params"]["C"] == 1e5
+
+
+def test_an_evaluation_has_a_table_and_computes_its_intervals_when_they_are_read(data):
+    model = PLT().fit(data.X_train, data.Y_train)
+    found = evaluate(model, data, k=2)
+    table = found.to_frame()
+    assert list(table.columns) == ["measure", "k", "value"] and len(table) == 2 * 11
+    assert table.set_index(["measure", "k"])["value"]["nDCG@k", 2] == found["nDCG@k"][1]
+    assert "intervals" not in found
+    pd.testing.assert_frame_equal(found.to_frame(intervals=True), evaluate(model, data, 2, intervals=True)["intervals"])
+    assert found.intervals is found.intervals and found.to_frame(intervals=True) is not found.intervals
+    assert isinstance(found, dict) and pickle.loads(pickle.dumps(found)).to_frame().equals(table)
+
+
+def test_labels_in_another_order_than_the_model_has_are_not_measured(data):
+    names = [f"label {j}" for j in range(data.Y_train.shape[1])]
+    model = PLT().fit(data.X_train, data.Y_train, label_names=names)
+    parts = data.X_train, data.Y_train, data.X_test, data.Y_test
+    assert evaluate(model, Dataset("same", *parts, label_names=names), k=1)["P@k"][0] > 0
+    names[1], names[2] = names[2], names[1]
+    with pytest.raises(ValueError, match="label 1 of the model is 'label 1', and that of the data set is 'label 2'"):
+        evaluate(model, Dataset("other", *parts, label_names=names))
+
+
+@pytest.mark.parametrize("data", [np.eye(3), ([[1.0]], [[0]])])
+def test_what_is_no_data_set_is_refused_with_the_line_that_makes_one(data):
+    with pytest.raises(TypeError, match=r"not on (ndarray|tuple): make one with xmlcore\.datasets\.Dataset"):
+        experiment.evaluate(PLT(), data, k=2)

@@ -33,6 +33,7 @@ from xmlcore.experiment.bundles import BundleError, Rerun, bundle, rerun
 from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
 from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selection_plan
+from xmlcore.experiment.evaluation import Evaluation
 from xmlcore.experiment.examine import examining_seconds
 from xmlcore.experiment.kept_runs import (
     MORE_MEASURES,
@@ -44,6 +45,7 @@ from xmlcore.experiment.kept_runs import (
 )
 from xmlcore.experiment.latex import latex_table
 from xmlcore.experiment.learning_curves import LearningCurve, learning_curve
+from xmlcore.experiment.leftovers import remove_leftovers
 from xmlcore.experiment.measures import Measured, measure_ranking
 from xmlcore.experiment.node_quality import label_tree_model
 from xmlcore.experiment.packing import pack_fitted, pack_run
@@ -114,6 +116,7 @@ __all__ = [
     "compare_selections",
     "comparison_titles",
     "estimator",
+    "Evaluation",
     "evaluate",
     "examining_seconds",
     "export_workspace",
@@ -143,6 +146,7 @@ __all__ = [
     "prefix_points",
     "provenance",
     "remake",
+    "remove_leftovers",
     "report",
     "rerun",
     "run",

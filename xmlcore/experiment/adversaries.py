@@ -1,7 +1,9 @@
 """The largest number of adversaries in double sampling, which limits trainings and their estimates."""
 
+from typing import Any
 
-def most_adversaries(params: dict, n_classes: int) -> int:
+
+def most_adversaries(params: dict[str, Any], n_classes: int) -> int:
     """Return the largest number of adversaries that an example can have.
 
     A larger ``n_adversarial`` gives the same training as this number.

@@ -21,10 +21,12 @@ from xmlcore.experiment.code_version import LIBRARIES, code_version
 from xmlcore.experiment.run_code import code_of, data_code, made_by_task
 from xmlcore.experiment.task import load, plain
 from xmlcore.experiment.train import FOLDER, Run, full_params, run_and_model
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.system import effective_jobs
+from xmlcore.typing import FilePath, Source
 from xmlcore.validation import check_count
+from xmlcore.versions import refusal
 from xmlcore.zips import ZIP_ERRORS
 
 if TYPE_CHECKING:
@@ -100,7 +102,7 @@ class Rerun:
         return "\n".join(lines)
 
 
-def bundle(key: str, path=None, files: dict | None = None) -> bytes:
+def bundle(key: str, path: FilePath | None = None, files: dict[str, Any] | None = None) -> bytes:
     """Write a kept run into one zip file, for :func:`rerun`.
 
     The zip has ``run.json`` (settings with the seed, data set with its fingerprint, versions, machine, measures, times,
@@ -149,7 +151,7 @@ def bundle(key: str, path=None, files: dict | None = None) -> bytes:
     return content
 
 
-def rerun(path, data: "Dataset | None" = None, progress: Progress = silent) -> Rerun:
+def rerun(path: Source, data: "Dataset | None" = None, progress: ProgressLike = silent) -> Rerun:
     """Run the run of a bundle again, and compare.
 
     Parameters
@@ -159,7 +161,7 @@ def rerun(path, data: "Dataset | None" = None, progress: Progress = silent) -> R
     data : Dataset, optional
         The data set. Without it, the one of the same fingerprint in the cache is used, or the one of the catalog from
         which the run was made.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`.
 
     Returns
@@ -174,6 +176,7 @@ def rerun(path, data: "Dataset | None" = None, progress: Progress = silent) -> R
     ValueError
         The data set of the bundle is not here, or the settings are not accepted by this version.
     """
+    progress = to_progress(progress)
     record, ranking = _read(path)
     data = _data_of(record, progress) if data is None else data
     run = run_and_model(data, record["model"], record["params"], record["k"], progress)[0]
@@ -290,7 +293,9 @@ def _checked(record: Any) -> dict:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise BundleError(f"this is not the bundle of a run: {RECORD} does not say {FORMAT!r}")
     if record.get("version") != VERSION:
-        raise BundleError(f"the bundle has version {record.get('version')!r}, this program reads {VERSION}: update it")
+        versions = record.get("versions")
+        by = versions.get("xmlcore") if isinstance(versions, dict) else None
+        raise BundleError(refusal("the bundle", record.get("version"), VERSION, by))
     kinds = {"model": str, "params": dict, "k": int, "dataset": dict, "versions": dict, "measures": list}
     wrong = [name for name, kind in kinds.items() if not isinstance(record.get(name), kind)]
     wrong += [] if isinstance((record.get("dataset") or {}).get("fingerprint"), str) else ["dataset"]

@@ -24,16 +24,18 @@ DECIDES = (
     "selection",
     "arrays.py",
     "augmentation.py",
+    "label_names.py",
     "noise.py",
     "parallel.py",
     "parameters.py",
     "ranking.py",
     "validation.py",
 )
-# Files in these folders that decide no result: they estimate, compile, find results of early versions, pair runs,
-# write down how a run was made, or compare what is kept.
+# Files in these folders that decide no result: they keep compiled code, estimate, compile, find results of early
+# versions, pair runs, write down how a run was made, or compare what is kept.
 LEFT_OUT = frozenset(
     {
+        "_kernels/_caching.py",
         "experiment/bundles.py",
         "experiment/carry.py",
         "experiment/earlier.py",

@@ -1,8 +1,9 @@
 """Comparison of selections by the measures of decision trees that are trained on the selected features."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from xmlcore.experiment.select import (
 )
 from xmlcore.experiment.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.train import check_names, sampled_rows
-from xmlcore.progress import Progress, part_of, silent
+from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
 from xmlcore.validation import INT32_MAX, check_count
 
 if TYPE_CHECKING:
@@ -69,11 +70,11 @@ class Comparison:
 
 def compare_selections(
     dataset: "Dataset",
-    selections,
-    shares=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
-    seeds=(0, 1, 2),
+    selections: Sequence[Any],
+    shares: Sequence[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
+    seeds: Sequence[int] = (0, 1, 2),
     n_rows: int | None = None,
-    progress: Progress = silent,
+    progress: ProgressLike = silent,
 ) -> Comparison:
     """Train decision trees on the features that selections keep, and measure what they predict for the test rows.
 
@@ -92,7 +93,7 @@ def compare_selections(
     n_rows : int, optional
         Train on a random sample of this number of training rows, and measure at most this number of test rows; by
         default all rows.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
@@ -112,6 +113,8 @@ def compare_selections(
     """
     import pandas as pd
 
+    progress = to_progress(progress)
+
     start = time.perf_counter()
     study = _Study(dataset, _checked(selections, shares, seeds, n_rows), progress)
     progress("Compiling kernels", 0.0)
@@ -129,7 +132,7 @@ def compare_selections(
     )
 
 
-def comparison_titles(selections) -> list[str]:
+def comparison_titles(selections: Sequence[Any]) -> list[str]:
     """Return the names of selections in a comparison: the method, and the parameters in which it differs from others.
 
     Parameters

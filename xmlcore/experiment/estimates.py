@@ -12,6 +12,7 @@ import platform
 import time
 import warnings
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from xmlcore.models.plt.choosing import BINARY
 from xmlcore.parameters import AUTO
 from xmlcore.robustness.attacks import BLOCK_VALUES
 from xmlcore.system import cache_root, effective_jobs
+
+if TYPE_CHECKING:
+    from xmlcore.datasets import Dataset
 
 FOLDER = "speed"
 VERSION = 1  # version of the benchmark, part of the key of its result
@@ -281,7 +285,7 @@ def selection(dataset, method: str, params: dict, times: int = 1) -> Estimate:
     return Estimate(START + times * plan["seconds"] + compared, int(plan["bytes"]))
 
 
-def selection_plan(dataset, method: str, params: dict | None = None) -> dict:
+def selection_plan(dataset: "Dataset", method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
     """Estimate a selection, and for FALS return how it would be computed.
 
     Parameters

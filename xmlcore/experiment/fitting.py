@@ -4,13 +4,16 @@ import contextlib
 import time
 import warnings
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xmlcore.experiment.catalog import MODELS, NOISE
 from xmlcore.jobs.memory import Usage
 
+if TYPE_CHECKING:
+    from xmlcore.models.base import MultiLabelModel
 
-def full_params(model: str, params: dict | None = None) -> dict:
+
+def full_params(model: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the parameters of a run with the defaults filled in.
 
     Parameters
@@ -34,7 +37,7 @@ def full_params(model: str, params: dict | None = None) -> dict:
     return MODELS[model].filled(model, params)
 
 
-def estimator(model: str, params: dict | None = None):
+def estimator(model: str, params: dict[str, Any] | None = None) -> "MultiLabelModel":
     """Make the estimator of a run, not fitted.
 
     Parameters

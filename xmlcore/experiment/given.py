@@ -43,7 +43,7 @@ def give(key: str, files: dict) -> None:
     files : dict
         As for :func:`described`.
     """
-    _remove_old()
+    remove_old()
     folder, own = _folder(key), _folder(f"{key}.{uuid.uuid4().hex}")
     secure_cache()
     make_private(own)
@@ -123,9 +123,23 @@ def _folder(key) -> Path:
     return cache_root() / "given" / key
 
 
-def _remove_old():
-    """Remove files that no task has read within a day: those of tasks that were killed, or never ran."""
+def remove_old(older_than: float = OLD) -> int:
+    """Remove files that no task has read within a day: those of tasks that were killed, or never ran.
+
+    Parameters
+    ----------
+    older_than : float
+        Seconds since the files were given, or were changed last.
+
+    Returns
+    -------
+    int
+        Number of folders removed.
+    """
+    removed = 0
     with contextlib.suppress(OSError):
         for folder in (cache_root() / "given").iterdir():
-            if time.time() - folder.stat().st_mtime > OLD:
+            if time.time() - folder.stat().st_mtime > older_than:
                 shutil.rmtree(folder, ignore_errors=True)
+                removed += 1
+    return removed

@@ -2,8 +2,9 @@
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from xmlcore.experiment.forecasting import forecast
 from xmlcore.experiment.sweep_trials import resized
 from xmlcore.experiment.task import Estimate, Task, as_plain, register, task
 from xmlcore.experiment.train import changed_params, check_names, full_params, run_and_model
-from xmlcore.progress import Progress, part_of, silent
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.validation import check_count, check_number
 
 if TYPE_CHECKING:
@@ -95,10 +96,10 @@ class LearningCurve:
 def learning_curve(
     dataset: "Dataset",
     model: str = "PLT",
-    params: dict | None = None,
-    shares=SHARES,
-    seeds=(0, 1, 2),
-    progress: Progress = silent,
+    params: dict[str, Any] | None = None,
+    shares: Sequence[float] = SHARES,
+    seeds: Sequence[int] = (0, 1, 2),
+    progress: ProgressLike = silent,
 ) -> LearningCurve:
     """Train on growing samples of the training rows, measure on the same test rows, and forecast twice the rows.
 
@@ -114,7 +115,7 @@ def learning_curve(
     seeds : sequence of int
         For each, rows are put in an order of their own, and smaller samples are the beginnings of larger ones. It is
         also the seed of the model.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`.
 
     Returns
@@ -123,6 +124,8 @@ def learning_curve(
         Buckets are by the labels' rows in the whole training data, as :func:`xmlcore.datasets.describe` has them.
     """
     import pandas as pd
+
+    progress = to_progress(progress)
 
     start = time.perf_counter()
     params, shares, seeds = full_params(model, params), _checked_shares(shares), _checked_seeds(seeds)

@@ -7,7 +7,8 @@ from xmlcore import metrics
 from xmlcore.experiment.inputs import kept_run
 from xmlcore.experiment.task import Estimate, Task, load, register
 from xmlcore.experiment.train import check_names
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
@@ -39,12 +40,12 @@ class Measured:
 
 
 def measure_ranking(
-    ranking,
+    ranking: Ranking,
     dataset: "Dataset",
     k: int = 5,
     n_resamples: int = 1000,
     random_state: int = 0,
-    progress: Progress = silent,
+    progress: ProgressLike = silent,
 ) -> "pd.DataFrame":
     """Return every measure of a ranking of the test rows, with 95 % bootstrap intervals, and those of each bucket.
 
@@ -60,7 +61,7 @@ def measure_ranking(
         How many times rows are drawn.
     random_state : int
         Seed.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
@@ -73,6 +74,8 @@ def measure_ranking(
     import pandas as pd
 
     from xmlcore.datasets.statistics import label_buckets
+
+    progress = to_progress(progress)
 
     buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
     settings = {"n_resamples": n_resamples, "random_state": random_state}

@@ -8,10 +8,13 @@ from xmlcore.experiment.inputs import kept_run_and_model
 from xmlcore.experiment.task import Estimate, Task, load, register
 from xmlcore.experiment.train import check_names, load_run_model, sampled_rows
 from xmlcore.progress import silent
+from xmlcore.typing import Ranker
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from xmlcore.models import PLT
 
 FOLDER = "node-quality"
 MOST_ROWS = 5000  # Default number of test rows that are used.
@@ -34,7 +37,7 @@ class NodeQuality:
     n_test: int
 
 
-def label_tree_model(model):
+def label_tree_model(model: Ranker) -> "PLT | None":
     """Return the PLT of a run's model, which may be inside a wrapper that trains with noise.
 
     Parameters

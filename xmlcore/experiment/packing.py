@@ -1,13 +1,14 @@
 """Pack the model of a run into one file, with a card that says what it was trained on and how good it is."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xmlcore import metrics, store
 from xmlcore.experiment.bundles import versions_of
 from xmlcore.experiment.task import load
 from xmlcore.experiment.train import FOLDER, Run, load_run_model
 from xmlcore.models import PackedModel
+from xmlcore.typing import Ranker
 
 if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
@@ -43,7 +44,9 @@ def pack_run(key: str, name: str | None = None, dataset_name: str | None = None)
     return pack_fitted(run, load_run_model(key), in_use_or_saved(run.fingerprint), store.info(FOLDER, key), name)
 
 
-def pack_fitted(run: Run, model, dataset: "Dataset", facts: dict | None = None, name: str | None = None) -> PackedModel:
+def pack_fitted(
+    run: Run, model: Ranker, dataset: "Dataset", facts: dict[str, Any] | None = None, name: str | None = None
+) -> PackedModel:
     """Return a model that was trained and measured just now as a packed model.
 
     Parameters

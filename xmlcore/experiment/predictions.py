@@ -17,6 +17,7 @@ from xmlcore.experiment.train import check_names
 from xmlcore.models import PackedModel
 from xmlcore.progress import part_of, silent
 from xmlcore.ranking import Ranking
+from xmlcore.typing import Ranker
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
@@ -106,13 +107,10 @@ def frame_of(ranking: Ranking, label_name, names: list[str] | None = None) -> "p
         without labels has no line.
     """
     import numpy as np
-    import pandas as pd
 
-    row, place = np.nonzero(ranking.labels >= 0)
-    labels = ranking.labels[row, place]
-    columns = {"row": row} | ({} if names is None else {"name": [names[i] for i in row]})
-    columns |= {"rank": place + 1, "label": labels, "label_name": [label_name(int(j)) for j in labels]}
-    return pd.DataFrame(columns | {"score": ranking.scores[row, place]})
+    shown = {int(j): label_name(int(j)) for j in np.unique(ranking.labels) if j >= 0}
+    most = max(shown, default=-1) + 1
+    return ranking.to_frame([shown.get(j, "") for j in range(most)], names)
 
 
 def json_lines(ranking: Ranking, label_name, names: list[str] | None = None) -> Iterator[str]:
@@ -138,7 +136,7 @@ def json_lines(ranking: Ranking, label_name, names: list[str] | None = None) -> 
         yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def with_names(model, dataset: "Dataset") -> PackedModel:
+def with_names(model: Ranker, dataset: "Dataset") -> PackedModel:
     """Return a model with the names and the vectoriser of the data set that it was trained on.
 
     Parameters

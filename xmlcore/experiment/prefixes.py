@@ -8,7 +8,7 @@ from xmlcore.experiment import estimates
 from xmlcore.experiment.inputs import kept_run_and_model
 from xmlcore.experiment.task import Estimate, Task, load, register
 from xmlcore.experiment.train import LEAST_RANKED, check_names, load_run_model
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from xmlcore.datasets import Dataset
+    from xmlcore.models import LdSM
 
 FOLDER = "prefixes"
 
@@ -33,7 +34,7 @@ class Prefixes:
     measures: "pd.DataFrame"
 
 
-def prefix_points(model) -> tuple[list[int], list[int]]:
+def prefix_points(model: "LdSM") -> tuple[list[int], list[int]]:
     """Return the numbers of trees and of nodes at which :func:`prefix_measures` measures by default.
 
     Parameters
@@ -58,12 +59,12 @@ def prefix_points(model) -> tuple[list[int], list[int]]:
 
 
 def prefix_measures(
-    model,
+    model: "LdSM",
     dataset: "Dataset",
     k: int = 5,
     n_trees: list[int] | None = None,
     max_nodes: list[int] | None = None,
-    progress: Progress = silent,
+    progress: ProgressLike = silent,
 ) -> "pd.DataFrame":
     """Measure the predictions of fewer trees, and of smaller trees, of a fitted ensemble, without training again.
 
@@ -78,7 +79,7 @@ def prefix_measures(
         Measures are taken at 1 to k.
     n_trees, max_nodes : list of int, optional
         Numbers of trees and of nodes to measure at; by default those of :func:`prefix_points`.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
@@ -96,6 +97,8 @@ def prefix_measures(
     import pandas as pd
 
     from xmlcore.models import LdSM
+
+    progress = to_progress(progress)
 
     if not isinstance(model, LdSM):
         raise TypeError(f"prefix_measures is for LdSM, whose trees are grown node by node, not {type(model).__name__}")

@@ -2,9 +2,10 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.experiment import estimates
@@ -20,8 +21,9 @@ from xmlcore.experiment.train import (
     full_params,
     run_and_model,
 )
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
+from xmlcore.typing import Labels, Matrix
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
@@ -92,11 +94,11 @@ class PerLabelOneVsRest:
         Parameters of OneVsRest.
     """
 
-    def __init__(self, selected, **params):
+    def __init__(self, selected: npt.ArrayLike, **params: object):
         self.selected = selected
         self.params = params
 
-    def fit(self, X, Y, progress: Progress = silent) -> "PerLabelOneVsRest":
+    def fit(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> "PerLabelOneVsRest":
         """Train the classifier of each label.
 
         A label that no training row has is never predicted. A label that all training rows have is always predicted.
@@ -105,7 +107,7 @@ class PerLabelOneVsRest:
         ----------
         X : sparse, shape (N, D)
         Y : sparse binary, shape (N, L)
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
 
         Returns
@@ -114,6 +116,8 @@ class PerLabelOneVsRest:
             Itself.
         """
         from xmlcore.models import OneVsRest
+
+        progress = to_progress(progress)
 
         columns, Y = sp.csc_array(X), sp.csc_array(Y)
         n_labels, parts = Y.shape[1], []
@@ -141,7 +145,7 @@ class PerLabelOneVsRest:
         self._bias = bias
         return self
 
-    def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
+    def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
         """Return the k labels with the largest margins of each row.
 
         Parameters
@@ -149,7 +153,7 @@ class PerLabelOneVsRest:
         X : sparse, shape (n, D)
         k : int
             Number of labels for each row.
-        progress : callable, optional
+        progress : callable or "bar", optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
         Returns
@@ -157,6 +161,7 @@ class PerLabelOneVsRest:
         Ranking
             Scores are the sigmoids of the margins.
         """
+        progress = to_progress(progress)
         n, n_labels = X.shape[0], self._bias.size
         labels = np.full((n, k), -1, np.int32)
         scores = np.zeros((n, k), np.float32)
@@ -174,7 +179,7 @@ class PerLabelOneVsRest:
             scores[start : start + ROWS, :width] = np.exp(-np.logaddexp(0.0, -best_margins))
         return Ranking(labels, scores)
 
-    def size(self) -> dict:
+    def size(self) -> dict[str, Any]:
         """Return the size of the model.
 
         Returns
@@ -329,18 +334,14 @@ def on_features(dataset: "Dataset", features: np.ndarray) -> "Dataset":
 
 def _per_label(dataset, selected, params, k, progress):
     """Train a classifier per label on the label's features; return measures, times and size as those of a run."""
-    import pandas as pd
-
     without_noise = {name: value for name, value in params.items() if name not in {p.name for p in NOISE}}
     compile_kernels(estimator(PER_LABEL_MODEL, params))
     start = time.perf_counter()
     model = PerLabelOneVsRest(selected, **without_noise).fit(dataset.X_train, dataset.Y_train, progress)
     fit_s = time.perf_counter() - start
     evaluated = evaluate(model, dataset, k, progress)
-    del evaluated["ranking"]
-    times = {"fit_s": fit_s, **{name: evaluated.pop(name) for name in ("predict_s", "predict_ms_per_row")}}
-    lines = [(name, at + 1, float(values[at])) for name, values in evaluated.items() for at in range(k)]
-    return pd.DataFrame(lines, columns=["measure", "k", "value"]), times, model.size()
+    times = {"fit_s": fit_s, **{name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}}
+    return evaluated.to_frame(), times, model.size()
 
 
 def _both(whole, part):

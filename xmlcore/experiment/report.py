@@ -8,7 +8,7 @@ import platform
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xmlcore import __version__, metrics
 from xmlcore.experiment import side_by_side
@@ -16,6 +16,7 @@ from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.kept_runs import KS, half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.task import load
 from xmlcore.experiment.train import Train, changed_params
+from xmlcore.typing import FilePath
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +65,11 @@ figure {{ margin: 1rem 0; break-inside: avoid; }}
 
 
 def report(
-    keys: Iterable[str], path=None, title: str = "Comparison of models", measure: str = "P@1", names: dict | None = None
+    keys: Iterable[str],
+    path: FilePath | None = None,
+    title: str = "Comparison of models",
+    measure: str = "P@1",
+    names: dict[str, Any] | None = None,
 ) -> str:
     """Write a report on kept runs as one HTML file.
 

@@ -1,5 +1,7 @@
 """The lines of Python that make a kept run again: its data set, its model and its measures."""
 
+from typing import Any
+
 from xmlcore import store
 from xmlcore.experiment.catalog import MODELS, NOISE
 from xmlcore.experiment.read import OPTIONS
@@ -16,7 +18,7 @@ _NOISE_NAMES = {"noise_sigma": "sigma", "noise_ratio": "augment_ratio", "noise_s
 _IMPORT = "from xmlcore import {}"
 
 
-def code_of(key: str, files: dict | None = None) -> str:
+def code_of(key: str, files: dict[str, Any] | None = None) -> str:
     """Return the lines of Python that make a kept run again, for a notebook.
 
     The data set is loaded by its name in the catalog, made, split, or read from files as it was; only parameters that

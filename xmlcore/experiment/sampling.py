@@ -1,8 +1,9 @@
 """Study of double sampling: a kept run with other numbers of examples per class, adversaries and candidates."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,13 +14,14 @@ from xmlcore.experiment.estimates import rows_at_once
 from xmlcore.experiment.inputs import kept_run_and_model
 from xmlcore.experiment.task import Estimate, Task, as_plain, load, register
 from xmlcore.experiment.train import check_names, compile_kernels, estimator
-from xmlcore.progress import Progress, part_of, silent
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.validation import check_count, csr_parts
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from xmlcore.datasets import Dataset
+    from xmlcore.models import DoubleSampling
 
 FOLDER = "sampling"
 
@@ -69,14 +71,14 @@ class Sampling:
 
 def sampling_study(
     dataset: "Dataset",
-    params: dict,
-    n_adversarial=(),
-    examples_per_class=(),
-    n_candidates=(),
+    params: dict[str, Any],
+    n_adversarial: Sequence[Any] = (),
+    examples_per_class: Sequence[Any] = (),
+    n_candidates: Sequence[int] = (),
     n_repeats: int = 1,
     *,
-    model=None,
-    progress: Progress = silent,
+    model: "DoubleSampling | None" = None,
+    progress: ProgressLike = silent,
 ) -> "tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]":
     """Measure double sampling with other numbers of adversaries, examples per class and candidates.
 
@@ -95,7 +97,7 @@ def sampling_study(
         Number of trainings per value. The first has the seed of ``params``, and each further one the next seed.
     model : fitted DoubleSampling, optional
         A model that was trained with ``params``; by default it is trained here.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
@@ -113,6 +115,8 @@ def sampling_study(
     still measured. Test rows are predicted in blocks, whose memory :func:`candidate_bytes` estimates.
     """
     import pandas as pd
+
+    progress = to_progress(progress)
 
     n_repeats = check_count(n_repeats, "n_repeats")
     most = most_adversaries(params, np.unique(dataset.Y_train.indices).size)

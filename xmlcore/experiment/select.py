@@ -14,10 +14,11 @@ from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.train import changed_params, check_names
 from xmlcore.models.compiling import turn
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 
 if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
+    from xmlcore.models.base import Estimator
 
 FOLDER = "selections"
 SHARED_PATTERNS = ("FAMS", "FIMS")  # patterns of FALS with one set of features for all labels
@@ -85,7 +86,7 @@ class Selection:
         return self.selected.shape[1]
 
 
-def selection_params(method: str, params: dict | None = None) -> dict:
+def selection_params(method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the parameters of a selection with the defaults filled in.
 
     Parameters
@@ -109,7 +110,7 @@ def selection_params(method: str, params: dict | None = None) -> dict:
     return SELECTORS[method].filled(method, params)
 
 
-def selection_title(method: str, params: dict | None = None) -> str:
+def selection_title(method: str, params: dict[str, Any] | None = None) -> str:
     """Return the name of a selection in figures and tables.
 
     Parameters
@@ -150,7 +151,7 @@ def is_shared(method: str, params: dict | None = None) -> bool:
     return params["pattern"] in SHARED_PATTERNS if method == "FALS" else not params["per_label"]
 
 
-def selector(method: str, params: dict | None = None):
+def selector(method: str, params: dict[str, Any] | None = None) -> "Estimator":
     """Make the estimator of a selection, not fitted.
 
     Parameters
@@ -169,7 +170,7 @@ def selector(method: str, params: dict | None = None):
 
 
 def select(
-    dataset: "Dataset", method: str = "FALS", params: dict | None = None, progress: Progress = silent
+    dataset: "Dataset", method: str = "FALS", params: dict[str, Any] | None = None, progress: ProgressLike = silent
 ) -> Selection:
     """Select features on the training rows of a data set.
 
@@ -180,20 +181,22 @@ def select(
         A key of :data:`SELECTORS`.
     params : dict, optional
         Parameters that differ from the defaults.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
     -------
     Selection
     """
+    progress = to_progress(progress)
     return select_and_fit(dataset, method, params, progress)[0]
 
 
 def select_and_fit(
-    dataset: "Dataset", method: str, params: dict | None = None, progress: Progress = silent
+    dataset: "Dataset", method: str, params: dict | None = None, progress: ProgressLike = silent
 ) -> tuple[Selection, object]:
     """Do what :func:`select` does, and return the fitted selector as well."""
+    progress = to_progress(progress)
     params = selection_params(method, params)
     progress("Compiling kernels", 0.0)
     compile_s = warm_up_selector(method, params)
@@ -324,6 +327,6 @@ class Select(Task):
 
         progress("Reading data", 0.0)
         selection, fitted = select_and_fit(load_saved(self.fingerprint), progress=progress, **self.params)
-        if files is not None and hasattr(fitted, "save"):
+        if files is not None and hasattr(fitted, "predict_topk"):
             files["model"] = fitted.save
         return as_plain(selection)

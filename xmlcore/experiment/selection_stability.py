@@ -1,6 +1,7 @@
 """Stability of selections: how similar the features are that a method keeps with different seeds."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from xmlcore.experiment.select import (
 )
 from xmlcore.experiment.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.train import check_names
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,9 +75,9 @@ class SelectionStability:
 def selection_stability(
     dataset: "Dataset",
     method: str = "FALS",
-    params: dict | None = None,
-    seeds=(0, 1, 2, 3, 4),
-    progress: Progress = silent,
+    params: dict[str, Any] | None = None,
+    seeds: Sequence[int] = (0, 1, 2, 3, 4),
+    progress: ProgressLike = silent,
 ) -> SelectionStability:
     """Make a selection with several seeds, and compare what each label keeps.
 
@@ -89,7 +90,7 @@ def selection_stability(
         Parameters that differ from the defaults, see :func:`select`.
     seeds : sequence of int
         The seeds to compare, at least two.
-    progress : callable, optional
+    progress : callable or "bar", optional
 
     Returns
     -------
@@ -101,6 +102,8 @@ def selection_stability(
         Fewer than two seeds, or a method without a seed.
     """
     from xmlcore.selection import agreement
+
+    progress = to_progress(progress)
 
     start = time.perf_counter()
     params = selection_params(method, params)

@@ -1,7 +1,7 @@
 """Several runs on one data set side by side: measures with intervals, labels, rows, and differences in words."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,18 +47,13 @@ def measures_with_intervals(
     import pandas as pd
 
     inv_ps = metrics.inverse_propensity(dataset.Y_train) if set(PROPENSITY) & set(measures) else None
-    frames = []
-    for name, run in runs.items():
-        found = metrics.intervals(
-            dataset.Y_test,
-            wide(run, max(ks)),
-            list(ks),
-            measures=list(measures),
-            inv_ps=inv_ps,
-            n_resamples=n_resamples,
-        )
+    options = {"measures": list(measures), "inv_ps": inv_ps, "n_resamples": n_resamples}
+    rankings = [wide(run, max(ks)) for run in runs.values()]
+    frames = metrics.intervals_of_several(dataset.Y_test, rankings, list(ks), **options)
+    for number, (name, run) in enumerate(runs.items()):
+        found = frames[number].assign(run=name, model=model_style(run.model, run.params))
         found.loc[found["k"] > run.k, ["value", "low", "high"]] = np.nan  # it predicts fewer labels for a row
-        frames.append(found.assign(run=name, model=model_style(run.model, run.params)))
+        frames[number] = found
     return pd.concat(frames, ignore_index=True)[["run", "model", "measure", "k", "value", "low", "high"]]
 
 
@@ -257,7 +252,7 @@ def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1
     return f"{better} is ahead of {worse} {by} on these test rows, which does not show that it is better: {meaning}"
 
 
-def model_style(model: str, params: dict) -> str:
+def model_style(model: str, params: dict[str, Any]) -> str:
     """Return the name by which figures colour a run: a PLT trained with noise is the paper's ExtendedPLT.
 
     Parameters
@@ -274,7 +269,7 @@ def model_style(model: str, params: dict) -> str:
     return "ExtendedPLT" if model == "PLT" and params.get("noise_sigma", 0) > 0 else model
 
 
-def model_title(model: str, params: dict) -> str:
+def model_title(model: str, params: dict[str, Any]) -> str:
     """Return the name of a model, and whether it was trained with noise.
 
     Parameters

@@ -2,8 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from xmlcore import store
 from xmlcore.experiment.catalog import MODELS
@@ -15,6 +15,7 @@ from xmlcore.progress import Cancelled, Progress, part_of, silent
 
 if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
+    from xmlcore.experiment.sweep_settings import SweepSettings
     from xmlcore.jobs import Queue
 
 EVERY = 0.1  # seconds between two looks at the jobs
@@ -25,10 +26,10 @@ _wanted: dict[tuple[str, str], set[int]] = {}  # id and owner of a job -> ids of
 def sweep(
     dataset: "Dataset | str",
     model: str = "PLT",
-    grid: dict | None = None,
+    grid: dict[str, Any] | None = None,
     *,
-    params: dict | None = None,
-    seeds=(0,),
+    params: dict[str, Any] | None = None,
+    seeds: Sequence[int] = (0,),
     method: str = "grid",
     measure: str = "P@1",
     budget: int | None = None,
@@ -277,7 +278,7 @@ class Driver:
         When it was started, by time.time.
     """
 
-    def __init__(self, made, queue, owner="", at_once=None):
+    def __init__(self, made: "SweepSettings", queue: "Queue", owner: str = "", at_once: int | None = None):
         self.key, self.jobs, self.failures, self.error, self.started = made.key, {}, {}, None, time.time()
         self.owners, self._made, self._stopped = {owner}, made, threading.Event()
         self._thread = threading.Thread(

@@ -1,6 +1,7 @@
 """Making synthetic data sets, so that other tasks can read them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from xmlcore.experiment import estimates
 from xmlcore.experiment.prepare import MakesDataset
@@ -33,7 +34,7 @@ class Made:
     notes: list
 
 
-def scaled(shape: str, share: float) -> dict:
+def scaled(shape: str, share: float) -> dict[str, Any]:
     """Return the sizes of a smaller data set of a shape: rows and labels are multiplied by ``share``, features stay.
 
     Parameters

@@ -111,7 +111,7 @@ class Task:
 
     # --- to be defined by a kind ---
 
-    def complete(self, params: dict) -> dict:
+    def complete(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return the parameters with the defaults filled in.
 
         Parameters
@@ -130,7 +130,7 @@ class Task:
         """
         raise NotImplementedError
 
-    def params_in_key(self) -> dict:
+    def params_in_key(self) -> dict[str, Any]:
         """Return the parameters that the key is computed from; by default :attr:`params`.
 
         The key leaves out those that :func:`xmlcore.experiment.catalog.without_additions` leaves out.
@@ -164,7 +164,7 @@ class Task:
         """
         raise NotImplementedError
 
-    def run(self, progress: Progress = silent, files: Files | None = None) -> dict:
+    def run(self, progress: Progress = silent, files: Files | None = None) -> dict[str, Any]:
         """Do the work.
 
         Parameters
@@ -184,7 +184,7 @@ class Task:
         raise NotImplementedError
 
     @classmethod
-    def view(cls, value: dict):
+    def view(cls, value: dict[str, Any]) -> Any:
         """Make the dataclass :attr:`result` from a kept dict.
 
         Parameters
@@ -207,7 +207,7 @@ class Task:
         return cls.result(**value)
 
     @classmethod
-    def summary(cls, value: dict) -> dict:
+    def summary(cls, value: dict[str, Any]) -> dict[str, Any]:
         """Return the small part of a kept dict that lists show, in types that JSON has.
 
         It is written into the record of the result, under ``summary``, so that a list of many results reads none.
@@ -269,7 +269,7 @@ class Task:
         except store.StoreError:
             return "the data set"
 
-    def facts(self) -> dict:
+    def facts(self) -> dict[str, Any]:
         """Return the record that is written beside the result: kind, versions, inputs and parameters.
 
         Returns
@@ -287,7 +287,7 @@ class Task:
             **self.about(),
         }
 
-    def about(self) -> dict:
+    def about(self) -> dict[str, Any]:
         """Return the part of :meth:`facts` by which the result is found in a list; a kind may add to it.
 
         Returns
@@ -305,7 +305,7 @@ class Task:
         """
         return store.exists(self.folder, self.key)
 
-    def load(self):
+    def load(self) -> Any:
         """Read the kept result.
 
         Returns
@@ -337,7 +337,7 @@ class Task:
         source = next(iter(self.inputs.values()), "")
         return earlier.find(self.folder, source, without_additions(self.params_in_key()))
 
-    def load_earlier(self):
+    def load_earlier(self) -> Any:
         """Read the result that :meth:`earlier` names.
 
         Returns
@@ -369,7 +369,7 @@ class Task:
             return "kept"
         return None if self.earlier() is None else "earlier"
 
-    def to_record(self) -> dict:
+    def to_record(self) -> dict[str, Any]:
         """Return the task as a dict that JSON can hold, for :func:`from_record`.
 
         Returns
@@ -387,7 +387,7 @@ def register(cls: type[Task]) -> type[Task]:
     return cls
 
 
-def task(kind: str, inputs: dict | None = None, params: dict | None = None) -> Task:
+def task(kind: str, inputs: dict[str, Any] | None = None, params: dict[str, Any] | None = None) -> Task:
     """Make a task.
 
     Parameters
@@ -412,7 +412,7 @@ def task(kind: str, inputs: dict | None = None, params: dict | None = None) -> T
     return KINDS[kind](inputs or {}, params or {})
 
 
-def from_record(record: dict) -> Task:
+def from_record(record: dict[str, Any]) -> Task:
     """Make the task that :meth:`Task.to_record` has written.
 
     Parameters
@@ -427,7 +427,7 @@ def from_record(record: dict) -> Task:
     return task(record["kind"], record["inputs"], with_additions(record["params"]))
 
 
-def load(kind: str, key: str):
+def load(kind: str, key: str) -> Any:
     """Read the result that is kept under a key, whichever version made it.
 
     Parameters

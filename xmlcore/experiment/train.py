@@ -5,22 +5,26 @@ import math
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xmlcore import metrics, store
 from xmlcore.experiment import learned, trees
 from xmlcore.experiment.catalog import MODELS
+from xmlcore.experiment.evaluation import INTERVALS, Evaluation
 from xmlcore.experiment.fitting import Training, check_names, compile_kernels, estimator, full_params, watched
 from xmlcore.experiment.task import Estimate, Task, as_plain, plain, register
 from xmlcore.parameters import AUTO
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
+from xmlcore.typing import Ranker
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from xmlcore.datasets import Dataset
+    from xmlcore.experiment.catalog import ModelInfo
+    from xmlcore.models.base import MultiLabelModel
 
 FOLDER = "runs"
 LARGEST_EXACT = 2**53  # all integers up to this size are exact as float64
@@ -82,7 +86,9 @@ class Run:
     memory: dict = field(default_factory=dict)
 
 
-def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = None, intervals: bool = False) -> dict:
+def evaluate(
+    model: Ranker, dataset: "Dataset", k: int = 5, progress: ProgressLike | None = None, intervals: bool = False
+) -> Evaluation:
     """Measure a fitted model on the test rows of a data set.
 
     Parameters
@@ -92,20 +98,35 @@ def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = 
     dataset : Dataset
         Its training rows give the propensities (Jain et al., A = 0.55, B = 1.5).
     k : int
-    progress : callable, optional
+    progress : callable or "bar", optional
         Passed to ``predict_topk``.
     intervals : bool
         Whether to add bootstrap intervals, which take a second or two for 16,000 rows and labels.
 
     Returns
     -------
-    dict
+    Evaluation
+        A dict, with the method :meth:`~xmlcore.experiment.Evaluation.to_frame` and the attribute ``intervals``:
         "P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k", "coverage@k", "abandonment@k", "macro P@k", "macro R@k",
         "macro F1@k" and "micro F1@k": ndarray (k,), the value at 1 to k, in [0, 1]; "predict_s": seconds for all test
         rows; "predict_ms_per_row"; "ranking": the Ranking measured, with max(k, 5) labels. With ``intervals`` also
         "intervals": a DataFrame of the same measures with ``low`` and ``high``, see :func:`xmlcore.metrics.intervals`.
+
+    Raises
+    ------
+    ValueError
+        The model and the data set have names of labels, and these differ or are in another order.
+    TypeError
+        ``dataset`` is no data set, such as a matrix.
     """
+    progress = None if progress is None else to_progress(progress)
+    if not hasattr(dataset, "X_test"):
+        raise TypeError(
+            f"evaluate measures on a data set, not on {type(dataset).__name__}: make one with "
+            "xmlcore.datasets.Dataset(name, X_train, Y_train, X_test, Y_test)"
+        )
     k = check_count(k, "k")
+    _check_same_labels(model, dataset)
     start = time.perf_counter()
     reporting = {} if progress is None else {"progress": progress}
     ranking = model.predict_topk(dataset.X_test, k=max(k, LEAST_RANKED), **reporting)
@@ -113,18 +134,30 @@ def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = 
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
     found = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
     found |= metrics.measures(dataset.Y_test, ranking, k, names=MORE)
+    times = {"predict_s": seconds, "predict_ms_per_row": 1000 * seconds / dataset.n_test, "ranking": ranking}
+    evaluation = Evaluation(found | times, dataset.Y_test, inv_ps)
     if intervals:
-        names = [*found]
-        found["intervals"] = metrics.intervals(dataset.Y_test, ranking, k, measures=names, inv_ps=inv_ps)
-    return found | {
-        "predict_s": seconds,
-        "predict_ms_per_row": 1000 * seconds / dataset.n_test,
-        "ranking": ranking,
-    }
+        evaluation[INTERVALS] = evaluation.intervals
+    return evaluation
+
+
+def _check_same_labels(model, dataset) -> None:
+    """Raise ValueError if the labels of a model are not those of a data set; new labels of either may follow."""
+    names, others = getattr(model, "label_names_", None), dataset.label_names
+    for j, (name, other) in enumerate(zip(names or (), others or ())):
+        if name != other:
+            raise ValueError(
+                f"label {j} of the model is {name!r:.60}, and that of the data set is {other!r:.60}: the columns of "
+                "Y must be in the order of the model's label_names_"
+            )
 
 
 def run(
-    dataset: "Dataset", model: str = "PLT", params: dict | None = None, k: int = 5, progress: Progress = silent
+    dataset: "Dataset",
+    model: str = "PLT",
+    params: dict[str, Any] | None = None,
+    k: int = 5,
+    progress: ProgressLike = silent,
 ) -> Run:
     """Train a model on a data set, and measure it.
 
@@ -137,20 +170,22 @@ def run(
         Parameters that differ from the defaults.
     k : int
         Measures are taken at 1 to k.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`.
 
     Returns
     -------
     Run
     """
+    progress = to_progress(progress)
     return run_and_model(dataset, model, params, k, progress)[0]
 
 
 def run_and_model(
-    dataset: "Dataset", model: str, params: dict | None, k: int = 5, progress: Progress = silent
+    dataset: "Dataset", model: str, params: dict | None, k: int = 5, progress: ProgressLike = silent
 ) -> tuple[Run, object]:
     """Do what :func:`run` does, and return the fitted model as well."""
+    progress = to_progress(progress)
     k = check_count(k, "k")
     params = full_params(model, params)
     progress("Compiling kernels", 0.0)
@@ -164,27 +199,20 @@ def run_and_model(
 
 def _measured(dataset, model, params, k, trained: Training, progress) -> tuple[Run, object]:
     """Measure a trained model on the test rows; return the run and the fitted model."""
-    import pandas as pd
-
     estimator = trained.estimator
     fitted = getattr(estimator, "model_", estimator)  # AdversarialTraining keeps the trained model as model_
     evaluated = evaluate(fitted, dataset, k, progress=progress)
-    ranking = evaluated.pop("ranking")
-    times = {name: evaluated.pop(name) for name in ("predict_s", "predict_ms_per_row")}
-    measures = pd.DataFrame(
-        [(name, at + 1, float(values[at])) for name, values in evaluated.items() for at in range(k)],
-        columns=["measure", "k", "value"],
-    )
+    times = {name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}
     result = Run(
         model=model,
         params=params,
         dataset_name=dataset.name,
         fingerprint=dataset.fingerprint,
         k=k,
-        measures=measures,
+        measures=evaluated.to_frame(),
         times={"fit_s": trained.seconds, "compile_s": trained.compile_s, **times},
         size=fitted.size(),
-        ranking=ranking,
+        ranking=evaluated["ranking"],
         warnings=trained.warnings,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         memory=trained.memory,
@@ -263,7 +291,7 @@ class Train(Task):
                 store.delete(tree.folder, tree.key)
 
 
-def changed_params(info, params: dict) -> str:
+def changed_params(info: "ModelInfo", params: dict[str, Any]) -> str:
     """Return the parameters that differ from the defaults, in the words of the form: ``Trees: 3, Arity: 16``.
 
     Parameters
@@ -297,7 +325,7 @@ def _value_text(value, parameter=None) -> str:
     return str(value) if parameter is None else parameter.named(value)
 
 
-def load_run_model(key: str):
+def load_run_model(key: str) -> "MultiLabelModel":
     """Read the fitted model of a kept run.
 
     Parameters

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xmlcore.models.compiling import turn
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 
 PHASE = "Compiling kernels"
 
@@ -20,7 +20,7 @@ class Piece(NamedTuple):
     run: Callable[[], None]
 
 
-def warm_up(progress: Progress = silent) -> None:
+def warm_up(progress: ProgressLike = silent) -> None:
     """Compile every kernel, or load it from disk, by running small pieces of work of each sort.
 
     The first time on a machine, and after a change of kernels or of Numba, this takes most of a minute of one core;
@@ -29,10 +29,12 @@ def warm_up(progress: Progress = silent) -> None:
 
     Parameters
     ----------
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`.
     """
     from xmlcore.experiment.estimates import measure_speed
+
+    progress = to_progress(progress)
 
     done = 0
 

@@ -18,15 +18,18 @@ import tempfile
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from xmlcore import __version__, store
 from xmlcore.experiment import earlier
 from xmlcore.experiment.portable import NotPortableError, pack
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import FilePath
 
 FORMAT, VERSION = "xmlcore workspace", 1
 MANIFEST, VALUE, ARRAYS = "workspace.json", "value.json", "arrays.npz"
@@ -40,7 +43,9 @@ RECORD = ("task", "version", "inputs", "params", "code", "xmlcore", "name")  # f
 _PIECE = 1 << 20
 
 
-def export_workspace(path, keys, contents: dict | None = None, progress: Progress = silent) -> dict:
+def export_workspace(
+    path: FilePath, keys: Sequence[str], contents: dict[str, Any] | None = None, progress: ProgressLike = silent
+) -> dict[str, Any]:
     """Write data sets and results to one file, from which :func:`import_workspace` brings them back.
 
     Parameters
@@ -54,7 +59,7 @@ def export_workspace(path, keys, contents: dict | None = None, progress: Progres
         What a workspace lists: ``known``, the data sets by fingerprint; ``runs`` and ``selections``, records with
         names, tags and notes; ``sweeps``, records with key, fingerprint, parameters and time; ``made``, pairs of kind
         and key. By default, all that is written, without such names.
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
@@ -67,6 +72,7 @@ def export_workspace(path, keys, contents: dict | None = None, progress: Progres
     KeyError
         Nothing is kept under one of the keys.
     """
+    progress = to_progress(progress)
     found = store.inventory()
     wanted, sweeps, left_out = _closure(found, keys)
     path = Path(path)

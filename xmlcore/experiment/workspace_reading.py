@@ -8,7 +8,7 @@ import tempfile
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xmlcore import store
 from xmlcore.experiment.catalog import with_additions
@@ -26,8 +26,10 @@ from xmlcore.experiment.workspace_files import (
     VALUE,
     VERSION,
 )
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.system import cache_root, free_bytes, make_private
+from xmlcore.typing import FilePath
+from xmlcore.versions import refusal
 from xmlcore.zips import ZIP_ERRORS, plain_arrays, unpack_entry
 
 MAX_BYTES = 50_000_000_000  # of all files in the archive
@@ -45,7 +47,7 @@ class WorkspaceFileError(ValueError):
     """The file is no workspace that can be read here."""
 
 
-def import_workspace(path, progress: Progress = silent, max_bytes: int = MAX_BYTES) -> dict:
+def import_workspace(path: FilePath, progress: ProgressLike = silent, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     """Keep the data sets and results of a file that :func:`export_workspace` has written.
 
     Each data set is checked against its fingerprint, each key against the settings it stands for, and each model is
@@ -55,7 +57,7 @@ def import_workspace(path, progress: Progress = silent, max_bytes: int = MAX_BYT
     Parameters
     ----------
     path : str or path-like
-    progress : callable, optional
+    progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
     max_bytes : int
         Most bytes that the file may unpack to.
@@ -73,6 +75,7 @@ def import_workspace(path, progress: Progress = silent, max_bytes: int = MAX_BYT
     xmlcore.store.CannotKeepError
         The disk has no room for it.
     """
+    progress = to_progress(progress)
     added = []
     try:
         with zipfile.ZipFile(path) as archive:
@@ -116,9 +119,7 @@ def _manifest(archive, max_bytes) -> dict:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise WorkspaceFileError("the file is no workspace of xmlcore")
     if manifest.get("version") != VERSION:
-        raise WorkspaceFileError(
-            f"the file has version {manifest.get('version')!r} of the format; this version of xmlcore reads {VERSION}"
-        )
+        raise WorkspaceFileError(refusal("the file", manifest.get("version"), VERSION, manifest.get("xmlcore")))
     artifacts = manifest.get("artifacts")
     if not isinstance(artifacts, list) or len(artifacts) > MAX_ARTIFACTS:
         raise WorkspaceFileError(f"{MANIFEST} has no list of at most {MAX_ARTIFACTS:,} artifacts")

@@ -9,10 +9,14 @@ import uuid
 from concurrent.futures import BrokenExecutor, CancelledError
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from xmlcore.jobs import memory, worker
 from xmlcore.jobs.parts import PartFailed
 from xmlcore.progress import Cancelled
+
+if TYPE_CHECKING:
+    from xmlcore.jobs.queue import Queue
 
 POLL_SECONDS = 0.05  # least time between two readings of a job's record, in seconds
 WORDS = {
@@ -75,7 +79,7 @@ class JobError(RuntimeError):
     traceback : str or None
     """
 
-    def __init__(self, message, traceback=None):
+    def __init__(self, message: str, traceback: str | None = None):
         super().__init__(message)
         self.traceback = traceback
 
@@ -115,7 +119,15 @@ class Job:
         How often a worker was asked to run the job.
     """
 
-    def __init__(self, queue, key, title, owner, payload=b"", plan=None):
+    def __init__(
+        self,
+        queue: "Queue",
+        key: str | None,
+        title: str,
+        owner: str,
+        payload: bytes = b"",
+        plan: "Plan | None" = None,
+    ):
         self.id = uuid.uuid4().hex[:16]
         self.key = key
         self.title = title
@@ -199,7 +211,7 @@ class Job:
         return self._record.get("memory_peak")
 
     @property
-    def log(self) -> list:
+    def log(self) -> list[Any]:
         """Lines that the job wrote: warnings, messages, and the phases that it began; the last 200."""
         lines = self._read(worker.LOG) if self.active else None
         if isinstance(lines, list):
@@ -217,7 +229,7 @@ class Job:
         return self._cancelling and self.active
 
     @property
-    def owners(self) -> tuple:
+    def owners(self) -> tuple[Any, ...]:
         """The owners of the job, in the order of their requests."""
         with self._lock:
             return tuple(self._owners)
@@ -259,7 +271,7 @@ class Job:
         return self._record.get("detail", "")
 
     @property
-    def phases(self) -> dict:
+    def phases(self) -> dict[str, Any]:
         """Seconds spent in each phase so far, in the order in which the phases began."""
         self._poll()
         record = self._record
@@ -313,7 +325,7 @@ class Job:
         """
         return self._over.wait(timeout)
 
-    def result(self, timeout: float | None = None):
+    def result(self, timeout: float | None = None) -> Any:  # what the function of the job returns
         """Wait until the job has ended, and return what its function returned.
 
         Functions should return something small, such as a key of the store: at most 10 MB.

@@ -6,7 +6,8 @@ import sys
 import threading
 import time
 import weakref
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 
 IDLE_SECONDS = 900.0  # an idle worker process ends after so many seconds
 NICENESS = 10  # workers give way to the main process, which answers users
@@ -49,7 +50,7 @@ class WorkerPool(ThreadPoolExecutor):
         Time after which an idle process ends.
     """
 
-    def __init__(self, n_workers=None, idle_seconds=IDLE_SECONDS):
+    def __init__(self, n_workers: int | None = None, idle_seconds: float = IDLE_SECONDS):
         super().__init__(default_workers() if n_workers is None else n_workers, thread_name_prefix="xmlcore-worker")
         self._idle_seconds = idle_seconds
         self._of_thread = threading.local()  # its attribute ``slot`` is the slot of the present thread
@@ -58,7 +59,7 @@ class WorkerPool(ThreadPoolExecutor):
         self._guard = threading.Lock()
         self._closed = False
 
-    def submit(self, fn, /, *args, **kwargs):
+    def submit(self, fn: Callable[..., object], /, *args: object, **kwargs: object) -> Future:
         """Call a function in a worker process; see :meth:`concurrent.futures.Executor.submit`.
 
         Parameters
@@ -79,7 +80,7 @@ class WorkerPool(ThreadPoolExecutor):
             self._calls[future] = call
         return future
 
-    def kill(self, future) -> None:
+    def kill(self, future: Future) -> None:
         """End a call by killing its process; its future then has an exception.
 
         A call that has ended already is left as it is.
@@ -98,7 +99,7 @@ class WorkerPool(ThreadPoolExecutor):
                 if call.slot is not None:
                     call.slot.kill()
 
-    def shutdown(self, wait=True, *, cancel_futures=False, kill=False):
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False, kill: bool = False) -> None:
         """Accept no more calls, and end the processes; see :meth:`concurrent.futures.Executor.shutdown`.
 
         Parameters

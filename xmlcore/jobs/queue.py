@@ -1,26 +1,26 @@
 """A queue of jobs: which one starts next, where, and when its memory is free."""
 
-import json
 import os
 import shutil
 import threading
 import time
 import uuid
 import weakref
+from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 
 from xmlcore.jobs import memory, parts, worker
-from xmlcore.jobs.job import Job
+from xmlcore.jobs.job import Job, Plan
 from xmlcore.jobs.places import ThisMachine
 from xmlcore.jobs.pool import WorkerPool, default_workers
-from xmlcore.jobs.records import QUEUE_FILE, PastJob, Records, about_this_process, remove_dead_queues
+from xmlcore.jobs.records import PastJob, Records, make_queue_folder, remove_dead_queues
 from xmlcore.system import cache_root
 
 GRACE = 1.0  # seconds that a cancelled job has to stop by itself
 LOOK_AGAIN = 1.0  # seconds after which the queue looks again whether memory has become free, or a cluster answers
 OVERTAKEN = 5  # when so many jobs have overtaken one that waits for memory, no other job overtakes it
-HEARD_OF = 3600.0  # seconds between two signs of life of a queue, for programs on other machines
 VARIABLE = "XMLCORE_SCHEDULER"  # the environment variable with the address of a Dask scheduler
 PLACES = ("first", "up", "down", "last")
 
@@ -60,8 +60,10 @@ class Queue:
     """
 
     def __init__(
-        self, executor=None, folder=None, n_workers=2, grace=GRACE, keep=100, retries=1, scheduler=None, free_bytes=None
-    ):
+        self, executor: Executor | None = None, folder: str | Path | None = None,
+        n_workers: int | None = 2, grace: float = GRACE, keep: int = 100, retries: int = 1,
+        scheduler: str | None = None, free_bytes: Callable[[], int] | None = None
+    ):  # fmt: skip
         parent = Path(folder).resolve() if folder is not None else cache_root() / "jobs"
         self.folder = parent / f"{int(time.time()):x}-{uuid.uuid4().hex[:8]}"
         self._grace, self._keep, self._retries = grace, keep, retries
@@ -90,7 +92,10 @@ class Queue:
 
     # --- asking for work ---
 
-    def submit(self, function, /, *args, title, owner="", key=None, plan=None, **kwargs) -> Job:
+    def submit(
+        self, function: Callable[..., object], /, *args: object, title: str, owner: str = "", key: str | None = None,
+        plan: Plan | None = None, **kwargs: object,
+    ) -> Job:  # fmt: skip
         """Have ``function(*args, progress=..., **kwargs)`` run in a worker.
 
         Parameters
@@ -138,7 +143,7 @@ class Queue:
                             self._records.write(job)
                         return job
             job = Job(self, key, title, owner, payload, plan)
-            self._make_folder()
+            make_queue_folder(self)
             job._folder.mkdir()
             self._jobs[job.id] = job
             self._line.append(job)
@@ -567,19 +572,6 @@ class Queue:
         if self._cluster is not None:
             self._cluster.close()
         self._here.close(wait)
-
-    # --- files ---
-
-    def _make_folder(self):
-        """Make the folder of this queue, with a file that names its process, unless it exists."""
-        file = self.folder / QUEUE_FILE
-        if file.is_file():
-            if time.time() - file.stat().st_mtime > HEARD_OF:
-                file.touch()
-            return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(about_this_process()), encoding="utf-8")
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # when it is deleted, or at exit
 
     def _forget_old(self):
         """Remove the oldest ended jobs from the list, so that at most ``keep`` ended jobs are left."""

@@ -16,6 +16,7 @@ import shutil
 import socket
 import time
 import uuid
+import weakref
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +26,7 @@ MOST_RECORDS = 500
 OLDEST_SECONDS = 30 * 24 * 3600  # records that were written longer ago are removed, in seconds
 STALE_SECONDS = 7 * 24 * 3600  # a queue on another machine that was not heard of for so long has ended, in seconds
 QUEUE_FILE = "queue.json"
+HEARD_OF = 3600.0  # seconds between two signs of life of a queue, for programs on other machines
 ACTIVE = ("queued", "running")
 
 
@@ -237,6 +239,18 @@ def _utc(seconds):
 def about_this_process() -> dict:
     """Return what distinguishes this process from all others that there were: machine, number and time of start."""
     return {"host": socket.gethostname(), "pid": os.getpid(), "began": _began(os.getpid())}
+
+
+def make_queue_folder(queue) -> None:
+    """Make the folder of a queue, with a file that names its process, unless it exists; it goes with the queue."""
+    file = queue.folder / QUEUE_FILE
+    if file.is_file():
+        if time.time() - file.stat().st_mtime > HEARD_OF:
+            file.touch()
+        return
+    queue.folder.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(about_this_process()), encoding="utf-8")
+    weakref.finalize(queue, shutil.rmtree, queue.folder, ignore_errors=True)  # when it is deleted, or at exit
 
 
 def remove_dead_queues(parent: Path) -> None:
