@@ -4,6 +4,7 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 ``shown`` and ``total``, the number of points that are drawn and the number of all points, for the caption.
 """
 
+from xmlcore.figures import _needs  # noqa: F401  # isort: split
 from xmlcore.figures._comparisons import buckets_compared, measures_compared, parameters_compared
 from xmlcore.figures._contributions import contribution_bars, contributions_compared, importance_bars, magnitude_bars
 from xmlcore.figures._critical_difference import critical_difference

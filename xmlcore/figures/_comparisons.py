@@ -1,5 +1,7 @@
 """Figures that put several runs side by side."""
 
+from typing import Any
+
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -101,7 +103,9 @@ def buckets_compared(frame: pd.DataFrame, column: str = "recall", title: str | N
     return figure
 
 
-def parameters_compared(frame: pd.DataFrame, parameters, measure: str, title: str | None = None) -> go.Figure:
+def parameters_compared(
+    frame: pd.DataFrame, parameters: dict[str, Any], measure: str, title: str | None = None
+) -> go.Figure:
     """Draw parallel coordinates: a line per run through its parameters and its measure, which gives the colour.
 
     Parameters

@@ -1,5 +1,7 @@
 """Figures of the contributions of features to a label's score."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -81,7 +83,7 @@ def contribution_bars(
 
 
 def magnitude_bars(
-    frame: pd.DataFrame, n: int = 10, marked=(), *, title: str = "The largest feature values"
+    frame: pd.DataFrame, n: int = 10, marked: Sequence[int] = (), *, title: str = "The largest feature values"
 ) -> go.Figure:
     """Draw the features of a row with the largest absolute values: an explanation that does not depend on the model.
 

@@ -221,10 +221,7 @@ def _per_row(frame, what):
             + str(part)
             + f" rows (%{{y:.1f}} %) have %{{customdata[1]}} {what}<extra></extra>",
         )
-    # The legend is between title and plot, where the figure of label frequencies names its buckets, so that plots side
-    # by side have the same height.
-    above = {"x": 0, "xanchor": "left", "yref": "paper", "y": 1, "yanchor": "bottom"}
-    figure.update_layout(barmode="group", showlegend=True, legend=above)
+    figure.update_layout(barmode="group", showlegend=True)
     axis = _counting_axis(frame["labels"])
     if width > 1 or last is not None:
         axis = _group_axis(starts.min(), starts.max(), width, last)

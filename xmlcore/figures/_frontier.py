@@ -1,8 +1,11 @@
 """Figure of costs against measures of several runs, with those that no other run beats in both."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -13,7 +16,7 @@ PANEL = 300  # height of a row of panels, in pixels
 NAMED = 15  # most runs that have a mark and a line in the legend each
 
 
-def pareto(costs, values) -> np.ndarray:
+def pareto(costs: npt.ArrayLike, values: npt.ArrayLike) -> np.ndarray:
     """Return which points no other point beats: with a larger value at no larger cost, or an equal one at less cost.
 
     Parameters
@@ -36,7 +39,9 @@ def pareto(costs, values) -> np.ndarray:
     return on_it
 
 
-def frontier(frame: pd.DataFrame, costs, measures, title: str = "What precision costs") -> go.Figure:
+def frontier(
+    frame: pd.DataFrame, costs: dict[str, Any], measures: Sequence[str], title: str = "What precision costs"
+) -> go.Figure:
     """Draw measures of runs against what they cost, with a line through the runs that no other run beats.
 
     The legend names up to 15 runs; of more, it names the models, and the runs are named when one points at them.

@@ -1,6 +1,8 @@
 """Figures of the trees of LdSM: their depth, their objective, and what smaller models reach."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -169,7 +171,11 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
 
 
 def measures_of_prefixes(
-    frame: pd.DataFrame, axis: str = "n_trees", measures=("P@k", "nDCG@k"), ks=(1, 3, 5), title: str | None = None
+    frame: pd.DataFrame,
+    axis: str = "n_trees",
+    measures: Sequence[Any] = ("P@k", "nDCG@k"),
+    ks: Sequence[Any] = (1, 3, 5),
+    title: str | None = None,
 ) -> go.Figure:
     """Draw measures against the number of trees, or against the largest number of nodes of a tree, in percent.
 

@@ -77,7 +77,7 @@ def heat_map(figure, values, labels, names, wording, what, scale, ends):
         y=1,
         yref="paper",
         yanchor="bottom",
-        yshift=36,
+        yshift=42,
         font={"size": 12},
     )
     axis = {"type": "category", "tickfont": {"size": 11}, "showgrid": False, "ticks": "", "showline": False}

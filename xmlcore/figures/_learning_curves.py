@@ -1,5 +1,7 @@
 """Figure of a learning curve: measures against the number of training rows, with a forecast."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,7 +13,9 @@ _APART = 1.8  # least ratio of two numbers of rows that are written at the axis
 _POINTS = 60  # of a fitted line
 
 
-def learning_curve(frame: pd.DataFrame, forecasts: pd.DataFrame, measure: str, buckets=("all",)) -> go.Figure:
+def learning_curve(
+    frame: pd.DataFrame, forecasts: pd.DataFrame, measure: str, buckets: Sequence[str] = ("all",)
+) -> go.Figure:
     """Draw a measure against the number of training rows, and what the fitted curve forecasts.
 
     Parameters

@@ -1,5 +1,7 @@
 """Figures of the measures of a model."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -8,7 +10,7 @@ from xmlcore.figures._style import GREY, MEASURE_COLORS, MEASURE_MARKS, PALETTE,
 IN_TABLES = ("coverage@k", "abandonment@k", "macro P@k", "macro R@k", "macro F1@k", "micro F1@k")
 
 
-def measures_at_k(frame: pd.DataFrame, shown=("P@k", "nDCG@k", "PSP@k")) -> go.Figure:
+def measures_at_k(frame: pd.DataFrame, shown: Sequence[str] = ("P@k", "nDCG@k", "PSP@k")) -> go.Figure:
     """Draw measures against k, in percent.
 
     Parameters

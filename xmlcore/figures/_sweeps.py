@@ -1,5 +1,7 @@
 """Figure of a sweep: a measure against each parameter that was varied."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,7 +15,7 @@ GROUPS = 6  # groups of neighbouring values, of equal size
 WIDE = 10  # a parameter whose values differ by this factor has a logarithmic axis
 
 
-def sweep_values(trials: pd.DataFrame, parameters: dict, measure: str) -> go.Figure:
+def sweep_values(trials: pd.DataFrame, parameters: dict[str, Any], measure: str) -> go.Figure:
     """Draw a measure against each parameter that was varied: a point for each training, and a line for the mean.
 
     Parameters
