@@ -7,6 +7,7 @@
 On the command line: ``xmlcore serve m.zip``. docs/serving.md describes the addresses and the answers.
 """
 
+from xmlcore.serve import _needs  # noqa: F401  # isort: split
 from xmlcore.serve.app import make_app
 from xmlcore.serve.limits import Limits
 from xmlcore.serve.running import listen, run

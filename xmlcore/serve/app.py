@@ -4,7 +4,9 @@ import asyncio
 import contextlib
 import json
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,8 +18,11 @@ from xmlcore.progress import Cancelled
 from xmlcore.serve import annif, bodies
 from xmlcore.serve.limits import Limits, Refused
 
+if TYPE_CHECKING:
+    from xmlcore.serve.served import Served
 
-def make_app(models, limits: Limits | None = None) -> Starlette:
+
+def make_app(models: "Sequence[Served]", limits: Limits | None = None) -> Starlette:
     """Return an ASGI application that serves models.
 
     Parameters

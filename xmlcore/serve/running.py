@@ -5,6 +5,9 @@ import ipaddress
 import os
 import socket
 import warnings
+from collections.abc import Callable
+
+from xmlcore.extras import require
 
 IDLE_SECONDS = 30  # after which a connection without a request is closed
 MOST_CONNECTIONS = 500  # further ones are answered with status 503
@@ -53,7 +56,9 @@ def is_local(host: str) -> bool:
         return host == "localhost"
 
 
-def run(app, host: str = "127.0.0.1", port: int = 8000, *, listening: socket.socket | None = None) -> None:
+def run(
+    app: Callable[..., object], host: str = "127.0.0.1", port: int = 8000, *, listening: socket.socket | None = None
+) -> None:
     """Answer requests until the process is interrupted, as by Ctrl+C.
 
     Parameters
@@ -70,6 +75,7 @@ def run(app, host: str = "127.0.0.1", port: int = 8000, *, listening: socket.soc
     OSError
         See :func:`listen`.
     """
+    require("serve", "uvicorn")
     import uvicorn
 
     warnings.filterwarnings("ignore", message="X does not have valid feature names")  # rows of requests never have

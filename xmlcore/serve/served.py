@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import scipy.sparse as sp
 
 from xmlcore.models import PackedModel, read_packed
+from xmlcore.typing import FilePath
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _URI = re.compile(r"<?([A-Za-z][A-Za-z0-9+.-]*:[^\s<>]+)>?")
@@ -48,7 +50,7 @@ class Served:
             )
 
     @classmethod
-    def read(cls, path, name: str | None = None, titles: dict[str, str] | None = None) -> "Served":
+    def read(cls, path: FilePath, name: str | None = None, titles: dict[str, str] | None = None) -> "Served":
         """Read a packed or saved model.
 
         Parameters
@@ -100,7 +102,7 @@ class Served:
         self.feature_ids, self.subjects  # noqa: B018
         packed.predict_topk(["warm up"] if packed.is_text else sp.csr_array((1, packed.n_features), dtype="f4"), k=1)
 
-    def about(self) -> dict:
+    def about(self) -> dict[str, Any]:
         """Return what a list of models says of it.
 
         Returns
