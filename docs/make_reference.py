@@ -24,6 +24,7 @@ MODULES = (
     "xmlcore.jobs",
     "xmlcore.store",
     "xmlcore.serve",
+    "xmlcore.progress",
 )
 
 

@@ -4,6 +4,36 @@ The public names load on first use, so that ``import xmlcore`` stays quick.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # what __getattr__ imports on first use, for editors and type checkers
+    from xmlcore.experiment import evaluate
+    from xmlcore.models import (
+        PLT,
+        DoubleSampling,
+        ExtendedPLT,
+        LabelTree,
+        LdSM,
+        OneVsRest,
+        TextClassifier,
+        load_model,
+    )
+    from xmlcore.ranking import Ranking
+    from xmlcore.selection import FALS
+
+    from . import (
+        datasets,
+        experiment,
+        explain,
+        figures,
+        jobs,
+        metrics,
+        models,
+        robustness,
+        selection,
+        serve,
+        store,
+    )
 
 __version__ = "0.1.0"
 
@@ -45,18 +75,30 @@ __all__ = [
     "Ranking",
     "TextClassifier",
     "evaluate",
+    "datasets",
+    "experiment",
+    "explain",
+    "figures",
+    "jobs",
     "load_model",
-    *_MODULES,
+    "metrics",
+    "models",
+    "robustness",
+    "selection",
+    "serve",
+    "store",
 ]
 
 
-def __getattr__(name):
-    if name in _NAMES:
-        return getattr(import_module(_NAMES[name]), name)
-    if name in _MODULES:
-        return import_module(f"xmlcore.{name}")
-    raise AttributeError(f"module 'xmlcore' has no attribute {name!r}")
+if not TYPE_CHECKING:  # type checkers report a name that does not exist
+
+    def __getattr__(name):
+        if name in _NAMES:
+            return getattr(import_module(_NAMES[name]), name)
+        if name in _MODULES:
+            return import_module(f"xmlcore.{name}")
+        raise AttributeError(f"module 'xmlcore' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])

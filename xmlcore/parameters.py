@@ -5,11 +5,13 @@ import math
 import re
 import textwrap
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from xmlcore.validation import check_count, check_number
+from xmlcore.interrupts import in_one_step
+from xmlcore.typing import RandomState
+from xmlcore.validation import INT32_MAX, check_count, check_number
 
 DOC_WIDTH = 110  # characters in a line of a generated docstring, without the indentation
 UNBOUNDED_INT = 2**31 - 1  # from this maximum on, a docstring names no upper bound of an int
@@ -17,6 +19,9 @@ UNBOUNDED_FLOAT = 1e30  # the same for a float
 AUTO = "auto"  # value of a parameter that the estimator chooses itself
 RECOMMENDED = "recommended"  # name of the settings that an estimator has by default
 ORIGINAL = inspect.Parameter.empty  # ``before`` of a parameter that its estimator has had from the start
+
+
+Described = TypeVar("Described")
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,8 @@ class Parameter:
         Names of classes whose instances are accepted as well, such as ``"LabelTree"``.
     others : tuple
         Further values that are accepted, such as -1, or "auto" in place of a number.
+    refused : tuple
+        Numbers between ``minimum`` and ``maximum`` that are not accepted.
     details : str
         Sentences that the docstring has after ``help``, and the form does not show.
     before : object
@@ -90,6 +97,7 @@ class Parameter:
     also: tuple[str, ...] = ()
     below: bool = False
     others: tuple = ()
+    refused: tuple = ()
     details: str = ""
     before: Any = ORIGINAL
     option_names: tuple[str, ...] = ()
@@ -127,6 +135,9 @@ class Parameter:
             return
         if any(type(value) is type(other) and value == other for other in self.others):
             return
+        if self.also and not isinstance(value, (int, np.integer)) and self.kind == "int":
+            also = " or ".join(["a whole number", *self.also, *(["None"] if self.optional else [])])
+            raise TypeError(f"{self.name} must be {also}, not {value!r}")
         if self.kind == "int" or (self.kind == "share" and isinstance(value, (int, np.integer))):
             self._check_int(value)
         elif self.kind == "float":
@@ -162,6 +173,8 @@ class Parameter:
         """Raise unless ``value`` is a whole number within the bounds; a share that is a count is at least 1."""
         least = 1 if self.kind == "share" else self.minimum
         check_count(value, self.name, least=-math.inf if least is None else least, most=self.maximum)
+        if value in self.refused:
+            raise ValueError(f"{self.name} must be another number than {value}")
 
     @property
     def type_text(self) -> str:
@@ -171,7 +184,7 @@ class Parameter:
         elif self.kind == "share":
             text = "float in (0, 1] or int, at least 1"
         elif self.kind in ("int", "float"):
-            text = self.kind + self._bounds_text()
+            text = self.kind + self._bounds_text() + "".join(f", not {value}" for value in self.refused)
         elif self.kind in ("pair", "text"):
             text = {"pair": "(int, int)", "text": "str"}[self.kind]
         else:
@@ -239,12 +252,27 @@ class HasParameters:
     PARAMETERS: tuple[Parameter, ...] = ()
     _further_params: str | None = None  # name of the attribute that holds the dict of ``**`` arguments of __init__
 
+    def __init_subclass__(cls, **kwargs):
+        """Have ``fit`` and its like, where a subclass defines them, change their object in one step.
+
+        See :mod:`xmlcore.interrupts`.
+        """
+        super().__init_subclass__(**kwargs)
+        for name in ("fit", "partial_fit", "fit_for_adversarial_examples"):
+            if name in cls.__dict__:
+                setattr(cls, name, in_one_step(cls.__dict__[name]))
+
     @classmethod
     def _param_names(cls) -> list[str]:
         """Return the names of the parameters, sorted."""
         return sorted(parameter.name for parameter in cls.PARAMETERS)
 
-    def get_params(self, deep: bool = True) -> dict:
+    @classmethod
+    def _accepted_params(cls) -> set[str]:
+        """Return the names of all arguments of ``__init__``, those that it takes by ``**`` included."""
+        return set(cls._param_names())
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.
 
         Parameters
@@ -260,7 +288,7 @@ class HasParameters:
         params = {name: getattr(self, name) for name in self._param_names()}
         return params | (getattr(self, self._further_params) if self._further_params else {})
 
-    def set_params(self, **params):
+    def set_params(self, **params: object) -> Self:
         """Set parameters by name.
 
         Parameters
@@ -306,7 +334,7 @@ class HasParameters:
         check_parameters(self, self.PARAMETERS)
 
 
-def described(cls: type) -> type:
+def described(cls: type[Described]) -> type[Described]:
     """Put the entries of ``cls.PARAMETERS`` where the class docstring has ``{parameters}``; a class decorator.
 
     Entries are in the order of the signature, as numpydoc wants them. Parameters that ``__init__`` takes by ``**`` are
@@ -375,6 +403,9 @@ def in_form(parameters: "tuple[Parameter, ...]") -> "tuple[Parameter, ...]":
     return tuple(shown)
 
 
+GENERATORS = ("RandomState", "Generator")  # names of NumPy's classes whose instances are accepted as seeds
+SEEDS = "None draws a random seed. A generator is drawn from: each fit then has another seed."
+
 SEED = Parameter(
     "random_state",
     "Seed",
@@ -386,7 +417,8 @@ SEED = Parameter(
     empty="",
     offered=(0, 2**32 - 1),
     advanced=True,
-    details="None draws a random seed.",
+    also=GENERATORS,
+    details=SEEDS,
 )
 
 N_JOBS = Parameter(
@@ -396,8 +428,30 @@ N_JOBS = Parameter(
     "on this number.",
     "int",
     None,
-    minimum=1,
+    refused=(0,),
     optional=True,
-    others=(-1,),
     in_form=False,
+    details="-2 uses all but one, and so on. In a call that joblib makes, such as a fit of a grid search on several "
+    "processes, None is 1.",
 )
+
+
+def seed_of(random_state: RandomState) -> int:
+    """Return the seed that ``random_state`` stands for.
+
+    Parameters
+    ----------
+    random_state : int, at least 0 or RandomState or Generator or None
+        A generator is drawn from, so that it gives another seed each time. None draws a random seed.
+
+    Returns
+    -------
+    int
+        At least 0, and below 2**31 if it was drawn.
+    """
+    generator = np.random.default_rng() if random_state is None else random_state
+    if isinstance(generator, np.random.Generator):
+        return int(generator.integers(INT32_MAX))
+    if isinstance(generator, np.random.RandomState):
+        return int(generator.randint(INT32_MAX))
+    return int(generator)

@@ -15,7 +15,8 @@ def check_features(X, n_features: int | None = None, *, name: str = "X", model: 
     Parameters
     ----------
     X : sparse array or matrix, or array_like, shape (n, D)
-        Numbers. A single row may be given as a 1-d array.
+        Numbers, or a DataFrame with columns of numbers or of bool, also of pandas' types for missing values. A single
+        row may be given as a 1-d array, dense or sparse.
     n_features : int, optional
         The expected number of features D.
     name, model : str
@@ -34,14 +35,16 @@ def check_features(X, n_features: int | None = None, *, name: str = "X", model: 
         Values that are not real numbers.
     """
     if sp.issparse(X):
+        if X.ndim == 1:
+            X = _as_one_row(X, name)
         if X.ndim != 2:
-            raise ValueError(f"{name} has {X.ndim} dimension(s): a matrix (rows, features) is needed")
+            raise ValueError(f"{name} has {X.ndim} dimensions: a matrix (rows, features) is needed")
         _check_real(X.dtype, name)
         check_structure(X, name)
         matrix = sp.csr_array(X, dtype=np.float32, copy=True)
     else:
         try:
-            dense = np.asarray(X)
+            dense = _from_frame(X, name) if _is_frame(X) else np.asarray(X)
         except ValueError as error:
             raise ValueError(f"{name} is not a matrix: its rows have different lengths") from error
         _check_real(dense.dtype, name)
@@ -130,22 +133,59 @@ def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, n
         if Y.ndim != 2:
             raise ValueError(f"{name} has {Y.ndim} dimension(s): a matrix (rows, labels) is needed")
         matrix = _from_binary_sparse(Y, name)
-    elif _is_lists(Y):
+    elif is_lists(Y):
         matrix = _from_lists(Y, n_labels, name)
     else:
-        dense = np.asarray(Y)
+        try:
+            dense = _from_frame(Y, name) if _is_frame(Y) else np.asarray(Y)
+        except ValueError as error:
+            raise ValueError(
+                f"{name} is no matrix, as its rows have different shapes: give a binary matrix (rows, labels) or one "
+                "list of label ids per row"
+            ) from error
         if dense.ndim != 2:
             raise ValueError(
                 f"{name} has {dense.ndim} dimension(s): give a binary matrix (rows, labels) or one list of "
                 "label ids per row"
             )
         _check_real(dense.dtype, name)
+        if dense.dtype == np.float16:  # which SciPy does not know
+            dense = dense.astype(np.float32)
         matrix = _from_binary_sparse(sp.csr_array(dense), name)
     if n_rows is not None and matrix.shape[0] != n_rows:
         raise ValueError(f"{name} has {matrix.shape[0]} rows, but the features have {n_rows}: one row of labels each")
     if n_labels is not None and matrix.shape[1] != n_labels:
         raise ValueError(f"{name} has {matrix.shape[1]} labels, but {n_labels} are expected")
     return matrix
+
+
+def check_unambiguous(Y, name: str = "Y") -> None:
+    """Raise ValueError if Y is lists such as [[0, 1], [1, 0]], which could be label ids or a matrix of 0 and 1.
+
+    Lists always hold label ids. Three or more values that are all 0 and 1 name a label twice, which is an error in
+    :func:`check_labels`; of one value, as in [[0], [1]], each is the row's label.
+
+    Parameters
+    ----------
+    Y : object
+        Anything that ``fit`` takes as labels.
+    name : str
+        The name of Y in the message.
+    """
+    if sp.issparse(Y) or isinstance(Y, np.ndarray) and Y.ndim > 1 or not hasattr(Y, "__iter__"):
+        return
+    n_rows = 0
+    for row in Y:
+        if isinstance(row, (str, bytes, set, frozenset)) or not hasattr(row, "__len__") or len(row) != 2:
+            return
+        if not all(isinstance(value, (int, np.integer)) and value in (0, 1) for value in row):
+            return
+        n_rows += 1
+    if n_rows:
+        raise ValueError(
+            f"{name} has two values in each row, 0 and 1, which could be two label ids or a matrix of 0 and 1: give "
+            "sets, such as [{0, 1}, {1}], if they are ids, and numpy.array(...) if they are a matrix"
+        )
 
 
 def check_label_ids(labels, n_rows: int, n_labels: int) -> np.ndarray:
@@ -186,7 +226,7 @@ def check_structure(matrix, name: str = "X") -> None:
     Parameters
     ----------
     matrix : sparse array or matrix
-        Formats other than CSR, CSC, BSR and COO need no check.
+        A DOK matrix needs no check, as SciPy makes one.
     name : str
         The name of the matrix in error messages.
 
@@ -201,6 +241,12 @@ def check_structure(matrix, name: str = "X") -> None:
             if index.size and not (0 <= index.min() and index.max() < size):
                 raise ValueError(f"{name} is damaged: axis {axis} has an index outside 0 to {size - 1}")
         return
+    if kind == "lil":
+        _check_lists_of_lists(matrix, name)
+    if kind == "dia" and (matrix.offsets.ndim != 1 or matrix.offsets.size != len(matrix.data)):
+        raise ValueError(
+            f"{name} is damaged: it has {matrix.offsets.size} offsets for {len(matrix.data)} diagonals of values"
+        )
     if kind not in ("csr", "csc", "bsr"):
         return
     what = "column" if kind == "csc" else "row"
@@ -222,6 +268,23 @@ def check_structure(matrix, name: str = "X") -> None:
         raise ValueError(
             f"{name} is damaged: {what} {row} has the index {int(used[first])}, but indices go from 0 to {n_minor - 1}"
         )
+
+
+def _check_lists_of_lists(matrix, name):
+    """Raise ValueError for a LIL matrix whose rows do not have a value for each index, or an index out of range."""
+    n_rows, n_columns = matrix.shape
+    if not len(matrix.rows) == len(matrix.data) == n_rows:
+        raise ValueError(
+            f"{name} is damaged: it has {len(matrix.rows)} lists of indices and {len(matrix.data)} of values for "
+            f"{n_rows} rows"
+        )
+    for row, (indices, values) in enumerate(zip(matrix.rows, matrix.data)):
+        if len(indices) != len(values):
+            raise ValueError(f"{name} is damaged: row {row} has {len(indices)} indices and {len(values)} values")
+        if not all(isinstance(index, numbers.Integral) and 0 <= index < n_columns for index in indices):
+            raise ValueError(
+                f"{name} is damaged: row {row} has an index that is no whole number from 0 to {n_columns - 1}"
+            )
 
 
 def csr_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -297,6 +360,36 @@ def check_threshold(value, name: str = "threshold") -> float:
     return check_number(value, name, 0.0, 1.0)
 
 
+def _is_frame(X) -> bool:
+    """Return whether X is a pandas DataFrame."""
+    return hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2
+
+
+def _from_frame(frame, name) -> np.ndarray:
+    """Return the values of a pandas DataFrame, where columns of numbers and of bool may stand side by side.
+
+    A missing value becomes NaN. Raises TypeError that names the first column with something else.
+    """
+    kinds = [getattr(dtype, "kind", "O") for dtype in frame.dtypes]
+    for column, dtype, kind in zip(frame.columns, frame.dtypes, kinds):
+        if kind not in "fiub":
+            raise TypeError(f"{name} holds {dtype} values in column {column!r}: real numbers are needed")
+    plain = all(isinstance(dtype, np.dtype) for dtype in frame.dtypes)
+    if plain and ("b" not in kinds or set(kinds) == {"b"}):
+        return frame.to_numpy()
+    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _as_one_row(X, name) -> sp.csr_array:
+    """Return a sparse array of one dimension as a matrix of one row; raise ValueError if it is damaged."""
+    X = X.tocoo() if X.format == "dok" else X
+    size = X.shape[0]
+    columns = X.coords[0] if X.format == "coo" else X.indices
+    if columns.size != X.data.size or (columns.size and not (0 <= columns.min() and columns.max() < size)):
+        raise ValueError(f"{name} is damaged: it has an index outside 0 to {size - 1}")
+    return sp.csr_array((X.data, (np.zeros(columns.size, np.int64), columns)), shape=(1, size))
+
+
 def _check_real(dtype, name):
     """Raise TypeError unless the values of the matrix ``name`` are real numbers."""
     if dtype.kind not in "fiub":
@@ -330,7 +423,7 @@ def _from_binary_sparse(Y, name):
     return matrix
 
 
-def _is_lists(Y):
+def is_lists(Y):
     """Return whether Y is a sequence, or a pandas Series, of lists (or sets, or vectors) of label ids."""
     if isinstance(Y, (str, bytes)):
         return False
@@ -352,9 +445,14 @@ def _from_lists(Y, n_labels, name):
     rows = []
     for i, row in enumerate(Y):
         values = sorted(row) if isinstance(row, (set, frozenset)) else list(row)
-        ids = np.asarray(values if values else np.empty(0, np.int64))
+        try:
+            ids = np.asarray(values if values else np.empty(0, np.int64))
+        except ValueError:  # numbers and lists, or lists of different lengths
+            ids = None
+        if ids is None or ids.ndim != 1:
+            raise TypeError(f"{name} row {i} is {_short(values)}, lists in a list: give one list of label ids per row")
         if ids.dtype.kind not in "iu":
-            raise TypeError(f"{name} row {i} is {values!r}: label ids are whole numbers")
+            raise TypeError(f"{name} row {i} is {_short(values)}: label ids are whole numbers")
         ids, counts = np.unique(ids, return_counts=True)
         if ids.size < len(values):
             raise ValueError(
@@ -375,6 +473,12 @@ def _from_lists(Y, n_labels, name):
         raise ValueError(f"{name} has no labels at all")
     matrix = sp.csr_array((np.ones(indices.size, dtype=bool), indices, indptr), shape=(len(Y), width))
     return matrix
+
+
+def _short(values) -> str:
+    """Return a text that shows a value, cut off after 200 characters."""
+    text = repr(values)
+    return text if len(text) <= 200 else text[:200] + "…"
 
 
 def check_fitted(model) -> None:

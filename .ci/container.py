@@ -1,0 +1,237 @@
+"""Run the steps of the Dockerfile of docs/containers.md, and what it says to run then, as plain commands in a folder.
+
+python .ci/container.py WHEEL [--kernels FOLDER] [--quick]
+
+The folders that the Dockerfile names, such as /opt, are folders in a temporary one. What the container runs is run as
+its user, without a home folder and an entry in the list of users, with nothing but the data writable, and on two cores.
+Only root can become another user: anyone else runs it all as they are.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "containers.md"
+FOLDERS = r"(?<![\w.$/])/(?=(?:opt|srv)\b)"  # those of the image that get another place
+IMAGE = "labels"
+LINES = [
+    "0,1 1:2",
+    "0 1:1 2:1",
+    "1 3:1",
+    "2 4:2 5:1",
+    "2,3 4:1 6:3",
+    "3 6:2",
+    "0,1 1:1 3:2",
+    "2 5:2",
+    "3 6:1 4:1",
+    "1 3:2",
+]
+
+
+class Container:
+    """Folders and variables as the steps of a Dockerfile leave them."""
+
+    def __init__(self, folder, kernels):
+        self.folder = folder
+        self.env = {
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), "/usr/bin", "/bin"]),
+            "TMPDIR": f"{folder}/tmp",
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "PIP_QUIET": "1",
+        }
+        self.user, self.command = None, None
+        for name in ("opt", "srv", "tmp", "away"):
+            (folder / name).mkdir()
+        if kernels is not None:
+            kernels.mkdir(parents=True, exist_ok=True)
+            (folder / "opt" / "kernels").symlink_to(kernels)
+
+    def placed(self, text):
+        """Return a text with the folders of the image as they are here."""
+        return re.sub(FOLDERS, f"{self.folder}/", text)
+
+    def step(self, line, wheel):
+        """Do what a line of the Dockerfile says; return how long it took."""
+        start = time.perf_counter()
+        kind, rest = line.split(maxsplit=1)
+        if kind == "RUN":
+            subprocess.run(["sh", "-ec", self.placed(rest)], env=self.env, cwd=self.folder / "away", check=True)
+        elif kind == "ENV":
+            for name, value in re.findall(r"(\w+)=(\S*)", rest):
+                self.env[name] = re.sub(r"\$(\w+)", lambda match: self.env[match[1]], self.placed(value))
+        elif kind == "COPY":
+            target = Path(self.placed(rest.split()[-1]))
+            target.mkdir(parents=True)
+            shutil.copy(wheel, target)
+        elif kind == "USER":
+            self.user = rest
+        elif kind == "CMD":
+            self.command = [self.placed(part) for part in json.loads(rest)]
+        elif kind != "FROM":
+            raise SystemExit(f"{PAGE}: this does not know {kind!r}")
+        return time.perf_counter() - start
+
+    def close(self):
+        """Take from everyone the right to write to the image."""
+        for inner, _, names in os.walk(self.folder / "opt"):
+            for path in (inner, *(os.path.join(inner, name) for name in names)):
+                if not os.path.islink(path):
+                    os.chmod(path, os.stat(path).st_mode & ~0o222)
+
+    def inside(self, command, **options):
+        """Start a command as the user of the container."""
+        as_user = []
+        if os.geteuid() == 0:
+            # The user may read what lies in folders of the user who runs this, such as Python.
+            reading = ["--inh-caps", "-all,+dac_read_search", "--ambient-caps", "-all,+dac_read_search"]
+            as_user = [
+                "setpriv",
+                "--reuid",
+                self.user,
+                "--regid",
+                self.user,
+                "--clear-groups",
+                *reading,
+                "--no-new-privs",
+            ]
+        cores = sorted(os.sched_getaffinity(0))[:2]
+        command = ["taskset", "-c", ",".join(map(str, cores)), *as_user, *command]
+        return subprocess.Popen(command, env=self.env, cwd=self.folder / "away", text=True, **options)
+
+
+def main():
+    """Build, train, serve, ask; the status is 1 if anything is not as it should be."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("wheel", type=Path)
+    parser.add_argument("--kernels", type=Path, help="a folder for compiled kernels, which stays; by default a new one")
+    parser.add_argument(
+        "--quick", action="store_true", help="install the wheel alone, beside the packages of the Python that runs this"
+    )
+    options = parser.parse_args()
+    dockerfile = re.search(r"```dockerfile\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1].splitlines()
+    runs = re.findall(rf"^docker run .* {IMAGE}(?: (.*))?$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    with tempfile.TemporaryDirectory(prefix="container-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        container = Container(folder, options.kernels and options.kernels.resolve())
+        for line in dockerfile:
+            if options.quick and "pip install" in line:
+                line = line.replace("pip install", "pip install --no-deps")
+                site = next((folder / "opt" / "xmlcore" / "lib").glob("python*/site-packages"))
+                (site / "beside.pth").write_text(sysconfig.get_path("purelib") + "\n")
+            print(f"{line}   # {container.step(line, options.wheel):.1f} s", flush=True)
+        container.close()
+        use(container, runs)
+        if options.quick:  # Streamlit is there
+            open_dashboard(container)
+
+
+def use(container, runs):
+    """Train a model as the user of the container, serve it, and ask it."""
+    srv, temporary = container.folder / "srv", container.folder / "tmp"
+    (srv / "train.txt").write_text(f"{len(LINES)} 7 4\n" + "\n".join(LINES) + "\n")
+    for writable in (srv, temporary):
+        writable.chmod(0o777)
+    kernels = Path(container.env["XMLCORE_KERNEL_CACHE"])
+    compiled = sorted(kernels.rglob("*"))
+    training, serving = (shlex.split(container.placed(run or "")) or container.command for run in runs)
+    start = time.perf_counter()
+    trained = container.inside(training, stderr=subprocess.PIPE)
+    said = trained.communicate(timeout=300)[1]
+    print(f"{shlex.join(training)}   # {time.perf_counter() - start:.1f} s\n{said}", flush=True)
+    expect(trained.returncode == 0, "the training failed")
+    if os.geteuid() == 0:
+        expect((srv / "model.zip").stat().st_uid == int(container.user), "the model belongs to another user")
+    for path in [srv, *srv.iterdir()]:
+        path.chmod(path.stat().st_mode & ~0o222)  # -v "$PWD:/srv:ro"
+    server = container.inside([*serving, "--port", "0", "--json"], stdout=subprocess.PIPE)
+    try:
+        description = json.loads("".join(until_closed(server.stdout)))
+        place = description["url"].replace("0.0.0.0", "127.0.0.1")
+        body = json.dumps({"rows": [{"3": 2.0}, {"5": 1.0}], "k": 1}).encode()
+        request = urllib.request.Request(f"{place}/predict", body, {"Content-Type": "application/json"})
+        start = time.perf_counter()
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            found = [row[0]["id"] for row in json.load(answer)["predictions"]]
+        print(f"POST {place}/predict: labels {found}   # {time.perf_counter() - start:.3f} s", flush=True)
+        expect(found == [1, 2], f"the labels are {found}, not [1, 2]")
+    finally:
+        server.terminate()
+        status = server.wait(timeout=30)
+    expect(status in (0, -15), f"the server ended with status {status}")
+    expect(sorted(kernels.rglob("*")) == compiled, "something was written to the folder of compiled kernels")
+    more = sorted(temporary.rglob("*.nbc"))
+    expect(not more, f"the warm-up had left out {[path.name for path in more]}")
+
+
+def open_dashboard(container):
+    """Start the dashboard of the wheel as the user of the container, and wait for its first answer."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    start, found = time.perf_counter(), None
+    # In a session of its own, so that its worker processes are known.
+    command = ["xmlcore", "dashboard", "--headless", "--port", str(port)]
+    dashboard = container.inside(command, start_new_session=True)
+    try:
+        while found is None and dashboard.poll() is None and time.perf_counter() - start < 60:
+            time.sleep(0.1)
+            with contextlib.suppress(OSError):
+                request = urllib.request.Request(f"http://localhost:{port}/", headers={"Accept": "text/html"})
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    found = answer.geturl()  # the dashboard's own code gives each visitor a workspace
+        print(f"xmlcore dashboard: {found}   # {time.perf_counter() - start:.1f} s", flush=True)
+    finally:
+        dashboard.terminate()
+        status = dashboard.wait(timeout=30)
+        left = wait_for_the_end_of(dashboard.pid)
+    expect(not left, "processes of the dashboard did not end with it")
+    expect(found is not None and "?w" in found, f"the dashboard answered {found}")
+    expect(status in (0, -15), f"the dashboard ended with status {status}")
+
+
+def wait_for_the_end_of(session) -> bool:
+    """Wait until all processes of a session have ended; return whether some are left after 30 seconds."""
+    end = time.perf_counter() + 30
+    while time.perf_counter() < end:
+        try:
+            os.killpg(session, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:  # another user's, whom only root could have become
+            return True
+        time.sleep(0.1)
+    return True
+
+
+def until_closed(lines):
+    """Yield lines until the JSON object that they are is complete."""
+    depth = 0
+    for line in lines:
+        yield line
+        depth += line.count("{") - line.count("}")
+        if depth == 0:
+            return
+    raise SystemExit("the server ended before it said where it is")
+
+
+def expect(is_so, otherwise):
+    """End with a message unless something is so."""
+    if not is_so:
+        raise SystemExit(f"container: {otherwise}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""Packages that not every installation has: what to install where one is missing."""
+
+from importlib import import_module
+
+# What stands in the brackets of ``pip install 'xmlcore[figures]'`` -> how an error about a missing package begins.
+EXTRAS = {
+    "app": "The dashboard needs",
+    "cli": "The command line needs",
+    "download": "Downloading data sets needs",
+    "figures": "Figures need",
+    "serve": "Serving models over HTTP needs",
+}
+
+
+class MissingExtraError(ImportError):
+    """A package that a part of xmlcore needs is not installed. The message says what to install."""
+
+
+def require(extra: str, *modules: str) -> None:
+    """Import the packages of an extra, and raise an error that names the extra if one is not installed.
+
+    Parameters
+    ----------
+    extra : str
+        A key of :data:`EXTRAS`.
+    *modules : str
+        The packages.
+
+    Raises
+    ------
+    MissingExtraError
+        A package is not installed. Other errors of the import are raised as they are.
+    """
+    for name in modules:
+        try:
+            import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:  # the package is there, and something that it needs is not
+                raise
+            raise MissingExtraError(missing(extra, name), name=name) from None
+
+
+def missing(extra: str, name: str) -> str:
+    """Return the sentence which says that a package is not installed, what needs it, and how to install it."""
+    everything = "" if extra == "app" else ", or all of xmlcore: pip install 'xmlcore[app]'"
+    return f"{EXTRAS[extra]} {name}, which is not installed. Install it: pip install 'xmlcore[{extra}]'{everything}"

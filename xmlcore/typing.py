@@ -1,0 +1,43 @@
+"""Types of arguments that many public functions share, for editors and type checkers."""
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from os import PathLike
+from typing import Any, BinaryIO, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from xmlcore.ranking import Ranking
+
+# Rows of features: sparse, or whatever numpy.asarray makes a matrix of numbers of, such as a pandas DataFrame.
+Matrix: TypeAlias = sp.sparray | sp.spmatrix | npt.ArrayLike
+# Labels of rows: a binary matrix, or a list of labels for each row.
+Labels: TypeAlias = Matrix | Sequence[Collection[int]] | Sequence[Collection[Hashable]]
+# Names of labels: strings, or other values that can be hashed, such as the members of an Enum.
+LabelNames: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
+# What a measure compares with the true labels: a ranking, or what Labels can be, with scores in place of 0 and 1.
+Predictions: TypeAlias = Ranking | Labels
+FilePath: TypeAlias = str | PathLike[str]
+# What is read: a file by its path, its content, or an open file.
+Source: TypeAlias = FilePath | bytes | BinaryIO
+# What decides random numbers; a generator is drawn from, so that it gives another seed each time.
+RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+
+
+class Perturbation(Protocol):
+    """Whatever changes rows, such as :class:`xmlcore.robustness.GaussianNoise`."""
+
+    @property
+    def apply(self) -> Callable[..., sp.csr_array]:
+        """The method that returns changed rows, given them, numbers of their random streams and a seed."""
+        ...
+
+
+class Ranker(Protocol):
+    """Whatever ranks labels: a model, a classifier of texts, a packed model, or a class of the user's own."""
+
+    @property
+    def predict_topk(self) -> Callable[..., Ranking]:
+        """The method that returns the k best labels of rows or texts, given them and k."""
+        ...
