@@ -15,8 +15,10 @@ ROOT = Path(__file__).resolve().parents[1]
 KERNELS_MAY_IMPORT = {"numpy", "numba", "math", "typing", "xmlcore._kernels", "xmlcore.system"}
 # Parts of xmlcore, lowest first: a part may import those of the layers before its own.
 LAYERS = (
-    ("validation", "progress", "ranking", "artifact_keys", "zips"),
-    ("system",),
+    ("extras", "progress", "versions", "ranking", "artifact_keys", "zips", "interrupts"),
+    ("typing",),
+    ("validation",),
+    ("system", "label_names"),
     ("_kernels",),
     ("arrays", "parallel", "parameters"),
     ("noise", "augmentation"),
@@ -34,7 +36,7 @@ LAYERS = (
 # The one file that names modules of higher layers in a table: the estimators that may be loaded from a saved model.
 NAMES_WHAT_MAY_BE_LOADED = {ROOT / "xmlcore" / "models" / "saving.py"}
 # Parts that import less than their layer allows.
-ONLY = {"figures": set(), "jobs": {"progress", "system", "store"}, "store": {"progress", "system", "validation"}}
+ONLY = {"figures": {"extras"}, "jobs": {"progress", "system", "store"}, "store": {"progress", "system", "validation"}}
 
 MOST_LINES = 600  # of a file
 MOST_CODE_LINES = 80  # of a function, without its docstring
@@ -51,14 +53,18 @@ def modules(folder):
     return found
 
 
-def imported(path):
+def imported(path, *, for_types=True):
     """Full names of all modules that a file imports anywhere, with the line; ``from a import b`` gives a and a.b.
 
-    ``import_module("a")`` imports a.
+    ``import_module("a")`` imports a. With ``for_types=False``, without what is imported if TYPE_CHECKING is true: type
+    checkers read such an import, and it is never run.
     """
     package = path.relative_to(ROOT).with_suffix("").parts
     package = package[:-1]  # of a module and of an __init__ alike: relative imports start at the folder
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if not for_types:
+        tree.body = [node for node in tree.body if not _is_for_types(node)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node.lineno
@@ -72,6 +78,10 @@ def imported(path):
         elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
             if node.args and isinstance(node.args[0], ast.Constant):
                 yield node.args[0].value, node.lineno
+
+
+def _is_for_types(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def named_in_tables(path):
@@ -134,7 +144,8 @@ def test_parts_of_xmlcore_import_only_parts_of_lower_layers():
 def test_modules_import_each_other_in_no_circle(folder):
     paths = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
              for path in modules(folder)}  # fmt: skip
-    uses = {name: {other for other, _ in imported(path) if other in paths} - {name} for name, path in paths.items()}
+    uses = {name: {other for other, _ in imported(path, for_types=False) if other in paths} - {name}
+            for name, path in paths.items()}  # fmt: skip
     for name, others in uses.items():  # ``from package import module`` names both: what is meant is the module
         froms = {other for other in others if any(more.startswith(other + ".") for more in others)}
         uses[name] = {other for other in others if other not in froms or _names_more(paths[name], other, paths)}
@@ -314,9 +325,9 @@ def test_kernels_import_only_numpy_numba_and_each_other():
     def foreign(name):
         return not within(name, *KERNELS_MAY_IMPORT)
 
-    # _jit.py and _dispatchers.py are the decorators, not kernels. lanes.py writes vector instructions, digits.py reads
-    # eight bytes as one number, and plt_ensemble.py reads arrays by their addresses.
-    others = ("_dispatchers.py", "_jit.py", "digits.py", "lanes.py", "plt_ensemble.py")
+    # _jit.py, _dispatchers.py and _caching.py are the decorators, not kernels. lanes.py writes vector instructions,
+    # digits.py reads eight bytes as one number, and plt_ensemble.py reads arrays by their addresses.
+    others = ("_caching.py", "_dispatchers.py", "_jit.py", "digits.py", "lanes.py", "plt_ensemble.py")
     kernels = [path for path in modules("xmlcore/_kernels") if path.name not in others]
     assert not offences(kernels, foreign)
 

@@ -18,6 +18,7 @@ from xmlcore.validation import (
     check_row,
     check_structure,
     check_threshold,
+    check_unambiguous,
     csr_parts,
     feature_names,
 )
@@ -172,6 +173,43 @@ def test_index_arrays_that_do_not_fit_together_are_refused(format, part, at, val
         check_structure(matrix)
 
 
+@pytest.mark.parametrize(
+    "harm, message",
+    [
+        (lambda m: m.rows[0].__setitem__(1, 6), "row 0 has an index that is no whole number from 0 to 5"),
+        (lambda m: m.rows[1].__setitem__(0, -1), "row 1 has an index"),
+        (lambda m: m.rows[1].__setitem__(0, 10**12), "row 1 has an index"),
+        (lambda m: m.rows[3].__setitem__(0, "a"), "row 3 has an index"),
+        (lambda m: m.data[0].pop(), "row 0 has 2 indices and 1 values"),
+        (lambda m: setattr(m, "rows", m.rows[:-1]), "3 lists of indices and 4 of values for 4 rows"),
+    ],
+)
+def test_lists_of_lists_that_do_not_fit_together_are_refused(harm, message):
+    matrix = sound("lil")
+    harm(matrix)
+    for check in (check_structure, check_features, check_labels):
+        with pytest.raises(ValueError, match=message):
+            check(matrix)
+
+
+def test_diagonals_without_their_offsets_are_refused():
+    matrix = sound("dia")
+    matrix.offsets = matrix.offsets[:-1]
+    with pytest.raises(ValueError, match="2 offsets for 3 diagonals"):
+        check_features(matrix)
+
+
+@pytest.mark.parametrize("row", [[[1, 2]], [[1], [2]], [1, [2]], [np.array([1, 2])], [()]])
+def test_lists_of_labels_in_lists_are_refused_and_not_flattened(row):
+    with pytest.raises(TypeError, match="row 1 is .*lists in a list: give one list of label ids per row"):
+        check_labels([[0], row])
+
+
+def test_rows_of_labels_of_different_shapes_are_refused():
+    with pytest.raises(ValueError, match="different shapes: give a binary matrix"):
+        check_labels([[0, 1], np.zeros((1, 2))])
+
+
 def test_parts_of_a_matrix_have_the_types_of_kernels_and_are_not_copied_without_need():
     X = check_features(DENSE)
     ptr, indices, data = csr_parts(X)
@@ -265,3 +303,64 @@ def test_an_estimator_that_is_not_fitted_is_scikit_learns_error():
     estimator.fitted = True
     check_fitted(estimator)
     check_fitted(object())  # it says nothing about being fitted
+
+
+def test_frames_of_numbers_and_bool_are_read_column_by_column():
+    frame = pd.DataFrame(
+        {
+            "count": pd.array([1, 2, 0], dtype="Int64"),
+            "seen": pd.array([True, False, True], dtype="boolean"),
+            "share": [0.5, 0.0, 1.5],
+            "new": [True, False, False],
+            "rare": pd.arrays.SparseArray([0, 0, 4]),
+            "weight": pd.array([0.25, 0.0, 1.0], dtype="Float32"),
+        }
+    )
+    expected = [[1, 1, 0.5, 1, 0, 0.25], [2, 0, 0, 0, 0, 0], [0, 1, 1.5, 0, 4, 1]]
+    assert check_features(frame).toarray().tolist() == expected
+    for columns in (["new"], ["new", "share"], ["share"], ["count"], ["seen"]):
+        places = [list(frame.columns).index(column) for column in columns]
+        np.testing.assert_array_equal(check_features(frame[columns]).toarray(), np.array(expected)[:, places])
+    labels = frame[["seen", "new"]]
+    assert check_labels(labels).toarray().tolist() == [[True, True], [False, False], [True, False]]
+
+
+def test_a_frame_with_a_missing_value_or_another_type_is_refused_by_row_and_column():
+    missing = pd.DataFrame({"a": [1.0, 2.0], "b": pd.array([True, None], dtype="boolean")})
+    with pytest.raises(ValueError, match="not finite .* nan at row 1, column 1"):
+        check_features(missing)
+    with pytest.raises(ValueError, match="Y holds nan at row 1, column 1"):
+        check_labels(missing.assign(a=[1.0, 0.0]))
+    for wrong in (pd.Categorical(["x", "y"]), ["x", "y"], pd.to_datetime(["2020-01-01"] * 2)):
+        with pytest.raises(TypeError, match="values in column 'kind': real numbers"):
+            check_features(pd.DataFrame({"a": [1, 2], "kind": wrong}))
+
+
+@pytest.mark.parametrize("make", [np.array, sp.coo_array, sp.csr_array, sp.dok_array, list])
+def test_one_dimension_is_one_row_dense_or_sparse(make):
+    assert check_features(make([0.0, 1.5, 0.0, 2.0])).toarray().tolist() == [[0, 1.5, 0, 2]]
+
+
+def test_a_damaged_sparse_row_is_refused():
+    row = sp.csr_array(np.array([0.0, 1.5, 2.0]))
+    row.indices[0] = 7
+    with pytest.raises(ValueError, match="X is damaged: it has an index outside 0 to 2"):
+        check_features(row)
+
+
+@pytest.mark.parametrize(
+    "Y",
+    [[[0, 1], [1, 0]], [[0, 1]], [(1, 0), (1, 0)], [np.array([0, 1])] * 3, [[0, 0], [1, 1]], pd.Series([[0, 1]] * 2)],
+)
+def test_lists_that_may_be_ids_or_a_matrix_are_refused(Y):
+    with pytest.raises(ValueError, match=r"two label ids or a matrix of 0 and 1: give sets.*numpy\.array"):
+        check_unambiguous(Y)
+
+
+@pytest.mark.parametrize(
+    "Y",
+    [[[0], [1]], [{0, 1}, {1}], [[0, 1], [1, 2]], [[0, 1], []], np.eye(2), sp.csr_array(np.eye(2)), [["a", "b"]], [],
+     pd.DataFrame(np.eye(2)), pd.DataFrame(np.eye(2), columns=["ab", "cd"])],
+)  # fmt: skip
+def test_lists_with_one_meaning_are_not_called_ambiguous(Y):
+    assert check_unambiguous(Y) is None

@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest
+from xmlcore.models import DenseOutput
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.robustness import AdversarialTraining
 from xmlcore.selection import (
@@ -67,6 +68,7 @@ CASES = [
     Case(FALS, {"n_epochs": 4, "n_features": 0.3}, rounds=True),
     Case(FALS, {"n_epochs": 4, "pattern": "FAMS", "scoring": "sampled", "n_scored_rows": 16}, rounds=True),
     Case(AdversarialTraining, {"model": PLT(max_leaf_labels=2), "sigma": 0.1}, saves_itself=False),
+    Case(DenseOutput, {"model": PLT(max_leaf_labels=2)}, saves_itself=False),
     Case(RandomForestSelection, {"n_estimators": 3}),
     Case(RandomForestSelection, {"n_estimators": 3, "per_label": False}),
     Case(LassoSelection, {"alpha": 0.3}),
@@ -106,6 +108,11 @@ def fitted(case):
     return _fitted(CASES.index(case))
 
 
+def dense(matrix) -> np.ndarray:
+    """Return a sparse or dense matrix as an array."""
+    return matrix.toarray() if sp.issparse(matrix) else matrix
+
+
 def results(estimator, X=None) -> dict[str, np.ndarray]:
     """Return all that the estimator gives for rows, and what it has selected, as arrays by name."""
     X = problem()[0] if X is None else X
@@ -114,10 +121,7 @@ def results(estimator, X=None) -> dict[str, np.ndarray]:
         ranking = estimator.predict_topk(X, k=3)
         found |= {"labels": ranking.labels, "scores": ranking.scores}
     if hasattr(estimator, "predict_proba"):
-        probabilities = estimator.predict_proba(X)
-        found["probabilities"] = probabilities.toarray() if sp.issparse(probabilities) else probabilities
-        predicted = estimator.predict(X)
-        found["predicted"] = predicted.toarray() if sp.issparse(predicted) else predicted
+        found["probabilities"], found["predicted"] = dense(estimator.predict_proba(X)), dense(estimator.predict(X))
     for name in ("selected_", "scores_"):
         if hasattr(estimator, name):
             found[name] = getattr(estimator, name)

@@ -18,8 +18,10 @@ from xmlcore.selection import (
 class FitsOneClassPerRow:
     """Mixed into an estimator's class: ``fit`` takes a class per row, as scikit-learn's checks have it."""
 
-    def fit(self, X, y, progress=silent):
+    def fit(self, X, y, progress=silent, **names):
         """Fit the estimator to lists that hold the number of each row's class."""
+        if names:  # it is partial_fit that calls, with labels
+            return super().fit(X, y, progress, **names)
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         y = column_or_1d(y, warn=True)
@@ -27,6 +29,13 @@ class FitsOneClassPerRow:
         classes, ids = np.unique(y, return_inverse=True)
         super().fit(X, [[i] for i in ids], progress)
         self.own_classes_ = classes
+        return self
+
+    def _more(self, X, y, classes):
+        """Learn further rows by ``partial_fit``; the first call names all classes."""
+        if classes is not None:
+            self.own_classes_ = np.unique(classes)
+        super().partial_fit(X, [[i] for i in np.searchsorted(self.own_classes_, y)])
         return self
 
     @property
@@ -51,8 +60,10 @@ class OneClassPerRow(FitsOneClassPerRow):
         return self.own_classes_[best]
 
     def predict_proba(self, X, threshold=0.0):
-        """Return the probabilities as a dense array."""
-        return super().predict_proba(X, threshold).toarray()
+        """Return the shares of the classes: probabilities of labels, divided by their sum in the row."""
+        found = super().predict_proba(X, threshold).toarray().astype(float)
+        sums = found.sum(axis=1, keepdims=True)
+        return np.divide(found, sums, out=np.full(found.shape, 1 / found.shape[1]), where=sums > 0)
 
     def score(self, X, y):
         """Return the share of rows whose class is the most probable one."""
@@ -67,6 +78,10 @@ class OneClassPLT(OneClassPerRow, PLT):
 class OneClassLdSM(OneClassPerRow, LdSM):
     """LdSM."""
 
+    def partial_fit(self, X, y, classes=None):
+        """Learn further rows."""
+        return self._more(X, y, classes)
+
 
 class OneClassOneVsRest(OneClassPerRow, OneVsRest):
     """OneVsRest."""
@@ -74,6 +89,10 @@ class OneClassOneVsRest(OneClassPerRow, OneVsRest):
 
 class OneClassDoubleSampling(OneClassPerRow, DoubleSampling):
     """DoubleSampling."""
+
+    def partial_fit(self, X, y, classes=None):
+        """Learn further rows."""
+        return self._more(X, y, classes)
 
 
 class OneClassExtendedPLT(OneClassPerRow, ExtendedPLT):

@@ -61,7 +61,7 @@ def test_fitting_a_copy_leaves_the_original_as_it_was(case):
         assert_same(results(fitted(case)), expected)
 
 
-@every_model
+@every_case
 def test_a_saved_model_is_the_same_when_it_is_loaded(case, tmp_path):
     model, expected = fitted(case), results(fitted(case))
     folder = model.save(tmp_path / "model")
@@ -105,7 +105,7 @@ def test_what_is_not_fitted_is_not_saved_and_predicts_nothing(case, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@every_model
+@every_case
 def test_a_saved_parameter_that_cannot_be_is_named(case, tmp_path):
     if not case.saves_itself:
         pytest.skip("it saves another class")
@@ -122,7 +122,7 @@ def test_a_saved_parameter_that_cannot_be_is_named(case, tmp_path):
         load_model(folder)
 
 
-@every_model
+@every_case
 def test_saving_replaces_a_saved_model_and_nothing_else(case, tmp_path):
     other = tmp_path / "notes"
     other.mkdir()
@@ -132,7 +132,7 @@ def test_saving_replaces_a_saved_model_and_nothing_else(case, tmp_path):
     assert (other / "notes.txt").read_text() == "mine"
 
 
-@every_model
+@every_case
 def test_a_damaged_array_is_a_format_error(case, tmp_path):
     folder = fitted(case).save(tmp_path / "model")
     with np.load(folder / "arrays.npz") as stored:
@@ -146,7 +146,7 @@ def test_a_damaged_array_is_a_format_error(case, tmp_path):
                 load_model(folder)
 
 
-@every_model
+@every_case
 def test_a_saved_model_without_one_of_its_arrays_is_refused(case, tmp_path):
     folder = fitted(case).save(tmp_path / "model")
     with np.load(folder / "arrays.npz") as stored:

@@ -29,7 +29,7 @@ BAD_ROWS = {
     "nan, sparse": (lambda: sp.csc_array(with_value(np.nan)), "not finite.*row 3, column 2"),
     "1-d": (lambda: np.ones(N_FEATURES), "rows"),
     "3-d": (lambda: np.ones((N_ROWS, N_FEATURES, 1)), "3 dimensions"),
-    "1-d, sparse": (lambda: sp.coo_array(np.ones(N_FEATURES)), "1 dimension"),
+    "1-d, sparse": (lambda: sp.coo_array(np.ones(N_FEATURES)), "48 rows, but the features have 1"),
     "a number": (lambda: 3.0, "dimension"),
     "words": (lambda: np.full((N_ROWS, N_FEATURES), "x"), "real numbers"),
     "objects": (lambda: problem()[0].astype(object), "real numbers"),
@@ -56,7 +56,7 @@ BAD_LABELS = {
     "ids twice": (lambda: [[0]] * (N_ROWS - 1) + [[1, 1]], "row 47.*more than once"),
     "0 and 1 in lists": (lambda: problem()[1].astype(int).tolist(), "more than once.*numpy.array"),
     "ids that are no whole numbers": (lambda: [[0]] * (N_ROWS - 1) + [[1.5]], "row 47.*whole numbers"),
-    "ids that are words": (lambda: [["a"]] * N_ROWS, "whole numbers"),
+    "words among ids": (lambda: [[0]] * (N_ROWS - 1) + [["a"]], "row 47.*whole numbers"),
     "ids beyond int32": (lambda: [[0]] * (N_ROWS - 1) + [[2**40]], "row 47.*at most"),
     "words": (lambda: np.full((N_ROWS, N_LABELS), "x"), "real numbers"),
     "a string": (lambda: "labels", "Y|labels"),
@@ -84,7 +84,7 @@ def test_bad_rows_are_refused_when_predicting(case):
     if not hasattr(estimator, "predict_proba"):
         pytest.skip("it predicts nothing")
     for name, (make, message) in BAD_ROWS.items():
-        if name == "1-d":
+        if name in ("1-d", "1-d, sparse"):
             continue  # one row
         for predict in ("predict", "predict_proba", "predict_topk"):
             if hasattr(estimator, predict):
@@ -163,6 +163,15 @@ def test_rows_without_features_labels_without_rows_and_rows_without_labels_are_t
 
 
 @every_case
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("value", [1e20, 3e38, 1e-44])
+def test_one_huge_or_tiny_value_gives_finite_results(case, value):
+    X = with_value(value)
+    for name, array in results(case.make().fit(X, problem()[1]), X).items():
+        assert array.dtype.kind != "f" or np.isfinite(array).all(), name
+
+
+@every_case
 def test_booleans_and_small_integers_are_numbers(case):
     X, Y = problem()
     expected = results(case.make().fit((X > 0).astype(float), Y))
@@ -180,3 +189,13 @@ def test_negative_values_are_taken_or_refused_by_name(case):
     else:
         for array in results(case.make().fit(X, Y), X).values():
             assert np.isfinite(array).all()
+
+
+@every_case
+def test_labels_that_may_be_ids_or_a_matrix_are_refused_in_every_size(case):
+    X = np.eye(4)
+    for size in (2, 3, 4):
+        nested = np.eye(4, dtype=int)[:, :size]
+        nested[:, 0] = 1 - nested[:, 1]
+        with pytest.raises(ValueError, match=r"numpy\.array\("):
+            case.make().fit(X, nested.tolist())

@@ -5,13 +5,13 @@ import math
 
 import numpy as np
 import pytest
-from contract.estimators import CASES, every_case, every_class, problem
+from contract.estimators import CASES, assert_same, every_case, every_class, problem, results
 from sklearn.base import clone
 
-from xmlcore import PLT
+from xmlcore import PLT, load_model
 from xmlcore.experiment import MODELS, SELECTORS
 from xmlcore.experiment.catalog import NOISE
-from xmlcore.parameters import check_parameters
+from xmlcore.parameters import check_parameters, seed_of
 from xmlcore.robustness import AdversarialTraining
 
 CLASSES = list(dict.fromkeys(case.cls for case in CASES))
@@ -32,6 +32,7 @@ def refused(parameter):
     if parameter.kind in ("int", "float", "share"):
         values += [True, np.True_, math.nan, math.inf, -math.inf, 1j, np.array([1, 2])]
         step = 1 if parameter.kind == "int" else max(1e-12, abs(parameter.minimum or 0) * 1e-6)
+        values += parameter.refused
         if parameter.minimum is not None:
             below = parameter.minimum - step
             values += [value for value in (below,) if value not in parameter.others]
@@ -195,6 +196,28 @@ def test_an_unknown_parameter_names_those_there_are_and_nothing_is_set(cls):
 
 @every_class
 def test_the_repr_has_what_is_not_default(cls):
-    parameter = next(p for p in cls.PARAMETERS if p.name == "random_state" or p.kind in ("share", "float"))
+    parameter = next(p for p in cls.PARAMETERS if p.name == "random_state" or p.kind in ("share", "float", "estimator"))
     estimator = cls().set_params(**{parameter.name: 7})
     assert f"{parameter.name}=7" in repr(estimator)
+
+
+@every_case
+def test_a_generator_is_a_seed_and_gives_another_one_each_time(case, tmp_path):
+    if "random_state" not in case.make().get_params():
+        return
+    X, Y = problem()
+    for make in (np.random.RandomState, np.random.default_rng):
+        assert len({seed_of(generator) for generator in [make(5)] * 3}) == 3
+        first = case.make(random_state=make(5)).fit(X, Y)
+        assert_same(results(first), results(case.make(random_state=seed_of(make(5))).fit(X, Y)))
+        if isinstance(first.random_state, np.random.Generator) and hasattr(first, "save"):
+            assert_same(results(load_model(first.save(tmp_path / "model"))), results(first))
+    with pytest.raises(TypeError, match="random_state"):
+        case.make(random_state="5").fit(X, Y)
+    assert 0 <= seed_of(None) < 2**31 and seed_of(7) == 7
+
+
+def test_the_error_about_a_seed_names_all_that_is_accepted():
+    message = "random_state must be a whole number or RandomState or Generator or None, not 'zero'"
+    with pytest.raises(TypeError, match=message):
+        PLT(random_state="zero").fit([[1.0]], [[0]])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from contract.estimators import assert_same, every_case, every_model, fitted, problem, results
+from contract.estimators import assert_same, dense, every_case, every_model, fitted, problem, results
 
 FORMS_OF_X = {
     "csr_matrix": sp.csr_matrix,
@@ -173,7 +173,7 @@ def test_a_threshold_keeps_the_probabilities_that_reach_it(case):
     X, _ = problem()
     everything = results(fitted(case))["probabilities"]
     for threshold in (0.1, float(np.median(everything[everything > 0])), 0.9):
-        kept = fitted(case).predict_proba(X, threshold=threshold).toarray()
+        kept = dense(fitted(case).predict_proba(X, threshold=threshold))
         expected = np.where(everything >= np.float32(threshold), everything, 0)
         np.testing.assert_allclose(kept, expected, rtol=1e-6 if not case.rounds else 1e-4)
 
@@ -187,3 +187,12 @@ def test_more_places_than_labels_are_padded(case):
     for row in ranking.labels:
         named = row[row >= 0]
         assert np.unique(named).size == named.size
+
+
+@every_case
+def test_one_row_is_given_with_one_dimension_dense_or_sparse(case):
+    estimator, row = fitted(case), problem()[0][5]
+    if hasattr(estimator, "predict"):
+        expected = results(estimator, row[None])
+        for one in (row, row.tolist(), sp.coo_array(row), sp.csr_array(row)):
+            assert_same(results(estimator, one), expected)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
-from contract.estimators import N_LABELS, assert_same, every_case, every_model, fitted, problem, results
+from contract.estimators import N_LABELS, assert_same, dense, every_case, every_model, fitted, problem, results
 from contract.one_class import (
     OneClassBRDT,
     OneClassChiSquared,
@@ -27,13 +27,15 @@ from contract.one_class import (
 )
 from sklearn.base import clone, is_classifier
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.metrics import average_precision_score, label_ranking_loss
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, load_model, metrics
-from xmlcore.models import NotFittedError
+from xmlcore.models import DenseOutput, NotFittedError
 from xmlcore.selection import (
     BRDT,
     ChiSquaredSelection,
@@ -49,19 +51,9 @@ HAS_EXPECTED_FAILURES = VERSION >= (1, 6)  # ``expected_failed_checks``, and tag
 NEEDS_CLASSES = "fits a class per row (1-d y); a multi-label model refuses it, see OneClassPerRow"
 ONE_ROW = "a 1-d X is one row: our predictions are often about one row"
 OBJECTS = "objects are refused: they may hold text"
-SUMS = "probabilities of labels are independent and do not sum to 1"
 
-ONE_CLASS = {
-    "check_classifiers_train": SUMS,
-    "check_dtype_object": OBJECTS,
-    "check_fit2d_predict1d": ONE_ROW,
-}
-COUNTS = {
-    "check_classifiers_train": "its features are counts of terms; the check has dense values",
-    "check_fit2d_1sample": "one row is one class, and the message says that two are needed",
-}
-
-ONE_FEATURE = {"check_fit2d_1feature": "a network whose output does not change with its only feature is refused"}
+ONE_CLASS = {"check_dtype_object": OBJECTS, "check_fit2d_predict1d": ONE_ROW}
+COUNTS = {"check_classifiers_train": "its features are counts of terms; the check has dense values"}
 
 TAKES_ALL = {"check_do_not_raise_errors_in_init_or_set_params": "__init__ takes the parameters of PLT as **plt_params"}
 KEEPS_FURTHER = {
@@ -86,6 +78,8 @@ AS_THEY_ARE = {
         "check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in", "check_fit2d_predict1d",
         "check_requires_y_none", "check_dataframe_column_names_consistency", "check_estimators_unfitted",
         "check_classifiers_one_label_sample_weights", "check_supervised_y_2d", "check_supervised_y_no_nan",
+        "check_transformer_data_not_an_array", "check_transformer_general", "check_transformer_preserve_dtypes",
+        "check_transformer_n_iter",
     )
 } | {
     "check_complex_data": "the message has another wording: complex128 values, real numbers are needed",
@@ -96,22 +90,28 @@ AS_THEY_ARE = {
     "check_classifiers_multilabel_output_format_predict_proba": "probabilities are sparse: L may be 100,000",
 }  # fmt: skip
 
+DENSE = {name: why for name, why in AS_THEY_ARE.items() if not name.endswith("multilabel_output_format_predict_proba")}
+DENSE["check_classifiers_multilabel_output_format_predict"] = "predictions are bool, whatever the type of Y"
+
+# Estimator -> the checks that it fails, with the reason; and how many of its checks it passes with scikit-learn 1.9.
+ONE_CLASS_EACH = [
+    (OneClassPLT(), ONE_CLASS, 52),
+    (OneClassExtendedPLT(), ONE_CLASS | TAKES_ALL, 51),
+    (OneClassOneVsRest(), ONE_CLASS, 52),
+    (OneClassLdSM(n_estimators=3, n_epochs=5), ONE_CLASS, 52),
+    (OneClassDoubleSampling(), ONE_CLASS | COUNTS, 50),
+    (OneClassFALS(n_epochs=30, n_hidden=32, learning_rate=0.01), ONE_CLASS, 58),
+    (OneClassBRDT(), ONE_CLASS | KEEPS_FURTHER, 51),
+    # selections predict nothing, so that there are 48 or 49 checks
+    (OneClassForest(n_estimators=3), ONE_CLASS | KEEPS_FURTHER, 44),
+    (OneClassLasso(), ONE_CLASS, 45),
+    (OneClassChiSquared(), ONE_CLASS, 46),
+    (OneClassMutualInformation(), ONE_CLASS, 45),
+]
 CHECKED = [
-    (OneClassPLT(), ONE_CLASS),
-    (OneClassPLT(n_estimators=2, loss="squared_hinge", C=1.0), ONE_CLASS),
-    (OneClassExtendedPLT(), ONE_CLASS | TAKES_ALL),
-    (OneClassOneVsRest(), ONE_CLASS),
-    (OneClassLdSM(n_estimators=3, n_epochs=5), ONE_CLASS),
-    (OneClassDoubleSampling(), ONE_CLASS | COUNTS),
-    (OneClassDoubleSampling(negative="zero"), ONE_CLASS | COUNTS),
-    (OneClassFALS(n_epochs=60), ONE_CLASS | ONE_FEATURE),
-    (OneClassForest(n_estimators=3), {"check_dtype_object": OBJECTS} | KEEPS_FURTHER),
-    (OneClassLasso(), {"check_dtype_object": OBJECTS}),
-    (OneClassChiSquared(), {"check_dtype_object": OBJECTS}),
-    (OneClassMutualInformation(), {"check_dtype_object": OBJECTS}),
-    (OneClassBRDT(), {"check_dtype_object": OBJECTS, "check_fit2d_predict1d": ONE_ROW} | KEEPS_FURTHER),
     (PLT(), AS_THEY_ARE),
     (OneVsRest(), AS_THEY_ARE),
+    (DenseOutput(), DENSE),
     (FALS(n_epochs=2), AS_THEY_ARE),
     (RandomForestSelection(n_estimators=3), AS_THEY_ARE | KEEPS_FURTHER),
     (LassoSelection(), AS_THEY_ARE),
@@ -121,16 +121,33 @@ CHECKED = [
 ]
 
 
-@pytest.mark.skipif(not HAS_EXPECTED_FAILURES, reason="scikit-learn 1.5 has no list of expected failures")
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("model, expected", CHECKED, ids=[f"{type(model).__name__}-{model}" for model, _ in CHECKED])
-def test_scikit_learns_checks_pass_but_for_those_listed_with_a_reason(model, expected):
-    from sklearn.utils.estimator_checks import check_estimator
+if HAS_EXPECTED_FAILURES:
+    from sklearn.utils.estimator_checks import estimator_checks_generator
 
-    found = check_estimator(model, expected_failed_checks=expected, on_fail=None, on_skip=None)
-    failed = [f"{check['check_name']}: {check['exception']!r}" for check in found if check["status"] == "failed"]
-    assert not failed
-    assert sum(check["status"] == "passed" for check in found) > (10 if AS_THEY_ARE.keys() <= expected.keys() else 35)
+    EXPECTED = {str(model): expected for model, expected, _ in ONE_CLASS_EACH}
+
+    @pytest.mark.filterwarnings("ignore")
+    @parametrize_with_checks(
+        [model for model, _, _ in ONE_CLASS_EACH], expected_failed_checks=lambda model: EXPECTED[str(model)]
+    )
+    def test_scikit_learns_check_passes_with_a_class_per_row(estimator, check):
+        check(estimator)
+
+    @pytest.mark.filterwarnings("ignore")
+    @pytest.mark.skipif(VERSION < (1, 9), reason="the numbers are those of scikit-learn 1.9")
+    @pytest.mark.parametrize("model, expected, passed", ONE_CLASS_EACH, ids=list(EXPECTED))
+    def test_at_least_so_many_of_scikit_learns_checks_pass(model, expected, passed):
+        names = [check.func.__name__ for _, check in estimator_checks_generator(model)]
+        failing = sum(name in expected for name in names) + names.count("check_array_api_input")  # which is skipped
+        assert len(names) - failing >= passed
+
+    @pytest.mark.filterwarnings("ignore")
+    @pytest.mark.parametrize("model, expected", CHECKED, ids=[type(one).__name__ for one, _ in CHECKED])
+    def test_scikit_learns_checks_pass_but_for_those_listed_with_a_reason(model, expected):
+        found = check_estimator(model, expected_failed_checks=expected, on_fail=None, on_skip=None)
+        failed = [f"{check['check_name']}: {check['exception']!r}" for check in found if check["status"] == "failed"]
+        assert not failed
+        assert sum(check["status"] == "passed" for check in found) > 10
 
 
 # Its tools on every model ---------------------------------------------------------------------------------------------
@@ -214,8 +231,8 @@ def test_a_pipeline_trains_and_predicts_as_its_steps_do(case):
     pipeline = make_pipeline(MaxAbsScaler(), case.make()).fit(X, Y)
     scaled = MaxAbsScaler().fit_transform(X)
     alone = case.make().fit(scaled, Y)
-    assert (pipeline.predict(X) != alone.predict(scaled)).nnz == 0
-    assert (pipeline.predict_proba(X) != alone.predict_proba(scaled)).nnz == 0
+    for how in ("predict", "predict_proba"):
+        np.testing.assert_array_equal(dense(getattr(pipeline, how)(X)), dense(getattr(alone, how)(scaled)))
     assert pipeline.get_params()[f"{case.cls.__name__.lower()}__{case.cls.PARAMETERS[0].name}"] is not None
 
 
@@ -267,7 +284,7 @@ def test_its_score_refuses_labels_that_do_not_fit(case):
 @every_model
 def test_a_grid_search_without_a_measure_compares_by_the_score(case):
     X, Y = problem()
-    name = next(p.name for p in case.cls.PARAMETERS if p.name != "model" and not p.optional)
+    name = next(name for name, value in case.make().get_params().items() if name != "model" and value is not None)
     value = case.make().get_params()[name]
     search = GridSearchCV(case.make(), {name: [value]}, cv=KFold(2), error_score="raise").fit(X, Y)
     folds = [case.make().fit(X[train], Y[train]).score(X[test], Y[test]) for train, test in KFold(2).split(X)]
@@ -292,3 +309,57 @@ def test_a_clone_has_the_parameters_and_not_the_fit(model):
     copied = clone(model.fit(sp.csr_array(X), Y))
     assert repr(copied) == repr(model) and not hasattr(copied, "n_features_in_")
     assert np.array_equal(copied.fit(X, Y).predict_topk(X).labels, model.predict_topk(X).labels)
+
+
+@every_case
+def test_labels_are_given_by_either_name_and_not_by_both(case):
+    X, Y = problem()
+    assert_same(results(case.make().fit(X, y=Y)), results(fitted(case)))
+    with pytest.raises(TypeError, match="both Y and y"):
+        case.make().fit(X, Y, y=Y)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        case.make().fit(X)
+    if case.predicts:
+        assert fitted(case).score(X, y=Y) == fitted(case).score(X, Y)
+        with pytest.raises(ValueError, match="requires y to be passed"):
+            fitted(case).score(X)
+
+
+@every_case
+def test_predict_returns_the_labels_that_reach_a_threshold(case):
+    if not hasattr(case.cls, "predict"):
+        return
+    X, _ = problem()
+    probabilities = results(fitted(case))["probabilities"]
+    for threshold in (0.0, 0.2, float(probabilities.max())):
+        found = fitted(case).predict(X, threshold=threshold)
+        assert sp.issparse(found) == (case.cls is not DenseOutput) and found.dtype == bool
+        np.testing.assert_array_equal(dense(found), (probabilities >= threshold) & (probabilities > 0))
+    for wrong in (-0.1, 1.1):
+        with pytest.raises(ValueError, match="threshold must be from 0 to 1"):
+            fitted(case).predict(X, threshold=wrong)
+
+
+@pytest.mark.parametrize("measure", ["f1_micro", "f1_samples", "precision_macro", "jaccard_weighted", "accuracy"])
+def test_measures_of_sets_of_labels_take_sparse_predictions(measure):
+    X, Y = problem()
+    sparse, dense_ = (
+        cross_val_score(model, X, Y, cv=2, scoring=measure, error_score="raise")
+        for model in (OneVsRest(), DenseOutput(OneVsRest()))
+    )
+    assert sparse.tolist() == dense_.tolist() and (sparse > 0).all()
+
+
+def test_measures_of_probabilities_take_dense_predictions_of_any_model():
+    X, Y = problem()
+    measures = ["average_precision", "roc_auc_ovr", "neg_log_loss", "neg_brier_score"]
+    known = [measure for measure in measures if measure != "neg_brier_score" or VERSION >= (1, 7)]
+    found = cross_validate(DenseOutput(OneVsRest()), X, Y, cv=2, scoring=known, error_score="raise")
+    for i, (train, test) in enumerate(KFold(2).split(X)):
+        probabilities = OneVsRest().fit(X[train], Y[train]).predict_proba(X[test]).toarray()
+        expected = average_precision_score(Y[test], probabilities)
+        assert found["test_average_precision"][i] == pytest.approx(expected)
+    assert label_ranking_loss(Y[test], DenseOutput(OneVsRest()).fit(X[train], Y[train]).predict_proba(X[test])) < 0.5
+    grid = {"model__C": [0.001, 10.0]}
+    search = GridSearchCV(DenseOutput(OneVsRest()), grid, cv=2, scoring="average_precision", error_score="raise")
+    assert search.fit(X, Y).best_params_ == {"model__C": 10.0}
