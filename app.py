@@ -3,12 +3,19 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared import addresses, entrance, frame, server
+from pages.shared import addresses, entrance, frame, guard, limits, server
+
+try:
+    limits.apply()
+except ValueError as error:
+    raise SystemExit(f"The dashboard does not start: {error}.") from None
 
 # The script has a folder of its own. Beside a folder named "pages", Streamlit would take each file in that folder for a
 # page until the first run of the script ends.
 app = st.App(
-    addresses.FOLDER / "main" / "script.py", lifespan=server.lifespan, middleware=[Middleware(entrance.Entrance)]
+    addresses.FOLDER / "main" / "script.py",
+    lifespan=server.lifespan,
+    middleware=[Middleware(guard.Guard), Middleware(entrance.Entrance)],
 )
 
 

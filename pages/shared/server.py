@@ -10,7 +10,9 @@ import gc
 import hashlib
 import importlib
 import json
+import logging
 import os
+import signal
 import threading
 import time
 import webbrowser
@@ -28,7 +30,9 @@ WARM_UP = "warm-up"
 LARGE = ("train", "select", "predict", "predict_opened")  # kinds of tasks of whose results few are kept in memory
 SERVER = "server"  # owner of jobs that belong to no workspace
 FIRST_VISIT = "first visit"  # owner of the job that makes the default data set before a workspace asks for it
+READER = "xmlcore-read-ahead"  # name of the threads that read in the background
 UNDO_SECONDS = 600.0  # for which what the Storage page has deleted can be brought back; then it is removed
+TIDY_EVERY = 6 * 3600  # seconds between two removals of what killed processes have left
 CALM = 1.0  # seconds from the end of a page's run until results are read in the background
 UNTIDY = 30.0  # seconds for which garbage may wait when pages are drawn all the time, such as for several sessions
 _values = []  # all functions made by shared
@@ -68,12 +72,14 @@ def shared(max_entries: int, show_spinner: bool | str = False):
 
 @contextlib.asynccontextmanager
 async def lifespan(app):
-    """Get ready for the first page when the server starts, and open the user's browser.
+    """Get ready for the first page when the server starts, say where it is, and open the user's browser.
 
     The browser is not opened when Streamlit's option ``server.headless`` is set.
     """
     threading.Thread(target=get_ready, name="xmlcore-get-ready", daemon=True).start()
-    threading.Thread(target=tidy_store, name="xmlcore-tidy-store", daemon=True).start()
+    ended = threading.Event()
+    threading.Thread(target=_keep_tidy, args=(ended,), name="xmlcore-tidy-store", daemon=True).start()
+    print(f"\n  The dashboard is at {_address()}\n", flush=True)
     if not st.get_option("server.headless"):
         # A thread, since some browsers return only when they are closed; later, when the server answers.
         opening = threading.Timer(0.5, webbrowser.open, [_address()])
@@ -81,10 +87,24 @@ async def lifespan(app):
         opening.start()
     # What is written from now on, by threads and worker processes too, is private to this user.
     os.umask(OTHERS)
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").addFilter(_says_nothing_of_reader)
     _serving.set()
     yield
+    ended.set()
     _serving.clear()
     _tidying.cancel()
+    _end_in_order()
+
+
+def _end_in_order():
+    """Have this process end as with Ctrl+C also after SIGTERM; called when the server stops.
+
+    The web server, which has caught the signal, sends it once more when it has stopped. The process would end at once,
+    without ending its workers and removing their semaphores. So the main thread does not receive it any more.
+    """
+    caught = signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, signal.SIG_IGN, None)
+    if caught and os.name == "posix" and threading.current_thread() is threading.main_thread():
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 
 
 def _address() -> str:
@@ -114,9 +134,18 @@ def get_ready() -> None:
     gc.freeze()
 
 
+def _keep_tidy(ended) -> None:
+    """Do :func:`tidy_store` now and every :data:`TIDY_EVERY` seconds, until the event ``ended`` is set."""
+    while True:
+        with contextlib.suppress(OSError):  # the disk is gone: pages say so
+            tidy_store()
+        if ended.wait(TIDY_EVERY):
+            return
+
+
 def tidy_store() -> None:
-    """Remove what killed processes have left in the store, and results if all take more than they may."""
-    store.remove_all_stale()
+    """Remove what killed processes have left, and results if all take more than they may."""
+    experiment.remove_leftovers()
     make_room()
 
 
@@ -138,12 +167,19 @@ def tidy_later() -> None:
         _tidying.start()
 
 
-def _tidy():
-    """Collect garbage now."""
-    global _tidy_by
+def _tidy(again=True):
+    """Collect garbage now, and once more when the sessions of closed tabs are over, unless pages are drawn before."""
+    global _tidying, _tidy_by
     with _tidy_lock:
         _tidy_by = None
     gc.collect()
+    with _tidy_lock:
+        if not again or _tidy_by is not None or not _serving.is_set():
+            return
+        # What belongs to tabs that have been closed becomes garbage when Streamlit no longer waits for them to return.
+        _tidying = threading.Timer(st.get_option("server.disconnectedSessionTTL") + UNTIDY, _tidy, [False])
+        _tidying.daemon = True
+        _tidying.start()
 
 
 def fragment(draw):
@@ -170,8 +206,13 @@ def read_ahead(key: str) -> None:
         return
     _read_ahead.add(name)
     reading = threading.Timer(CALM, _read, [key])
-    reading.daemon = True
+    reading.name, reading.daemon = READER, True
     reading.start()
+
+
+def _says_nothing_of_reader(record):
+    """Return whether a line of Streamlit's log is no warning that a spinner of :func:`read_ahead` is on no page."""
+    return record.threadName != READER or record.levelno > logging.WARNING
 
 
 def _read(key):

@@ -14,7 +14,7 @@ from copy import deepcopy
 
 import streamlit as st
 
-from pages.shared import tab_view, workspace_files
+from pages.shared import tab_view, user_workspaces, workspace_files
 from pages.shared.workspace_files import locked
 from pages.shared.workspace_files import path as _path
 from xmlcore import experiment, store
@@ -96,6 +96,7 @@ _EMPTY = {
     "jobs": [],  # records of tasks.start: tasks whose results have not been collected
     "sweeps": [],  # records of sweeps, oldest first: see pages.shared.sweeping
     "look": None,  # the token of the address for looking only, once it was asked for
+    "user": None,  # whose it is, if users sign in: see pages.shared.user_workspaces
 }
 OWN = ("name", "tags", "note")  # what a user gives a run: a text, a list of texts, a text; all may be missing
 _LOCAL = ("dataset", "forms", "widgets", "shown", "rows")  # what a session that only looks may change for itself
@@ -137,12 +138,17 @@ def open_workspace() -> None:
         # A workspace is never made under a token from an address: whoever planted the address could read it.
         well_formed = workspace_files.TOKEN.fullmatch(in_address) is not None
         known = well_formed and workspace_files.exists(in_address) and _looked_at(in_address) != ""
-        token = in_address if known else begin()
+        known = known and user_workspaces.admits(in_address)
+        token = user_workspaces.chosen(in_address if known else None) or begin()
         st.session_state[ADDRESS] = token
         st.session_state[WORKSPACE] = _looked_at(token) or token
         if not only_looks():
-            st.session_state[VIEW], st.session_state[SINCE] = tab_view.of(_read(token)), {"": time.time()}
+            with locked():
+                data = user_workspaces.bind(token, _read(token))
+            st.session_state[VIEW], st.session_state[SINCE] = tab_view.of(data), {"": time.time()}
             _still_used(token)
+        if token != in_address:  # what the address says counts more than the field that keeps it there
+            st.query_params[QUERY] = token
         if well_formed and not known:
             notify(NOT_FOUND)
     st.session_state[SNAPSHOT] = _current()
@@ -505,9 +511,7 @@ def _still_used(token) -> None:
 
 def begin() -> str:
     """Make an empty workspace and return its token."""
-    token = secrets.token_hex(16)
-    workspace_files.write(token, deepcopy(_EMPTY))
-    return token
+    return user_workspaces.begin(deepcopy(_EMPTY))
 
 
 def _current() -> dict:
@@ -526,7 +530,7 @@ def _current() -> dict:
             if store.trouble(0) is not None:
                 data = deepcopy(before)
             else:
-                data.update({name: deepcopy(before[name]) for name in ("forms", "widgets")})
+                data.update({name: deepcopy(before[name]) for name in ("forms", "widgets", "user")})
                 notify(NOT_FOUND)
             workspace_files.write(mine, data)
         if only_looks():

@@ -5,13 +5,15 @@ import gzip
 import html
 import json
 import re
+import sys
+import types
 
 import pandas as pd
 import plotly.graph_objects as go
 import plotly.offline
 import pytest
 
-from pages.shared import charts, figure_files
+from pages.shared import charts, figure_files, format
 from tests.pages import making
 from tests.pages.small import small_data
 from xmlcore import figures
@@ -117,8 +119,49 @@ def test_the_button_above_a_figure_saves_it_as_svg():
 def test_pdf_is_offered_only_where_it_can_be_made(ready, monkeypatch, installed, chrome, offered):
     monkeypatch.setattr(figure_files.importlib.util, "find_spec", lambda name: name if installed else None)
     monkeypatch.setattr(figure_files.shutil, "which", lambda name: f"/bin/{name}" if chrome else None)
-    assert ("Figure, PDF" in ready.run().downloads()) == offered
+    ready.run()
+    assert ("Figure, PDF" in [button.label for button in ready.at.button]) == offered
     assert {"Figure, HTML", "Data, CSV"} <= ready.downloads()
+
+
+@pytest.fixture
+def kaleido(monkeypatch):
+    """Stand in for the package kaleido, and have a Chrome; what ``made`` says becomes the PDF, or is raised."""
+    module = types.ModuleType("kaleido")
+    module.made, module.asked = b"%PDF-1.4", []
+
+    def calc_fig_sync(figure, opts, kopts):
+        module.asked.append((figure, opts, kopts))
+        if isinstance(module.made, Exception):
+            raise module.made
+        return module.made
+
+    module.calc_fig_sync = calc_fig_sync
+    monkeypatch.setitem(sys.modules, "kaleido", module)
+    monkeypatch.setattr(figure_files, "makes_pdf", lambda: True)
+    return module
+
+
+def press_pdf(ready):
+    ready.run()
+    next(b for b in ready.at.button if b.label == "Figure, PDF").click()
+    ready.run()
+
+
+def test_a_pdf_is_made_when_it_is_asked_for_and_asks_nothing_from_the_network(ready, kaleido):
+    press_pdf(ready)
+    (figure, size, options), *others = kaleido.asked
+    assert not others and figure["data"] and size["format"] == "pdf" and options["mathjax"] is False
+    assert any(label.endswith(".pdf") for label in ready.downloads()) and not ready.at.error
+
+
+def test_a_pdf_that_cannot_be_made_is_a_sentence_on_the_page(ready, kaleido):
+    kaleido.made = ValueError("The browser seemed\nto close.", "Ask elsewhere.")
+    press_pdf(ready)
+    assert not ready.at.exception and not any(label.endswith(".pdf") for label in ready.downloads())
+    (said,) = [one.value for one in ready.at.error]
+    assert said.startswith("No PDF was made")
+    assert said.endswith(format.plain("ValueError: The browser seemed to close."))
 
 
 def test_a_figure_is_opened_to_be_saved_as_an_image(ready, monkeypatch):

@@ -60,3 +60,15 @@ def test_files_of_a_stopped_job_stay_while_another_session_has_them_read(monkeyp
     given.give(mine.key, {"train": io.BytesIO(b"1 1 1")})
     tasks.collect()
     assert given._folder(mine.key).exists() == needed
+
+
+@pytest.mark.parametrize(("sessions", "seconds"), [(1, 1.0), (5, 1.0), (10, 2.0), (100, 4.0)])
+def test_progress_is_looked_up_less_often_by_each_session_when_many_have_jobs(monkeypatch, sessions, seconds):
+    running = [SimpleNamespace(id=f"{i}", active=True, owners={f"session {i}"}) for i in range(sessions)]
+    ended = [SimpleNamespace(id=f"old {i}", active=False, owners={f"earlier {i}"}) for i in range(50)]
+    asked = []
+    monkeypatch.setattr(server, "queue", lambda: SimpleNamespace(jobs=lambda: running + ended))
+    monkeypatch.setattr(jobs.st, "session_state", {workspace.WATCHED: set(), workspace.PLACES: 0})
+    monkeypatch.setattr(jobs.st, "fragment", lambda draw, run_every: asked.append(run_every) or (lambda *args: None))
+    jobs.watch(running[:1])
+    assert asked == [seconds]

@@ -54,3 +54,19 @@ def test_back_to_an_address_without_a_section_opens_the_one_that_it_had(ready):
     assert "Features of a label" in page.run().text()
     page.at.query_params[sections.FIELD] = "of another version"
     assert "Why this and not that?" in page.run().text()
+
+
+def links(page):
+    """The addresses that "Copy a link" shows."""
+    page.at.session_state["sidebar.links"] = True
+    return [code.value for code in page.run().at.sidebar.get("code")]
+
+
+def test_a_link_names_the_section_that_is_open(ready):
+    train(ready)
+    page = ready.go("explain")
+    (link,) = links(page)
+    assert link.endswith("&section=Another%20label")
+    opened(page, "Features of a label")
+    assert all(link.endswith("&section=Features%20of%20a%20label") for link in links(page))
+    assert all("section=" not in link for link in links(page.go("jobs")))

@@ -1,6 +1,8 @@
 """What all sessions of one server process share."""
 
 import asyncio
+import logging
+import signal
 import subprocess
 import sys
 import time
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.library.dashboard_server import Server
 from pages.shared import frame, server
 from xmlcore import experiment
 
@@ -96,6 +99,25 @@ def test_garbage_is_collected_once_after_the_last_of_several_runs(monkeypatch):
         assert tomllib.load(file)["runner"]["postScriptGC"] is False
 
 
+def test_garbage_of_closed_tabs_is_collected_when_streamlit_no_longer_waits_for_them(monkeypatch):
+    collected = []
+    monkeypatch.setattr(server, "CALM", 0.01)
+    monkeypatch.setattr(server, "UNTIDY", 0.05)
+    monkeypatch.setattr(server.st, "get_option", {"server.disconnectedSessionTTL": 0.1}.get)
+    monkeypatch.setattr(server.gc, "collect", lambda: collected.append(time.monotonic()))
+    server._serving.set()
+    try:
+        server.tidy_later()
+        end = time.monotonic() + 60
+        while len(collected) < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.3)
+    finally:
+        server._serving.clear()
+        server._tidying.cancel()
+    assert len(collected) == 2 and collected[1] - collected[0] >= 0.15  # and no more: nobody is there
+
+
 def test_garbage_is_collected_also_while_pages_are_drawn_all_the_time(monkeypatch):
     collected = []
     monkeypatch.setattr(server, "UNTIDY", 0.2)
@@ -143,3 +165,25 @@ def test_getting_ready_begins_the_work_and_imports_what_pages_draw_with():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.split("\n")[:2] == ["begun", "True True"], done.stderr
+
+
+def test_a_server_that_is_terminated_ends_as_with_ctrl_c_and_leaves_nothing(own_cache, tmp_path):
+    server_ = Server(tmp_path, cache=own_cache).start()
+    try:
+        end = time.monotonic() + 60
+        while not server_.processes() and time.monotonic() < end:  # its workers have semaphores
+            time.sleep(0.1)
+    finally:
+        left = server_.stop(signal.SIGTERM)
+    assert server_.process.returncode == 0 and left == [] and server_.bad_lines() == []
+
+
+def test_reading_ahead_does_not_warn_of_its_spinners_and_other_warnings_stay():
+    def record(thread, level):
+        found = logging.LogRecord("streamlit", level, "", 0, "missing ScriptRunContext", None, None)
+        found.threadName = thread
+        return found
+
+    assert not server._says_nothing_of_reader(record(server.READER, logging.WARNING))
+    assert server._says_nothing_of_reader(record(server.READER, logging.ERROR))
+    assert server._says_nothing_of_reader(record("Thread-1", logging.WARNING))

@@ -26,7 +26,8 @@ def two_runs(ready):
 
 def look_of(session):
     """Make the address for looking only, as the sidebar does, and return its token."""
-    session.press("make-look")
+    session.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
+    session.run().press("make-look")
     return stored(session)["look"]
 
 

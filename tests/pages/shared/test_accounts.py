@@ -1,0 +1,187 @@
+"""Who is signed in, which workspaces belong to whom, what one user may take, and what the operator's log says."""
+
+import io
+import json
+import stat
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+
+from pages.data import uploads
+from pages.shared import accounts, audit, jobs, limits, server, user_workspaces, workspace, workspace_files
+from xmlcore import experiment
+
+ANN = accounts.user_of({"iss": "https://id.example.org", "sub": "1", "email": "Ann@Example.org"})
+BOB = accounts.user_of({"iss": "https://id.example.org", "sub": "2", "email": "bob@example.org"})
+
+
+@pytest.fixture
+def sign_in(monkeypatch):
+    """Begin a new session of a user, or of nobody who signs in, with an address; return the workspace it opens."""
+
+    def begin(who, token=None):
+        monkeypatch.setattr(accounts, "user", lambda: who)
+        monkeypatch.setattr(st, "session_state", {})
+        monkeypatch.setattr(st, "query_params", {"workspace": token} if token else {})
+        workspace.open_workspace()
+        return workspace.address()
+
+    return begin
+
+
+def work():
+    """Do something in the present workspace."""
+    workspace.add_dataset("f1", "mine", "upload", use=True)
+
+
+def test_a_user_is_known_by_provider_and_subject_whatever_his_name_is():
+    same = accounts.user_of({"iss": "https://id.example.org", "sub": "1", "name": "Ann B"})
+    assert same.id == ANN.id and same.name == "Ann B" and same.address is None
+    other = accounts.user_of({"iss": "https://elsewhere.example", "sub": "1", "email": "ann@example.org"})
+    assert other.id != ANN.id
+    assert ANN.name == ANN.address == "ann@example.org" and "1" not in (ANN.name, ANN.id)
+    assert accounts.user_of({"email": "ann@example.org"}) is None and accounts.user_of({"sub": 3}) is None
+
+
+def test_an_address_that_the_provider_has_not_verified_counts_for_nothing(monkeypatch):
+    forged = accounts.user_of({"sub": "9", "email": "ann@example.org", "email_verified": False})
+    monkeypatch.setenv(accounts.USERS, "ann@example.org")
+    assert not accounts.may_use(forged) and accounts.may_use(ANN) and not accounts.may_use(BOB)
+
+
+@pytest.mark.parametrize(("listed", "both"), [("", True), ("@example.org", True), ("@ample.org, @org", False)])
+def test_users_are_listed_by_address_or_by_the_end_of_it(listed, both, monkeypatch):
+    monkeypatch.setenv(accounts.USERS, listed)
+    assert (accounts.may_use(ANN), accounts.may_use(BOB)) == (both, both)
+
+
+def test_a_workspace_belongs_to_the_user_who_opened_it_first(own_cache, sign_in):
+    hers = sign_in(ANN)
+    work()
+    assert sign_in(ANN, hers) == hers
+    assert sign_in(BOB, hers) not in (hers, None)
+    assert sign_in(None, hers) != hers  # the operator has switched signing in off
+    assert workspace.take_notices() == [workspace.NOT_FOUND]  # it does not say that there is such a workspace
+
+
+def test_a_workspace_from_before_signing_in_belongs_to_who_opens_it(own_cache, sign_in):
+    old = sign_in(None)
+    work()
+    assert sign_in(BOB, old) == old and sign_in(ANN, old) != old
+    assert workspace_files.read(old)["user"] == BOB.id
+
+
+def test_who_comes_without_an_address_gets_the_workspace_opened_last(own_cache, sign_in, monkeypatch):
+    first = sign_in(ANN)
+    work()
+    second = workspace.begin()
+    assert user_workspaces.tokens(ANN.id) == [second, first]
+    assert sign_in(ANN, first) == first
+    monkeypatch.setattr(accounts, "user", lambda: None)
+    made_by_entrance = workspace.begin()
+    assert sign_in(ANN, made_by_entrance) == first and st.query_params["workspace"] == first
+    assert sign_in(ANN) == first and sign_in(BOB) not in (first, second)
+
+
+def test_an_address_for_looking_only_is_open_to_other_users(own_cache, sign_in):
+    sign_in(ANN)
+    work()
+    look = workspace.look_token()
+    assert sign_in(BOB, look) == look
+    assert workspace.only_looks() and workspace.get("known")["f1"]["name"] == "mine"
+
+
+def test_a_user_may_have_so_many_jobs_at_once_in_all_workspaces_together(own_cache, sign_in, monkeypatch):
+    sign_in(ANN)
+    first = workspace.token()
+    workspace.begin()
+    active = {first: [SimpleNamespace(id="a", active=True), SimpleNamespace(id="b", active=False)]}
+    queue = SimpleNamespace(jobs=lambda owner=None: active.get(owner, []))
+    monkeypatch.setattr(server, "queue", lambda: queue)
+    assert limits.refusal() is None
+    monkeypatch.setenv(limits.JOBS, "1")
+    assert "You have 1 job already" in limits.refusal()
+    monkeypatch.setattr(accounts, "user", lambda: BOB)
+    monkeypatch.setattr(workspace, "token", lambda: "0" * 32)
+    assert limits.refusal() is None
+
+
+def test_a_job_over_the_limit_is_not_started_and_the_user_is_told(own_cache, sign_in, monkeypatch):
+    sign_in(None)
+    monkeypatch.setenv(limits.JOBS, "1")
+    queue = SimpleNamespace(jobs=lambda owner=None: [SimpleNamespace(id="a", active=True)])
+    monkeypatch.setattr(server, "queue", lambda: queue)
+    jobs.submit(experiment.task("prepare", {}, {"name": "api-docs"}), "", title="A training")
+    assert workspace.take_notices()[0].startswith("Not started: A training. You have 1 job already, and this server")
+    assert lines()[-1]["event"] == "refused" and lines()[-1]["kind"] == "prepare"
+
+
+def test_what_the_workspaces_of_a_user_keep_is_limited(own_cache, sign_in, monkeypatch):
+    sign_in(ANN)
+    experiment.keep(server.default_dataset())
+    monkeypatch.setenv(limits.DISK, "5 kB")
+    assert limits.refusal() is None
+    fingerprint = server.default_dataset().load().dataset
+    for _ in range(2):  # what two workspaces have in common counts once
+        workspace.add_dataset(fingerprint, "api-docs", "catalog", use=True)
+        workspace.begin()
+    assert "Delete something on the Storage page" in limits.refusal()
+    with pytest.raises(ValueError, match="Delete something on the Storage page"):
+        uploads.read(io.BytesIO(b"2 1 1\n0 0:1\n0 0:1\n"), None)
+    assert lines()[-1]["event"] == "refused" and lines()[-1]["kind"] == "read"
+    assert limits.kept() == server.inventory().with_key(fingerprint)[0].bytes
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (limits.JOBS, "many"),
+        (limits.DISK, "10 apples"),
+        (limits.UPLOAD, "-1"),
+        (audit.SIZE_VARIABLE, "10 MB"),
+        (audit.FILES_VARIABLE, "0"),
+    ],
+)
+def test_a_limit_that_is_none_is_said_when_the_server_starts(name, text, monkeypatch):
+    monkeypatch.setenv(name, text)
+    with pytest.raises(ValueError, match=name):
+        limits.apply()
+
+
+# --- the log ---
+
+
+def lines():
+    """Return the lines of the log."""
+    file = workspace_files.folder().parent / "log" / "audit.jsonl"
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_line_names_the_user_and_not_the_token_and_only_this_user_reads_it(own_cache):
+    audit.write("upload", "ann\n@example.org", "a" * 32, bytes=35)
+    (line,) = lines()
+    assert line["event"] == "upload" and line["user"] == "ann\n@example.org" and line["bytes"] == 35
+    assert line["time"].endswith("+00:00") and "a" * 32 not in json.dumps(line)
+    folder = workspace_files.folder().parent / "log"
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "audit.jsonl")]
+    assert modes == [0o700, 0o600]
+
+
+def test_the_log_rotates_and_keeps_so_many_files(own_cache, monkeypatch):
+    monkeypatch.setenv(audit.SIZE_VARIABLE, "500")
+    monkeypatch.setenv(audit.FILES_VARIABLE, "3")
+    for number in range(40):
+        audit.write("job", None, None, number=number)
+    files = sorted((workspace_files.folder().parent / "log").iterdir())
+    assert [file.name for file in files] == ["audit.jsonl", "audit.jsonl.1", "audit.jsonl.2"]
+    assert all(file.stat().st_size <= 500 and stat.S_IMODE(file.stat().st_mode) == 0o600 for file in files)
+    assert lines()[-1]["number"] == 39
+
+
+def test_a_disk_that_cannot_be_written_stops_nobody(own_cache, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(audit.os, "open", full)
+    audit.write("upload", None, None, bytes=35)

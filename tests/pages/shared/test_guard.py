@@ -1,0 +1,133 @@
+"""Who may speak to the server: names, websockets of other sites, and what every answer says."""
+
+import asyncio
+import socket
+
+import pytest
+import streamlit as st
+
+from pages.shared import guard
+
+
+@pytest.fixture
+def options(monkeypatch):
+    """Set options of Streamlit: a dict to fill."""
+    given = {"server.address": "localhost", "server.enableCORS": True}
+    monkeypatch.setattr(st, "get_option", lambda name: given.get(name))
+    return given
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "localhost:8501", "LOCALHOST.:80", "127.0.0.1:8501", "10.1.2.3", "[::1]:8501", socket.gethostname()],
+)
+def test_names_that_are_certainly_this_servers_are_answered(options, host):
+    assert guard.is_own(host)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "", "evil.example", "localhost.evil.example:8501", "evil.example:localhost", "user@localhost", "localhost/x",
+        "127.0.0.1.evil.example", "localhost:99999", "[::1", "localhost?x", "0x7f.1.evil", "localhost evil.example",
+    ],
+)  # fmt: skip
+def test_other_names_are_not_answered(options, host):
+    assert not guard.is_own(host)
+
+
+def test_the_operator_names_further_names_and_their_subdomains(options):
+    options["server.allowedHosts"] = ["Lab.example.org", "*.people.example.org"]
+    options["browser.serverAddress"] = "shown.example.org"
+    assert all(map(guard.is_own, ["lab.example.org:443", "a.people.example.org", "shown.example.org"]))
+    assert not any(map(guard.is_own, ["example.org", "xlab.example.org", "people.example.org", "x.lab.example.org"]))
+    options["server.allowedHosts"] = ["*"]
+    assert guard.is_own("anything.example")
+
+
+def test_a_version_of_streamlit_without_an_option_has_its_default(monkeypatch):
+    def get_option(name):
+        raise RuntimeError(f"no option {name}")
+
+    monkeypatch.setattr(st, "get_option", get_option)
+    assert guard.is_own("localhost") and not guard.is_own("evil.example")
+    assert not guard.is_from_here("http://evil.example", "localhost")
+
+
+@pytest.mark.parametrize(
+    ("origin", "right"),
+    [
+        (None, True),
+        ("http://localhost:8501", True),
+        ("http://LOCALHOST:8501", True),
+        ("http://localhost:9999", False),  # another server on this machine
+        ("http://127.0.0.1:8501", False),
+        ("http://evil.example", False),
+        ("https://localhost:8501.evil.example", False),
+        ("null", False),
+        ("", False),
+    ],
+)
+def test_only_pages_of_this_server_open_its_websocket(options, origin, right):
+    assert guard.is_from_here(origin, "localhost:8501") is right
+
+
+def test_sites_that_the_operator_trusts_open_the_websocket(options):
+    options["server.corsAllowedOrigins"] = ["https://portal.example.org"]
+    assert guard.is_from_here("https://portal.example.org", "localhost:8501")
+    assert not guard.is_from_here("https://portal.example.org.evil.example", "localhost:8501")
+    assert not guard.is_from_here("https://lab.example.org", "localhost:8501")
+    options["server.allowedHosts"] = ["lab.example.org"]  # behind a proxy that asks for localhost
+    assert guard.is_from_here("https://lab.example.org", "localhost:8501")
+    options["server.enableCORS"] = False
+    assert guard.is_from_here("http://evil.example", "localhost:8501")
+
+
+def ask(scope):
+    """Send a request through the guard to an application that takes all; return what it saw and what was sent."""
+    saw, sent = [], []
+
+    async def application(scope, receive, send):
+        saw.append(scope)
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"x-frame-options", b"DENY")]})
+            await send({"type": "http.response.body", "body": b"secret"})
+
+    async def receive():
+        return {"type": "websocket.connect"}
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(name.encode(), value.encode()) for name, value in scope.pop("headers")]
+    scope = {"path": "/", "method": "GET", "query_string": b"", **scope, "headers": headers}
+    asyncio.run(guard.Guard(application)(scope, receive, send))
+    return saw, sent
+
+
+def test_every_answer_has_the_headers_and_keeps_its_own(options):
+    _, sent = ask({"type": "http", "headers": [("host", "localhost")]})
+    headers = dict(sent[0]["headers"])
+    assert headers[b"x-frame-options"] == b"DENY"
+    assert headers[b"x-content-type-options"] == b"nosniff" and headers[b"referrer-policy"] == b"same-origin"
+    assert b"frame-ancestors 'self'" in headers[b"content-security-policy"]
+
+
+@pytest.mark.parametrize("hosts", [["evil.example"], [], ["localhost", "evil.example"]])
+def test_a_request_for_another_name_is_refused_and_says_what_to_do(options, hosts):
+    saw, sent = ask({"type": "http", "headers": [("host", host) for host in hosts]})
+    assert saw == [] and sent[0]["status"] == 421
+    assert b"--server.allowedHosts" in sent[1]["body"] and b"evil" not in sent[1]["body"]
+
+
+def test_a_websocket_of_another_site_or_name_is_refused(options):
+    for host, origin in (("localhost", "http://evil.example"), ("evil.example", "http://evil.example")):
+        saw, sent = ask({"type": "websocket", "headers": [("host", host), ("origin", origin)]})
+        assert saw == [] and sent == [{"type": "websocket.close", "code": 1008, "reason": "refused"}]
+
+
+def test_streamlit_sees_a_trusted_page_as_its_own_and_need_not_look_up_addresses(options):
+    options["server.allowedHosts"] = ["lab.example.org"]
+    headers = [("host", "localhost:8501"), ("origin", "https://lab.example.org"), ("cookie", "a=b")]
+    (scope,), _ = ask({"type": "websocket", "headers": headers})
+    assert dict(scope["headers"])[b"host"] == b"lab.example.org" and (b"cookie", b"a=b") in scope["headers"]
