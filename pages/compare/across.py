@@ -7,12 +7,10 @@ from xmlcore import experiment, figures, metrics
 
 
 def show(lines, measure: str) -> None:
-    """Compare models over the data sets on which all of them were trained; nothing with fewer than two data sets.
+    """Compare models over the data sets on which all of them were trained.
 
-    ``lines`` is what :func:`pages.compare.listed.grouped` returned, best first.
+    ``lines`` is what :func:`pages.compare.listed.grouped` returned, best first, of two data sets or more.
     """
-    if lines["fingerprint"].nunique() < 2:
-        return
     frame = experiment.best_of_models(lines, measure)
     st.header("Over several data sets")
     if frame.shape[0] < 2 or frame.shape[1] < 2:

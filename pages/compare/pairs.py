@@ -13,9 +13,8 @@ def show(keys, names, measure, file_name) -> None:
     st.header("Is the difference real?")
     titles = {key: names[key] for key in keys}
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        a = st.selectbox("First", keys, format_func=titles.get, width=300, key="compare.pair.a")
-        others = [key for key in keys if key != a]
-        b = st.selectbox("Second", others, format_func=titles.get, width=300, key="compare.pair.b")
+        a = _choose("First", "compare.pair.a", keys, titles)
+        b = _choose("Second", "compare.pair.b", [key for key in keys if key != a], titles)
     found = of_runs.difference(a, b, measure)
     if found is None:
         st.warning("One of them cannot be read any more: train it again.")
@@ -26,6 +25,12 @@ def show(keys, names, measure, file_name) -> None:
         "share of cases by exchanging the two models' predictions of random rows (permutation test)."
     )
     server.fragment(_details)(a, b, names, file_name)
+
+
+def _choose(label, field, keys, titles) -> str:
+    """Let the user choose one of the results, which the workspace remembers, and return its key."""
+    kept = workspace.keep(field, keys[0], options=keys)
+    return st.selectbox(label, keys, format_func=titles.get, width=300, **kept)
 
 
 def _details(a, b, names, file_name) -> None:

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import across, more, of_runs, one, pairs
-from pages.shared import charts, format, results, server, settings, tables, workspace
+from pages.shared import charts, format, results, sections, settings, tables, workspace
 from xmlcore import experiment, figures
 from xmlcore.experiment import side_by_side
 
@@ -40,13 +40,27 @@ def show(chosen, lines, choice) -> None:
         st.caption("Tick two or more lines of one data set to put them side by side.")
     else:
         _header(keys, names, chosen, wanted, where)
+
+    def measures():
+        """Show the measures of the chosen ones, and in which settings they differ."""
         _measures(keys, names, file_name, more.names(choice.more))
         _settings(keys, names, wanted)
-        pairs.show(keys, names, choice.measure, file_name)
-        server.fragment(_buckets)(keys, names, file_name)
-    _costs(of, choice.measure, file_name)
-    _coordinates(of, choice.measure, file_name)
-    across.show(lines, choice.measure)
+
+    several = {
+        "Side by side": measures,
+        "Is the difference real?": lambda: pairs.show(keys, names, choice.measure, file_name),
+        "Head, torso and tail": lambda: _buckets(keys, names, file_name),
+    }
+    found = several if len(keys) > 1 else {}
+    costs, varied = _known_costs(of), _varied(of)
+    if len(costs) > 1:
+        found["What precision costs"] = lambda: _costs(costs, choice.measure, file_name)
+    if varied:
+        found["Which settings matter"] = lambda: _coordinates(of, varied, choice.measure, file_name)
+    if lines["fingerprint"].nunique() > 1:
+        found["Over several data sets"] = lambda: across.show(lines, choice.measure)
+    if found:
+        sections.show("compare", found)
 
 
 def _dataset(lines) -> str | None:
@@ -116,7 +130,7 @@ def _measures(keys, names, file_name, further) -> None:
         drawn,
         f"{file_name}-side-by-side",
         "Points are measures over all test rows, lines their 95 % intervals. Two intervals may overlap although the "
-        "difference is real, because both models are measured on the same rows: the test below says more.",
+        "difference is real, because both models are measured on the same rows: *Is the difference real?* says more.",
         key="compare.side",
         of=keys,
     )
@@ -140,17 +154,20 @@ def _settings(keys, names, wanted) -> None:
     by_key = {key: line for _, line in wanted.iterrows() for key in line["keys"]}
     own = pd.DataFrame([by_key[key] for key in keys])
     columns = experiment.parameters(own, seed=False)
-    said = []
+    said, any_changed = [], False
     for key, (_, line), values in zip(keys, own.iterrows(), columns.to_dict("records")):
         present = {name: values[name] for name in values if name in line["params"]}
         text = settings.words(line["model"], present) if present else settings.changed(line["model"], line["params"])
+        any_changed = any_changed or bool(text)
         said.append(f"**{format.plain(names[key])}**: {format.plain(text or 'default settings')}.")
-    st.markdown("Settings in which they differ. " + " ".join(said) if said else "They have the same settings.")
+    st.markdown(
+        "Settings in which they differ. " + " ".join(said) if any_changed else "Each has its model’s default settings."
+    )
 
 
 def _buckets(keys, names, file_name) -> None:
     """Show how well head, torso and tail labels are predicted."""
-    st.subheader("Head, torso and tail labels")
+    st.header("Head, torso and tail labels")
     with st.container(horizontal=True, gap="medium"):
         measure = st.radio(
             "Measure of the labels",
@@ -177,11 +194,13 @@ def _buckets(keys, names, file_name) -> None:
     )
 
 
-def _costs(lines, measure, file_name) -> None:
-    """Draw what precision costs, in seconds and in memory, for all lines on the data set."""
-    known = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
-    if len(known) < 2:
-        return
+def _known_costs(lines) -> pd.DataFrame:
+    """Return the lines whose time and memory are known."""
+    return lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
+
+
+def _costs(known, measure, file_name) -> None:
+    """Draw what precision costs, in seconds and in memory, for lines on one data set."""
     st.header("What precision costs")
     frame = pd.DataFrame({"run": known["title"].to_numpy(), "model": [_style(line) for _, line in known.iterrows()]})
     frame["fit_s"] = known["fit_s"].to_numpy()
@@ -234,15 +253,18 @@ def _style(line) -> str:
     return experiment.model_style(line["model"], line["params"])
 
 
-def _coordinates(lines, measure, file_name) -> None:
-    """Draw the settings of one model against the measure, if several were tried."""
+def _varied(lines) -> dict[str, list[str]]:
+    """Return the parameters of which several values were tried, by model; of models with three lines or more."""
     varied = {}
     for model, own in lines.groupby("model", sort=False):
         names = list(experiment.parameters(own, seed=False))
         if names and len(own) >= 3:
             varied[model] = names
-    if not varied:
-        return
+    return varied
+
+
+def _coordinates(lines, varied, measure, file_name) -> None:
+    """Draw the settings of one model against the measure."""
     st.header("Which settings matter")
     model = next(iter(varied))
     if len(varied) > 1:

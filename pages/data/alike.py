@@ -46,7 +46,7 @@ def _sentences(data, summary):
         verb, them = ("occurs", "it") if new == 1 else ("occur", "them")
         lines.append(f"**{format.count(new, 'feature')}** {verb} in test rows only: no model can learn about {them}.")
     if summary["n_test_seen_in_train"] or summary["n_labels_only_in_test"]:
-        lines.append("Test rows that occur in training, and labels of test rows only, are named in the next part.")
+        lines.append("Test rows that occur in training, and labels of test rows only, are named under *Problems*.")
     return lines
 
 
@@ -75,21 +75,21 @@ def _table(what, frame, name_of, name):
                 "Difference",
                 format="%.3f",
                 width=76,
-                help="Difference of the means in standard deviations: 0.2 is small, 0.8 is large.",
+                help="Mean in test rows minus mean in training rows, in standard deviations.",
             ),
             "differs": st.column_config.TextColumn(
                 "Beyond chance",
                 width=95,
                 help="Of all that are marked, 5 % are expected to be chance (Benjamini and Hochberg 1995).",
             ),
-            "rows_train": number("Training", format="localized", width=68, help="Training rows that have it."),
-            "rows_test": number("Test", format="localized", width=50, help="Test rows that have it."),
+            "rows_train": number("Training rows", format="localized", width=90, help="Training rows that have it."),
+            "rows_test": number("Test rows", format="localized", width=70, help="Test rows that have it."),
         },
     )
     tested = int(frame["tested"].sum())
     st.caption(
-        f"Showing {len(shown):,} of {tested:,} {what}s that could be compared, largest difference first. "
-        "The CSV also has the means."
+        f"Showing {len(shown):,} of {tested:,} {what}s that could be compared, largest difference first, "
+        "in standard deviations: 0.2 is small, 0.8 is large. The CSV also has the means."
     )
     charts.csv_button(
         f"All {what}s, CSV",

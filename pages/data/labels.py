@@ -46,10 +46,7 @@ def show(data, labels, found, name) -> None:
     )
     ordered = f", {order}" if len(shown) > 1 else ""
     whole = f" “All labels, CSV” has all {len(labels):,}." if len(shown) < len(labels) else ""
-    st.caption(
-        f"Showing {len(shown):,} of {matching}{ordered}. Tick a label to see its rows.{whole} "
-        "Where there is little space, the table scrolls sideways."
-    )
+    st.caption(f"Showing {len(shown):,} of {matching}{ordered}. Tick a label to see its rows.{whole}")
     charts.csv_button(
         "All labels, CSV",
         lambda: tables.csv_safe(labels.assign(partners=partners(data, labels["label"], found))),
@@ -76,14 +73,10 @@ def _table(data, shown, found, key):
     frame = shown.assign(partners=partners(data, shown["label"], found))
     columns = ["name", "n_train", "n_test", "partners", "bucket", "irlbl", "scumble", "inverse_propensity", "rank"]
     number = st.column_config.NumberColumn
-    ticked = st.dataframe(
+    ticked = tables.show(
         frame[[*columns, "label"]],
-        hide_index=True,
-        height=tables.height(len(frame), LABELS_HEIGHT),
-        key=f"labels.table.{key}",
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config={
+        f"labels.table.{key}",
+        {
             "name": st.column_config.TextColumn("Label", width=150),
             "label": number("Id", format="%d", width=55),
             "n_train": number("Training rows", format="localized", width=95),
@@ -111,6 +104,9 @@ def _table(data, shown, found, key):
             ),
             "rank": number("Rank", format="localized", width=50, help="1 is the label with most training rows."),
         },
+        height=tables.height(len(frame), LABELS_HEIGHT),
+        on_select="rerun",
+        selection_mode="single-row",
         **tables.EMPTY_CELLS,
     )
     rows = ticked.selection.rows

@@ -149,8 +149,8 @@ def _rows(data, duplicates, name):
             "group": st.column_config.NumberColumn("Group", format="%d", width=65, help="Rows of a group are equal."),
             "part": st.column_config.TextColumn("Part", width=75),
             "row": st.column_config.NumberColumn("Row", format="%d", width=70),
-            "name": st.column_config.TextColumn("Name", width=170),
-            "labels": st.column_config.TextColumn("Labels", width=420),
+            "name": st.column_config.TextColumn("Name", width=300),
+            "labels": st.column_config.TextColumn("Labels", width=290),
         },
         **tables.EMPTY_CELLS,
     )

@@ -5,6 +5,7 @@ import streamlit as st
 
 from pages.shared import format, row_text, tables, workspace
 
+ORDER = ("row", "name", "labels", "text", "features")  # of the columns
 SHOWN_ROWS, ROWS_HEIGHT = 200, 392  # most rows in the table, and its greatest height in pixels
 
 
@@ -49,14 +50,15 @@ def show(data, fingerprint) -> None:
             frame,
             hide_index=True,
             height=tables.height(len(frame), ROWS_HEIGHT),
+            column_order=[name for name in ORDER if name in frame],  # the text last but one, as it is long
             key=key,
             on_select=lambda: _select_row(scope, key, listed),
             selection_mode="single-row",
             column_config={
                 "row": st.column_config.NumberColumn("Row", format="%d", width=60),
                 "name": st.column_config.TextColumn("Name", width=170),
-                "text": st.column_config.TextColumn("Text", width=260),
-                "labels": st.column_config.TextColumn("Labels", width=380 if len(frame.columns) == 3 else 220),
+                "text": st.column_config.TextColumn("Text", width=200),
+                "labels": st.column_config.TextColumn("Labels", width=380 if len(frame.columns) == 3 else 190),
                 "features": st.column_config.NumberColumn("Features", format="%d", width=70),
             },
         )

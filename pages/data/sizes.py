@@ -12,12 +12,10 @@ def show(described, found, fingerprint, name) -> None:
     st.header("How large is it?")
     number = st.column_config.NumberColumn
     whole = {"format": "localized", "width": 70}
-    st.dataframe(
+    tables.show(
         described.spread[["quantity", "part", "mean", "median", "min", "q05", "q25", "q75", "q95", "max"]],
-        hide_index=True,
-        height=tables.height(len(described.spread), 300),
-        key="sizes.table",
-        column_config={
+        "sizes.table",
+        {
             "quantity": st.column_config.TextColumn("Number of", width=125),
             "part": st.column_config.TextColumn("Rows", width=70),
             "mean": number("Mean", format="%.2f", width=70),
@@ -29,11 +27,11 @@ def show(described, found, fingerprint, name) -> None:
             "q95": number("95 %", **whole, help="95 % of the rows, or labels, have at most this number."),
             "max": number("Most", **whole),
         },
+        height=tables.height(len(described.spread), 300),
     )
     summary = described.summary
     once = summary["n_label_sets_once"] / max(summary["n_label_sets"], 1)
     st.caption(
-        "Where there is little space, the table scrolls sideways. "
         f"The rows have {summary['n_label_sets']:,} different sets of labels; {100 * once:.0f} % of these occur once, "
         f"the most frequent one {summary['label_set_max']:,} times. Complexity (TCS) is {summary['tcs']:.2f}: the "
         "logarithm of features × labels × label sets."

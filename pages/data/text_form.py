@@ -169,6 +169,9 @@ def _read(chosen, name, vectorizer, params):
         st.session_state[PRESSED] = False
         st.session_state[ERROR] = (FILES.ids(), uploads.explain(error))
         st.rerun()
+    except Exception:  # of a cause that nobody has thought of: the next run is not to read the files again
+        st.session_state[PRESSED] = False
+        raise
     st.session_state[PRESSED] = False
     tasks.make_dataset(task, **about)
     FILES.are_read_by(task)

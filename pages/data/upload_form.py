@@ -181,6 +181,9 @@ def _read(train, test, name, **options):
         st.session_state[workspace.UPLOAD_PRESSED] = False
         st.session_state[workspace.UPLOAD_ERROR] = (file_ids(), uploads.explain(error))
         st.rerun()
+    except Exception:  # of a cause that nobody has thought of: the next run is not to read the files again
+        st.session_state[workspace.UPLOAD_PRESSED] = False
+        raise
     st.session_state[workspace.UPLOAD_PRESSED] = False
     tasks.make_dataset(task, **about)
     FILES.are_read_by(task)

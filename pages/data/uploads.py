@@ -5,7 +5,7 @@ import threading
 
 import streamlit as st
 
-from pages.shared import actions, format, jobs, made
+from pages.shared import actions, audit, format, jobs, limits, made
 from xmlcore import datasets, experiment
 from xmlcore.datasets.visible import visible
 from xmlcore.experiment import given
@@ -47,10 +47,16 @@ def read(train, test, **options) -> tuple[str, list[str]]:
 
 
 def run(task, files: dict):
-    """Run a task that reads files now, and return its result; errors have what the user calls the files."""
+    """Run a task that reads files now, and return its result; errors have what the user calls the files.
+
+    Raises ValueError also if the user keeps as much as this server allows.
+    """
     with _lock:
         if task.exists():
             return task.load()
+        if (why := limits.full()) is not None:
+            audit.note("refused", kind=task.kind, key=task.key)
+            raise ValueError(why)
         given.give(task.key, files)
         try:
             experiment.keep(task)

@@ -1,4 +1,4 @@
-"""What is explained: the result, a second result to compare with, the row and the label."""
+"""What is explained: the result, the row and the label, and what they are compared with."""
 
 import streamlit as st
 
@@ -8,7 +8,6 @@ from xmlcore.experiment.twins import twins
 
 MOST_OTHERS = 20  # labels of highest rank with which the explained label can be compared
 LISTED = 100  # most rows found by a search that are offered
-NONE = "none"
 
 
 def choose_run(fingerprint, titles, key) -> None:
@@ -17,42 +16,31 @@ def choose_run(fingerprint, titles, key) -> None:
     results.choose(workspace.EXPLAIN_RUN, fingerprint, titles, key, "Result explained", help)
 
 
-def choose_runs_and_row(data, run, fingerprint, by_key, titles, key):
-    """Return the row that is explained, and the key of a second result (None when none is compared)."""
-    left, right = st.columns(2, vertical_alignment="bottom")
-    with left:
-        choose_run(fingerprint, titles, key)
-    second = None
-    if len(by_key) > 1:
-        with right:
-            second = _second_run(fingerprint, by_key, titles, key)
+def choose_row(data, run, key) -> int:
+    """Return which test row is explained."""
     _find_row(data, key)
-    row = selectors.choose_test_row(data, run, f"run {key}", workspace.EXPLAIN_ROW)
-    return row, second
+    return selectors.choose_test_row(data, run, f"run {key}", workspace.EXPLAIN_ROW)
 
 
-def _second_run(fingerprint, by_key, titles, key) -> str | None:
-    """Return the key of a second result: at first the twin trained with (or without) noise, else the newest result."""
+def choose_second_run(fingerprint, by_key, titles, key) -> str:
+    """Return the key of another result: at first the twin trained with (or without) noise, else the newest result."""
     others = [k for k in by_key if k != key]
     of_run = [pair for pair in twins(list(by_key.values())) if key in (pair[0]["key"], pair[1]["key"])]
     first = others[0]
     if of_run:
         first = next(r["key"] for r in of_run[0] if r["key"] != key)
-    options = [NONE, *others]
     widget = workspace.EXPLAIN_SECOND
     remembered = workspace.get("widgets").get(f"{widget} {fingerprint}")
-    st.session_state[widget] = remembered if remembered in options else first
-    picked = st.selectbox(
+    st.session_state[widget] = remembered if remembered in others else first
+    return st.selectbox(
         "Compared with the result",
-        options,
-        format_func=lambda k: "nothing" if k == NONE else titles[k],
+        others,
+        format_func=titles.get,
         key=widget,
         on_change=lambda: workspace.update(
             lambda d: d["widgets"].__setitem__(f"{widget} {fingerprint}", st.session_state[widget])
         ),
-        help="A second result, whose explanation of the same label of the same row is shown further down.",
     )
-    return None if picked == NONE else picked
 
 
 def _find_row(data, key):

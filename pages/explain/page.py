@@ -3,7 +3,7 @@
 This file says what is where. Files beside it: ``choices`` (result, row and label), ``view`` (what is explained),
 ``answer`` (sentence, table of labels and bars), ``contrast`` (this label and not another), ``what_if`` (the row
 changed by hand), ``path`` (the nodes on the way to the label), ``noise`` (the explanation under noise), ``two_models``
-(two results side by side), ``whole_model`` (features of a label, and of all labels).
+(the same label by another result), ``whole_model`` (features of a label, and of all labels).
 """
 
 import streamlit as st
@@ -42,7 +42,8 @@ def main() -> None:
     left, right = st.columns(2, gap="large")
     with left, st.container(border=True):
         results.mark(by_key[key])
-        row, second = choices.choose_runs_and_row(data, run, fingerprint, by_key, titles, key)
+        choices.choose_run(fingerprint, titles, key)
+        row = choices.choose_row(data, run, key)
         view = View(data, run, model, key, titles[key], row, format.file_name(name), results.K)
         view.label = choices.choose_label(view)
     with right:
@@ -54,12 +55,11 @@ def main() -> None:
     if view.label is not None:
         answer.text(view)
         answer.bars(view)
-        if second is not None:
-            two_models.side_by_side(view, by_key[second], titles[second])
         drawn = choices.other_state(view)
         further = {
             "Another label": lambda: contrast.contrast(view, drawn),
             **further,
+            **({"Another result": lambda: two_models.show(view, fingerprint, by_key, titles)} if len(runs) > 1 else {}),
             "Path": lambda: path.path(view),
             "Noise": lambda: noise.under_noise(view),
         }

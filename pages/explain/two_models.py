@@ -4,14 +4,27 @@ import functools
 
 import streamlit as st
 
+from pages.explain import choices
 from pages.explain.view import BARS, TOP, contributions
 from pages.shared import charts, explaining, format, jobs, results, tables
 from xmlcore import explain, figures
 
 
-def side_by_side(view, record: dict, title: str) -> None:
-    """Compare the result of the page with that of ``record``, which is called ``title``."""
-    st.header("Two results side by side")
+def show(view, fingerprint: str, by_key: dict, titles: dict) -> None:
+    """Compare the result of the page with another one of the same data set, which is chosen here.
+
+    Parameters
+    ----------
+    view : View
+        What the page explains.
+    fingerprint : str
+        The data set.
+    by_key, titles : dict
+        Records and names of its results by their keys.
+    """
+    st.header("How does another result explain it?")
+    key = choices.choose_second_run(fingerprint, by_key, titles, view.key)
+    record, title = by_key[key], titles[key]
     both = results.run_and_model(record)
     if both is None:
         jobs.watch(jobs.active("train", key=record["key"]))

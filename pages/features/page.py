@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.features import answer, choices, compare, everything, labels, reduced, seeds, select
 from pages.features.view import View
-from pages.shared import begin, results, server
+from pages.shared import begin, results, sections
 
 
 def main() -> None:
@@ -52,12 +52,17 @@ def main() -> None:
         st.caption(
             f"{selection.title} keeps the same features for all labels, so there is nothing to compare between labels."
         )
-    else:
-        server.fragment(labels.labels_and_features)(view)
-    compare.compare(view)
-    seeds.seeds(view)
-    server.fragment(reduced.show)(view, select.page_state())
-    server.fragment(everything.all_labels)(view)
+    state = select.page_state()
+    further = {
+        "Labels and features": lambda: labels.labels_and_features(view),
+        "Other methods": lambda: compare.compare(view),
+        "Other seeds": lambda: seeds.seeds(view),
+        "A model on them": lambda: reduced.show(view, state),
+        "All features": lambda: everything.all_labels(view),
+    }
+    if selection.shared:
+        del further["Labels and features"]
+    sections.show("features", further)
 
 
 main()

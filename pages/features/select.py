@@ -30,13 +30,19 @@ def begin(data, fingerprint, name) -> None:
         )
         if not nothing:
             st.caption(words.expected_cost(fingerprint, method, task.params["params"]))
+        _jobs(fingerprint)
     with right:
-        controls_and_jobs(data, fingerprint, shown=None)
+        server.fragment(_controls)(data, fingerprint, None, page_state())
 
 
 def controls_and_jobs(data, fingerprint, shown: str | None) -> None:
-    """Show the form, and running or failed selections; ``shown`` is the key of the selection shown."""
+    """Show running or failed selections, and the form; ``shown`` is the key of the selection shown."""
+    _jobs(fingerprint)  # above the form, which is higher than a window
     server.fragment(_controls)(data, fingerprint, shown, page_state())
+
+
+def _jobs(fingerprint):
+    """Show running or failed selections."""
     jobs.watch(jobs.active("select", fingerprint=fingerprint)[::-1])
     jobs.show_failures(jobs.failed("select", fingerprint=fingerprint))
 

@@ -189,7 +189,8 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
             "less certain.",
         )
     if runs:
-        st.caption(f"Measuring takes about {format.seconds(seconds(n_rows))} per result; what was measured is kept.")
+        slowest = format.seconds(seconds(n_rows))
+        st.caption(f"Measuring the slowest result takes about {slowest}. What was measured is kept.")
     return settings(n_rows)
 
 

@@ -8,7 +8,7 @@ torso and tail labels; prediction time), ``rows`` (test rows under noise), ``noi
 import streamlit as st
 
 from pages.robustness import answer, choices, details, measured, noise, rows, training
-from pages.shared import begin, format, results, run_names, server
+from pages.shared import begin, format, results, run_names, sections, server
 
 
 def main() -> None:
@@ -65,12 +65,16 @@ def main() -> None:
         sentence.markdown(f"{answer.sentence(name, measurements, settings)} {apart}")
         with left:
             server.fragment(answer.curves)(measurements, settings, files)
-        server.fragment(answer.losses)(measurements, settings, files)
     training.twins(data, fingerprint, runs, past, results.K)
+    further = {}
     if measurements is not None:
-        server.fragment(details.buckets)(measurements, settings, files, data.n_labels)
-        details.times(measurements, settings, files)
-    server.fragment(rows.rows)(data, fingerprint, runs, settings, files)
+        further = {
+            "All measures": lambda: answer.losses(measurements, settings, files),
+            "Head, torso and tail": lambda: details.buckets(measurements, settings, files, data.n_labels),
+            "Prediction time": lambda: details.times(measurements, settings, files),
+        }
+    further["Single rows"] = lambda: rows.rows(data, fingerprint, runs, settings, files)
+    sections.show("robustness", further)
 
 
 main()

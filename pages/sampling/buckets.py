@@ -19,7 +19,7 @@ def buckets(view, study, past) -> None:
     """
     st.header("Head, torso and tail labels")
     if study is None:
-        st.caption("These numbers are measured together with the candidates, above.")
+        st.caption("Press *Measure other numbers of candidates* above: these numbers are measured with it.")
         return
     others = _newest_of_each_model(past)
     frame = _frame(view, study, others)

@@ -74,12 +74,15 @@ def no_run(
     st.markdown(text)
     with st.container(horizontal=True, vertical_alignment="center"):
         for number, model in enumerate(train.split(", ")):
+            task = tasks.train_task(fingerprint, model, params=None, k=k)
+            seconds = server.estimated_seconds(task) if data.Y_train.nnz else None
+            time = "" if seconds is None else f" (about {format.seconds(seconds)})"
             actions.button(
-                f"Train {model} with its default settings",
+                f"Train {model} with its default settings{time}",
                 type="secondary" if number else "primary",
                 key=f"{page}.train" + (f".{model}" if number else ""),
-                on_click=lambda model: tasks.start(tasks.train_task(fingerprint, model, params=None, k=k)),
-                args=(model,),
+                on_click=tasks.start,
+                args=(task,),
                 disabled=bool(problem) or data.Y_train.nnz == 0 or bool(training),
             )
         addresses.link("Train", others, "tune")

@@ -7,7 +7,7 @@ import streamlit as st
 import streamlit.components.v1 as components
 from streamlit.proto.DownloadButton_pb2 import DownloadButton
 
-from pages.shared import downloads, figure_files, tables
+from pages.shared import downloads, figure_files, format, tables
 
 # Older versions of Streamlit need the bytes at once; newer ones call a function when the button is pressed.
 _DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
@@ -79,14 +79,14 @@ def show_figure(
                 help="One file of about 2 MB that works offline and saves SVG and PNG",
             )
             if figure_files.makes_pdf():
-                _download(
+                if st.button(
                     "Figure, PDF",
-                    lambda: figure_files.pdf(figure, page_title, caption, origin),
-                    f"{name}.pdf",
-                    key=f"{place}-pdf",
-                    mime="application/pdf",
-                    help="For print, made on the server",
-                )
+                    key=f"pdf-{place}",
+                    help="For print; it takes some seconds to make",
+                    type="tertiary",
+                    icon=":material/print:",
+                ):
+                    _save_pdf(lambda: figure_files.pdf(figure, page_title, caption, origin), name)
             make = frame if callable(frame) else lambda: frame
             csv_button("Data, CSV", make, name, "All the data behind the figure", key=f"{place}-csv")
             st.caption("The camera above the figure saves it as an SVG at once.")
@@ -121,6 +121,23 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 def _save(page: bytes, height: int):
     """Show a figure as its file shows it, with buttons that save images."""
     _embed(page.decode("utf-8"), height=height)
+
+
+@st.dialog("Figure as PDF")
+def _save_pdf(make, name: str):
+    """Make a PDF file by ``make()`` and show a button that downloads it, or say why there is none."""
+    try:
+        with st.spinner("Making the PDF"):
+            content = make()
+    except figure_files.NoPdfError as error:
+        st.error(
+            f"No PDF was made: the Chrome on the server failed. *Figure, SVG or PNG* works without it. "
+            f"The server’s log has more. It said: {format.plain(error)}"
+        )
+        return
+    _download(
+        f"Download {name}.pdf", lambda: content, f"{name}.pdf", mime="application/pdf", help=format.size(len(content))
+    )
 
 
 def _config(name) -> dict:

@@ -6,6 +6,7 @@ import gzip
 import html
 import importlib.util
 import json
+import logging
 import re
 import shutil
 from datetime import UTC, datetime
@@ -19,7 +20,9 @@ from pages.shared import pdf_info, settings, workspace
 
 HEIGHT = 520  # smallest height of a figure in a downloaded HTML page, in pixels
 PDF_WIDTH = 900  # pixels
+PDF_SECONDS = 60  # within which Chrome has to draw a PDF
 CHROMES = ("google-chrome", "google-chrome-stable", "chrome", "chromium", "chromium-browser")
+_LOG = logging.getLogger(__name__)
 # A downloaded figure is a page by itself. Its policy lets it load nothing from anywhere; the colours are those of
 # .streamlit/config.toml.
 _PAGE = Path(__file__).with_name("figure.html").read_text(encoding="utf-8")
@@ -130,14 +133,35 @@ def makes_pdf() -> bool:
     return importlib.util.find_spec("kaleido") is not None and any(shutil.which(name) for name in CHROMES)
 
 
+class NoPdfError(RuntimeError):
+    """A figure could not be made into a PDF file: the text says why."""
+
+
 def pdf(figure, page_title: str, caption: str, origin: dict[str, str]) -> bytes:
     """Return the figure as a PDF file, in the colours of a white page; its properties say where it comes from.
 
     The arguments are those of :func:`html_page`.
+
+    Raises
+    ------
+    NoPdfError
+        If Chrome does not start, or does not draw the figure in time.
     """
-    made = figure.to_image(format="pdf", width=PDF_WIDTH, height=figure.layout.height)
+    import kaleido
+
+    size = {"format": "pdf", "width": PDF_WIDTH, "height": height_of(figure)}
+    try:  # without MathJax, which would be fetched from the network
+        made = kaleido.calc_fig_sync(figure.to_dict(), opts=size, kopts={"mathjax": False, "timeout": PDF_SECONDS})
+    except Exception as error:  # kaleido raises what it likes: errors of its own, of its browser, of asyncio
+        _LOG.exception("kaleido made no PDF")
+        raise NoPdfError(f"{type(error).__name__}: {_first_text(error)}") from error
     facts = {"Title": page_title, "Subject": plain_caption(caption), "Creator": origin["Software"]}
     return pdf_info.with_info(made, facts | {"Keywords": in_words(origin)} | origin)
+
+
+def _first_text(error: Exception) -> str:
+    """Return the first thing that an error says, on one line; kaleido's errors have several texts."""
+    return " ".join(str(error.args[0] if error.args else "no reason was given").split())
 
 
 def plain_caption(caption: str) -> str:

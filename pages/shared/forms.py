@@ -37,8 +37,16 @@ def show(name: str, info, *, skip=()) -> None:
 
 
 def values(name: str, info, *, skip=()) -> dict:
-    """Return the values of the widgets of :func:`show`, whether they are allowed or not; "auto" for an empty field."""
-    found = {p.name: st.session_state[key(name, p)] for p in info.parameters if p.name not in skip}
+    """Return the values of the widgets of :func:`show`, whether they are allowed or not; "auto" for an empty field.
+
+    A widget of which the session knows nothing has its remembered value: a button may be pressed before a run of the
+    page that was cut short has drawn all widgets.
+    """
+    remembered = workspace.get("forms").get(name, {})
+    found = {}
+    for p in (one for one in info.parameters if one.name not in skip):
+        first = remembered.get(p.name, p.default)
+        found[p.name] = st.session_state.get(key(name, p), None if p.can_be_auto and first == AUTO else first)
     auto = {p.name for p in info.parameters if p.can_be_auto}
     return {name: AUTO if name in auto and value is None else value for name, value in found.items()}
 

@@ -2,12 +2,14 @@
 
 import streamlit as st
 
-from pages.shared import addresses, format, keeping, server, sidebar, tasks, views, workspace
+from pages.shared import accounts, addresses, format, guard, keeping, server, sidebar, tasks, views, workspace
 
 # Streamlit draws texts of figures in a grey that is too pale to read (3.7 to 1); this takes the page's own ink, but for
 # white texts on dark marks, and removes the white glow around texts of parallel coordinates. It cuts the names of what
 # is chosen in a multiselect; here they go on in the next line. The fields that are bound to the address are not shown.
-# Controls that come first on a phone are the first of two columns, which a wide page shows at the right.
+# Controls that come first on a phone are the first of two columns, which a wide page shows at the right. On a phone the
+# tabs of sections go on in the next line, so that the open one is in sight. The value of a slider has the colour of
+# text.
 STYLE = f"""<style>
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
 .js-plotly-plot .annotation-text {{
@@ -32,8 +34,10 @@ STYLE = f"""<style>
 [class*=st-key-controls-first] > * > [data-testid=stHorizontalBlock],
 [class*=st-key-controls-first] > [data-testid=stHorizontalBlock] {{ flex-direction: row-reverse; }}
 @media (max-width: 640px) {{
+  [data-testid=stTabs] [role=tablist] {{ flex-wrap: wrap; row-gap: 0; }}
   [class*=st-key-fields-] {{ display: grid; grid-template-columns: 1fr 1fr; align-items: end; }}
 }}
+[data-testid=stSliderThumbValue] {{ color: inherit; }}
 [data-testid=stHtml]:not(:empty) {{ container-type: inline-size; }}
 .sideways {{ margin: -1rem 0 0; padding-top: 0.25rem; font-size: 0.875rem; opacity: 0.75; }}
 {addresses.icons_style()}
@@ -51,15 +55,16 @@ def around(page) -> None:
 def _draw(page):
     """Do what :func:`around` says."""
     st.html(STYLE)
-    if keeping.refused():
+    if keeping.refused() or not accounts.admitted():
         return
     workspace.open_workspace()
+    guard.let_in(workspace.token())
     tasks.collect()
     views.follow()
     with st.container(key="in-address"):  # hidden: see STYLE
         workspace.keep_in_address()
         views.keep()
-    place_for_jobs = sidebar.show()
+    place_for_jobs = sidebar.show(page)
     keeping.show_trouble()
     notice()
     keeping.run(page)

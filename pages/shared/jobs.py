@@ -10,7 +10,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, downloads, format, server, settings, workspace
+from pages.shared import actions, audit, downloads, format, limits, server, settings, workspace
 from xmlcore import experiment, store
 from xmlcore.jobs import parts
 
@@ -23,6 +23,7 @@ MAIN_PHASES = {
 }
 EVERY = 1.0  # seconds between two updates of the progress of jobs, for all places of a page that show progress together
 MOST_SECONDS = 4.0  # seconds between two updates of one such place, at most
+FEW = 5  # workspaces with jobs that are kept up to date as often as that; of more, each is less often
 LISTED_INTERRUPTED = 200  # interrupted jobs that a workspace remembers at most: the last ones
 
 
@@ -79,8 +80,15 @@ def watch(jobs: list, *, compact: bool = False) -> None:
         shown |= {job.id for job in jobs} | {(job.id, compact) for job in jobs}
         places = st.session_state[workspace.PLACES] = st.session_state.get(workspace.PLACES, 0) + 1
         # Each place polls on its own, so each polls less often the more places there are, or were in the run before.
-        every = min(MOST_SECONDS, EVERY * max(places, st.session_state.get(workspace.PLACES_BEFORE, 0)))
+        places = max(places, st.session_state.get(workspace.PLACES_BEFORE, 0))
+        every = min(MOST_SECONDS, EVERY * places * crowding())
         st.fragment(_live, run_every=every)([job.id for job in jobs], compact, [])
+
+
+def crowding() -> float:
+    """Return by how much longer each session waits between two updates when many have jobs: 1.0 for few."""
+    owners = {owner for job in server.queue().jobs() if job.active for owner in job.owners}
+    return max(1.0, len(owners) / FEW)
 
 
 def is_watched(job) -> bool:
@@ -289,6 +297,10 @@ def submit(
     """
     # Streamlit may stop this run wherever its session's state is read. So that is done before the job is submitted, and
     # again after the record is in the server process, where recover() finds it.
+    if (why := limits.refusal()) is not None:
+        audit.note("refused", kind=task.kind, key=task.key)
+        workspace.notify(f"Not started: {title}. {why}")
+        return
     owner, records = workspace.token(), server.job_records()
     asked, estimate = time.time(), server.estimated(task)
     seconds = None if estimate is None else estimate.seconds
@@ -301,6 +313,7 @@ def submit(
     record |= {"about": about or {}, "again": again, "note": note, "asked": asked, "seconds": seconds}
     records[owner, job.id] = record
     remember(record)
+    audit.note("job", kind=task.kind, key=task.key, data=fingerprint or None)
 
 
 def remember(record) -> None:

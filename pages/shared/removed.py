@@ -4,7 +4,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import workspace
+from pages.shared import audit, workspace
 
 REMOVED = "data.removed"  # key of st.session_state: what was removed last, and when, in seconds since 1970
 UNDO_WITHIN = 600  # seconds
@@ -28,6 +28,7 @@ def remove(fingerprint: str) -> None:
             data["dataset"], data["wanted"] = None, None
 
     workspace.update(change)
+    audit.note("delete", kinds=["datasets"], keys=[fingerprint], listed_only=True)
     st.session_state[REMOVED] = before, time.time()
 
 

@@ -7,7 +7,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, workspace
+from pages.shared import actions, audit, format, workspace
 
 LONGEST_NAME, LONGEST_TAG, LONGEST_NOTE = 60, 30, 2000  # characters
 MOST_TAGS = 20  # of a result
@@ -134,7 +134,10 @@ def _set(records, **fields) -> None:
 def _delete(records) -> None:
     """Remove results from the workspace, and remember them for :func:`undo`."""
     shown = workspace.get("shown")
-    workspace.remove_runs([record["key"] for record in records])
+    keys = [record["key"] for record in records]
+    workspace.remove_runs(keys)
+    if not workspace.only_looks():
+        audit.note("delete", kinds=["train"] * len(keys), keys=keys, listed_only=True)
     st.session_state[workspace.DELETED] = ([] if workspace.only_looks() else records, time.time(), shown)
 
 

@@ -24,11 +24,11 @@ def show(scope: str, sections: dict) -> None:
         By its title, a function without arguments that draws the section. The first is open at first.
     """
     key = f"{scope}.section"
-    _follow(key, list(sections))
+    _follow(scope, key, list(sections))
     server.fragment(_draw)(key, sections)
 
 
-def _follow(key, titles):
+def _follow(scope, key, titles):
     """Open the section that the address names, if the address was opened or if the user has changed it.
 
     An address that names none, as that of a first visit, stands for the section that was open when the page was.
@@ -39,9 +39,23 @@ def _follow(key, titles):
     if FIELD not in st.session_state or page != key or first not in ("", *titles):  # another page was open
         page, said, first = "", "", ""
     if (page, said) != (key, asked) and (asked or first):
-        st.session_state[key] = asked or first
-        workspace.update(lambda data: data["widgets"].__setitem__(key, asked or first))
+        turn_to(scope, asked or first)
     st.session_state[_ADDRESS] = key, asked, first
+
+
+def turn_to(scope: str, title: str) -> None:
+    """Open a section when the page is drawn next; for callbacks of buttons whose result is shown there.
+
+    Parameters
+    ----------
+    scope : str
+        As :func:`show` has it.
+    title : str
+        Title of the section.
+    """
+    key = f"{scope}.section"
+    st.session_state[key] = title
+    workspace.update(lambda data: data["widgets"].__setitem__(key, title))
 
 
 def _draw(key, sections):
@@ -64,6 +78,19 @@ def _keep_in_address(key, title):
     st.session_state[_ADDRESS], st.session_state[FIELD] = (key, said, first), said
     with st.container(key="in-address-section"):  # hidden: see pages.shared.frame
         st.text_input("Section", key=FIELD, bind="query-params")
+
+
+def opened(page_name: str) -> str:
+    """Return the title of the section that is open on a page, as its address has it; empty on a page without any.
+
+    Parameters
+    ----------
+    page_name : str
+        Title of the page, such as "Train".
+    """
+    key, said, first = st.session_state.get(_ADDRESS, ("", "", ""))
+    here = FIELD in st.session_state and key.split(".")[0] == page_name.lower()
+    return (said or first) if here else ""
 
 
 def is_open(tab) -> bool:

@@ -1,19 +1,37 @@
 """The sidebar of every page: the data set in use, and the jobs that run."""
 
+import urllib.parse
+
 import streamlit as st
 
-from pages.shared import addresses, format, jobs, server, sweeping, tasks, views, workspace
+from pages.shared import (
+    accounts,
+    addresses,
+    format,
+    jobs,
+    sections,
+    server,
+    sweeping,
+    tasks,
+    user_workspaces,
+    views,
+    workspace,
+    workspace_files,
+)
 from xmlcore import store
 
+MOST_WORKSPACES = 20  # of a user that are listed
 
-def show():
-    """Show the sidebar, and return the place in it for :func:`show_jobs`."""
+
+def show(page):
+    """Show the sidebar of a page, and return the place in it for :func:`show_jobs`."""
     with st.sidebar:
         if workspace.only_looks():
             st.caption(":material/visibility: For looking only")
         _dataset()
         place = st.container()
-        _links()
+        server.fragment(_links)(page)
+        _account()
         st.toggle(
             "Compute short results automatically",
             **workspace.keep(tasks.AUTOMATIC, False, lambda value: isinstance(value, bool)),
@@ -23,23 +41,54 @@ def show():
     return place
 
 
-def _links():
-    """Show the addresses of this view: one to work with, and one for looking only."""
-    with st.popover("Copy a link", icon=":material/link:", type="tertiary"):
-        page = st.context.url.split("?")[0] if st.context.url else ""
-        said = {views.FIELD: views.text()}
-        if page.endswith("/compare"):
+def _links(page):
+    """Show the addresses of this view: one to work with, and one for looking only.
+
+    They are made when they are opened: the sidebar is not drawn again when a section or a row is chosen.
+    """
+    shown = st.popover("Copy a link", icon=":material/link:", type="tertiary", key="sidebar.links", on_change="rerun")
+    if not shown.open:
+        return
+    with shown:
+        url = st.context.url.split("?")[0] if st.context.url else ""
+        said = {views.FIELD: views.text(), sections.FIELD: sections.opened(page.title)}
+        if page.title == "Compare":
             said[addresses.RUN] = st.session_state.get(addresses.RUN, st.query_params.get(addresses.RUN))
-        view = "".join(f"&{name}={value}" for name, value in said.items() if value)
+        view = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in said.items() if value)
         st.markdown("**For looking only**: whoever opens it sees this view, and can start, change or delete nothing.")
         looking = workspace.address() if workspace.only_looks() else workspace.get("look")
         if looking is None:
             st.button("Make this link", key="make-look", on_click=workspace.look_token)
         else:
-            st.code(f"{page}?{workspace.QUERY}={looking}{view}", language=None)
+            st.code(f"{url}?{workspace.QUERY}={looking}{view}", language=None)
         if not workspace.only_looks():
             st.markdown("**To work with**: whoever opens it can do all that you can.")
-            st.code(f"{page}?{workspace.QUERY}={workspace.address()}{view}", language=None)
+            st.code(f"{url}?{workspace.QUERY}={workspace.address()}{view}", language=None)
+
+
+def _account():
+    """Show who is signed in, and his workspaces; nothing if nobody need sign in."""
+    who = accounts.user()
+    if who is None:
+        return
+    with st.popover(format.plain(who.name), icon=":material/account_circle:", type="tertiary"):
+        own = user_workspaces.tokens(who.id)
+        st.markdown("**Your workspaces**, which open in a new tab. Nobody else can work in them.")
+        st.markdown("\n".join(f"- {_workspace_link(token)}" for token in own[:MOST_WORKSPACES]))
+        if len(own) > MOST_WORKSPACES:
+            st.caption(f"The {MOST_WORKSPACES} of {len(own)} that were opened last.")
+        st.button("Make a new workspace", key="make-workspace", on_click=workspace.begin)
+        st.button("Sign out", key="sign-out", on_click=st.logout)
+
+
+def _workspace_link(token):
+    """Return a link to a workspace, in Markdown: the names of its data sets."""
+    if token == workspace.token():
+        return "this one"
+    fields = workspace_files.read(token) or {}
+    names = [str(entry.get("name")) for entry in fields.get("known", {}).values() if isinstance(entry, dict)]
+    said = format.plain(", ".join(names[:3]) + (" …" if names[3:] else "") or "empty")
+    return f"[{said}](./?{workspace.QUERY}={token})"
 
 
 def show_jobs(place) -> None:

@@ -10,7 +10,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, server, workspace
+from pages.shared import actions, audit, format, limits, server, workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.sweep_drive import Driver, let_go
 from xmlcore.jobs import default_workers
@@ -42,6 +42,11 @@ def start(task) -> None:
     """List a sweep in the workspace, and carry it out unless its result is kept or it runs already."""
     if workspace.refuse():
         return
+    if (why := limits.refusal()) is not None:
+        audit.note("refused", kind=task.kind, key=task.key)
+        workspace.notify(f"Not started: {task.title}. {why}")
+        return
+    audit.note("job", kind=task.kind, key=task.key, data=task.fingerprint)
     record = {"key": task.key, "fingerprint": task.fingerprint, "params": task.params, "asked": time.time()}
 
     def add(data):

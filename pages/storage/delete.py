@@ -6,7 +6,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import format, server, workspace, workspace_files
+from pages.shared import audit, format, server, workspace, workspace_files
 from pages.storage import owned, trials
 from xmlcore import experiment, store
 
@@ -74,6 +74,7 @@ def delete(goes: list, found) -> dict:
             experiment.sweep_unfinished.forget(one.key)
     aside = [(one.kind, store.set_aside(*one.name)) for one in gone.values()]
     server.forget()
+    audit.note("delete", kinds=[one.kind for one in gone.values()], keys=[one.key for one in gone.values()])
     n_bytes = sum(one.bytes for one in gone.values())
     timer = threading.Timer(UNDO_WITHIN + 1, store.remove_aside, [UNDO_WITHIN])
     timer.daemon = True

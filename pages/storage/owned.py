@@ -5,6 +5,8 @@ import contextlib
 import pandas as pd
 
 from pages.shared import run_names
+from pages.shared.user_workspaces import LISTS
+from pages.shared.user_workspaces import listed_keys as keys
 from xmlcore import experiment, store
 
 # Kinds of results, by the kind of their task, as the table calls them.
@@ -38,14 +40,7 @@ KIND_WORDS = {
 OF_EVERY_DATASET = ("statistics", "description", "examine", "power_law", "export")
 LEAST_SHOWN = 0.01  # MB: what is smaller is shown as this
 MOST_NAMED = 30  # models of a data set whose names say just what differs; of more, each name has all changed settings
-LISTS = ("runs", "selections", "sweeps")  # fields of a workspace with records of results
 FIELDS = ("known", *LISTS, "made")  # fields of a workspace that say what belongs to it
-
-
-def keys(fields: dict) -> set[str]:
-    """Return the keys that a workspace lists itself: of data sets, models, selections, sweeps, and results it made."""
-    listed = {record["key"] for kind in LISTS for record in fields.get(kind, ())}
-    return {*fields.get("known", ()), *listed, *(key for _, key in fields.get("made", ()))}
 
 
 def of_workspace(found: store.Inventory, fields: dict) -> list[store.Artifact]:

@@ -8,8 +8,8 @@ forecasts what more rows would give.
 
 import streamlit as st
 
-from pages.shared import begin, format, jobs, results, run_changes, run_code, sections, server, workspace
-from pages.train import answer, calibration, controls, every, labels, more_data, past, rows, tried
+from pages.shared import begin, format, jobs, results, run_changes, run_code, sections, server, sweeping, workspace
+from pages.train import answer, calibration, controls, every, labels, more_data, past, rows, tried, trying
 
 
 def main() -> None:
@@ -42,13 +42,16 @@ def main() -> None:
         # the page is not the one given here.
         key = record["key"] if record else None
         server.fragment(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
-    tried.show(fingerprint, format.file_name(name), controls.page_state())
-    if run is not None:
-        _sections(data, run, record["key"], format.file_name(name), file_name)
+    data_file, drawn_state = format.file_name(name), controls.page_state()
+    further = {} if run is None else _of_result(data, run, record["key"], data_file, file_name)
+    if sweeping.kept(fingerprint):
+        further[trying.TRIED] = lambda: tried.show(fingerprint, data_file, drawn_state)
+    if further:
+        sections.show("train", further)
 
 
-def _sections(data, run, key, data_file, file_name):
-    """Show the labels and the rows of a result one by one, and more about it."""
+def _of_result(data, run, key, data_file, file_name):
+    """Return the sections of a result: its labels and its rows one by one, and more about it."""
     row, state = workspace.chosen_row(f"run {key}"), labels.page_state(key)
 
     def more():
@@ -58,12 +61,11 @@ def _sections(data, run, key, data_file, file_name):
         server.fragment(every.show)(key, file_name)
         more_data.show(run, file_name)
 
-    further = {
+    return {
         "Label by label": lambda: labels.show(data, run, key, file_name, state),
         "Single predictions": lambda: rows.show(data, run, key, data_file, drawn_row=row),
         "More about this result": more,
     }
-    sections.show("train", further)
 
 
 def _record_to_show(fingerprint, runs):

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import actions, charts, format, presets, server, settings, sweeping, tables, tasks, workspace
-from pages.train import answer, controls
+from pages.train import answer, controls, trying
 from xmlcore import experiment, figures, store
 from xmlcore.experiment.sweeps import settings_table
 
@@ -12,14 +12,12 @@ STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done ye
 
 
 def show(fingerprint: str, file_name: str, drawn_state: tuple) -> None:
-    """Show the sweep chosen last on a data set; nothing without any.
+    """Show the sweep chosen last on a data set, which has one or more.
 
     ``drawn_state`` is what :func:`pages.train.controls.page_state` returned when the page was drawn.
     """
     records = sweeping.kept(fingerprint)
-    if not records:
-        return
-    st.header("Settings tried")
+    st.header(trying.TRIED)
     record = _choose(fingerprint, records)
     active = sweeping.state(record) in ("running", "stopping")
     st.fragment(_section, run_every=sweeping.EVERY if active else None)(record, file_name, active, drawn_state)

@@ -5,7 +5,7 @@ import re
 
 import streamlit as st
 
-from pages.shared import actions, format, forms, server, settings, sweeping, workspace
+from pages.shared import actions, format, forms, sections, server, settings, sweeping, workspace
 from xmlcore import experiment
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.parameters import AUTO
@@ -16,6 +16,7 @@ METHODS = {
     "halving": "Few rows first (successive halving)",
 }
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5", "R@5")
+TRIED = "Settings tried"  # title of the section that shows what came of it
 BUDGET, MOST_SEEDS = 20, 20
 _RANGE = re.compile(r"^\s*(\S+?)\s*(?:\bto\b|\.\.|–)\s*(\S+?)\s*$")  # "0.1 to 10"
 # Values to begin with, for parameters that a model chooses itself by default.
@@ -102,7 +103,7 @@ def _start(fingerprint, model, varied) -> None:
     n_settings, n_trials = len(task.settings), task.n_trials
     seconds = server.estimated_seconds(task)
     time = "" if seconds is None else f", about {format.seconds(max(seconds, 1.0))}"
-    state = "Tried already: the button shows the result." if task.exists() else ""
+    state = "Tried already: the button opens *Settings tried*, below." if task.exists() else ""
     st.caption(state or f"{format.count(n_settings, 'setting')}, {format.count(n_trials, 'training')}{time}.")
 
 
@@ -111,6 +112,7 @@ def _begin(fingerprint, model, varied):
     task, problem = _task(fingerprint, model, varied)
     if not problem:
         workspace.update(lambda data: data["widgets"].__setitem__(f"tried {fingerprint}", task.key))
+        sections.turn_to("train", TRIED)
         sweeping.start(task)
 
 

@@ -30,6 +30,7 @@ def show(data, model, key, files) -> None:
     ordered = numbers.sort_values(order, ascending=order in ("node", "purity"), kind="stable", na_position="last")
     shown = tree_frames.with_names(ordered.head(LISTED_NODES), data.label_name)
     table = shown.assign(
+        parent=shown["parent"].where(shown["parent"] >= 0),
         purity=100 * shown["purity"],
         labels=words.top_labels(shown),
     )
@@ -44,7 +45,7 @@ def show(data, model, key, files) -> None:
         **tables.EMPTY_CELLS,
         column_config={
             "node": st.column_config.NumberColumn("Node", format="%d", width=60),
-            "parent": st.column_config.NumberColumn("Parent", format="%d", width=60, help="−1: none, the root."),
+            "parent": st.column_config.NumberColumn("Parent", format="%d", width=60, help="Empty for the root."),
             "depth": st.column_config.NumberColumn("Depth", format="%d", width=60),
             "kind": st.column_config.TextColumn("Kind", width=60),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=70, help="Training rows."),

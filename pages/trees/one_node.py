@@ -140,14 +140,10 @@ def _labels_of_node(view, run, inner, files):
         for c, child in enumerate(tree.children[v], 1)
     }
     key = f"trees.labels.{view.key[:8]}.{view.t}.{v}.{view.label}"
-    st.dataframe(
+    tables.show(
         shown[["name", "rows", *shares, "label"]],
-        hide_index=True,
-        height=tables.height(len(shown), 330),
-        key=key,
-        on_select=lambda: _follow_label(view, run, found, key),
-        selection_mode="single-row",
-        column_config={
+        key,
+        {
             "name": st.column_config.TextColumn("Label", width=150),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=55),
             "share": st.column_config.NumberColumn(
@@ -156,6 +152,9 @@ def _labels_of_node(view, run, inner, files):
             "label": st.column_config.NumberColumn("Id", format="%d", width=60),
             **(ways if inner else {}),
         },
+        height=tables.height(len(shown), 330),
+        on_select=lambda: _follow_label(view, run, found, key),
+        selection_mode="single-row",
     )
     of = (
         f"Showing {len(shown):,} of {format.count(count, 'label')}"
@@ -164,8 +163,7 @@ def _labels_of_node(view, run, inner, files):
     )
     integrity = " Class integrity is high when each label goes to one child." if inner else ""
     st.caption(
-        f"{of} of the node's training rows, most frequent first.{integrity} Tick a label to see where its rows went. "
-        "On a narrow screen the table scrolls sideways."
+        f"{of} of the node's training rows, most frequent first.{integrity} Tick a label to see where its rows went."
     )
     charts.csv_button(
         "Labels of the node, CSV",

@@ -83,7 +83,8 @@ class Tab:
         return self.page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True)
 
     def go(self, name):
-        link = self.link(name)
+        """Open a page; return how many clicks on its link that took."""
+        clicks, link = 1, self.link(name)
         heading = self.page.get_by_role("heading", name=name, exact=True)
         self.idle()
         link.click()
@@ -92,7 +93,9 @@ class Tab:
         except playwright_error():
             link.click()
             heading.wait_for()
+            clicks += 1
         self.idle()
+        return clicks
 
     def section(self, name):
         """Open a section of the page, and wait until it is drawn."""

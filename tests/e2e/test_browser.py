@@ -344,6 +344,7 @@ def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(
     one.text("320 training and 80 test rows")
     one.page.get_by_role("button", name=re.compile("Measure PLT")).click()
     one.text(re.compile("takes P@1 of PLT from"))
+    one.section("All measures")
     rows = list(csv.DictReader(io.StringIO(one.download("All measurements, CSV")[1].decode())))
     clean = [
         float(r["value"])
@@ -360,14 +361,15 @@ def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(
 
 
 def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
-    one = tab("/train")
-    one.text("training and")
-    # While a job's end draws the page anew, Streamlit may forget for a moment what belongs to the address.
-    one.page.get_by_text("Compiling kernels").wait_for(state="detached")
-    one.idle()
-    first = one.page.evaluate("history.length")
-    one.go("Explain")
-    one.go("Trees")
+    for _ in range(3):
+        one = tab("/train")
+        one.text("training and")
+        # While a job's end draws the page anew, Streamlit may forget for a moment what belongs to the address.
+        one.page.get_by_text("Compiling kernels").wait_for(state="detached")
+        one.idle()
+        first = one.page.evaluate("history.length")
+        if one.go("Explain") + one.go("Trees") == 2:  # on a busy machine a page may take a second click
+            break
     assert one.page.evaluate("history.length") == first + 2
     token = re.search(r"workspace=[0-9a-f]{32}$", one.page.url)[0]
     for page, act in (("Explain", "go_back"), ("Train", "go_back"), ("Explain", "go_forward")):

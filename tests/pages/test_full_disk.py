@@ -2,6 +2,9 @@
 
 import errno
 import json
+import os
+import shutil
+import subprocess
 
 import pytest
 
@@ -82,3 +85,42 @@ def test_a_damaged_upload_is_said_to_be_damaged_and_stays_listed(ready):
     assert "mine is damaged" in page.text() and "left as it is" in page.text()
     assert file.read_bytes() == content
     assert fingerprint in page.at.session_state["workspace.snapshot"]["known"]
+
+
+PAGES = (
+    "data", "train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling", "jobs", "storage",
+)  # fmt: skip
+
+
+def test_a_cache_that_is_deleted_while_the_server_runs_ends_no_page_and_is_made_anew(ready, server):
+    ready.run()
+    shutil.rmtree(cache_root())
+    for page in PAGES:
+        ready.go(page)
+    ready.go("data").until(lambda s: "Labels per row" in s.metrics() and not any(job.active for job in server.jobs()))
+    assert "Nothing new can be kept" not in ready.text() and workspace_path(ready).is_file()
+    assert cache_root().stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can mount")
+def test_a_cache_on_a_disk_that_cannot_be_written_to_is_said_on_every_page_and_what_was_done_is_kept_later(ready):
+    root = cache_root()
+    ready.run()
+    kept = root.parent / "kept"
+    root.rename(kept)
+    root.mkdir(mode=0o700)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", root], capture_output=True).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        root.chmod(0o700)
+        shutil.copytree(kept, root, dirs_exist_ok=True)
+        subprocess.run(["mount", "-o", "remount,ro", root], check=True)
+        for page in PAGES:
+            assert "cannot be written to" in ready.go(page).text(), page
+        ready.at.toggle(key="preferences.automatic").set_value(False)
+        assert "stays in memory" in ready.run().text()
+        subprocess.run(["mount", "-o", "remount,rw", root], check=True)
+        assert "There is room again" in ready.run().text()
+        assert json.loads(workspace_path(ready).read_text())["widgets"]["preferences.automatic"] is False
+    finally:
+        subprocess.run(["umount", "-l", root])

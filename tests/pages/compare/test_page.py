@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.many_runs import make
+from benchmarks.library.many_runs import make
 from tests.pages.making import workspace_path
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, metrics
@@ -224,6 +224,7 @@ def test_a_copied_link_names_the_result_that_the_page_shows(ready, session, word
     import streamlit as st
 
     monkeypatch.setattr(type(st.context), "url", "http://localhost:8501/compare")
+    ready.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
     page = listed(ready, make(1, words), words)
     key = next(iter(records(page)))
     assert "run=" not in page.at.sidebar.code[0].value

@@ -47,7 +47,7 @@ def test_leaks_and_labels_of_test_rows_only_are_named_in_one_place(leaky):
     assert "as a training row, and 1 of them also its labels. A model" in wrong[0]
     assert not any("same features" in line or "**" in line and "only" in line for line in alike_said)
     assert (
-        alike_said[-1] == "Test rows that occur in training, and labels of test rows only, are named in the next part."
+        alike_said[-1] == "Test rows that occur in training, and labels of test rows only, are named under *Problems*."
     )
 
 

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pages.data import uploads
-from pages.shared import made
+from pages.data import text_form, upload_form, uploads
+from pages.shared import made, workspace
 from xmlcore import datasets, store, system
 from xmlcore.datasets import DatasetFormatError
 from xmlcore.experiment import read
@@ -33,6 +33,24 @@ def test_an_upload_is_saved_without_names_of_its_files():
     kept = (saved.name, saved.notes, store.info("datasets", one), task.load(), store.info("readings", task.key))
     assert "secret" not in repr(kept)
     assert not [*(system.cache_root() / "given").iterdir()], "the files are removed when they have been read"
+
+
+@pytest.mark.parametrize("form", [upload_form, text_form], ids=lambda form: form.__name__)
+def test_a_file_that_fails_for_an_unknown_cause_is_not_read_again_at_each_run_of_the_page(form, monkeypatch):
+    def fail(*args, **options):
+        raise IndexError("a cause that nobody has thought of")
+
+    pressed = workspace.UPLOAD_PRESSED if form is upload_form else text_form.PRESSED
+    state = {pressed: True}
+    monkeypatch.setattr(form.st, "session_state", state)
+    monkeypatch.setattr(form.jobs, "failed", lambda kind: [])
+    monkeypatch.setattr(uploads, "reading", fail)
+    monkeypatch.setattr(form.given, "described", fail)
+    train = file("x.csv", b"a,b\n")
+    train.size = 4
+    with pytest.raises(IndexError):
+        form._read(train, None, "") if form is upload_form else form._read({"train": train}, "", {}, {})
+    assert state[pressed] is False
 
 
 def test_two_sessions_may_upload_the_same_file_at_once():

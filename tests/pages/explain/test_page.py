@@ -221,22 +221,27 @@ def test_noise_changes_contributions_and_none_does_not(page):
 
 
 def test_two_models_explain_the_same_label_side_by_side(ready):
-    train(ready, "LdSM", n_estimators=2)
-    train(ready, noise_sigma=0.1)
+    ldsm, twin = train(ready, "LdSM", n_estimators=2), train(ready, noise_sigma=0.1)
     train(ready)
     page = ready.go("explain")
-    assert page.at.selectbox(key="explain.second").value == train(ready, noise_sigma=0.1)  # its twin comes first
+    assert page.at.selectbox(key="explain.second").value == twin  # it comes first
     assert "Rank of the label" in page.metrics()
     ends = [figure(page, title)["layout"]["xaxis"]["range"] for title in ("PLT", "PLT trained with noise")]
     assert ends[0] == ends[1]
-    page.at.selectbox(key="explain.second").set_value("none")
-    assert "Rank of the label" not in page.run().metrics()
-    page.at.selectbox(key="explain.run").set_value(train(ready, "LdSM", n_estimators=2))
+    page.at.selectbox(key="explain.second").set_value(ldsm)
+    page.run()
+    assert figure(page, "LdSM") and figure(page, "PLT trained with noise") is None
+    page.at.selectbox(key="explain.run").set_value(ldsm)
     page.run()
     assert "**LdSM** ranks" in page.text()
     assert {"leaf", "share", "change"} <= set(page.frame("depth", "node", "share").columns)
     assert figure(page, "Ways to topic")
     assert "of a row without features to P =" in page.text()
+
+
+def test_a_single_result_is_not_compared_with_another(page):
+    assert "How does another result explain it?" not in page.text()
+    assert not [box for box in page.at.selectbox if box.key == "explain.second"]
 
 
 def test_features_of_a_label_are_searched_for(page):

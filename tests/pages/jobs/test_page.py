@@ -227,8 +227,8 @@ def test_jobs_of_an_earlier_server_are_listed(ready, server, session, monkeypatc
 
 def test_an_address_for_looking_only_can_stop_and_move_nothing(ready, server, held, session):
     start(ready, server, 4)
-    ready.at.button(key="make-look").click()
-    ready.run()
+    ready.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
+    ready.run().press("make-look")
     looking = json.loads(workspace_path(ready).read_text())["look"]
     page = session(looking).go("jobs")
     assert all(button.disabled for button in page.at.button if button.key.startswith(("jobs.stop", "jobs.first")))

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests import many_runs
+from benchmarks.library import many_runs
 from tests.pages.making import train, use, word_data, workspace_path
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store

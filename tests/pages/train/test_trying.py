@@ -82,6 +82,12 @@ def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page
     page.until(lambda s: len(s.at.session_state["workspace.snapshot"]["runs"]) == 2)  # listed like other results
 
 
+def test_pressing_the_button_opens_the_section_that_shows_what_was_tried(page):
+    assert page.at.session_state["train.section"] == "Label by label"
+    start(page).until(lambda s: "is the best of 2 settings" in s.text())
+    assert page.at.session_state["train.section"] == "Settings tried"
+
+
 def test_what_cannot_be_tried_is_said_and_nothing_starts(page, server):
     before = len(server.jobs())
     start(page, "1, -3")
