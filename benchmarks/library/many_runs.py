@@ -1,13 +1,17 @@
-"""Many kept runs at once: small artifacts written straight into the store, without training."""
+"""Many kept runs at once: small artifacts written straight into the store, without training.
+
+``python -m benchmarks.library.many_runs TOKEN COUNT`` lists them in a workspace, on the data set that it uses.
+"""
 
 import json
 import pickle
+import sys
 import zlib
 
 import numpy as np
 import pandas as pd
 
-from xmlcore import Ranking, experiment, metrics, store
+from xmlcore import Ranking, datasets, experiment, metrics, store
 from xmlcore.experiment.train import Run, Train, as_plain, full_params
 
 MODELS = ("PLT", "LdSM", "OneVsRest", "DoubleSampling")
@@ -23,7 +27,7 @@ def make(count: int, data, seeds: int = 3, first: int = 0, summary: bool = True)
     rng = np.random.default_rng(first)
     folder = store.cache_root() / "artifacts" / "runs"
     folder.mkdir(parents=True, exist_ok=True)
-    rankings = [_ranking(rng, data) for _ in range(min(count, 12))]
+    rankings = [_ranking(rng, data) for _ in range(min(count, 211))]  # not a multiple of seeds or models
     listed = []
     for number in range(first, first + count):
         group, seed = divmod(number, seeds)
@@ -51,7 +55,7 @@ def make(count: int, data, seeds: int = 3, first: int = 0, summary: bool = True)
 def _ranking(rng, data):
     """A ranking whose first label is right for half of the rows or more, and its measures; the rest is random."""
     n, L = data.n_test, data.n_labels
-    labels = rng.permuted(np.tile(np.arange(L), (n, 1)), axis=1)[:, :5].astype(np.int32)
+    labels = ((rng.integers(L, size=(n, 1)) + rng.permutation(L)[:5]) % L).astype(np.int32)  # five different ones
     for row in np.flatnonzero(rng.random(n) < rng.uniform(0.5, 0.9)):
         true = data.Y_test.indices[data.Y_test.indptr[row] : data.Y_test.indptr[row + 1]]
         if true.size:
@@ -79,3 +83,16 @@ def _run(rng, data, model, params, ranking, measures) -> Run:
         ranking=ranking,
         created="2026-01-01T00:00:00+00:00",
     )
+
+
+def main(token, count) -> None:
+    """Keep runs on the data set that a workspace uses, and list them there."""
+    from pages.shared import workspace_files
+
+    stored = workspace_files.read(token)
+    stored["runs"] += make(int(count), datasets.load_saved(stored["dataset"]))
+    workspace_files.write(token, stored)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,257 @@
+"""Many sessions on one dashboard at once: python -m benchmarks.load --sessions 20 --minutes 5
+
+Visitors speak the websocket protocol, as browsers do, each in a workspace of its own: they upload data with names of
+their own, train, change pages, open sections, press buttons, stop jobs and reload. Meanwhile another process asks for
+the health of the server twenty times a second. The table has how long answers took, what failed, whether a visitor has
+received a name from another one's data, how the memory of the server went, and what was left over when all had gone.
+"""
+
+import argparse
+import asyncio
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks.library import crowd, dashboard_server, files, load, machine, processes, tables
+
+RESULT = files.RESULTS / "load.json"
+ARRIVAL = 0.5  # seconds between two arrivals
+KEPT = 5  # seconds for which Streamlit keeps the session of a tab that was closed; its default are 120
+EVERY = 100  # changes of the page between two notes of the memory
+GOALS = {"health_p99": 0.5, "switch_p95": 2.0, "memory": 0.10}  # seconds, seconds, share
+
+
+def percentile(values, share):
+    """Return the smallest value that at most a share ``1 - share`` of the values exceeds; None without values."""
+    values = sorted(values)
+    return values[max(0, -int(-len(values) * share // 1) - 1)] if values else None
+
+
+async def watch_memory(server, seen, notes):
+    """Note the memory of the server after each hundred changes of the page."""
+    while True:
+        done = len(seen.switches) // EVERY * EVERY
+        if done and (not notes or notes[-1][0] < done):
+            notes.append((done, load.memory(server.process.pid)[0]))
+        await asyncio.sleep(0.2)
+
+
+async def crowded(server, options, seen):
+    """Have all visitors arrive, upload and train; then let them work for some minutes. Return notes of the memory."""
+    visitors = [crowd.Visitor(i, "localhost", server.port, seen, options.seed) for i in range(options.sessions)]
+
+    async def begin(visitor):
+        await asyncio.sleep(ARRIVAL * visitor.number)
+        await visitor.guarded(visitor.arrive())
+        if visitor.tab is not None and visitor.tab.closed is None:
+            await visitor.guarded(visitor.upload())
+            await visitor.guarded(visitor.train(wait=True))
+            visitor.note_exceptions()
+
+    start = time.monotonic()
+    await asyncio.gather(*map(begin, visitors))
+    processes.say(f"{len(visitors)} visitors have arrived and trained, after {time.monotonic() - start:.0f} s")
+    arrival = {"loads": list(seen.loads), "trained": seen.trained}
+    seen.loads.clear()
+    health, lag, notes = dashboard_server.Health(server.port), crowd.Lag(), []
+    watchers = [asyncio.create_task(lag.run()), asyncio.create_task(watch_memory(server, seen, notes))]
+    end = time.monotonic() + 60 * options.minutes
+    await asyncio.gather(*(visitor.work(end, options.pause) for visitor in visitors))
+    for watcher in watchers:
+        watcher.cancel()
+    answers = await asyncio.to_thread(health.stop)
+    for visitor in visitors:
+        await visitor.tab.close()
+    return {"arrival": arrival, "health": answers, "lag": lag.times, "memory": notes}
+
+
+async def last_visit(server):
+    """Open a tab and close it: Streamlit drops sessions of tabs that were closed before when another one is closed."""
+    await asyncio.sleep(2 * KEPT)
+    visitor = crowd.Visitor(998, "localhost", server.port, crowd.Seen(), 0)
+    await visitor.arrive()
+    await visitor.tab.close()
+
+
+def settled(server, before, seconds):
+    """Wait until the server has no more than before, or some seconds; return what it has."""
+    asyncio.run(last_visit(server))
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        now = server.usage()
+        if all(now[name] <= before[name] for name in ("threads", "files", "processes")):
+            break
+        time.sleep(0.5)
+    return now
+
+
+def measure(options):
+    """Start a dashboard, let the visitors work, and return what was measured."""
+    seen = crowd.Seen()
+    with dashboard_server.folder() as folder:
+        server = dashboard_server.Server(Path(folder), ["--server.disconnectedSessionTTL", str(KEPT)]).start()
+        try:
+            asyncio.run(first_visit(server))
+            before, clock, open_before = server.usage(), machine.Clock(), server.open_files()
+            found = asyncio.run(crowded(server, options, seen))
+            after, open_after = settled(server, before, options.patience), server.open_files()
+            log = server.bad_lines()
+        finally:
+            left = server.stop()
+        others = clock.share_of_others()  # now that the time of the server's processes is known
+        ended = server.bad_lines()[len(log) :]
+        unfinished = server.unfinished()
+        if options.log is not None:
+            options.log.write_text(server.said())
+    health = [one for one in found["health"] if one is not None]
+    record = {
+        "sessions": options.sessions, "minutes": options.minutes, "pause": options.pause, "seed": options.seed,
+        "others_cpu": others,
+        "health": {"asked": len(found["health"]), "unanswered": len(found["health"]) - len(health)}
+        | {f"p{round(100 * share)}": percentile(health, share) for share in (0.5, 0.99, 1)},
+        "driver_lag_p99": percentile(found["lag"], 0.99),
+        "arrival_loads": found["arrival"]["loads"],
+        "memory": found["memory"],
+        "before": before, "after": after, "opened": {
+            name: n - open_before.get(name, 0) for name, n in open_after.items() if n > open_before.get(name, 0)
+        },
+        "log": log, "log_at_end": ended, "left_processes": len(left), "unfinished_files": unfinished,
+    }  # fmt: skip
+    return record | asdict(seen)
+
+
+async def first_visit(server):
+    """Open the dashboard once, and wait until its kernels are compiled and its first data set is ready."""
+    visitor = crowd.Visitor(999, "localhost", server.port, crowd.Seen(), 0)
+    await visitor.arrive()
+    await visitor.tab.until(lambda: visitor.tab.says("Labels per row"), "the first data set", 300)
+    end = time.monotonic() + 300
+    while visitor.tab.says("Compiling kernels") and time.monotonic() < end:
+        await asyncio.sleep(0.5)
+    await visitor.upload()
+    await visitor.train(wait=True)
+    for page in crowd.PAGES:
+        await visitor.go(page)
+    await visitor.tab.close()
+    await asyncio.sleep(2 * KEPT)
+
+
+def memory_growth(run):
+    """Return the share by which memory has grown from 100 changes of the page to the last note; None without both."""
+    notes = run["memory"]
+    return notes[-1][1] / notes[0][1] - 1 if len(notes) > 1 else None
+
+
+def findings(run):
+    """Return what is not as it should be, in sentences."""
+    found, health = [], run["health"]
+    if health["unanswered"]:
+        found.append(f"The health address did not answer {health['unanswered']} times.")
+    if health["p99"] is not None and health["p99"] >= GOALS["health_p99"]:
+        found.append(f"One in a hundred answers about health took {health['p99']:.2f} s or longer.")
+    switch = percentile(run["switches"], 0.95)
+    if switch is not None and switch >= GOALS["switch_p95"]:
+        found.append(f"One in twenty changes of the page took {switch:.2f} s or longer.")
+    growth = memory_growth(run)
+    if growth is not None and growth > GOALS["memory"]:
+        found.append(f"The memory of the server grew by {100 * growth:.0f} %.")
+    found += [f"Visitor {who} received names of {others}." for who, others in run["strangers"][:5]]
+    found += [f"A page: {text}" for text in run["problems"][:10]]
+    found += [f"The log: {text}" for text in (run["log"] + run["log_at_end"])[:10]]
+    for name in ("threads", "files", "processes"):
+        if run["after"][name] > run["before"][name]:
+            found.append(f"{name.capitalize()} left: {run['before'][name]} before, {run['after'][name]} after.")
+    if run["left_processes"]:
+        found.append(f"{run['left_processes']} processes outlived the server.")
+    found += [f"A file was not finished: {name}" for name in run["unfinished_files"][:5]]
+    return found
+
+
+def rows(run):
+    """Return the lines of the table: what, how it should be, how it was."""
+    health, switches, growth = run["health"], run["switches"], memory_growth(run)
+    said = [f"after {n:,}: {size / 2**20:.0f} MiB" for n, size in run["memory"]]
+    said = [said[0], said[-1]] if len(said) > 1 else said
+
+    def time_of(values):
+        if not values:
+            return "–"
+        parts = (f"p50 {percentile(values, 0.5):.2f}, p95 {percentile(values, 0.95):.2f}", f"most {max(values):.2f} s")
+        return ", ".join((f"{len(values):,}", *parts))
+
+    answers = "–" if health["p50"] is None else ", ".join(
+        f"{name} {health[key]:.3f}" for name, key in (("p50", "p50"), ("p99", "p99"), ("most", "p100"))
+    ) + " s"  # fmt: skip
+    used = [f"{run[when][name]}" for name in ("threads", "files", "processes") for when in ("before", "after")]
+    return [
+        ["answers about health", f"p99 below {GOALS['health_p99']:g} s", f"{health['asked']:,}: {answers}"],
+        ["changes of the page", f"p95 below {GOALS['switch_p95']:g} s", time_of(switches)],
+        ["other interactions", "", time_of(run["presses"])],
+        ["tabs opened", "", time_of(run["loads"])],
+        ["uploads, trainings", "", f"{run['uploaded']}, {run['trained']}"],
+        ["messages to the visitors", "", f"{run['messages']:,}, {run['received'] / 1e6:,.0f} MB"],
+        ["names of another visitor's data", "none", str(len(run["strangers"]))],
+        ["failures on pages", "none", str(len(run["problems"]))],
+        ["errors and warnings in the log", "none", str(len(run["log"]) + len(run["log_at_end"]))],
+        ["memory of the server", f"at most {100 * GOALS['memory']:.0f} % more", "; ".join(said)
+         + ("" if growth is None else f": {100 * growth:+.1f} %")],
+        ["threads before and after", "no more", f"{used[0]}, {used[1]}"],
+        ["open files before and after", "no more", f"{used[2]}, {used[3]}"],
+        ["processes before and after", "no more", f"{used[4]}, {used[5]}"],
+        ["processes after the server's end", "none", str(run["left_processes"])],
+        ["unfinished files", "none", str(len(run["unfinished_files"]))],
+    ]  # fmt: skip
+
+
+def markdown(results):
+    """Return the results as Markdown."""
+    parts = ["# Many sessions at once", ""]
+    for run in results["runs"]:
+        found = findings(run)
+        parts += [
+            f"{run['sessions']} visitors for {run['minutes']:g} minutes on one dashboard, each with a pause of "
+            f"{run['pause']:g} s on average between two things done; all processes on one machine, the visitors and "
+            "the trainings, too.",
+            "",
+            tables.table(["what", "goal", "found"], rows(run), left=3),
+            "",
+            "What is not as it should be: " + ("nothing." if not found else ""),
+            *([""] if found else []),
+            *[f"- {text}" for text in found],
+            "",
+            f"The event loop of the visitors was late by {1000 * (run['driver_lag_p99'] or 0):.0f} ms in one of a "
+            "hundred cases: times are that much too long.",
+            *tables.noise_lines({"runs": [run]}),
+            "",
+        ]
+    return "\n".join([*parts, tables.measured_text(results), ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.load", description=__doc__.split("\n\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--sessions", type=int, default=20, help="visitors at once")
+    parser.add_argument("--minutes", type=float, default=5.0, help="how long they work, after all have arrived")
+    parser.add_argument("--pause", type=float, default=3.0, help="seconds between two things that a visitor does")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--patience", type=float, default=90.0, help="seconds in which what is left over must go")
+    parser.add_argument("--log", type=Path, help="where to write the log of the server")
+    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the table is written beside it")
+    parser.add_argument("--table", action="store_true", help="write the table again, without measuring")
+    options = parser.parse_args()
+    results = files.read_json(options.out)
+    if not options.table:
+        results = machine.header("load", os.cpu_count())
+        results["runs"] = [measure(options)]
+        results["xmlcore_code_end"] = machine.code_now()
+        files.write(options.out, files.as_json(results))
+    files.write(options.out.with_suffix(".md"), markdown(results))
+    print(markdown(results))
+    raise SystemExit(1 if any(map(findings, results["runs"])) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""The studies of many sessions at once: what they call a finding, and what they would overlook."""
+
+import pytest
+
+from benchmarks import load, soak
+from benchmarks.library import crowd
+from benchmarks.library.visitor import Tab
+from xmlcore.datasets import read_matrix
+
+MACHINE = {
+    "date": "2025-01-01", "machine": {"cpu": "a processor", "cores": 2, "memory_gib": 8.0, "system": "Linux"},
+    "versions": {"numba": "1"}, "threads": 2, "xmlcore_code": "abc",
+}  # fmt: skip
+USED = {"bytes": 500 << 20, "threads": 14, "files": 26, "processes": 4}
+LOADED = {
+    "sessions": 20, "minutes": 5, "pause": 3, "seed": 0,
+    "health": {"asked": 100, "unanswered": 0, "p50": 0.003, "p99": 0.2, "p100": 0.4}, "driver_lag_p99": 0.02,
+    "switches": [0.2] * 99 + [3.0], "presses": [], "loads": [0.5], "trained": 3, "uploaded": 2, "problems": [],
+    "strangers": [], "messages": 1000, "received": 5_000_000, "memory": [[100, 500 << 20], [1000, 540 << 20]],
+    "before": USED, "after": USED, "log": [], "log_at_end": [], "left_processes": 0, "unfinished_files": [],
+}  # fmt: skip
+SOAKED = {
+    "sessions": 8, "minutes": 30, "every": 20, "seed": 0, "troubles": {"full disk": 2, "kill a worker": 3},
+    "restarts": [4.0], "orphans": 0, "switches": [0.3], "uploaded": 8, "trained": 9, "health": [0.01] * 50,
+    "unanswered": 0, "disturbed": 4, "problems": [], "strangers": [], "lost": [], "silent": [], "damaged": 3,
+    "log": {}, "unfinished_files": [], "before": USED, "after": USED, "peak_bytes": 600 << 20,
+}  # fmt: skip
+
+
+def test_a_run_without_findings_says_so_in_its_table():
+    text = load.markdown({**MACHINE, "runs": [LOADED]})
+    assert load.findings(LOADED) == [] and "What is not as it should be: nothing." in text
+    assert "| changes of the page | p95 below 2 s | 100, p50 0.20, p95 0.20, most 3.00 s |" in text
+    assert "after 100: 500 MiB; after 1,000: 540 MiB: +8.0 %" in text
+    text = soak.markdown({**MACHINE, "runs": [SOAKED]})
+    assert soak.findings(SOAKED) == [] and "Findings: none." in text and "full disk 2, kill a worker 3" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"health": {**LOADED["health"], "p99": 0.5}}, "took 0.50 s or longer"),
+        ({"health": {**LOADED["health"], "unanswered": 1}}, "did not answer 1 times"),
+        ({"switches": [0.2] * 90 + [2.5] * 10}, "changes of the page took 2.50 s"),
+        ({"memory": [[100, 100], [1000, 111]]}, "grew by 11 %"),
+        ({"strangers": [(3, [4])]}, "Visitor 3 received names of [4]"),
+        ({"problems": ["visitor 1: KeyError"]}, "KeyError"),
+        ({"log": ["Traceback"]}, "The log: Traceback"),
+        ({"after": {**USED, "files": 27}}, "Files left: 26 before, 27 after"),
+        ({"left_processes": 1}, "1 processes outlived"),
+        ({"unfinished_files": [".tmp-1"]}, ".tmp-1"),
+    ],
+)
+def test_what_is_not_as_it_should_be_under_load_is_a_finding(change, said):
+    assert [said in one for one in load.findings({**LOADED, **change})] == [True]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"problems": ["visitor 1: KeyError"]}, "KeyError"),
+        ({"lost": ["visitor 2 does not find its data"]}, "Visitor 2 does not find"),
+        ({"strangers": [(3, [4])]}, "Visitor 3 received names of [4]"),
+        ({"silent": [["runs", "abc"]]}, "runs/abc was damaged and is loaded"),
+        ({"log": {"KeyError: N": 3}}, "The log, 3 times: KeyError"),
+        ({"orphans": 2}, "2 processes outlived"),
+        ({"unanswered": 5}, "did not answer 5 times"),
+        ({"restarts": [61.0]}, "A start took 61 s"),
+        ({"unfinished_files": [".tmp-1"]}, ".tmp-1"),
+    ],
+)
+def test_what_goes_wrong_in_a_soak_is_a_finding(change, said):
+    assert [said in one for one in soak.findings({**SOAKED, **change})] == [True]
+
+
+def test_a_visitor_notices_names_of_another_ones_data_in_whatever_it_receives():
+    visitor = crowd.Visitor(7, "localhost", 1, crowd.Seen(), 0)
+    visitor.watch(b"\x00berry007x label 3\xff")
+    assert visitor.seen.strangers == [] and visitor.seen.messages == 1
+    visitor.watch(b"\x00{'x': 'berry008x label 3', 'y': 'berry007x'}\xff")
+    assert visitor.seen.strangers == [(7, [8])]
+
+
+def test_the_data_of_visitors_can_be_read(tmp_path):
+    (tmp_path / "a.txt").write_bytes(crowd.matrix(50, 12, 0))
+    X, Y, *_ = read_matrix(tmp_path / "a.txt")
+    assert X.shape == (50, 24) and Y.shape == (50, 12)
+    assert crowd.names(7, "label", 2) == b"berry007x label 0\nberry007x label 1\n"
+
+
+def test_errors_in_a_log_are_counted_by_kind_without_numbers():
+    once = "Traceback (most recent call last):\n  File x, line 3\n    f()\nKeyError: {}\n2026 INFO fine\n"
+    assert soak.tracebacks("begin\n" + once.format(1) + once.format(22)) == {"KeyError: N": 2}
+
+
+def test_excuses_hold_only_while_there_is_no_server_or_no_room():
+    one = soak.Soak.__new__(soak.Soak)
+    one.down, one.full = [(100.0, 110.0)], [(200.0, 220.0)]
+    assert one.excused(95.0, 105.0) and one.excused(210.0, 230.0) and not one.excused(120.0, 190.0)
+    assert not one.left_alone(105.0) and one.left_alone(205.0)  # a full disk is no reason not to answer
+
+
+def test_a_tab_without_a_browser_forgets_what_a_run_has_not_drawn():
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+    tab = Tab("localhost", 1)
+
+    def begin(run, *fragments):
+        message = ForwardMsg()
+        message.new_session.page_script_hash = "p"
+        message.metadata.run.script_run_id = run
+        message.metadata.run.fragment_ids.extend(fragments)
+        tab._take(message)
+
+    def draw(place, text, fragment=""):
+        message = ForwardMsg()
+        message.metadata.delta_path.extend([0, place])
+        message.delta.new_element.markdown.body, message.delta.fragment_id = text, fragment
+        tab._take(message)
+
+    def end(status):
+        message = ForwardMsg()
+        message.script_finished = status
+        tab._take(message)
+
+    begin("one")
+    draw(0, "a"), draw(1, "b"), draw(2, "c", "f")
+    end(ForwardMsg.FINISHED_SUCCESSFULLY)
+    assert tab.text() == "a\nb\nc"
+    begin("two", "f")
+    draw(2, "d", "f")
+    end(ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+    assert tab.text() == "a\nb\nd" and tab.parts_redrawn == 1
+    begin("three")
+    draw(1, "e")
+    end(ForwardMsg.FINISHED_SUCCESSFULLY)
+    assert tab.text() == "e" and tab.redrawn == 2
