@@ -67,7 +67,8 @@ def violations(value):
     for code, message in validate(get_doc_object(value))["errors"]:
         # Users read the fields of a result and never make one: its section "Attributes" describes them.
         documented = code == "PR01" and is_record and set(inspect.signature(value).parameters) == attributes
-        if code not in IGNORED and not documented:
+        is_protocol = code == "PR01" and getattr(value, "_is_protocol", False)  # nobody makes an instance of it
+        if code not in IGNORED and not documented and not is_protocol:
             yield code, message
 
 

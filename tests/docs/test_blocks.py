@@ -1,0 +1,175 @@
+"""Every block of code in the documentation is run, or says why it is not.
+
+Blocks of Python are run by ``test_examples.py``. Here commands are run, in this process, on small files; JSON, INI
+and TOML are parsed. A block that is not run says why in its first line: ```` ```sh not run: it installs packages ````.
+"""
+
+import configparser
+import json
+import re
+import shlex
+import textwrap
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import PLT, TextClassifier, serve
+from xmlcore.cli import main
+from xmlcore.datasets import TextVectorizer, write_matrix
+from xmlcore.models import PackedModel
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^( *)```(\w*)([^\n`]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+NO_CODE = {"mermaid", "text", "nginx", "dockerfile"}  # figures, examples of files, and configurations of other programs
+PARSED = ("json", "jsonl", "ini", "toml")
+MOST_NOT_RUN = 12  # blocks, in all pages
+# Commands that are checked but not run, and why.
+NOT_RUN = {
+    "dashboard": "it becomes the server of the dashboard, which tests/cli and tests/e2e start",
+    "warm-up": "it compiles all kernels, as tests/test_warm_up.py does",
+}
+
+
+class Block(NamedTuple):
+    """A block of code of a page."""
+
+    page: str
+    number: int
+    language: str
+    reason: str | None  # why it is not run
+    text: str
+
+
+def blocks_of(page):
+    """Return the blocks of a page."""
+    found = []
+    for number, (_, language, rest, text) in enumerate(FENCE.findall(page.read_text(encoding="utf-8"))):
+        name = page.relative_to(ROOT).as_posix()
+        assert not rest or re.fullmatch(r" not run: \S.{5,}", rest), f"{name}: ```{language}{rest}"
+        reason = rest.removeprefix(" not run: ") or None
+        found.append(Block(name, number, language, reason, textwrap.dedent(text)))
+    return found
+
+
+BLOCKS = [block for page in PAGES for block in blocks_of(page)]
+SHELL = [block for block in BLOCKS if block.language == "sh" and block.reason is None]
+
+
+def test_every_block_has_a_language_that_is_run_or_parsed_and_few_are_not_run():
+    known = {"python", "sh", *PARSED, *NO_CODE}
+    assert not [block for block in BLOCKS if block.language not in known]
+    kept_back = [block for block in BLOCKS if block.reason is not None]
+    assert 0 < len(kept_back) <= MOST_NOT_RUN, [(block.page, block.reason) for block in kept_back]
+    fences = sum(len(re.findall(r"^ *```", page.read_text(encoding="utf-8"), re.MULTILINE)) for page in PAGES)
+    assert fences == 2 * len(BLOCKS)  # none was overlooked
+
+
+@pytest.mark.parametrize("block", [one for one in BLOCKS if one.language in PARSED], ids=lambda one: one.page)
+def test_data_in_the_documentation_can_be_parsed(block):
+    if block.language == "json":
+        json.loads(block.text)
+    elif block.language == "jsonl":
+        assert all(isinstance(json.loads(line), dict) for line in block.text.splitlines())
+    elif block.language == "toml":
+        tomllib.loads(block.text)
+    else:
+        configparser.ConfigParser().read_string(block.text)
+
+
+def commands(block):
+    """Return the commands of a block, each as a list of words."""
+    lines = block.text.replace("\\\n", " ").splitlines()
+    return [words for line in lines if (words := shlex.split(line, comments=True))]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Make all the files that commands name: rows, documents, models."""
+    folder = tmp_path_factory.mktemp("documents")
+    rng = np.random.default_rng(0)
+    Y = sp.csr_array(np.eye(4, dtype=bool)[rng.integers(0, 4, 120)])
+    X = sp.csr_array((np.repeat(Y.toarray(), 2, axis=1) + (rng.random((120, 8)) < 0.1)).astype(np.float32))
+    for name in ("train.txt", "test.txt", "more.txt"):
+        write_matrix(folder / name, X, Y)
+    write_matrix(folder / "train.arff", X, Y, "arff")
+    kinds = [("the court has decided", "law"), ("a museum shows paint", "art"), ("a command converts files", "tools")]
+    texts = [f"{kinds[i % 3][0]} number {i}" for i in range(60)]
+    labels = [kinds[i % 3][1] for i in range(60)]
+    for name, columns in (("articles.csv", "body,topics"), ("packages.csv", "description,tags")):
+        lines = [columns, *(f'"{text}","{label}"' for text, label in zip(texts, labels))]
+        (folder / name).write_text("\n".join(lines) + "\n")
+    (folder / "documents.csv").write_text("body\n" + "\n".join(texts[:5]) + "\n")
+    rows = [",".join(f"{value:g}" for value in row) for row in X[:5].toarray()]
+    (folder / "rows.csv").write_text("\n".join([",".join(f"feature {j}" for j in range(8)), *rows]) + "\n")
+    classifier = TextClassifier(PLT(max_leaf_labels=2), TextVectorizer()).fit(texts, [[label] for label in labels])
+    for name in ("model.zip", "english.zip", "german.zip", "packages-PLT-b53944.zip"):
+        PackedModel(classifier).save(folder / name)
+    return folder
+
+
+@pytest.fixture
+def services(monkeypatch):
+    """Keep the applications that ``xmlcore serve`` would serve, by the port, instead of serving them."""
+    kept, asked, listen = {}, [], serve.listen
+
+    def listening(host, port):
+        asked.append(port)
+        return listen(host, 0)
+
+    monkeypatch.setattr(serve, "listen", listening)
+    monkeypatch.setattr(serve, "run", lambda app, listening: kept.__setitem__(asked[-1], app))
+    return kept
+
+
+def run_xmlcore(words):
+    """Run a command of xmlcore, or check its options if it is one of ``NOT_RUN``; it must succeed."""
+    ended = SimpleNamespace(code=None)
+    with pytest.raises(SystemExit) as stopped:
+        main([*words, "--help"] if words[0] in NOT_RUN else words)
+    ended.code = stopped.value.code
+    assert not ended.code, f"xmlcore {shlex.join(words)}: status {ended.code}"
+
+
+def ask(words, services):
+    """Send the request of a ``curl`` command to the application that would be served at its port."""
+    from starlette.testclient import TestClient
+
+    (address,) = [word for word in words if word.startswith("localhost:")]
+    port, _, path = address.removeprefix("localhost:").partition("/")
+    headers = dict(words[i + 1].split(": ", 1) for i, word in enumerate(words) if word == "-H")
+    body = words[words.index("-d") + 1]
+    with TestClient(services[int(port)], base_url=f"http://localhost:{port}") as client:
+        answer = client.post(f"/{path}", content=body, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("page", dict.fromkeys(block.page for block in SHELL))
+def test_commands_run_as_they_are_written(page, files, services, monkeypatch, tmp_path):
+    for path in files.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    n_run = 0
+    for block in (block for block in SHELL if block.page == page):
+        has_rows = "train.txt" in block.text
+        Path("new.csv").write_bytes(Path("rows.csv" if has_rows else "documents.csv").read_bytes())
+        for words in commands(block):
+            assert words[0] in ("xmlcore", "curl"), f"{page}: mark the block as not run, with a reason: {words}"
+            if words[0] == "xmlcore":
+                run_xmlcore(words[1:])
+            else:
+                assert ask(words[1:], services)["predictions"][0]
+            n_run += 1
+    assert n_run
+
+
+def test_commands_that_are_not_run_are_there():
+    written = {words[1] for block in SHELL for words in commands(block) if words[0] == "xmlcore"}
+    assert written >= NOT_RUN.keys()
