@@ -129,7 +129,19 @@ class Tab:
         self.read()
 
     def read(self):
-        self.page.locator("button:enabled", has_text="Read the files").click()
+        """Have the chosen files read: press the button, and once more if that has missed it.
+
+        The page makes room for what it says of a file, and on a busy machine the button may move just then.
+        """
+        reacts = """() => document.querySelector("[data-testid=stAlert]")
+          || ![...document.querySelectorAll("button:enabled")].some(one => one.innerText.includes("Read the files"))"""
+        for _ in range(3):
+            self.page.locator("button:enabled", has_text="Read the files").click()
+            try:
+                self.page.wait_for_function(reacts, timeout=15_000)
+                return
+            except playwright_error():
+                self.idle()
 
     def train(self):
         self.go("Train")

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from browsing import easy_file
+from browsing import easy_file, playwright_error
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SECONDS = 60
@@ -53,7 +53,10 @@ def test_two_sessions_train_stop_upload_and_switch_pages_and_see_nothing_of_each
         stop = stops.page.get_by_test_id("stMain").get_by_role("button", name="Stop")
         stop.wait_for()
         begin(goes_on, 1 + round_ % 3)
-        stop.click()
+        try:
+            stop.click(timeout=10_000)
+        except playwright_error():  # all 100 trees were trained before, on a machine that was slow to press Stop
+            stops.text("ranks a true label first")
         for at in range(3):
             for number, one in enumerate(tabs):
                 one.go(PAGES[(3 * round_ + at + 4 * number) % len(PAGES)])
