@@ -52,6 +52,22 @@ def test_warm_up_leaves_nothing_to_compile(tmp_path):
     assert compiled() == before
 
 
+def test_explanations_and_candidates_find_their_kernels_compiled():
+    import numpy as np
+
+    from xmlcore import PLT, DoubleSampling, explain
+
+    experiment.warm_up()
+    before = compiled()
+    X = np.random.default_rng(0).random((60, 12)).astype(np.float32)
+    Y = [[i % 11] for i in range(60)]
+    wide = PLT(arity=16).fit(X, Y)  # eleven siblings are stored in lines of sixteen places
+    explain.contributions(wide, X[:1], 0)
+    model = DoubleSampling(n_candidates=3).fit(X, Y)
+    model.pair_features(X[:2], model.candidates(X[:2]))
+    assert compiled() == before
+
+
 def test_warm_up_runs_in_a_worker():
     queue = Queue(n_workers=1)
     assert queue.submit(experiment.warm_up, title="Compiling").result(timeout=280) is None

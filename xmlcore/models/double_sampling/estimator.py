@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from xmlcore.arrays import columns_of, in_columns, read_only
 from xmlcore.label_names import read_label_names, read_more_labels
-from xmlcore.models.base import MultiLabelModel, labels_given
+from xmlcore.models.base import MultiLabelModel, labels_given, toy_rows
 from xmlcore.models.double_sampling import saving
 from xmlcore.models.double_sampling.candidates import CrossFitted, TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.classes import ClassTerms
@@ -504,6 +504,12 @@ class DoubleSampling(MultiLabelModel):
         """Return the number q of candidates to rank: ``n``, or the parameter when None; at most all classes."""
         n = self.n_candidates if n is None else check_count(n, "n_candidates")
         return min(n, self.ranker_.index.order.size)
+
+    def _warm_up_predict(self):
+        """Use the kernels of prediction, and those with which pages and explanations look into one."""
+        super()._warm_up_predict()
+        X = toy_rows()
+        self.pair_features(X, self.candidates(X, 2))
 
     def _state(self):
         return saving.state(self)

@@ -7,7 +7,6 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import plt_gradients as kernels
 from xmlcore._kernels.plt_factors import LOGISTIC, SQUARED_HINGE
-from xmlcore._kernels.plt_tree import NARROW, row_width
 from xmlcore.arrays import read_only
 from xmlcore.validation import csr_parts
 
@@ -69,8 +68,8 @@ def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss
     values = [arrays.entry_value]
     for g in np.flatnonzero(~is_sparse & (n_columns > 0)):
         size = int(sizes[g])
-        width = size if size <= NARROW else row_width(size)
-        block = arrays.dense[arrays.dense_ptr[g] : arrays.dense_ptr[g + 1]].reshape(-1, width)[:, :size]
+        # A line for each column, which may have more places than the group has children.
+        block = arrays.dense[arrays.dense_ptr[g] : arrays.dense_ptr[g + 1]].reshape(int(n_columns[g]), -1)[:, :size]
         at, child = np.nonzero(block)
         nodes.append(arrays.group_first[g] + child)
         columns.append(arrays.columns[arrays.column_ptr[g] + at])
