@@ -9,7 +9,7 @@ import os
 import streamlit as st
 from streamlit import config
 
-from pages.shared import accounts, format, server, user_workspaces, workspace, workspace_files
+from pages.shared import accounts, format, in_memory, server, user_workspaces, workspace, workspace_files
 from pages.shared.audit import FILES_VARIABLE, SIZE_VARIABLE, whole_number
 from xmlcore import store
 
@@ -31,6 +31,7 @@ def apply() -> None:
     """
     for variable in (JOBS, SIZE_VARIABLE, FILES_VARIABLE):
         whole_number(variable, None)
+    in_memory.bound()
     size(DISK)
     most = size(UPLOAD)
     if most is not None:  # the fields of pages say so

@@ -19,8 +19,8 @@ import webbrowser
 
 import streamlit as st
 
-from pages.shared import old_workspaces, workspace
-from xmlcore import datasets, experiment, jobs, store
+from pages.shared import in_memory, old_workspaces, workspace
+from xmlcore import datasets, experiment, jobs, store, system
 from xmlcore.experiment import learned
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
@@ -49,7 +49,7 @@ def shared(max_entries: int, show_spinner: bool | str = False):
     Parameters
     ----------
     max_entries : int
-        Values kept at most.
+        Values kept at most. All values of all functions together are bounded, too: see :mod:`pages.shared.in_memory`.
     show_spinner : bool or str
         What the page says while a value is made.
     """
@@ -65,7 +65,16 @@ def shared(max_entries: int, show_spinner: bool | str = False):
         of_root.__module__, of_root.__qualname__ = function.__module__, function.__qualname__  # Streamlit's own key
         kept = st.cache_resource(of_root, show_spinner=show_spinner, max_entries=max_entries)
         _values.append(kept)
-        return functools.wraps(function)(lambda *args: kept(str(cache_root()), *args))
+
+        @functools.wraps(function)
+        def found(*args):
+            """Return the value for some arguments, made now if it is not kept."""
+            names = (str(cache_root()), *args)
+            value = kept(*names)
+            in_memory.values.used(kept, names, value, max_entries)
+            return value
+
+        return found
 
     return decorate
 
@@ -293,6 +302,7 @@ def drivers() -> dict:
 
 def past_states() -> dict:
     """Return the states of jobs that other server processes have run, by id."""
+    in_memory.values.forget()
     return {job.id: job.state for job in queue().past()}
 
 
