@@ -1,6 +1,7 @@
 """What this machine offers: folders for generated files, private to their user; cores; free memory."""
 
 import contextlib
+import ctypes
 import functools
 import os
 import stat
@@ -372,3 +373,19 @@ def free_bytes() -> int | None:
         return int(available.split()[1]) * 1024  # the file counts in KiB
     except (OSError, StopIteration, ValueError):
         return None
+
+
+def return_free_memory() -> bool:
+    """Give memory that this process holds but does not use back to the system, where the C library can.
+
+    The GNU C library keeps what was freed in the pools that its threads use, for its next use there.
+
+    Returns
+    -------
+    bool
+        Whether the C library could.
+    """
+    try:
+        return bool(ctypes.CDLL(None).malloc_trim(0))
+    except (AttributeError, OSError, TypeError):  # another C library, or another system
+        return False

@@ -13,6 +13,7 @@ import json
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 import webbrowser
@@ -34,6 +35,7 @@ READER = "xmlcore-read-ahead"  # name of the threads that read in the background
 UNDO_SECONDS = 600.0  # for which what the Storage page has deleted can be brought back; then it is removed
 TIDY_EVERY = 6 * 3600  # seconds between two removals of what killed processes have left
 CALM = 1.0  # seconds from the end of a page's run until results are read in the background
+MANY_MODULES = 50  # imports after which garbage is no longer looked for in what is there
 UNTIDY = 30.0  # seconds for which garbage may wait when pages are drawn all the time, such as for several sessions
 _values = []  # all functions made by shared
 _serving = threading.Event()  # set while a server runs; not in tests that run a page without one
@@ -41,6 +43,7 @@ _read_ahead = set()  # runs that were read in the background, with their cache f
 _tidying = threading.Timer(0, gc.collect)  # collects garbage a while after the last run of a page; not started yet
 _tidy_by = None  # when garbage is collected at the latest, by time.monotonic(); None when no collection is due
 _tidy_lock = threading.Lock()
+_imported = 0  # modules that had been imported when :func:`collect` last looked at everything
 
 
 def shared(max_entries: int, show_spinner: bool | str = False):
@@ -137,10 +140,29 @@ def get_ready() -> None:
     old_workspaces.remove()
     for name in ("pandas", "xmlcore.figures"):  # what pages import that takes long
         importlib.import_module(name)
-    # No page is answered while garbage is collected: that takes a tenth of a second, unless it leaves out what has been
-    # imported, which is never garbage.
+    collect(everything=True)
+
+
+def collect(everything: bool) -> None:
+    """Collect garbage, and give memory that is free back to the system.
+
+    No page is answered meanwhile: that takes some tenths of a second, unless it leaves out what was there when much had
+    been imported. That is hardly ever garbage, and what of it is, such as a session that was open then, is found when
+    everything is looked at.
+
+    Parameters
+    ----------
+    everything : bool
+        Whether to look at all objects: when nobody waits for a page.
+    """
+    global _imported
+    if everything:
+        gc.unfreeze()
     gc.collect()
-    gc.freeze()
+    if everything or len(sys.modules) >= _imported + MANY_MODULES:
+        gc.freeze()
+        _imported = len(sys.modules)
+    system.return_free_memory()
 
 
 def _keep_tidy(ended) -> None:
@@ -181,7 +203,7 @@ def _tidy(again=True):
     global _tidying, _tidy_by
     with _tidy_lock:
         _tidy_by = None
-    gc.collect()
+    collect(everything=not again)
     with _tidy_lock:
         if not again or _tidy_by is not None or not _serving.is_set():
             return
@@ -280,6 +302,7 @@ def forget() -> None:
     """Forget all values of functions made by :func:`shared`: a result that they were made from has been replaced."""
     for kept in _values:
         kept.clear()
+    in_memory.values.forget()
 
 
 def queue() -> jobs.Queue:
@@ -302,7 +325,6 @@ def drivers() -> dict:
 
 def past_states() -> dict:
     """Return the states of jobs that other server processes have run, by id."""
-    in_memory.values.forget()
     return {job.id: job.state for job in queue().past()}
 
 

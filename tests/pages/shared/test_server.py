@@ -1,12 +1,14 @@
 """What all sessions of one server process share."""
 
 import asyncio
+import gc
 import logging
 import signal
 import subprocess
 import sys
 import time
 import tomllib
+import weakref
 from pathlib import Path
 
 import pytest
@@ -134,6 +136,64 @@ def test_garbage_is_collected_also_while_pages_are_drawn_all_the_time(monkeypatc
         server._tidying.cancel()
         monkeypatch.setattr(server, "_tidy_by", None)
     assert 2 <= len(collected) <= 1 + seconds / 0.2
+
+
+def test_what_was_imported_is_left_out_of_collections_until_nobody_waits(monkeypatch):
+    class Session:
+        """What refers to itself, as sessions do."""
+
+        def __init__(self):
+            self.itself = self
+
+    gone = []
+    monkeypatch.setattr(server, "_imported", len(sys.modules) - server.MANY_MODULES)
+    session = Session()
+    weakref.finalize(session, gone.append, True)
+    try:
+        server.collect(everything=False)
+        assert gc.get_freeze_count() > 1000 and server._imported == len(sys.modules)
+        before = gc.get_freeze_count()
+        more = [[] for _ in range(10_000)]
+        server.collect(everything=False)
+        assert gc.get_freeze_count() <= before, "nothing was imported"
+        del session
+        server.collect(everything=False)
+        assert not gone
+        server.collect(everything=True)
+        assert gone and gc.get_freeze_count() > before and len(more) == 10_000
+    finally:
+        gc.unfreeze()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux keeps pools of memory")
+def test_memory_that_is_free_goes_back_to_the_system_when_garbage_is_collected():
+    code = """
+import gc, sys, threading
+from pages.shared import server
+
+def held():
+    with open("/proc/self/smaps_rollup") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("Anonymous:")) * 1024
+
+def fill():
+    made = [bytearray(20_000) for _ in range(4_000)]  # too small for the system to give each its own place
+    last.append(bytearray(20_000))  # at the end of the pool
+    del made
+
+last = []
+server.collect(everything=False)
+before = held()
+for _ in range(2):
+    thread = threading.Thread(target=fill)
+    thread.start()
+    thread.join()
+kept = held() - before
+server.collect(everything=False)
+print(kept, held() - before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    kept, left = map(int, done.stdout.split())
+    assert kept > 60e6 and left < 0.2 * kept, done.stderr
 
 
 def test_garbage_is_collected_also_after_a_page_that_failed(monkeypatch):
