@@ -71,6 +71,7 @@ class Tab:
         self._files = {}  # answers to requests for addresses of uploads
         self._socket = self._reader = None
         self.closed = None  # why the connection has ended
+        self.closed_at = None  # when, by time.monotonic()
 
     # --- opening and closing ---
 
@@ -137,6 +138,7 @@ class Tab:
             self.closed = str(error)
         else:
             self.closed = "the server closed the connection"
+        self.closed_at = time.monotonic()
         for timer in self._timers.values():
             timer.cancel()
         async with self._changed:

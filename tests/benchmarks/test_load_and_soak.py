@@ -1,10 +1,13 @@
 """The studies of many sessions at once: what they call a finding, and what they would overlook."""
 
+import asyncio
+
 import pytest
 
 from benchmarks import load, soak
 from benchmarks.library import crowd
-from benchmarks.library.visitor import Tab
+from benchmarks.library.dashboard_server import Server
+from benchmarks.library.visitor import Tab, TabError
 from xmlcore.datasets import read_matrix
 
 MACHINE = {
@@ -23,7 +26,8 @@ SOAKED = {
     "sessions": 8, "minutes": 30, "every": 20, "seed": 0, "troubles": {"full disk": 2, "kill a worker": 3},
     "restarts": [4.0], "orphans": 0, "switches": [0.3], "uploaded": 8, "trained": 9, "health": [0.01] * 50,
     "unanswered": 0, "disturbed": 4, "problems": [], "strangers": [], "lost": [], "silent": [], "damaged": 3,
-    "log": {}, "unfinished_files": [], "before": USED, "after": USED, "peak_bytes": 600 << 20,
+    "log": {}, "begun_files": [".tmp-1"], "unfinished_files": [], "before": USED, "after": USED,
+    "peak_bytes": 600 << 20,
 }  # fmt: skip
 
 
@@ -98,6 +102,40 @@ def test_excuses_hold_only_while_there_is_no_server_or_no_room():
     one.down, one.full = [(100.0, 110.0)], [(200.0, 220.0)]
     assert one.excused(95.0, 105.0) and one.excused(210.0, 230.0) and not one.excused(120.0, 190.0)
     assert not one.left_alone(105.0) and one.left_alone(205.0)  # a full disk is no reason not to answer
+
+
+class Closed:
+    """A tab whose connection ended at 105 seconds."""
+
+    closed_at, workspace = 105.0, "w"
+
+
+def test_a_visitor_may_notice_later_that_its_connection_ended_with_the_server(monkeypatch):
+    async def fail():
+        raise TabError("the connection is closed")
+
+    async def nothing(*_):
+        """Do not open the tab again."""
+
+    one = soak.Soak.__new__(soak.Soak)
+    one.down, one.full, one.problems, one.failures, one.seen = [(100.0, 110.0)], [], [], [], crowd.Seen()
+    visitor = crowd.Visitor(1, "localhost", 1, one.seen, 0)
+    monkeypatch.setattr(one, "_come_back", nothing)
+    monkeypatch.setattr(visitor, "note_exceptions", lambda: None)
+    for visitor.tab in (Closed(), Tab("localhost", 1)):
+        monkeypatch.setattr(soak.time, "monotonic", lambda: 130.0)
+        asyncio.run(one._guarded(visitor, fail))
+    assert [one.excused(begin, end) for begin, end, _ in one.problems] == [True, False]
+
+
+def test_files_that_a_kill_left_are_no_finding_if_a_server_removes_them(tmp_path):
+    begun = tmp_path / "cache" / "artifacts" / "runs" / ".tmp-1234"
+    begun.mkdir(parents=True)
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp" / "strange").touch()
+    one = soak.Soak.__new__(soak.Soak)
+    one.server = Server(tmp_path)
+    assert one.remaining() == ([".tmp-1234", "strange"], ["strange"]) and not begun.exists()
 
 
 def test_a_tab_without_a_browser_forgets_what_a_run_has_not_drawn():
