@@ -95,6 +95,26 @@ def test_the_same_seed_gives_the_same_intervals_whatever_the_size_of_the_blocks(
     pd.testing.assert_frame_equal(first, again, rtol=1e-12)
 
 
+@pytest.mark.parametrize("n", [1, 30, 300])
+@pytest.mark.parametrize("limits", [{}, {"KEPT_VALUES": 0}, {"KEPT_VALUES": 0, "DRAWN_VALUES": 40}])
+def test_resamples_are_those_of_the_seed_whether_drawn_at_once_in_blocks_or_kept(monkeypatch, n, limits):
+    random = np.random.default_rng(4)
+    expected = [np.bincount(random.integers(0, n, size=n), minlength=n) for _ in range(20)]
+    for name, value in limits.items():
+        monkeypatch.setattr(_resampling, name, value)
+    for _ in range(2):
+        starts, counts = zip(*_resampling._drawn(n, 20, 4, block=7))
+        assert starts == (0, 7, 14)
+        np.testing.assert_array_equal(np.concatenate(counts), expected)
+
+
+def test_the_rows_of_a_seed_are_drawn_once_for_calls_that_follow():
+    first, again = (next(_resampling._drawn(30, 20, 5, block=20))[1] for _ in range(2))
+    assert np.shares_memory(first, again) and not first.flags.writeable
+    other = next(_resampling._drawn(30, 20, 6, block=20))[1]
+    assert not np.array_equal(first, other)
+
+
 def test_several_rankings_have_the_intervals_that_each_has_alone():
     true, ranking, weights = case(seed=11)
     Y, ranked = matrices(true, ranking)

@@ -1,5 +1,7 @@
 """Values of measures for resamples of the rows, computed for many resamples at once."""
 
+import functools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +11,8 @@ from xmlcore.metrics._row_counts import LABELS, QUOTIENT, RowCounts, label_value
 from xmlcore.validation import check_count
 
 BLOCK_VALUES = 1 << 22  # most counts of rows or labels in memory at a time: 32 MiB as float64
+DRAWN_VALUES = 1 << 15  # rows drawn at a time: their numbers fit into the processor's cache
+KEPT_VALUES = 1 << 26  # most counts of drawn rows that are kept for the next call: 64 MiB where a byte holds each
 
 
 class Sums(NamedTuple):
@@ -90,18 +94,47 @@ def bootstrap_values(statistics, n_resamples: int, random_state: int) -> list[np
     list of ndarray of float64, shape (n_resamples, items)
     """
     n = statistics[0].n
-    random = np.random.default_rng(random_state)
     block = min(s.block() for s in statistics)
     found = [np.full((n_resamples, len(s.items)), np.nan) for s in statistics]
     if n == 0:
         return found
-    for start in range(0, n_resamples, block):
-        b = min(block, n_resamples - start)
-        drawn = random.integers(0, n, size=(b, n)) + n * np.arange(b)[:, None]
-        weights = np.bincount(drawn.ravel(), minlength=b * n).reshape(b, n).astype(np.float64)
+    for start, counts in _drawn(n, n_resamples, random_state, block):
+        weights = counts.astype(np.float64)
         for s, values in zip(statistics, found):
-            values[start : start + b] = s.values(s.sums(weights))
+            values[start : start + len(counts)] = s.values(s.sums(weights))
     return found
+
+
+def _drawn(n, n_resamples, random_state, block) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield how often each of n rows is drawn, ``block`` resamples at a time, each with the number of the first."""
+    if n * n_resamples <= KEPT_VALUES and isinstance(random_state, (int, np.integer)):
+        every = _kept_draws(n, n_resamples, int(random_state))
+        for start in range(0, n_resamples, block):
+            yield start, every[start : start + block]
+        return
+    random = np.random.default_rng(random_state)
+    for start in range(0, n_resamples, block):
+        yield start, _draw(random, n, min(block, n_resamples - start))
+
+
+@functools.lru_cache(maxsize=2)
+def _kept_draws(n: int, n_resamples: int, random_state: int) -> np.ndarray:
+    """Return how often each of n rows is drawn in each resample; calls for the same rows draw them once."""
+    counts = _draw(np.random.default_rng(random_state), n, n_resamples)
+    counts = counts.astype(np.min_scalar_type(counts.max()))
+    counts.flags.writeable = False
+    return counts
+
+
+def _draw(random, n: int, b: int) -> np.ndarray:
+    """Draw n of n rows b times, with replacement; return how often each was drawn, shape (b, n)."""
+    counts = np.empty((b, n), np.min_scalar_type(n))
+    step = max(1, DRAWN_VALUES // n)
+    for start in range(0, b, step):
+        size = min(step, b - start)
+        drawn = random.integers(0, n, size=(size, n)) + n * np.arange(size)[:, None]
+        counts[start : start + size] = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
+    return counts
 
 
 def swapped_differences(
