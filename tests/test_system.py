@@ -239,4 +239,50 @@ def test_free_memory_is_none_where_the_system_does_not_report_it(content, tmp_pa
     if content is not None:
         path.write_text(content)
     monkeypatch.setattr(system, "open", lambda name, **options: open(path, **options), raising=False)
+    monkeypatch.setattr(system, "memory_of_control_groups", lambda: None)
     assert free_bytes() is None
+
+
+GB = 10**9
+OF_V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+OF_V2 = ("memory.max", "memory.current", "inactive_file")
+
+
+def control_groups(root, own, groups):
+    """Write the files of control groups: by folder, the names of the files, and bytes allowed, used and dropped."""
+    (root / "own").write_text(own)
+    for folder, (names, limit, used, dropped) in groups.items():
+        (root / folder).mkdir(parents=True, exist_ok=True)
+        for name, content in ((names[0], limit), (names[1], used), ("memory.stat", f"cache 1\n{names[2]} {dropped}")):
+            (root / folder / name).write_text(f"{content}\n")
+    return system.memory_of_control_groups(str(root), str(root / "own"))
+
+
+@pytest.mark.parametrize(
+    "own, groups, found",
+    [
+        ("0::/\n", {".": (OF_V2, 4 * GB, 3 * GB, GB)}, (4 * GB, 2 * GB)),
+        ("0::/\n", {".": (OF_V2, "max", 3 * GB, GB)}, None),
+        ("0::/\n", {".": (OF_V2, GB, 2 * GB, 0)}, (GB, 0)),
+        (  # as of systemd: the service has less than the slice that it is in, of which others have used much
+            "0::/system.slice/lab.service\n",
+            {"system.slice": (OF_V2, 8 * GB, 7 * GB, 0), "system.slice/lab.service": (OF_V2, 4 * GB, GB, 0)},
+            (4 * GB, GB),
+        ),
+        ("0::/../other\n", {".": (OF_V2, 4 * GB, GB, 0)}, (4 * GB, 3 * GB)),
+        ("4:memory:/\n", {"memory": (OF_V1, 4 * GB, GB, 0)}, (4 * GB, 3 * GB)),
+        ("4:cpu,memory:/docker/abc\n0::/\n", {"memory": (OF_V1, 4 * GB, GB, 0)}, (4 * GB, 3 * GB)),
+        ("4:memory:/a\n", {"memory": (OF_V1, 2**63 - 4096, GB, 0), "memory/a": (OF_V1, GB, 1, 0)}, (GB, GB - 1)),
+        ("4:memory:/\n", {"memory": (OF_V1, 2**63 - 4096, GB, 0)}, None),
+        ("", {}, None),
+    ],
+)
+def test_the_memory_of_a_container_is_read_in_both_versions_with_the_groups_that_it_is_in(tmp_path, own, groups, found):
+    assert control_groups(tmp_path, own, groups) == found
+
+
+def test_free_memory_is_what_the_limit_of_a_container_leaves_if_that_is_less(monkeypatch):
+    monkeypatch.setattr(system, "memory_of_control_groups", lambda: (1 << 20, 1 << 10))
+    assert free_bytes() == 1 << 10
+    monkeypatch.setattr(system, "memory_of_control_groups", lambda: (1 << 60, 1 << 59))
+    assert free_bytes() < 1 << 59

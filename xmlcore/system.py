@@ -14,6 +14,12 @@ CACHE_VARIABLE = "XMLCORE_CACHE"
 KERNEL_CACHE_VARIABLE = "XMLCORE_KERNEL_CACHE"
 DATA_VARIABLE = "XMLCORE_DATA"
 CONTROL_GROUP = "/sys/fs/cgroup"  # the folder in which Linux says what a container may use
+OWN_GROUPS = "/proc/self/cgroup"  # the file that names the control groups of this process
+_UNLIMITED = 1 << 60  # bytes: a limit of memory above this is none
+_MEMORY_FILES = {  # by kind of control group, "" for version 2: limit, use, and the field of what can be dropped
+    "": ("memory.max", "memory.current", "inactive_file"),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
 OTHERS = 0o077  # bits of a file's mode that say what other users may do
 _OURS = ("artifacts", "data", "given", "jobs", "numba", "workspaces")  # folders of the cache that we make
 _RUN = ("artifacts", "numba")  # those with pickles, which run code when they are read
@@ -366,13 +372,63 @@ def _quota_of_control_group(root: str = CONTROL_GROUP) -> int | None:
 
 
 def free_bytes() -> int | None:
-    """Return the free memory in bytes, or None if the operating system does not report it."""
+    """Return the memory in bytes that this process may still take, or None if the operating system does not report it.
+
+    It is the free memory of the machine, or what the limit of a control group (such as ``docker run --memory 2g``, or
+    ``MemoryMax`` of systemd) leaves, if that is less.
+    """
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             available = next(line for line in lines if line.startswith("MemAvailable:"))
-        return int(available.split()[1]) * 1024  # the file counts in KiB
+        free = int(available.split()[1]) * 1024  # the file counts in KiB
     except (OSError, StopIteration, ValueError):
-        return None
+        free = None
+    found = memory_of_control_groups()
+    if found is None:
+        return free
+    return found[1] if free is None else min(free, found[1])
+
+
+def memory_of_control_groups(root: str = CONTROL_GROUP, own: str = OWN_GROUPS) -> tuple[int, int] | None:
+    """Return how many bytes the control groups of this process may use, and how many are left; None without a limit.
+
+    A group is in another one, whose limit holds as well: the least numbers count. Files that the system keeps in memory
+    and has not used for a while are left, as it drops them when memory is needed.
+
+    Parameters
+    ----------
+    root : str
+        Folder in which Linux says what control groups may use.
+    own : str
+        File that names the control groups of this process.
+    """
+    found = []
+    for kind, (largest, used, dropped) in _MEMORY_FILES.items():
+        for folder in _own_groups(Path(root, kind), kind, own):
+            try:
+                limit = int((folder / largest).read_text(encoding="ascii"))
+                facts = dict(line.split() for line in (folder / "memory.stat").read_text(encoding="ascii").splitlines())
+                taken = int((folder / used).read_text(encoding="ascii")) - int(facts.get(dropped, 0))
+            except (OSError, ValueError):  # another version, the root of all groups, or the text "max"
+                continue
+            if limit < _UNLIMITED:
+                found.append((limit, max(0, limit - taken)))
+    return (min(limit for limit, _ in found), min(left for _, left in found)) if found else None
+
+
+def _own_groups(root, kind, own) -> list[Path]:
+    """Return the folders of the control group of this process of a kind, and of those that it is in, up to the root.
+
+    In a container, the root may be that of the container, and a path be that outside: what does not exist has no limit.
+    """
+    try:
+        lines = Path(own).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return [root]
+    fields = [line.split(":", 2) for line in lines if line.count(":") > 1]  # number, kinds, path
+    path = next((path for _, kinds, path in fields if kind in kinds.split(",")), "/")
+    inner = Path(*(part for part in path.split("/") if part not in ("", "..")))
+    return [root / one for one in (inner, *inner.parents)]
 
 
 def return_free_memory() -> bool:

@@ -11,6 +11,7 @@ import job_functions as work
 import pytest
 from watching import LONG, is_alive, start, wait_until, within
 
+from xmlcore import system
 from xmlcore.jobs import Plan, Queue, memory
 
 GB = 10**9
@@ -166,6 +167,15 @@ def test_a_job_that_can_never_fit_starts_only_if_the_user_insists(tmp_path, monk
     assert add(queue, "other", bytes=GB).result(LONG) == 2 and job.state == "queued"
     queue.insist(job.id)
     assert job.wait(LONG) and job.state == "done" and job.fits
+    queue.shutdown()
+
+
+def test_a_job_that_fits_the_machine_but_not_its_container_does_not_start(tmp_path, monkeypatch):
+    for module in (memory, system):
+        monkeypatch.setattr(module, "memory_of_control_groups", lambda: (4 * GB, GB))
+    queue = Queue(folder=tmp_path, n_workers=1)
+    assert add(queue, "later", bytes=2 * GB).words.startswith("Waiting for 2.0 GB of memory, of which 1.0 GB")
+    assert add(queue, "never", bytes=5 * GB).words.endswith("more than the 4.0 GB of this machine")
     queue.shutdown()
 
 

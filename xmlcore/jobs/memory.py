@@ -5,20 +5,9 @@ import sys
 import weakref
 from pathlib import Path
 
-from xmlcore.system import free_bytes
+from xmlcore.system import free_bytes, memory_of_control_groups
 
 _watching = weakref.WeakSet()  # all objects of the class Usage: the kernel knows one peak for a process
-_UNLIMITED = 1 << 60  # a limit above this many bytes is none
-# The memory limit of a container, and what it uses: of version 2 of Linux's control groups, and of version 1.
-_GROUPS = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat", "inactive_file"),
-    (
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-        "/sys/fs/cgroup/memory/memory.stat",
-        "total_inactive_file",
-    ),
-)
 
 
 def available() -> int | None:
@@ -30,11 +19,7 @@ def available() -> int | None:
     -------
     int or None
     """
-    free, limit = free_bytes(), _limit()
-    if limit is None:
-        return free
-    left = max(0, limit[0] - limit[1])
-    return left if free is None else min(free, left)
+    return free_bytes()
 
 
 def total() -> int | None:
@@ -44,7 +29,7 @@ def total() -> int | None:
     -------
     int or None
     """
-    limit = _limit()
+    limit = memory_of_control_groups()
     try:
         machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError, AttributeError):
@@ -52,19 +37,6 @@ def total() -> int | None:
     if limit is None:
         return machine
     return limit[0] if machine is None else min(machine, limit[0])
-
-
-def _limit():
-    """Return the memory limit of the container and what it uses, in bytes; None without a limit."""
-    for largest, used, facts, cached in _GROUPS:
-        try:
-            limit = int(Path(largest).read_text())
-            if limit < _UNLIMITED:
-                lines = dict(line.split() for line in Path(facts).read_text().splitlines())
-                return limit, int(Path(used).read_text()) - int(lines.get(cached, 0))
-        except (OSError, ValueError):  # no such version, or the text "max"
-            continue
-    return None
 
 
 class Usage:
