@@ -114,3 +114,14 @@ def test_texts_are_added_to_a_data_set_that_is_saved_without_them():
     assert load_saved(fingerprint).texts_test == TEXTS["texts_test"]
     save_dataset(small())
     assert load_saved(fingerprint).texts_test == TEXTS["texts_test"]
+
+
+def test_a_data_set_in_the_form_of_a_later_version_is_refused_and_left_as_it_is():
+    fingerprint = save_dataset(small())
+    store.rewrite("datasets", fingerprint, store.load("datasets", fingerprint) | {"format": 2})
+    said = (
+        "The data set 'small' has version 2 of its format, written by xmlcore .* reads 1. It is newer: update xmlcore"
+    )
+    with pytest.raises(store.UnreadableArtifactError, match=said):
+        load_saved(fingerprint)
+    assert store.load("datasets", fingerprint)["format"] == 2

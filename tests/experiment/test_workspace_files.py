@@ -298,6 +298,10 @@ HOSTILE = {
     "order": (change_list(lambda m: m["artifacts"].reverse()), "not in the file"),
     "twice": (change_list(lambda m: m["artifacts"].append(m["artifacts"][0])), "twice"),
     "content of a data set": (in_arrays("datasets", lambda a: a["a2"].__iadd__(1)), "another fingerprint|no data set"),
+    "later form of a data set": (
+        in_value("datasets", lambda tree: tree.update(format=2)),
+        "version 2 .*: update xmlcore",
+    ),
     "ids out of range": (in_arrays("datasets", lambda a: a["a1"].__iadd__(10**6)), "is no data set"),
     "labels out of range": (in_arrays("runs", raise_ids), "no result of its kind"),
     "value of no form": (in_value("runs", lambda tree: tree.pop("measures")), "no result of its kind"),

@@ -5,13 +5,14 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from xmlcore import store
+from xmlcore import __version__, store
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
+from xmlcore.versions import refusal
 
 KIND = "datasets"
-FORMAT = 1  # version of the dict that as_plain returns
+FORMAT = 1  # version of the dict that as_plain returns; docs/versions.md says what happens when it changes
 MATRICES = ("X_train", "Y_train", "X_test", "Y_test")
 COUNTS = ("n_train", "n_test", "n_features", "n_labels")
 TEXTS = ("texts_train", "texts_test")
@@ -69,8 +70,8 @@ def load_saved(fingerprint: str) -> Dataset:
     Raises
     ------
     xmlcore.store.StoreError
-        No data set is saved under this fingerprint; or it was damaged, and has been removed if it can be made again.
-        This is a ``KeyError``.
+        No data set is saved under this fingerprint; or it was damaged, and has been removed if it can be made again;
+        or a later version of the program saved it in a form that this one does not read. This is a ``KeyError``.
     ValueError
         The text is not a fingerprint.
     """
@@ -138,7 +139,16 @@ def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
         texts have none.
     fingerprint : str, optional
         The fingerprint of the data set, if it is known. Otherwise it is computed when it is needed.
+
+    Raises
+    ------
+    xmlcore.store.UnreadableArtifactError
+        Another version of the program made the dict, in a form that this one does not read.
     """
+    if value.get("format") != FORMAT:
+        written_by = None if fingerprint is None else store.info(KIND, fingerprint).get("xmlcore")
+        what = f"The data set {value.get('name')!r:.100}"
+        raise store.UnreadableArtifactError(refusal(what, value.get("format"), FORMAT, written_by))
     state = {name: value[name] for name in OTHERS} | {"notes": tuple(value["notes"])}
     state |= texts_from_plain(value)
     for name in MATRICES:
@@ -154,6 +164,10 @@ def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
 
 
 def _facts(dataset) -> dict:
-    """Return the name and the sizes of a data set, which the store keeps beside it."""
+    """Return the name and the sizes of a data set, and the version of xmlcore, which the store keeps beside it."""
     counts = {count: getattr(dataset, count) for count in COUNTS}
-    return {"name": dataset.name} | counts | ({"texts": True} if dataset.texts_test is not None else {})
+    return (
+        {"name": dataset.name, "xmlcore": __version__}
+        | counts
+        | ({"texts": True} if dataset.texts_test is not None else {})
+    )

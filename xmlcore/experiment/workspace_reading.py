@@ -256,8 +256,10 @@ def _dataset(value, one):
     import scipy.sparse as sp
 
     from xmlcore.datasets import Dataset
-    from xmlcore.datasets.saved import MATRICES, OTHERS, texts_from_plain
+    from xmlcore.datasets.saved import FORMAT, MATRICES, OTHERS, texts_from_plain
 
+    if isinstance(value, dict) and value.get("format") != FORMAT:
+        raise WorkspaceFileError(refusal(one.name, value.get("format"), FORMAT, one.record.get("xmlcore")))
     try:
         parts = {name: value[name] for name in OTHERS} | texts_from_plain(value)
         for name in MATRICES:
