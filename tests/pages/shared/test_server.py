@@ -11,6 +11,7 @@ import tomllib
 import weakref
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from benchmarks.library.dashboard_server import Server
@@ -163,6 +164,24 @@ def test_what_was_imported_is_left_out_of_collections_until_nobody_waits(monkeyp
         assert gone and gc.get_freeze_count() > before and len(more) == 10_000
     finally:
         gc.unfreeze()
+
+
+def test_views_of_kept_tables_are_forgotten_when_they_are_gone(monkeypatch):
+    monkeypatch.setattr(server, "_imported", len(sys.modules))
+    table = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
+
+    def remembered():
+        return [len(block.refs.referenced_blocks) for block in table._mgr.blocks]
+
+    view = table[:]
+    for _ in range(200):
+        table["a"].sum()
+        table["b"].str.upper()
+    assert min(remembered()) >= 200, "pandas remembers views in another way: is forgetting them still needed?"
+    server.collect(everything=False)
+    assert max(remembered()) <= 5
+    view.loc[0, "a"] = 5.0
+    assert table.loc[0, "a"] == 1.0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux keeps pools of memory")
