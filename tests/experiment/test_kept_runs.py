@@ -4,6 +4,7 @@ import json
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import t
 
@@ -119,6 +120,16 @@ def test_only_parameters_that_differ_within_a_model_are_columns(small):
     every = experiment.parameters(frame, every=True)
     assert {"C", "n_estimators", "noise_sigma"} <= set(every.columns)
     assert set(experiment.parameters(frame[:3], seed=False).columns) == set()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [(1, 1.0, True), (1, True, True), (0.5, 0.5, False), (float("nan"), float("nan"), False), (0.0, -0.0, True),
+     ("a", "a", False), (None, "None", True), ([1, 2], [1, 2], False), ({"a": 1}, {"a": 2}, True)],
+)  # fmt: skip
+def test_values_of_parameters_differ_if_json_writes_them_differently(one, other, differ):
+    frame = pd.DataFrame({"model": ["PLT"] * 3, "params": [{"x": one}, {"x": one}, {"x": other}]})
+    assert ("x" in experiment.parameters(frame)) == differ
 
 
 def test_without_runs_there_is_an_empty_table(own_cache):

@@ -81,17 +81,24 @@ def parameters(frame: "pd.DataFrame", every: bool = False, seed: bool = True) ->
     import pandas as pd
 
     params, models = frame["params"].tolist(), frame["model"].tolist()
-    values: dict[str, dict[str, set]] = {}
+    names = dict.fromkeys(name for own in params for name in own)
+    by_model: dict[str, list[dict]] = {}
     for model, own in zip(models, params):
-        for name, value in own.items():
-            values.setdefault(name, {}).setdefault(model, set()).add(json.dumps(value, sort_keys=True, default=str))
+        by_model.setdefault(model, []).append(own)
     wanted = [
         name
-        for name, by_model in values.items()
-        if (seed or name != SEED) and (every or any(len(found) > 1 for found in by_model.values()))
+        for name in names
+        if (seed or name != SEED) and (every or any(_differ(name, of_model) for of_model in by_model.values()))
     ]
     columns = {name: pd.Series([own.get(name) for own in params], index=frame.index, dtype=object) for name in wanted}
     return pd.DataFrame(columns, index=frame.index)
+
+
+def _differ(name, params) -> bool:
+    """Return whether values of a parameter differ, as JSON writes them: 1 and 1.0 do."""
+    first, *others = {repr(own[name]): own[name] for own in params if name in own}.values() or [None]
+    said = json.dumps(first, sort_keys=True, default=str)
+    return any(json.dumps(other, sort_keys=True, default=str) != said for other in others)
 
 
 def seeds_grouped(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -124,8 +131,11 @@ def seeds_grouped(frame: "pd.DataFrame") -> "pd.DataFrame":
     n = groups.size().to_numpy()
     means = groups[numbers].mean()
     made[numbers] = means.to_numpy()
-    made["keys"] = groups["key"].agg(list).tolist()
-    made["seeds"] = groups["seed"].agg(list).tolist()
+    for name, of in (("keys", "key"), ("seeds", "seed")):
+        lists: dict[str, list] = {setting: [] for setting in made["setting"]}
+        for setting, value in zip(frame["setting"], frame[of]):
+            lists[setting].append(value)
+        made[name] = list(lists.values())
     made["n"] = n
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = groups[list(MEASURES)].std().to_numpy() / np.sqrt(n)[:, None]
