@@ -215,7 +215,16 @@ def _looked_at(token) -> str | None:
 
 def get(name):
     """Return a copy of a field of the workspace; :func:`update` changes it."""
-    return deepcopy(st.session_state[SNAPSHOT][name])
+    return _copied(st.session_state[SNAPSHOT][name])
+
+
+def _copied(value):
+    """Return a deep copy of what JSON can hold, several times faster than ``deepcopy``."""
+    if isinstance(value, dict):
+        return {name: _copied(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_copied(one) for one in value]
+    return value if isinstance(value, (str, int, float, type(None))) else deepcopy(value)
 
 
 def update(change=None, /, **fields) -> None:
@@ -226,7 +235,7 @@ def update(change=None, /, **fields) -> None:
     """
     with locked():
         before = _current()
-        data = deepcopy(before)
+        data = _copied(before)
         if change is not None:
             change(data)
         data.update(fields)

@@ -95,7 +95,7 @@ def write(token: str, data: dict) -> None:
     If the disk is full or cannot be written to, the workspace stays in the memory of this process: see
     :func:`save_waiting`.
     """
-    text, key = json.dumps(data, ensure_ascii=False, indent=1), (str(cache_root()), token)
+    text, key = json.dumps(data, ensure_ascii=False), (str(cache_root()), token)
     with _lock:
         try:
             _write(path(token), text)
