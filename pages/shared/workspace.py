@@ -285,8 +285,11 @@ def first_value(key: str, remembered, default, allowed=None):
 
 
 def _remember(key):
-    """Remember the value of a widget; called when it changes."""
+    """Remember the value of a widget; called when it changes, and now and then when it does not."""
     value = st.session_state.get(key)
+    widgets = st.session_state[SNAPSHOT]["widgets"]
+    if key in widgets and widgets[key] == value:
+        return  # Streamlit has called before: two parts of a page were drawn at once
     update(lambda data: data["widgets"].__setitem__(key, value))
 
 

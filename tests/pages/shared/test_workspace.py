@@ -107,6 +107,25 @@ def test_kept_widget_values_come_back_and_unfit_ones_do_not(token, monkeypatch):
     assert "w" not in st.session_state
 
 
+def test_a_value_that_a_widget_reports_twice_is_written_once(token, monkeypatch):
+    written = []
+    monkeypatch.setattr(workspace_files, "write", lambda *given: written.append(given))
+    made = workspace.keep("w", 1)
+    for value in (7, 7, None, None, 7):
+        st.session_state["w"] = value
+        made["on_change"](*made["args"])
+    assert [data["widgets"]["w"] for _, data in written] == [7, None, 7]
+
+
+def test_what_a_page_does_with_a_field_does_not_change_the_workspace(token):
+    workspace.update(lambda data: data["forms"].update(PLT={"k": [1, {"a": None}]}))
+    field = workspace.get("forms")
+    field["PLT"]["k"][1]["a"] = 2
+    field["PLT"]["k"].append(3)
+    field["LdSM"] = {}
+    assert workspace.get("forms") == {"PLT": {"k": [1, {"a": None}]}}
+
+
 def test_tokens_are_not_paths():
     with pytest.raises(ValueError, match="token"):
         workspace._path("../../../../tmp/evil")
