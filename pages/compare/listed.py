@@ -1,6 +1,7 @@
 """The lines of the table: all results of this workspace, filtered, with the runs of one setting in one line."""
 
 import dataclasses
+from collections import Counter
 
 import pandas as pd
 import streamlit as st
@@ -181,14 +182,17 @@ def chosen(frame, lines, choice: Choice, ticked: set) -> pd.DataFrame:
 
 def _titles(lines) -> list[str]:
     """Return a name for each line, by which lines of one data set differ: the user's, or the model and its settings."""
-    short = [row.run if row.named else experiment.model_title(row.model, row.params) for row in lines.itertuples()]
-    often = pd.Series(list(zip(lines["fingerprint"], short))).value_counts()
+    short = [
+        run if has_name else experiment.model_title(model, params)
+        for run, has_name, model, params in zip(lines["run"], lines["named"], lines["model"], lines["params"])
+    ]
+    often = Counter(zip(lines["fingerprint"], short))
     texts = _differing(lines, seed=bool((lines["keys"].str.len() == 1).all() and lines["setting"].equals(lines["key"])))
     named = [
         name if often[(fingerprint, name)] == 1 else f"{name} ({text})" if text else name
         for name, fingerprint, text in zip(short, lines["fingerprint"], texts)
     ]
-    again = pd.Series(list(zip(lines["fingerprint"], named))).value_counts()
+    again = Counter(zip(lines["fingerprint"], named))
     return [
         name if again[(fingerprint, name)] == 1 else f"{name} [{key[:4]}]"
         for name, fingerprint, key in zip(named, lines["fingerprint"], lines["key"])

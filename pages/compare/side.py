@@ -202,7 +202,7 @@ def _known_costs(lines) -> pd.DataFrame:
 def _costs(known, measure, file_name) -> None:
     """Draw what precision costs, in seconds and in memory, for lines on one data set."""
     st.header("What precision costs")
-    frame = pd.DataFrame({"run": known["title"].to_numpy(), "model": [_style(line) for _, line in known.iterrows()]})
+    frame = pd.DataFrame({"run": known["title"].to_numpy(), "model": _styles(known)})
     frame["fit_s"] = known["fit_s"].to_numpy()
     for column in MEMORY:
         frame[column] = known[column.replace("_mb", "_bytes")].to_numpy() / 1e6
@@ -248,9 +248,9 @@ def _which_memory(frame) -> str:
     )
 
 
-def _style(line) -> str:
-    """Return the name by which a line has its colour."""
-    return experiment.model_style(line["model"], line["params"])
+def _styles(lines) -> list[str]:
+    """Return the names by which lines have their colours."""
+    return [experiment.model_style(model, params) for model, params in zip(lines["model"], lines["params"])]
 
 
 def _varied(lines) -> dict[str, list[str]]:

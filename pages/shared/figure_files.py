@@ -47,7 +47,7 @@ def origin(name: str, keys=()) -> dict[str, str]:
         Keys of further results that the figure shows.
     """
     known = st.session_state.get(workspace.SNAPSHOT, {})
-    parts, names = name.split("-"), known.get("known", {})
+    parts, names, keys = name.split("-"), known.get("known", {}), set(keys)
     every = (*known.get("runs", ()), *known.get("selections", ()))
     records = [record for record in every if record["key"] in keys or record["key"][:6] in parts]
     # The Compare page shows results on other data sets than the one in use.
