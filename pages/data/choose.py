@@ -3,17 +3,9 @@
 import streamlit as st
 
 from pages.data import invented, known, manage, text_form, upload_form
-from pages.shared import jobs, server, workspace
+from pages.shared import jobs, server, sources, workspace
 from xmlcore import datasets
 
-SOURCES = {
-    "catalog": "downloaded",
-    "upload": "uploaded here",
-    "synthetic": "made here",
-    "split": "split here",
-    "words": "made here",
-}
-WITH_XMLCORE = "comes with xmlcore"
 OPENED = "data.opened"  # key of st.session_state: the data set that was in use when a panel was last busy, by panel
 
 
@@ -63,9 +55,9 @@ def _choice(fingerprint):
         """Return the text that the select box shows for an option."""
         source, _, name = option.partition(" ")
         if source != "catalog":
-            return f"{own[name]['name']} ({SOURCES[source]})"
+            return f"{own[name]['name']} ({sources.words(own[name])})"
         shown = named.get(name, {}).get("name", name)
-        return f"{shown} ({WITH_XMLCORE if name in made_here else SOURCES[source]})"
+        return f"{shown} ({sources.of_catalog(name)})"
 
     current = None
     if fingerprint in opened:

@@ -3,18 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, charts, format, jobs, removed, tables, tasks, workspace
+from pages.shared import actions, charts, format, jobs, removed, sources, tables, tasks, workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.export import FORMATS
 
 FIRST_COMPARED = 5  # data sets compared at first: those that came last
-SOURCES = {
-    "catalog": "catalog",
-    "upload": "uploaded",
-    "synthetic": "made here",
-    "split": "split here",
-    "words": "made here",
-}
 FORMAT_NAMES = {
     "xmlc": "XMLC text, as in the Extreme Classification Repository",
     "svmlight": "svmlight text, without sizes",
@@ -70,7 +63,7 @@ def _list(opened, used):
             "Features": [fact["n_features"] for fact in facts],
             "Labels": [fact["n_labels"] for fact in facts],
             "On disk": [format.size(fact["bytes"]) for fact in facts],
-            "From": [SOURCES.get(entry["source"], entry["source"]) for entry in opened.values()],
+            "From": [sources.words(entry) for entry in opened.values()],
             "Results": [_results(fp) for fp in opened],
             "In use": [fp == used for fp in opened],
         }
@@ -212,7 +205,7 @@ def _confirm(fingerprint, name):
     also = f" and its {format.count(results, 'result')}" if results else ""
     st.markdown(f"Remove **{format.plain(name)}**{also} from this workspace?")
     again = {
-        "catalog": "The data set stays in the catalog.",
+        "catalog": "Choose it again under *Data set* or *Download a published data set* to get it back.",
         "synthetic": "Make it again with the same settings to get it back.",
         "split": "Split the same rows again with the same settings to get it back.",
         "words": "Make features of the same texts with the same settings to get it back.",

@@ -4,7 +4,7 @@ import contextlib
 
 import pandas as pd
 
-from pages.shared import run_names
+from pages.shared import run_names, sources
 from pages.shared.user_workspaces import LISTS
 from pages.shared.user_workspaces import listed_keys as keys
 from xmlcore import experiment, store
@@ -159,9 +159,8 @@ def _source(one, titles, fields) -> str:
     """Return what an artifact was made from, in words."""
     if one.kind == "datasets":
         made_from = [titles.get(key, "another data set") for key in one.sources.values()]
-        where = {"catalog": "the catalog", "upload": "files you gave", "synthetic": "made here"}
-        source = fields["known"].get(one.key, {}).get("source")
-        return f"split of {made_from[0]}" if made_from else where.get(source, "files you gave")
+        entry = fields["known"].get(one.key, {"source": "upload"})
+        return f"split of {made_from[0]}" if made_from else sources.words(entry)
     dataset = titles.get(one.record.get("fingerprint"), "")
     if one.record.get("task") == "export_workspace":
         return "this workspace"

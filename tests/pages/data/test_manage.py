@@ -25,7 +25,7 @@ def known(page):
 def test_all_data_sets_are_listed_without_loading_them(two):
     table = two.frame("On disk", "Results", "In use")
     assert table["Data set"].tolist() == ["api-docs", "other"] and table["In use"].tolist() == [False, True]
-    assert table["Rows"].tolist() == [80, 80] and table["From"].tolist() == ["catalog", "uploaded"]
+    assert table["Rows"].tolist() == [80, 80] and table["From"].tolist() == ["comes with xmlcore", "uploaded here"]
 
 
 def test_statistics_stand_beside_each_other(two):
