@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, measured, predictions, results, tables, workspace
+from pages.shared import charts, format, measured, results, tables, workspace
 from xmlcore import figures, metrics
 
 BINS = {"equal width": "of equal width", "equal count": "of equal count"}
@@ -10,15 +10,9 @@ RIGHT = 0.02  # mean error of probabilities that are called right
 LEAST = 20  # predictions in a bin that a sentence is about
 
 
-def show(run, key, file_name: str) -> None:
-    """Show, folded, how often predictions are right by their probability; nothing for a model without probabilities."""
-    if run.model in predictions.PROBABILITIES:
-        with st.expander("Calibration: are its probabilities right?", key="train.calibration"):
-            _draw(key, file_name)
-
-
-def _draw(key, file_name) -> None:
-    """Show what can be chosen, a sentence, the errors, and the figure."""
+def show(key: str, file_name: str) -> None:
+    """Show how often predictions of a model with probabilities are right, by their probability."""
+    st.header("Are its probabilities right?")
     left, right = st.columns([2, 3], gap="large")
     with left:
         k = st.radio(
@@ -32,8 +26,8 @@ def _draw(key, file_name) -> None:
             list(BINS),
             format_func=BINS.get,
             horizontal=True,
-            help="Of equal width: 0 to 10 %, 10 to 20 % and so on. Of equal count: about as many predictions in each, "
-            "which shows more where most predictions are.",
+            help="Of equal width: 0 to 10\u00a0%, 10 to 20\u00a0% and so on. Of equal count: about as many predictions "
+            "in each, which shows more where most predictions are.",
             **workspace.keep("train.calibration.bins", "equal width", options=list(BINS)),
         )
         frame = measured.reliability(key, k, bins)
@@ -59,7 +53,7 @@ def _draw(key, file_name) -> None:
                     "Brier score",
                     f"{measured.brier(key, k):.4f}",
                     "Mean squared difference between the probability and 1 for a right or 0 for a wrong prediction; "
-                    "smaller is better. 0.25 is what a probability of 50 % everywhere gives.",
+                    "smaller is better. 0.25 is what a probability of 50\u00a0% everywhere gives.",
                 ),
             ]
         )
@@ -69,8 +63,8 @@ def _draw(key, file_name) -> None:
             frame,
             f"{file_name}-reliability-{k}",
             "Each point is a bin of predictions with similar probabilities. On the dotted line they are as often right "
-            "as they say; below it the model is too sure, above it not sure enough. Vertical lines are 95 % intervals "
-            "of the share that is right; bars count the predictions.",
+            "as they say; below it the model is too sure, above it not sure enough. Vertical lines are 95\u00a0% "
+            "intervals of the share that is right; bars count the predictions.",
             key="train.reliability",
         )
 

@@ -9,16 +9,18 @@ SHOWN = {"all": "all labels", "head": "head", "torso": "torso", "tail": "tail"}
 
 
 def show(key: str, file_name: str) -> None:
-    """Show every measure of a run with its interval, or offer to take them; folded until they are asked for."""
+    """Show every measure of a run with its interval, or offer to take them."""
+    st.header("All measures, with intervals")
     task = experiment.task("measures", {"run": key})
-    with st.expander("All measures, with intervals", expanded=tasks.asked_for(task), key="train.every.folded"):
-        tasks.shown(
-            task,
-            lambda found: _table(found, file_name),
-            automatic_below=0,  # few readers want more than the measures above; each look at a result would start it
-            button="Take all measures",
-            key="train.every",
-        )
+    if not task.exists():
+        st.caption("Precision, recall and F1 in four averages, and more, for all, head, torso and tail labels.")
+    tasks.shown(
+        task,
+        lambda found: _table(found, file_name),
+        automatic_below=0,  # few readers want more than the measures above; each look at a result would start it
+        button="Take all measures",
+        key="train.every",
+    )
 
 
 def _table(found, file_name) -> None:
@@ -43,8 +45,8 @@ def _table(found, file_name) -> None:
         height=tables.height(len(frame), 420),
     )
     st.caption(
-        f"{len(frame)} measures in percent, in brackets the 95 % interval from {found.n_resamples:,} draws of the test "
-        "rows. Smaller is better for abandonment and Hamming loss, larger for all others.",
+        f"{len(frame)} measures in percent, in brackets the 95\u00a0% interval from {found.n_resamples:,} draws of the "
+        "test rows. Smaller is better for abandonment and Hamming loss, larger for all others.",
         help=measured.INTERVAL,
     )
     charts.csv_button(

@@ -12,28 +12,25 @@ BUCKETS = ("head", "torso", "tail")
 
 
 def show(run, file_name: str) -> None:
-    """Show what training on fewer rows gives and what twice the rows would, or a button that measures it.
-
-    It is folded until it is asked for.
-    """
+    """Show what training on fewer rows gives and what twice the rows would, or a button that measures it."""
+    st.header("What would more data buy?")
     params = {name: value for name, value in run.params.items() if name != "random_state"}
     try:
         task = experiment.task("learning_curve", {"dataset": run.fingerprint}, {"model": run.model, "params": params})
     except (ValueError, TypeError) as error:  # a result of an earlier version, with settings that no longer exist
         st.caption(f"This cannot be measured: {format.plain(error)}")
         return
-    with st.expander("What would more data buy?", expanded=tasks.asked_for(task), key="train.more_data.folded"):
-        if not task.exists():
-            st.caption(
-                "The model is trained on 5 to 100 % of the training rows, with three seeds, and measured on the same "
-                "test rows. The curve says what twice the rows would give."
-            )
-        tasks.shown(
-            task,
-            lambda curve: _draw(curve, file_name, task.key),
-            automatic_below=0,  # some twenty trainings: few readers of a result want them
-            button="Train on growing samples",
+    if not task.exists():
+        st.caption(
+            "The model is trained on 5 to 100\u00a0% of the training rows, with three seeds, and measured on the same "
+            "test rows. The curve says what twice the rows would give."
         )
+    tasks.shown(
+        task,
+        lambda curve: _draw(curve, file_name, task.key),
+        automatic_below=0,  # some twenty trainings: few readers of a result want them
+        button="Train on growing samples",
+    )
 
 
 def _draw(curve, file_name, key):
@@ -53,7 +50,7 @@ def _draw(curve, file_name, key):
         f"{file_name}-learning-curve-{key[:6]}",
         f"Each point is a training on a random sample of the training rows ({format.count(len(curve.seeds), 'seed')}), "
         "measured on all test rows. The dotted curve a − b·n^−c is fitted to the means; the open mark is its forecast "
-        "for twice the rows, with a 95 % interval from test rows and seeds drawn again. It supposes that new rows "
+        "for twice the rows, with a 95\u00a0% interval from test rows and seeds drawn again. It supposes that new rows "
         "would be like these.",
         key="train.more_data",
     )

@@ -8,7 +8,19 @@ forecasts what more rows would give.
 
 import streamlit as st
 
-from pages.shared import begin, format, jobs, results, run_changes, run_code, sections, server, sweeping, workspace
+from pages.shared import (
+    begin,
+    format,
+    jobs,
+    predictions,
+    results,
+    run_changes,
+    run_code,
+    sections,
+    server,
+    sweeping,
+    workspace,
+)
 from pages.train import answer, calibration, controls, every, labels, more_data, past, rows, tried, trying
 
 
@@ -54,18 +66,15 @@ def _of_result(data, run, key, data_file, file_name):
     """Return the sections of a result: its labels and its rows one by one, and more about it."""
     row, state = workspace.chosen_row(f"run {key}"), labels.page_state(key)
 
-    def more():
-        """Show what few ask for."""
-        st.header("More about this result")
-        server.fragment(calibration.show)(run, key, file_name)
-        server.fragment(every.show)(key, file_name)
-        more_data.show(run, file_name)
-
-    return {
+    found = {
         "Label by label": lambda: labels.show(data, run, key, file_name, state),
         "Single predictions": lambda: rows.show(data, run, key, data_file, drawn_row=row),
-        "More about this result": more,
+        "All measures": lambda: every.show(key, file_name),
+        "More data": lambda: more_data.show(run, file_name),
     }
+    if run.model in predictions.PROBABILITIES:
+        found["Calibration"] = lambda: calibration.show(key, file_name)
+    return found
 
 
 def _record_to_show(fingerprint, runs):

@@ -53,7 +53,7 @@ def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilitie
     value = run.measures.query("measure == 'P@k' and k == 1")["value"].iloc[0]
     cell = table.split("| **P@k** | ")[1].split(" |")[0]
     assert cell.startswith(f"{100 * value:.2f} :gray[:small[")
-    assert ("Calibration: are its probabilities right?" in [e.label for e in page.at.expander]) == (model == "PLT")
+    assert ("Calibration" in [tab.label for tab in page.at.tabs]) == (model == "PLT")
     assert (figure(page, "Are probabilities right?") is not None) == (model == "PLT")
     page.press("train.every").until(lambda s: "draws of the test rows" in s.text())
     lines = page.frame("measure", "meaning")
