@@ -5,10 +5,10 @@ data sets and the ways to get more: upload_form.py is the form for own files (re
 formats.py), text_form.py that for texts with labels (text_columns.py shows which columns they are in,
 vectorizer_form.py how words become features), known.py the catalog of published data sets, invented.py the form for
 synthetic ones. manage.py compares, renames, converts and removes data sets. resplit.py is the form for another split,
-reword.py that for other words as features. Below, a file for each question: sizes.py, frequency.py (of labels),
-alike.py (training and test rows), problems.py, together.py (pairs of labels); counted.py and examined.py compute what
-they need. label_sets.py shows which labels rows have together, labels.py is the table of labels; label_rows.py shows
-the rows of either. rows.py shows single rows.
+reword.py that for other words as features. Below, a file for each section: rows.py
+shows single rows, labels.py is the table of labels; frequency.py (of labels), sizes.py, alike.py (training and test
+rows), together.py (pairs of labels) and problems.py each answer a question; counted.py and examined.py compute what
+they need. label_sets.py shows which labels rows have together; label_rows.py shows the rows of a label, or of a set.
 """
 
 import streamlit as st
@@ -67,13 +67,13 @@ def main() -> None:
         name = format.file_name(used["name"])
         found = examined.examination(fingerprint)
         further = {
-            "Size": lambda: sizes.show(described, found, fingerprint, name),
-            "Frequency": lambda: frequency.show(data, described, found, fingerprint, name),
-            "Train and test": lambda: alike.show(data, described, found, name),
-            "Problems": lambda: problems.show(data, described, found, name),
-            "Labels together": lambda: _together(data, found, fingerprint, name),
-            "All labels": lambda: labels.show(data, described.labels, found, name),
             "Rows": lambda: rows.show(data, fingerprint),
+            "All labels": lambda: labels.show(data, described.labels, found, name),
+            "Frequency": lambda: frequency.show(data, described, found, fingerprint, name),
+            "Size": lambda: sizes.show(described, found, fingerprint, name),
+            "Train and test": lambda: alike.show(data, described, found, name),
+            "Labels together": lambda: _together(data, found, fingerprint, name),
+            "Problems": lambda: problems.show(data, described, found, name),
         }
         sections.show("data", further)
 

@@ -10,12 +10,13 @@ import streamlit as st
 from pages.data import alike, counted, examined, label_sets, labels, problems, resplit, uploads
 from pages.shared import workspace
 from tests.pages.data.test_page import tick as tick_row
+from tests.pages.making import said_plainly
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment
 from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine, split_files
 
-HEADERS = ("How large is it?", "How often does a label occur?", "How alike are training and test rows?")
-HEADERS += ("What is wrong with it?", "Which labels belong together?", "Labels", "Rows")
+HEADERS = ("Rows", "Labels", "How often does a label occur?", "How large is it?")
+HEADERS += ("How alike are training and test rows?", "Which labels belong together?", "What is wrong with it?")
 
 
 @pytest.fixture
@@ -36,6 +37,7 @@ def test_the_page_answers_questions_in_their_order(ready):
 
 def test_what_is_wrong_is_said_with_numbers_and_what_is_not_is_named(leaky):
     wrong, fine = problems.findings(leaky, describe(leaky).summary | examine(leaky).summary)
+    wrong = [said_plainly(line) for line in wrong]
     assert wrong[0].startswith("**3 test rows** (100.0 %) have the same features as a training row, and 1 of them")
     assert any(line.startswith("**1 training row** (25.0 %) has no features.") for line in wrong)
     assert "unused labels" in fine and not any("unused" in line for line in wrong)
