@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.sampling import answer, buckets, candidates, class_sizes, row, sweep, weights
 from pages.sampling.view import MODEL, View, about
-from pages.shared import begin, format, results, server, settings, workspace
+from pages.shared import begin, format, results, sections, server, settings, workspace
 
 
 def main() -> None:
@@ -58,10 +58,13 @@ def main() -> None:
     sentence.markdown(answer.sentence(view, study))
     with cards:
         answer.cards(view, study)
-    sweep.sweep(view)
-    buckets.buckets(view, study, past)
-    weights.weights(view)
-    server.fragment(row.row)(view)
+    further = {
+        "Head, torso and tail": lambda: buckets.buckets(view, study, past),
+        "A test row": lambda: row.row(view),
+        "What f has learned": lambda: weights.weights(view),
+        "More or less sampling": lambda: sweep.sweep(view),
+    }
+    sections.show("sampling", further)
 
 
 def _choose_run(fingerprint, runs, key):

@@ -311,7 +311,9 @@ class StudySampling(Task):
         }
 
     def title_on(self, dataset):
-        return f"Double sampling with other numbers on {dataset}"
+        trains = self.params["n_adversarial"] or self.params["examples_per_class"]
+        what = "κ and examples per label" if trains else "numbers of candidates"
+        return f"Double sampling with other {what} on {dataset}"
 
     def estimate(self) -> Estimate:
         from xmlcore.datasets import in_use_or_saved
