@@ -45,38 +45,35 @@ def choose_second_run(fingerprint, by_key, titles, key) -> str:
 
 def _find_row(data, key):
     """Show a search among test rows; the row that the user picks from its results is explained."""
-    left, right = st.columns(2, vertical_alignment="bottom")
-    with left:
-        query = st.text_input(
-            "Find test rows by a name",
-            **workspace.keep("explain.query", "", lambda value: isinstance(value, str)),
-            placeholder="of a label, feature or row" + (", or a text" if data.texts_test is not None else ""),
-        )
+    query = st.text_input(
+        "Find test rows by a name",
+        **workspace.keep("explain.query", "", lambda value: isinstance(value, str)),
+        placeholder="of a label, feature or row" + (", or a text" if data.texts_test is not None else ""),
+    )
     if not query.strip():
         return
     found = tables.find_rows(data, "test", query)
-    with right:
-        if found.size == 0:
-            st.caption(f"No test row has “{format.plain(query)}” in a name. Try a shorter part of it.")
-            return
-        listed = found[:LISTED]
-        lines = tables.rows(data, "test", listed).to_dict("records")
-        titles = {r["row"]: f"{r['row']}: {_title(r)}" for r in lines}
-        widget = f"explain.found {query.strip()}"
-        st.selectbox(
-            f"{format.count(found.size, 'row')} found"
-            + (f", {listed.size:,} of them here" if listed.size < found.size else ""),
-            list(titles),
-            format_func=titles.get,
-            index=None,
-            placeholder="Choose one",
-            key=widget,
-            on_change=lambda: (
-                workspace.choose_row(f"run {key}", st.session_state[widget])
-                if st.session_state[widget] is not None
-                else None
-            ),
-        )
+    if found.size == 0:
+        st.caption(f"No test row has “{format.plain(query)}” in a name. Try a shorter part of it.")
+        return
+    listed = found[:LISTED]
+    lines = tables.rows(data, "test", listed).to_dict("records")
+    titles = {r["row"]: f"{r['row']}: {_title(r)}" for r in lines}
+    widget = f"explain.found {query.strip()}"
+    st.selectbox(
+        f"{format.count(found.size, 'row')} found"
+        + (f", {listed.size:,} of them here" if listed.size < found.size else ""),
+        list(titles),
+        format_func=titles.get,
+        index=None,
+        placeholder="Choose one",
+        key=widget,
+        on_change=lambda: (
+            workspace.choose_row(f"run {key}", st.session_state[widget])
+            if st.session_state[widget] is not None
+            else None
+        ),
+    )
 
 
 def _title(line) -> str:

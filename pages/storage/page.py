@@ -66,12 +66,12 @@ def _table(lines, own, found, fields):
         frame,
         f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
         {
-            "title": column.TextColumn("Title", width=205),
-            "kind": column.TextColumn("What", width=140),
+            "title": column.TextColumn("Title", width=250),
+            "kind": column.TextColumn("What", width=130),
             "mb": column.NumberColumn("Size", format="%.2f MB", width=85),
-            "created": column.DatetimeColumn("Made", format="distance", width=110),
-            "used": column.DatetimeColumn("Last used", format="distance", width=110),
-            "source": column.TextColumn("Made from", width=140),
+            "created": column.DatetimeColumn("Made", format="distance", width=105),
+            "used": column.DatetimeColumn("Last used", format="distance", width=105),
+            "source": column.TextColumn("Made from", width=115),
             "users": column.NumberColumn("Used by", help="Results that were computed from it.", width=65),
             "pinned": column.TextColumn("Pinned", width=60),
         },
@@ -133,7 +133,7 @@ def _room(found):
             format="%.1f",
             key=f"storage.bound.{most:.1f}",
             width=180,
-            help="For all workspaces of this machine together. By default 20 GB, or half of what the disk has for "
+            help="For all workspaces of this machine together. By default 20\u00a0GB, or half of what the disk has for "
             "results if that is less.",
         )
         actions.button("Set", key="storage.set", on_click=_set, args=(chosen,), disabled=abs(chosen - most) < 0.05)

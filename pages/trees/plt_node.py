@@ -29,7 +29,7 @@ def facts(view) -> None:
     if view.node:
         above = int(view.nodes["rows"].iloc[int(line["parent"])])
         if above:
-            text += f", {100 * line['rows'] / above:.1f} % of the {above:,} rows of the node above"
+            text += f", {100 * line['rows'] / above:.1f}\u00a0% of the {above:,} rows of the node above"
     text += "."
     if view.quality is not None and line["measured"] > 0:
         below = "the label" if leaf else "a label below this node"
@@ -75,9 +75,9 @@ def _labels(view):
         on_select=walk_to_ticked,
         selection_mode="single-row",
         column_config={
-            "name": st.column_config.TextColumn("Label", width=190),
-            "rows": st.column_config.NumberColumn("Rows", format="localized", width=70, help="Training rows."),
-            "child": st.column_config.TextColumn("In the child", width=170),
+            "name": st.column_config.TextColumn("Label", width=150),
+            "rows": st.column_config.NumberColumn("Rows", format="localized", width=60, help="Training rows."),
+            "child": st.column_config.TextColumn("In the child", width=140),
             "label": st.column_config.NumberColumn("Id", format="%d", width=60),
         },
     )
