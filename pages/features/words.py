@@ -3,7 +3,7 @@
 import re
 
 from pages.features.view import plan
-from pages.shared import format
+from pages.shared import format, tasks
 from xmlcore.selection import frames
 
 FEW_STEPS = 300  # training steps; with fewer steps, the network has hardly learned
@@ -30,8 +30,8 @@ def expected_cost(fingerprint, method, params) -> str:
         Parameters of the method.
     """
     planned = plan(fingerprint, method, params)
-    seconds, memory = format.seconds(max(planned["seconds"], 0.1)), format.size(planned["bytes"])
-    cost = f"This takes about {seconds}, and {memory} of memory in addition to the data."
+    memory = format.size(planned["bytes"])
+    cost = f"This takes {tasks.takes(planned['seconds'])}, and {memory} of memory in addition to the data."
     return " ".join(filter(None, (cost, SCORING.get(planned.get("scoring")), few_steps_note(planned))))
 
 

@@ -189,7 +189,7 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
             "less certain.",
         )
     if runs:
-        slowest = format.seconds(seconds(n_rows))
+        slowest = format.roughly(max(seconds(n_rows), 1.0))
         st.caption(f"Measuring the slowest result takes about {slowest}. What was measured is kept.")
     return settings(n_rows)
 
@@ -290,7 +290,7 @@ def _repeats(kind) -> int:
                 f"robustness.repeats {kind}", 1 if kind == "pgd" else 3, fields.whole_number(1, MOST_REPEATS)
             ),
             help="Each repeat draws its noise anew; with more than one, attacks start at random places. The bands are "
-            "95 % intervals over repeats, so one repeat has none.",
+            "95\u00a0% intervals over repeats, so one repeat has none.",
         )
     )
 

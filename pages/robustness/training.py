@@ -40,9 +40,9 @@ def twins(data, fingerprint, runs, past, k) -> None:
     kept = key in {r["key"] for r in past} or task.exists()
     chosen = [r["key"] for r in runs]
     with st.container(horizontal=True, vertical_alignment="center"):
-        seconds = max(1.0, server.estimated_seconds(task) or 0.0)  # as beside its progress
+        seconds = server.estimated_seconds(task) or 0.0
         actions.button(
-            "Show the twin" if kept else f"Train the twin (about {format.seconds(seconds)})",
+            "Show the twin" if kept else f"Train the twin ({tasks.takes(seconds)})",
             type="secondary" if record["key"] in {one["key"] for one, _ in pairs.twins(past)} else "primary",
             key="robustness.twin.train",
             on_click=_train,

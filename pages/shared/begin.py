@@ -76,7 +76,7 @@ def no_run(
         for number, model in enumerate(train.split(", ")):
             task = tasks.train_task(fingerprint, model, params=None, k=k)
             seconds = server.estimated_seconds(task) if data.Y_train.nnz else None
-            time = "" if seconds is None else f" (about {format.seconds(seconds)})"
+            time = "" if seconds is None else f" ({tasks.takes(seconds)})"
             actions.button(
                 f"Train {model} with its default settings{time}",
                 type="secondary" if number else "primary",

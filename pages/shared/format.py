@@ -1,4 +1,8 @@
-"""Format numbers and names: all pages write them in the same way."""
+"""Format numbers and names: all pages write them in the same way.
+
+A no-break space stands between a number and its unit, so that a line never ends between the two. Files that are
+downloaded have numbers, with the unit in the column's name.
+"""
 
 import html
 import math
@@ -22,19 +26,19 @@ def listed(parts: list[str]) -> str:
 
 def percent(share: float) -> str:
     """Return a share in percent with one decimal, ``12.3 %``; ``–`` for NaN."""
-    return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
+    return f"{100 * share:.1f}\u00a0%" if math.isfinite(share) else "–"
 
 
 def rough(share: float) -> str:
     """Return a share as :func:`percent` does, but "below 0.1 %" for a smaller one that is not 0."""
-    return "below 0.1 %" if 0 < share < 0.001 else percent(share)
+    return "below 0.1\u00a0%" if 0 < share < 0.001 else percent(share)
 
 
 def probability(value: float) -> str:
     """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN."""
     if not math.isfinite(value):
         return "–"
-    return "below 0.001 %" if 0 < value < 1e-5 else f"{100 * value:.3g} %"
+    return "below 0.001\u00a0%" if 0 < value < 1e-5 else f"{100 * value:.3g}\u00a0%"
 
 
 def signed(value: float) -> str:
@@ -66,26 +70,34 @@ def ordinal(place: int) -> str:
 def seconds(value: float) -> str:
     """Return an estimated or elapsed time: ``50 ms``, ``1.2 s``, ``12 s``, ``2 min 05 s``, ``3 h 12 min``."""
     if value < 0.0995:
-        return f"{value * 1000:.0f} ms"
+        return f"{value * 1000:.0f}\u00a0ms"
     if value < 9.95:
-        return f"{value:.1f} s"
+        return f"{value:.1f}\u00a0s"
     if value < 60:
-        return f"{value:.0f} s"
+        return f"{value:.0f}\u00a0s"
     minutes, rest = divmod(round(value), 60)
     if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
+        return f"{minutes}\u00a0min {rest:02d}\u00a0s"
     hours, minutes = divmod(round(value / 60), 60)
-    return f"{hours:,} h {minutes:02d} min"
+    return f"{hours:,}\u00a0h {minutes:02d}\u00a0min"
+
+
+def roughly(value: float) -> str:
+    """Return an estimated time without digits that nobody knows: ``12 s``, ``1 min 20 s``, ``26 min``."""
+    if value < 60:
+        return seconds(value)
+    whole = 10 * round(value / 10) if value < 600 else 60 * round(value / 60)
+    return seconds(whole) if whole % 60 or whole >= 3600 else f"{whole // 60}\u00a0min"
 
 
 def duration(value: float) -> str:
     """Return a measured time with two significant digits: ``7.1 µs``, ``0.14 s``, ``12 s``, ``3 h 12 min``."""
     if not value > 0:
-        return "0 s"
+        return "0\u00a0s"
     if value >= 59.5:
         return seconds(value)
     factor, unit = next((scale for scale in _UNITS if value * scale[0] >= 0.0995), _UNITS[-1])
-    return f"{_two_digits(value * factor)} {unit}"
+    return f"{_two_digits(value * factor)}\u00a0{unit}"
 
 
 def in_seconds(value: float) -> float:
@@ -102,9 +114,10 @@ def size(n_bytes: float) -> str:
     """Return an amount of memory: ``512 bytes``, ``1.5 MB``."""
     for unit in ("bytes", "kB", "MB"):
         if n_bytes < 1000:
-            return f"{n_bytes:.0f} {unit}" if unit == "bytes" or n_bytes >= 100 else f"{n_bytes:.1f} {unit}"
+            whole = unit == "bytes" or n_bytes >= 100
+            return f"{n_bytes:.{0 if whole else 1}f}\u00a0{unit}"
         n_bytes /= 1000
-    return f"{n_bytes:.1f} GB"
+    return f"{n_bytes:.1f}\u00a0GB"
 
 
 def when(iso: str) -> str:

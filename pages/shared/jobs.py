@@ -205,7 +205,7 @@ def _show_job(job, name, compact, record):
     """Show the progress of one job, and a button that stops it."""
     note = record.get("note", "")
     fraction = min(max(job.fraction, 0.0), 1.0)
-    percent = f"{100 * fraction:.0f} %"
+    percent = f"{100 * fraction:.0f}\u00a0%"
     if job.cancelling:
         doing = "Stopping"
     elif job.state == "queued":
@@ -303,7 +303,7 @@ def submit(
         return
     owner, records = workspace.token(), server.job_records()
     asked, estimate = time.time(), server.estimated(task)
-    seconds = None if estimate is None else estimate.seconds
+    seconds = None if estimate is None else estimate.seconds + server.compiling_seconds()
     try:
         job = experiment.submit(server.queue(), task, owner=owner, title=title, again=again, estimate=estimate)
     except OSError as error:  # the disk is full, or the cache cannot be written to

@@ -28,6 +28,7 @@ from xmlcore.store import cache_root
 from xmlcore.system import OTHERS
 
 WARM_UP = "warm-up"
+LONG_COMPILING = 3.0  # seconds; kernels that are ready are loaded in less
 LARGE = ("train", "select", "predict", "predict_opened")  # kinds of tasks of whose results few are kept in memory
 SERVER = "server"  # owner of jobs that belong to no workspace
 FIRST_VISIT = "first visit"  # owner of the job that makes the default data set before a workspace asks for it
@@ -325,6 +326,15 @@ def queue() -> jobs.Queue:
 def warm_up():
     """Return the job that compiles the kernels, or None when compiling was not needed or ended long ago."""
     return next(iter(queue().jobs(owner=SERVER)), None)
+
+
+def compiling_seconds() -> float:
+    """Return how long the compiling of kernels goes on, which jobs wait for; 0 when it is over or that is not known."""
+    job = warm_up()
+    if job is None or not job.active:
+        return 0.0
+    done, spent = job.fraction, job.elapsed
+    return spent * (1 - done) / done if done >= 0.05 and spent >= LONG_COMPILING else 0.0
 
 
 def drivers() -> dict:

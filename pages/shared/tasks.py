@@ -24,6 +24,16 @@ MARKS = {
 }
 
 
+def takes(seconds: float) -> str:
+    """Return how long a job takes that is expected to take so many seconds: ``about 20 s``.
+
+    On a new machine, and after an update, kernels are being compiled. A job waits for that, so this time is counted.
+    """
+    compiling = server.compiling_seconds()
+    about = f"about {format.roughly(max(seconds, 1.0) + compiling)}"
+    return f"{about}, with compiling" if compiling else about
+
+
 def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
     """Show the result of a task; without a result, show a button that starts the task.
 
@@ -104,11 +114,6 @@ def ready_all(
     return found
 
 
-def asked_for(task) -> bool:
-    """Return whether a task has a result, or a job that is to make one or has failed: a folded part then opens."""
-    return task.exists() or bool(jobs.active(key=task.key) or jobs.failed(key=task.key))
-
-
 def _result(task, automatic_below, about=""):
     """Return the stored result of a task, which code made it, and its jobs; start a short task if users want that."""
     value, origin = _kept(task)
@@ -144,14 +149,14 @@ def _kept(task):
 def _offer(task, button, key):
     """Show the button that starts a task."""
     seconds = server.estimated_seconds(task)
-    about = "" if seconds is None else f" (about {format.seconds(max(seconds, 1.0))})"
+    about = "" if seconds is None else f" ({takes(seconds)})"
     actions.button(f"{button or 'Start'}{about}", key=key or f"start-{task.key}", on_click=start, args=(task,))
 
 
 def _offer_all(waiting, button, key, of):
     """Show one button that starts all tasks of a dict."""
     seconds = [server.estimated_seconds(task) for task in waiting.values()]
-    about = "" if None in seconds else f" (about {format.seconds(sum(max(value, 1.0) for value in seconds))})"
+    about = "" if None in seconds else f" ({takes(sum(max(value, 1.0) for value in seconds))})"
     what = next(iter(waiting)) if len(waiting) == 1 else format.count(len(waiting), of)
     actions.button(
         f"{button} {what}{about}",

@@ -76,7 +76,8 @@ def _say_what_train_does(fingerprint, model, shown_key, pressed):
         st.caption("Trained already with these settings: the button shows the result at once.")
     elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
         seconds = server.estimated_seconds(task) or 0.0
-        st.caption(f"Takes about {format.seconds(seconds) if seconds >= 1.5 else 'a second'}.")
+        short = seconds < 1.5 and not server.compiling_seconds()
+        st.caption(f"Takes {'about a second' if short else tasks.takes(seconds)}.")
 
 
 def _params(model):

@@ -5,7 +5,7 @@ import re
 
 import streamlit as st
 
-from pages.shared import actions, format, forms, sections, server, settings, sweeping, workspace
+from pages.shared import actions, format, forms, sections, server, settings, sweeping, tasks, workspace
 from xmlcore import experiment
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.parameters import AUTO
@@ -102,7 +102,7 @@ def _start(fingerprint, model, varied) -> None:
         return
     n_settings, n_trials = len(task.settings), task.n_trials
     seconds = server.estimated_seconds(task)
-    time = "" if seconds is None else f", about {format.seconds(max(seconds, 1.0))}"
+    time = "" if seconds is None else f", {tasks.takes(seconds)}"
     state = "Tried already: the button opens *Settings tried*, below." if task.exists() else ""
     st.caption(state or f"{format.count(n_settings, 'setting')}, {format.count(n_trials, 'training')}{time}.")
 

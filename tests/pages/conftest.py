@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.pages.making import said_plainly
 from tests.pages.small import small_data
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,15 +64,15 @@ class Session:
         return self.at.session_state["workspace.token"] if self._is_drawn else self._query
 
     def text(self, where=None):
-        """All that is written, without Markdown's backslashes."""
+        """All that is written, without Markdown's backslashes and with plain spaces before units."""
         where = where or self.at
         kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "toast")
         said = [element.value for kind in kinds for element in getattr(where, kind)]
         said += [element.proto.text for element in where.get("progress")]
-        return "\n".join(map(str, said)).replace("\\", "")
+        return said_plainly("\n".join(map(str, said)))
 
     def metrics(self):
-        return {metric.label: metric.value for metric in self.at.metric}
+        return {metric.label: said_plainly(metric.value) for metric in self.at.metric}
 
     def downloads(self):
         return {element.proto.label for element in self.at.get("download_button")}

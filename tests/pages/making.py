@@ -20,6 +20,11 @@ def word_data():
     return datasets.Dataset("words", X[:120], Y[:120], X[120:], Y[120:], label_names=names[0], feature_names=names[1])
 
 
+def said_plainly(text):
+    """What a page writes, without Markdown's backslashes and with plain spaces before units."""
+    return text.replace("\\", "").replace("\u00a0", " ")
+
+
 def workspace_path(session) -> Path:
     from pages.shared import workspace
 

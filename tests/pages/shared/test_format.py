@@ -1,11 +1,13 @@
 """Numbers and names as pages write them."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 from pages.shared import format
+from tests.pages.making import said_plainly
 from xmlcore.datasets import Dataset
 
 
@@ -31,10 +33,10 @@ def test_a_name_in_a_title_is_short_and_no_mark_up():
 
 
 def test_shares_and_probabilities_are_percentages():
-    assert format.percent(0.1234) == "12.3 %" and format.percent(math.nan) == "–"
-    assert [format.rough(v) for v in (0, 0.0002, 0.00196)] == ["0.0 %", "below 0.1 %", "0.2 %"]
-    assert format.probability(0.5) == "50 %" and format.probability(math.nan) == "–"
-    assert [format.probability(v) for v in (0, 4.4e-7, 1e-5, 0.000123456)] == [
+    assert said_plainly(format.percent(0.1234)) == "12.3 %" and format.percent(math.nan) == "–"
+    assert [said_plainly(format.rough(v)) for v in (0, 0.0002, 0.00196)] == ["0.0 %", "below 0.1 %", "0.2 %"]
+    assert said_plainly(format.probability(0.5)) == "50 %" and format.probability(math.nan) == "–"
+    assert [said_plainly(format.probability(v)) for v in (0, 4.4e-7, 1e-5, 0.000123456)] == [
         "0 %",
         "below 0.001 %",
         "0.001 %",
@@ -65,11 +67,20 @@ def test_markdown_in_names_is_shown_as_it_is():
     + [(3599, "59 min 59 s"), (3600, "1 h 00 min"), (11529, "3 h 12 min"), (7199.9, "2 h 00 min")],
 )
 def test_durations_have_the_digits_that_mean_something(value, said):
-    assert format.seconds(value) == said
+    assert said_plainly(format.seconds(value)) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(1.234, "1.2 s"), (59, "59 s"), (76, "1 min 20 s"), (122, "2 min"), (599, "10 min"), (1537, "26 min")]
+    + [(3590, "1 h 00 min"), (11529, "3 h 12 min")],
+)
+def test_estimates_are_round(value, said):
+    assert said_plainly(format.roughly(value)) == said
 
 
 def test_sizes_and_counts():
-    assert [format.size(v) for v in (12, 1234, 5_100_000, 250_000_000, 3.2e9)] == [
+    assert [said_plainly(format.size(v)) for v in (12, 1234, 5_100_000, 250_000_000, 3.2e9)] == [
         "12 bytes",
         "1.2 kB",
         "5.1 MB",
@@ -105,4 +116,10 @@ def test_ordinals():
     ],
 )
 def test_times_have_two_digits_that_mean_something(seconds, said):
-    assert format.duration(seconds) == said
+    assert said_plainly(format.duration(seconds)) == said
+
+
+@pytest.mark.parametrize("write", [format.percent, format.probability, format.seconds, format.duration, format.size])
+def test_a_line_never_ends_between_a_number_and_its_unit(write):
+    for value in (0.0, 2e-6, 3e-4, 0.012, 0.5, 1.0, 42.0, 125.0, 7200.0, 3.2e9):
+        assert not re.search(r"[0-9] [^0-9]", write(value)), write(value)

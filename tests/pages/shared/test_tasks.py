@@ -2,14 +2,28 @@
 
 import json
 import threading
+from types import SimpleNamespace
 
 import pytest
 
+from tests.pages.making import said_plainly
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved
 
 NOTE = "was damaged. It is being made again."
 PARAMS = {"n_estimators": 2, "n_epochs": 5, "learning_rate": 1.0}
+
+
+def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
+    from pages.shared import server, tasks
+
+    compiling = SimpleNamespace(active=True, fraction=0.5, elapsed=30.0)
+    monkeypatch.setattr(server, "warm_up", lambda: compiling)
+    assert said_plainly(tasks.takes(50.0)) == "about 1 min 20 s, with compiling"
+    compiling.elapsed = 1.0  # kernels that are ready are only loaded
+    assert said_plainly(tasks.takes(50.0)) == "about 50 s"
+    compiling.elapsed, compiling.active = 30.0, False
+    assert said_plainly(tasks.takes(50.0)) == "about 50 s"
 
 
 @pytest.fixture
