@@ -10,7 +10,7 @@ from xmlcore.experiment import side_by_side
 
 MOST = 12  # lines side by side
 FIRST = 4  # lines side by side while none is ticked
-MEMORY = {"training_mb": "Memory while training, MB", "model_mb": "Model in memory, MB"}  # columns of the figure
+MEMORY = {"training_mb": "Training memory, MB", "model_mb": "Model in memory, MB"}  # columns of the figure
 OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
 
 
@@ -107,8 +107,8 @@ def _measures(keys, names, file_name, further) -> None:
         height=tables.height(len(shown), 460),
     )
     st.caption(
-        "In brackets are 95 % intervals: where the measure would be with other test rows of the same kind. They leave "
-        "out what another seed would change. Micro F1 is over all pairs of a row and a label."
+        "In brackets are 95\u00a0% intervals: where the measure would be with other test rows of the same kind. They "
+        "leave out what another seed would change. Micro F1 is over all pairs of a row and a label."
     )
     with st.container(horizontal=True, gap="small"):
         charts.csv_button(
@@ -129,8 +129,9 @@ def _measures(keys, names, file_name, further) -> None:
         figures.measures_compared(drawn),
         drawn,
         f"{file_name}-side-by-side",
-        "Points are measures over all test rows, lines their 95 % intervals. Two intervals may overlap although the "
-        "difference is real, because both models are measured on the same rows: *Is the difference real?* says more.",
+        "Points are measures over all test rows, lines their 95\u00a0% intervals. Two intervals may overlap although "
+        "the difference is real, because both models are measured on the same rows: *Is the difference real?* says "
+        "more.",
         key="compare.side",
         of=keys,
     )

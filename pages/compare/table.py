@@ -69,7 +69,9 @@ def show(lines, choice, total: int) -> None:
     of = f"Showing {shown:,} of {format.count(total, 'result')}"
     grouped = f" in {format.count(len(lines), 'line')}" if shown != len(lines) else ""
     spread = (
-        f" ± is half of the 95 % interval of the mean {choice.measure} over seeds." if (lines["n"] > 1).any() else ""
+        f" ± is half of the 95\u00a0% interval of the mean {choice.measure} over seeds."
+        if (lines["n"] > 1).any()
+        else ""
     )
     st.caption(
         f"{of}{grouped}, best {choice.measure} first; measures in percent.{spread} Tick lines to compare or change "

@@ -80,7 +80,7 @@ def _table(what, frame, name_of, name):
             "differs": st.column_config.TextColumn(
                 "Beyond chance",
                 width=95,
-                help="Of all that are marked, 5 % are expected to be chance (Benjamini and Hochberg 1995).",
+                help="Of all that are marked, 5\u00a0% are expected to be chance (Benjamini and Hochberg 1995).",
             ),
             "rows_train": number("Training rows", format="localized", width=90, help="Training rows that have it."),
             "rows_test": number("Test rows", format="localized", width=70, help="Test rows that have it."),

@@ -65,5 +65,5 @@ def _tail(data, counts):
     share = float(np.mean(counts <= RARE))
     if share == 0:
         return f", each with more than {RARE} training rows" if counts.size > 1 else ""
-    rare = f"{100 * share:.{0 if share >= 0.1 else 1}f} % of the labels have at most {RARE} training rows"
+    rare = f"{100 * share:.{0 if share >= 0.1 else 1}f}\u00a0% of the labels have at most {RARE} training rows"
     return f" with a long tail: {rare}" if has_long_tail(counts) else f"; {rare}"

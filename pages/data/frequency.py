@@ -149,8 +149,8 @@ def _tested(goodness):
     )
     st.markdown(
         f"{verdict} p = {goodness['p']:.3f} ± {goodness['p_error']:.3f}, from {goodness['n_samples']:,} samples. In "
-        f"90 % of these, the exponent is between {goodness['alpha_low']:.2f} and {goodness['alpha_high']:.2f}, and the "
-        f"power law begins at {goodness['x_min_low']:.0f} to {goodness['x_min_high']:.0f} rows.",
+        f"90\u00a0% of these, the exponent is between {goodness['alpha_low']:.2f} and {goodness['alpha_high']:.2f}, "
+        f"and the power law begins at {goodness['x_min_low']:.0f} to {goodness['x_min_high']:.0f} rows.",
         help="Each sample has as many labels as the data, drawn from the fitted power law above where it begins, and "
         "from the data below. A power law is fitted to it in the same way. p is the share of samples that are farther "
         "from their fit than the data are from theirs. Clauset et al. 2009.",
@@ -175,7 +175,7 @@ def _about_frequency(meta, counts):
         buckets = meta["buckets"]
         text += (
             f" Head: the {format.count(buckets['head'], 'most frequent label')}, which together make up half of the "
-            f"labels given to training rows; torso: the next {buckets['torso']:,}, another 30 %; tail: the other "
+            f"labels given to training rows; torso: the next {buckets['torso']:,}, another 30\u00a0%; tail: the other "
             f"{buckets['tail']:,}."
         )
     text += missing

@@ -44,8 +44,8 @@ def show() -> None:
             100,
             step=5,
             **workspace.keep("made.noise", 30, lambda v: isinstance(v, int) and 0 <= v <= 100),
-            help="The share of a row's features that are drawn whatever its labels are. At 100 % only the frequencies "
-            "of labels can be learned.",
+            help="The share of a row's features that are drawn whatever its labels are. At 100\u00a0% only the "
+            "frequencies of labels can be learned.",
         )
     with right:
         share = st.select_slider(

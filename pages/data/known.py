@@ -53,7 +53,8 @@ def _about(entry):
         f"**{format.plain(entry.name)}**, from the {format.plain(entry.collection)}. "
         f"A row is {format.plain(entry.row)}; a label is {format.plain(entry.label)}."
     )
-    split = f"of which {entry.n_test:,} are test rows" if entry.n_test else "of which 20 % become test rows at random"
+    at_random = "of which 20\u00a0% become test rows at random"
+    split = f"of which {entry.n_test:,} are test rows" if entry.n_test else at_random
     memory = entry.memory()
     takes = "" if memory is None else f" In use it takes about {format.size(memory)} of memory."
     st.markdown(

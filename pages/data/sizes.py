@@ -20,11 +20,11 @@ def show(described, found, fingerprint, name) -> None:
             "part": st.column_config.TextColumn("Rows", width=70),
             "mean": number("Mean", format="%.2f", width=70),
             "min": number("Least", **whole),
-            "q05": number("5 %", **whole, help="5 % of the rows, or labels, have at most this number."),
-            "q25": number("25 %", **whole),
+            "q05": number("5\u00a0%", **whole, help="5\u00a0% of the rows, or labels, have at most this number."),
+            "q25": number("25\u00a0%", **whole),
             "median": number("Median", **whole),
-            "q75": number("75 %", **whole),
-            "q95": number("95 %", **whole, help="95 % of the rows, or labels, have at most this number."),
+            "q75": number("75\u00a0%", **whole),
+            "q95": number("95\u00a0%", **whole, help="95\u00a0% of the rows, or labels, have at most this number."),
             "max": number("Most", **whole),
         },
         height=tables.height(len(described.spread), 300),
@@ -32,9 +32,9 @@ def show(described, found, fingerprint, name) -> None:
     summary = described.summary
     once = summary["n_label_sets_once"] / max(summary["n_label_sets"], 1)
     st.caption(
-        f"The rows have {summary['n_label_sets']:,} different sets of labels; {100 * once:.0f} % of these occur once, "
-        f"the most frequent one {summary['label_set_max']:,} times. Complexity (TCS) is {summary['tcs']:.2f}: the "
-        "logarithm of features × labels × label sets."
+        f"The rows have {summary['n_label_sets']:,} different sets of labels; {100 * once:.0f}\u00a0% of these occur "
+        f"once, the most frequent one {summary['label_set_max']:,} times. Complexity (TCS) is {summary['tcs']:.2f}: "
+        "the logarithm of features × labels × label sets."
     )
     with st.container(horizontal=True, gap="small"):
         charts.csv_button("Table, CSV", lambda: described.spread, f"{name}-sizes", "The table above")

@@ -130,7 +130,7 @@ def _stability(view, gaussian, seed):
     tables.cards(
         [
             ("Rank correlation", format.number(means["spearman"]), spearman),
-            (f"Same top {TOP}", f"{100 * means['overlap']:.0f} %", overlap),
+            (f"Same top {TOP}", f"{100 * means['overlap']:.0f}\u00a0%", overlap),
         ]
     )
     st.caption(

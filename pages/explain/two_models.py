@@ -59,7 +59,7 @@ def _agreement(first, second) -> list:
         ("Rank correlation", format.number(found["spearman"]), spearman),
         (
             f"Same top {TOP}",
-            f"{100 * found['overlap']:.0f} %",
+            f"{100 * found['overlap']:.0f}\u00a0%",
             f"Share of the {TOP} features that contribute most which both models have in common.",
         ),
     ]

@@ -70,7 +70,7 @@ def _results(view, found):
             f"{view.files}-deletion",
             "Each row’s features are removed, those ranked highest first; the sooner the probability of its first "
             f"label falls, the better the ranking names what the model uses. Left in the end: {left_over}. Means over "
-            f"{rows} with 95 % intervals.",
+            f"{rows} with 95\u00a0% intervals.",
             key="explain.deletion",
         )
     with right:
@@ -82,7 +82,7 @@ def _results(view, found):
                 found.stability,
                 f"{view.files}-stability",
                 "How far the explanation of a row’s first label stays the same when its feature values get noise; σ is "
-                f"given as a share of the mean size of a value. Means over {rows} with 95 % intervals.",
+                f"given as a share of the mean size of a value. Means over {rows} with 95\u00a0% intervals.",
                 key="explain.stability",
             )
     importance = explaining.named(found.importance, view.data, view.kind)

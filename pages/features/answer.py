@@ -43,7 +43,7 @@ def sentence(view, label) -> str:
     else:
         text += f" for each of {n_labels}: those {why}. {_best_features(view, label)}."
     if view.closest is not None and np.isfinite(view.closest[3]):
-        text += f" Two labels share **{100 * view.closest[3]:.0f} %** of the features that they keep, on average."
+        text += f" Two labels share **{100 * view.closest[3]:.0f}\u00a0%** of the features that they keep, on average."
     return text
 
 
@@ -87,10 +87,10 @@ def cards(view) -> None:
         n = view.closest[1]
         which = "all labels" if n == selection.n_labels else f"the {n:,} most frequent of {selection.n_labels:,} labels"
         about = (
-            f"Share of the features of one label that another keeps, too: mean over all pairs of {which}. 100 % is the "
-            "same features, 0 % none in common."
+            f"Share of the features of one label that another keeps, too: mean over all pairs of {which}. 100\u00a0% "
+            "is the same features, 0\u00a0% none in common."
         )
-        shown.append(("Shared by two labels", f"{100 * view.closest[3]:.0f} %", about))
+        shown.append(("Shared by two labels", f"{100 * view.closest[3]:.0f}\u00a0%", about))
     shown.append(("Selection", format.duration(selection.times["fit_s"]), "On this machine, in one worker process."))
     if selection.info.get("scoring"):
         rows = selection.info.get("n_scored") or selection.n_rows

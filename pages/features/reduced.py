@@ -151,8 +151,8 @@ def _sentence(result, on_all, on_selected):
     points = on_selected - on_all
     against = "the same as" if abs(points) < 0.005 else f"{abs(points):.2f} points {'above' if points > 0 else 'below'}"
     st.markdown(
-        f"On the selected features **{format.plain(result.model)}** has a P@1 of **{on_selected:.2f} %**, {against} "
-        f"that on all features ({on_all:.2f} %), with a model **{ratio:.2g} times** as large."
+        f"On the selected features **{format.plain(result.model)}** has a P@1 of **{on_selected:.2f}\u00a0%**, "
+        f"{against} that on all features ({on_all:.2f}\u00a0%), with a model **{ratio:.2g} times** as large."
     )
 
 

@@ -129,7 +129,7 @@ def _least_stable(view, table):
 def _shared_text(result, shared) -> str:
     """Return a sentence on which share of the features another seed keeps as well."""
     keep = "all labels keep" if shared else "a label keeps"
-    share = f"**{100 * result.share:.0f} %**"
+    share = f"**{100 * result.share:.0f}\u00a0%**"
     text = (
         f"The feature that {keep} is the same with another seed in {share} of cases"
         if result.n_selected == 1
@@ -138,6 +138,6 @@ def _shared_text(result, shared) -> str:
     jaccard = result.pairs["jaccard"].mean()
     return (
         f"{text}, on average over {format.count(len(result.pairs), 'pair')} of seeds; by chance it would be "
-        f"{100 * result.n_selected / result.n_features:.0f} %. Below, the same is measured by the Jaccard similarity: "
-        f"features that both seeds keep, divided by those that either keeps ({jaccard:.2f} on average)."
+        f"{100 * result.n_selected / result.n_features:.0f}\u00a0%. Below, the same is measured by the Jaccard "
+        f"similarity: features that both seeds keep, divided by those that either keeps ({jaccard:.2f} on average)."
     )

@@ -66,7 +66,7 @@ def _one(record, job):
         said = f"Interrupted {format.when(_iso(record['interrupted']))}"
         if job is not None and job.started is not None:
             said = f"Interrupted after {format.seconds(job.elapsed)}"
-            said += f", in {job.phase}: {100 * job.fraction:.0f} %" if job.phase else ""
+            said += f", in {job.phase}: {100 * job.fraction:.0f}\u00a0%" if job.phase else ""
         elif job is not None:
             said = "Was waiting when the server ended"
         st.caption(format.plain(said))

@@ -101,7 +101,7 @@ def _running(job, record):
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
         st.markdown(f"**{format.plain(jobs.title(job, record))}**")
         fraction = min(max(job.fraction, 0.0), 1.0)
-        doing = job.words if job.cancelling or not job.phase else f"{job.phase}: {100 * fraction:.0f} %"
+        doing = job.words if job.cancelling or not job.phase else f"{job.phase}: {100 * fraction:.0f}\u00a0%"
         if job.detail and not job.cancelling:
             doing += f" ({job.detail})"
         st.progress(fraction, text=format.plain(doing))

@@ -21,21 +21,16 @@ def sentence(name, measurements, settings) -> str:
     for run in runs:
         clean, noisy = measurements.value(run, "P@k", 1, 0.0), measurements.value(run, "P@k", 1, level)
         change = measurements.value(run, "P@k", 1, level, "drop_mean")
-        lost = f"relative {'loss' if change > 0 else 'gain'} {_percent(abs(change))}"
+        lost = f"relative {'loss' if change > 0 else 'gain'} {format.percent(abs(change))}"
         lost = "no change" if abs(change) < 5e-5 else lost
         parts.append(
-            f"of **{format.plain(run)}** from {_percent(clean)} to **{_percent(noisy)}**"
+            f"of **{format.plain(run)}** from {format.percent(clean)} to **{format.percent(noisy)}**"
             + (f" ({lost})" if np.isfinite(change) else "")
         )
     if settings.kind in ATTACKS:
         what += f", {noise.computed_on(settings.transferred)},"
     take = "take" if settings.kind == "words" else "takes"
     return f"On **{format.plain(name)}** ({settings.rows_text}), {what} {take} P@1 {format.listed(parts)}."
-
-
-def _percent(share) -> str:
-    """Return a share in percent, without a line break before the sign."""
-    return format.percent(share).replace(" ", "\u00a0")  # no line break before the sign
 
 
 def curves(measurements, settings, files) -> None:
@@ -60,7 +55,7 @@ def curves(measurements, settings, files) -> None:
             **workspace.keep("robustness.drawn", "value", options=list(ways)),
         )
     repeats = (
-        f"Bands are 95 % intervals over {settings.n_repeats} repeats."
+        f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats."
         if settings.n_repeats > 1
         else "One repeat, so no intervals."
     )

@@ -46,7 +46,7 @@ def buckets(measurements, settings, files, n_labels) -> None:
             tables.csv_safe(mine[mine["measure"] == "R@k"]),
             f"{files}-recall-{place}",
             f"Share of a row’s head, torso or tail labels that are among the {k} predicted, mean over the rows that "
-            "have at least one such label; bands are 95 % intervals over repeats.",
+            "have at least one such label; bands are 95\u00a0% intervals over repeats.",
             key="robustness.recall",
         )
 
@@ -64,8 +64,8 @@ def times(measurements, settings, files) -> None:
         figures.prediction_times(mine, level=noise.level_title(settings.kind, settings.options)),
         tables.csv_safe(mine),
         f"{files}-times",
-        f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the noise; bands are 95 % "
-        f"intervals over {settings.n_repeats} repeats, which are wide where repeats are few: each time also depends on "
-        f"what else the machine did.{dense}",
+        f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the noise; bands are "
+        f"95\u00a0% intervals over {settings.n_repeats} repeats, which are wide where repeats are few: each time also "
+        f"depends on what else the machine did.{dense}",
         key="robustness.times",
     )

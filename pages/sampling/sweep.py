@@ -86,8 +86,8 @@ def _choose(view):
             min_value=1,
             max_value=MOST_REPEATS,
             **workspace.keep(f"sampling.repeats {short}", first[2], fields.whole_number(1, MOST_REPEATS)),
-            help="Trainings per value, each with its own seed. The bands are 95 % intervals over seeds; one training "
-            "has none.",
+            help="Trainings per value, each with its own seed. The bands are 95\u00a0% intervals over seeds; one "
+            "training has none.",
         )
     return kappas, examples, int(n_repeats)
 
@@ -118,7 +118,7 @@ def _show(view, study):
         return
     st.markdown(words.sweep_sentence(succeeded))
     bands = (
-        " Bands are 95 % intervals over seeds."
+        " Bands are 95\u00a0% intervals over seeds."
         if study.n_repeats > 1
         else " One training per point, so there are no intervals."
     )

@@ -76,7 +76,7 @@ def show_figure(
                 f"{name}.html",
                 key=f"{place}-html",
                 mime="text/html",
-                help="One file of about 2 MB that works offline and saves SVG and PNG",
+                help="One file of about 2\u00a0MB that works offline and saves SVG and PNG",
             )
             if figure_files.makes_pdf():
                 if st.button(

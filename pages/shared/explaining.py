@@ -45,7 +45,8 @@ def named(frame: pd.DataFrame, data, kind: str | None = None) -> pd.DataFrame:
 
 def score(kind: str, value: float) -> str:
     """Return a label’s score on the scale of the page with the name of the scale: ``P = 12.3 %``, ``f = +1.23``."""
-    return f"f = {format.signed(value)}" if kind == "score" else f"P = {format.probability(value)}"
+    written = f"f = {format.signed(value)}" if kind == "score" else f"P = {format.probability(value)}"
+    return written.replace(" = ", "\u00a0=\u00a0")
 
 
 def total(kind: str, value: float) -> str:
@@ -84,7 +85,7 @@ def by_magnitude(x, data) -> pd.DataFrame:
 
 def share(value: float) -> str:
     """Return a share in whole percent; ``–`` when it is not known."""
-    return f"{100 * value:.0f} %" if math.isfinite(value) else "–"
+    return f"{100 * value:.0f}\u00a0%" if math.isfinite(value) else "–"
 
 
 def adds_up(attrs: dict) -> str:

@@ -23,8 +23,8 @@ _AVERAGES = {
 MEANING = {
     "P@k": "share of the k predicted labels that are right",
     "R@k": "share of a row’s true labels among the k predicted",
-    "nDCG@k": "right labels count more the earlier they come; 100 % is the best possible order",
-    "PSP@k": "propensity-scored P@k: rare labels count more; 100 % is the best possible value",
+    "nDCG@k": "right labels count more the earlier they come; 100\u00a0% is the best possible order",
+    "PSP@k": "propensity-scored P@k: rare labels count more; 100\u00a0% is the best possible value",
     "PSR@k": "PSP@k in which rows with many true labels count less",
     "PSDCG@k": "PSP@k in which the first places count more",
     "PSnDCG@k": "nDCG@k in which rare labels count more",

@@ -35,7 +35,7 @@ def show(page):
         st.toggle(
             "Compute short results automatically",
             **workspace.keep(tasks.AUTOMATIC, False, lambda value: isinstance(value, bool)),
-            help=f"On: a page starts what takes less than {tasks.AUTOMATIC_BELOW:.0f} s when you open it. "
+            help=f"On: a page starts what takes less than {tasks.AUTOMATIC_BELOW:.0f}\u00a0s when you open it. "
             "Off: it shows a button.",
         )
     return place

@@ -24,7 +24,7 @@ def sentence(data, name, run) -> None:
         return
     st.markdown(
         f"On **{format.plain(name)}**, **{format.plain(run.model)}** ranks a true label first for "
-        f"**{percent(value(run.measures, 'P@k', 1))} %** of the {format.count(data.n_test, 'test row')} (P@1)."
+        f"**{percent(value(run.measures, 'P@k', 1))}\u00a0%** of the {format.count(data.n_test, 'test row')} (P@1)."
     )
 
 
@@ -70,7 +70,7 @@ def _table(frame) -> None:
         cells = (f"{percent(row.value)} {_grey(row)}" for row in rows.itertuples())
         lines.append(f"| **{measure.replace('abandon', 'abandon' + HYPHEN)}** | " + " | ".join(cells) + " |")
     st.markdown("\n".join(lines))
-    st.caption("In grey: the 95 % interval.", help=measured.INTERVAL)
+    st.caption("In grey: the 95\u00a0% interval.", help=measured.INTERVAL)
     st.caption("  \n".join(f"**{m}**: {measured.MEANING[m]}." for m in frame["measure"].unique()))
 
 

@@ -33,8 +33,8 @@ def show(data, run, key, name, drawn_state: tuple) -> None:
     never = int((occurring["right"] == 0).sum())
     st.markdown(
         f"With {format.count(k, 'label')} predicted for each row, **{never:,} of the {len(occurring):,} labels with a "
-        f"test row** are never predicted correctly. Micro F1 is **{answer.percent(micro)} %**, macro F1 "
-        f"**{answer.percent(macro)} %**.",
+        f"test row** are never predicted correctly. Micro F1 is **{answer.percent(micro)}\u00a0%**, macro F1 "
+        f"**{answer.percent(macro)}\u00a0%**.",
         help="F1 combines precision (how many predictions are right) and recall (how many true labels are predicted). "
         "Micro: over all pairs of a row and a label. Macro: the mean of the F1 of the labels with a test row, so a "
         "rare label counts as much as a frequent one. The F1 of means of the Sampling page is another measure.",

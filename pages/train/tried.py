@@ -99,7 +99,7 @@ def _say_progress(record, task, plan, state):
     if best is not None:
         st.markdown(
             f"Best so far: **{format.plain(_words(task, best[0]))}** with {task.params['measure']} = "
-            f"**{answer.percent(best[1])} %** on the training rows that are held out."
+            f"**{answer.percent(best[1])}\u00a0%** on the training rows that are held out."
         )
 
 
@@ -122,13 +122,13 @@ def _say_best(task, found):
     line = found.table[found.table["setting"] == found.best_setting].iloc[0]
     if line["n_seeds"] > 1:
         shown = f"{answer.percent(line['low'])} to {answer.percent(line['high'])}"
-        sure = f", mean of {line['n_seeds']} seeds (95 % interval {shown})"
+        sure = f", mean of {line['n_seeds']} seeds (95\u00a0% interval {shown})"
     else:
         sure = ", with one seed: how far chance moves it is not known"
     st.markdown(
         f"**{format.plain(_words(task, found.best_setting))}** is the best of "
         f"{format.count(len(found.settings), 'setting')} of {format.plain(found.model)}: {found.measure} = "
-        f"**{answer.percent(found.value)} %** on {found.n_held_out:,} training rows that were held out{sure}."
+        f"**{answer.percent(found.value)}\u00a0%** on {found.n_held_out:,} training rows that were held out{sure}."
     )
     failed = int((found.table["state"] == "failed").sum())
     if failed:
@@ -142,7 +142,8 @@ def _say_test(found):
         return
     values = {(line.measure, line.k): line for line in test.itertuples()}
     wanted = [("P@k", 1), ("P@k", 5), ("nDCG@k", 5), ("PSP@k", 5)]
-    said = [f"{name[:-1]}{k} = {answer.percent(values[name, k].mean)} %" for name, k in wanted if (name, k) in values]
+    means = {f"{name[:-1]}{k}": values[name, k].mean for name, k in wanted if (name, k) in values}
+    said = [f"{name} = {answer.percent(mean)}\u00a0%" for name, mean in means.items()]
     seeds = f", means of {test['n_seeds'].iloc[0]} seeds" if test["n_seeds"].iloc[0] > 1 else ""
     st.markdown(f"Trained on all training rows, on the **test rows**: {', '.join(said)}{seeds}.")
 
@@ -236,7 +237,7 @@ def _show_tables(task, trials, table, file_name, key):
         {
             **{name: text(label, width=130) for name, label in varied.items()},
             "mean": number(f"{measure}, %", format="%.2f", help="Mean over seeds, on the rows held out.", width=80),
-            "low": number("from", format="%.2f", help="95 % interval over seeds, by Student’s t.", width=65),
+            "low": number("from", format="%.2f", help="95\u00a0% interval over seeds, by Student’s t.", width=65),
             "high": number("to", format="%.2f", width=65),
             "n_seeds": number("Seeds", width=65),
             "rows": number("Rows", format="localized", help="Training rows of its last round.", width=75),

@@ -84,11 +84,11 @@ def _label_text(view, found):
         text += f"{'ends' if rows == 1 else 'all end'} in **1 of {of}**{whose}: {where}."
     else:
         text += f"{'ends' if rows == 1 else 'end'} in **{len(found):,} of {of}**{whose}"
-        share = tree_frames.percent(float(best["share_of_label"]))
+        share = words.percent(float(best["share_of_label"]))
         text += f"; the largest part, **{share}**, in {where}." if rows > 1 else f", first in {where}."
     if ends > rows:
         went = f"it goes {ends:,} ways" if rows == 1 else f"these go {ends / rows:.2f} ways on average"
-        text += f" Rows may go several ways: {went}, so shares add up to {100 * ends / rows:,.0f} %."
+        text += f" Rows may go several ways: {went}, so shares add up to {100 * ends / rows:,.0f}\u00a0%."
     if not one:
         whole = tree_frames.together_until(tree, view.label)
         kind = "Node" if tree.children[whole, 0] >= 0 else "Leaf"

@@ -18,17 +18,16 @@ def show(view, run, files) -> None:
     inner = bool(tree.children[v, 0] >= 0)
     st.subheader(f"{'Node' if inner else 'Leaf'} {v:,} of tree {view.t + 1}")
     purity = float(server.nodes(view.key, view.t)["purity"].iloc[v])
-    facts = (
-        f"{format.count(int(tree.n_samples[v]), 'training row')} at depth {tree.depth[v]}, purity {100 * purity:.0f} %"
-    )
+    rows = format.count(int(tree.n_samples[v]), "training row")
+    facts = f"{rows} at depth {tree.depth[v]}, purity {100 * purity:.0f}\u00a0%"
     if inner:
         shares = tree.n_samples[tree.children[v]] / tree.n_samples[v]
         facts += "; sends " + ", ".join(
-            f"{tree_frames.percent(share)} to node {child:,}" for share, child in zip(shares, tree.children[v])
+            f"{words.percent(share)} to node {child:,}" for share, child in zip(shares, tree.children[v])
         )
         more = float(shares.sum()) - 1
         facts += (
-            f" (rows that go to several children count more than once: {100 * (1 + more):.0f} % in all)."
+            f" (rows that go to several children count more than once: {100 * (1 + more):.0f}\u00a0% in all)."
             if more > 0.0005
             else "."
         )
@@ -120,8 +119,8 @@ def _label_in_node(view):
         return f"None of its rows has **{name}**."
     own, of_all = rows / view.tree.n_samples[view.node], rows / view.rows_with_label[0]
     return (
-        f"**{format.count(rows, 'row')}** with **{name}**: {tree_frames.percent(own)} of the node's rows, "
-        f"{tree_frames.percent(of_all)} of the label's."
+        f"**{format.count(rows, 'row')}** with **{name}**: {words.percent(own)} of the node's rows, "
+        f"{words.percent(of_all)} of the label's."
     )
 
 

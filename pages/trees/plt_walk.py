@@ -15,11 +15,11 @@ MEANINGS = {
     "rows": "training rows with a label at or below the child",
     "n_labels": "labels at or below the child",
     "auc": "how often the child’s classifier gives a larger margin to a row with a label below the child than to a row "
-    "without, among test rows with a label below this node; 50 % is guessing",
+    "without, among test rows with a label below this node; 50\u00a0% is guessing",
     "recall": "of the test rows that have a label below the child, the share to which its classifier gives a "
-    "probability of at least 50 %",
+    "probability of at least 50\u00a0%",
     "precision": "of the test rows with a label below this node to which the child’s classifier gives a probability of "
-    "at least 50 %, the share that has a label below the child",
+    "at least 50\u00a0%, the share that has a label below the child",
     "base_rate": "of the test rows with a label below this node, the share that has a label below the child",
 }
 ORDERS = {"most": "Largest first", "least": "Smallest first", "node": "By number"}

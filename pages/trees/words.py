@@ -40,9 +40,14 @@ def best_objective(model) -> float | None:
     return -integrity * (children - 1) if multiway > integrity * (children - 3) else None
 
 
+def percent(share: float) -> str:
+    """Return a share as figures of trees have it, with a no-break space before the sign."""
+    return tree_frames.percent(share).replace(" ", "\u00a0")
+
+
 def top_labels(frame) -> list[str]:
     """Return a text for each node of a table with names: its most frequent labels and their shares."""
     return [
-        ", ".join(f"{r[f'name_{i}']} {tree_frames.percent(r[f'share_{i}'])}" for i in (1, 2, 3) if r[f"label_{i}"] >= 0)
+        ", ".join(f"{r[f'name_{i}']} {percent(r[f'share_{i}'])}" for i in (1, 2, 3) if r[f"label_{i}"] >= 0)
         for r in frame.to_dict("records")
     ]

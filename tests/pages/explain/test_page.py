@@ -7,7 +7,7 @@ import pytest
 
 from pages.shared import row_editor
 from tests.pages import making
-from tests.pages.making import estimate, figure, numbers, titles, train, word_data
+from tests.pages.making import estimate, figure, numbers, said_plainly, titles, train, word_data
 from xmlcore import datasets, experiment, explain, store
 
 
@@ -270,7 +270,7 @@ def test_long_explaining_waits_for_a_button_that_says_how_long(ready, monkeypatc
     estimate(monkeypatch, "explanations", 125.0)
     train(ready)
     page = ready.go("explain")
-    assert "2 min 05 s" in page.at.button(key="explain.measure").label
+    assert "about 2 min" in said_plainly(page.at.button(key="explain.measure").label)
     page.press("explain.measure").until(whole_model)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.pages import making
-from tests.pages.making import estimate, figure, train, word_data
+from tests.pages.making import estimate, figure, said_plainly, train, word_data
 from xmlcore import datasets, experiment
 
 FEW = {"n_epochs": 3, "n_features": 4}
@@ -269,7 +269,7 @@ def test_methods_are_compared_when_asked_and_the_table_has_all_measures(page):
     page.at.multiselect(key="features.methods").set_value(["all features", "FALS", "Chi-squared"])
     page.at.number_input(key="features.seeds").set_value(2)
     page.run()
-    assert "Compare these methods (about 1 min 40 s)" in [b.label for b in page.at.button]
+    assert "Compare these methods (about 1 min 40 s)" in [said_plainly(b.label) for b in page.at.button]
     page.press("features.compare").until(lambda s: figure(s, "Average precision by method"))
     table = page.frame("method", "average precision", "select_s")
     assert table["method"].tolist() == ["all features", "FALS", "Chi-squared"]
