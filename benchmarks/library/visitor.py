@@ -11,7 +11,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, WebSocketException
 
 TIMEOUT = 60.0  # seconds for an answer
 XSRF = "_streamlit_xsrf"  # the cookie that the browser sends back with uploads and with the websocket
@@ -98,16 +98,19 @@ class Tab:
 
     async def _connect(self):
         origin = f"http://{self.host}:{self.port}"
-        self._socket = await connect(
-            f"ws://{self.host}:{self.port}/_stcore/stream",
-            origin=origin,
-            subprotocols=["streamlit", self._xsrf] if self._xsrf else ["streamlit"],
-            additional_headers={"Cookie": self._cookie()},
-            max_size=LARGEST,
-            open_timeout=TIMEOUT,
-            compression=None,
-            ping_interval=None,
-        )
+        try:
+            self._socket = await connect(
+                f"ws://{self.host}:{self.port}/_stcore/stream",
+                origin=origin,
+                subprotocols=["streamlit", self._xsrf] if self._xsrf else ["streamlit"],
+                additional_headers={"Cookie": self._cookie()},
+                max_size=LARGEST,
+                open_timeout=TIMEOUT,
+                compression=None,
+                ping_interval=None,
+            )
+        except WebSocketException as error:  # the server refuses, or ends while it answers
+            raise TabError(f"the page does not connect: {error}") from error
         self._reader = asyncio.create_task(self._read())
 
     def _cookie(self):
