@@ -64,7 +64,15 @@ def start(task) -> None:
             driver.owners = driver.owners | {owner}
         elif not task.exists() or server.loaded(task).lost:
             server.forget()  # values in memory may come from the result that will be replaced
+            forget_ended(drivers)
             drivers[task.key] = Driver(task, queue, owner, at_once=lambda: max(default_workers(), queue.slots))
+
+
+def forget_ended(drivers: dict) -> None:
+    """Forget the threads of sweeps that have ended, and whose results are kept, which say all that pages show."""
+    for key, driver in list(drivers.items()):
+        if not driver.active and store.exists(experiment.KINDS["sweep"].folder, key):
+            del drivers[key]
 
 
 def stop(record: dict) -> None:

@@ -2,9 +2,11 @@
 
 import json
 import time
+from types import SimpleNamespace
 
 import pytest
 
+from pages.shared import sweeping
 from pages.train import trying
 from tests.pages.making import figure, train, word_data, workspace_path
 from xmlcore import experiment, store
@@ -93,6 +95,14 @@ def test_what_cannot_be_tried_is_said_and_nothing_starts(page, server):
     start(page, "1, -3")
     assert any("-3 is not allowed" in e.value.replace("\\", "").replace("−", "-") for e in page.at.error)
     assert len(server.jobs()) == before and "Settings tried" not in page.text()
+
+
+def test_of_sweeps_that_ended_those_without_a_result_are_remembered(own_cache):
+    running, done, failed = "a" * 32, "b" * 32, "c" * 32
+    store.save("sweeps", done, {})
+    drivers = {key: SimpleNamespace(active=key == running) for key in (running, done, failed)}
+    sweeping.forget_ended(drivers)
+    assert set(drivers) == {running, failed}
 
 
 def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page):
