@@ -14,6 +14,7 @@ import time
 import types
 import weakref
 from collections import OrderedDict
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,14 @@ _SHARED = (
 )  # fmt: skip
 
 
+class _Known(NamedTuple):
+    """What is known of a value."""
+
+    bytes: int
+    views: list  # in which pandas notes the views of its tables
+    used: float  # when it was used last, by time.monotonic()
+
+
 class Values:
     """The values that are kept for all sessions: how large each is, and when it was used last.
 
@@ -44,7 +53,7 @@ class Values:
     def __init__(self, bound):
         self._bound = bound
         self._lock = threading.Lock()
-        self._known = OrderedDict()  # (function, arguments) -> (bytes, when it was used), those used last at the end
+        self._known = OrderedDict()  # (function, arguments) -> _Known, those used last at the end
         self._of = {}  # function -> its arguments in that order
         self.bytes = 0
 
@@ -65,10 +74,10 @@ class Values:
         name = function, arguments
         with self._lock:
             known = self._known.get(name)
-        size = bytes_of(value) if known is None else known[0]  # without the lock: a large value takes a while
+        size, views = known[:2] if known is not None else _measured(value)  # without the lock: it may take a while
         with self._lock:
             self._remove(name)
-            self._known[name] = size, time.monotonic()
+            self._known[name] = _Known(size, views, time.monotonic())
             own = self._of.setdefault(function, OrderedDict())
             own[arguments] = None
             self.bytes += size
@@ -77,6 +86,13 @@ class Values:
             too_many = self._too_many()
         for function_, arguments_ in too_many:
             function_.clear(*arguments_)
+
+    def forget_views(self) -> None:
+        """Have pandas forget views that are gone: it notes hundreds of them for each part of a table that is kept."""
+        with self._lock:
+            found = [one for known in self._known.values() for one in known.views]
+        for one in found:
+            one.has_reference()  # looks for a view that is not gone, and forgets the others
 
     def forget(self) -> None:
         """Forget what is known of all values: all functions have forgotten theirs."""
@@ -91,14 +107,14 @@ class Values:
         known = self._known.pop(name, None)
         if known is not None:
             del self._of[function][arguments]
-            self.bytes -= known[0]
+            self.bytes -= known.bytes
 
     def _too_many(self):
         """Remove and return the names of the values that are to be forgotten."""
         found, now = [], time.monotonic()
         while self.bytes > self._bound():
-            name, (_, used) = next(iter(self._known.items()))
-            if now - used < NEEDED_SECONDS:
+            name, known = next(iter(self._known.items()))
+            if now - known.used < NEEDED_SECONDS:
                 break
             self._remove(name)
             found.append(name)
@@ -124,7 +140,13 @@ def _bound(text):
 
 def bytes_of(value) -> int:
     """Return the memory in bytes of a value and all that it refers to, without code and files mapped into memory."""
-    total, seen, left = 0, set(), [[value]]  # left: lists of objects, some of which may be known
+    return _measured(value)[0]
+
+
+def _measured(value):
+    """Return the bytes of a value, and the objects in which pandas notes the views of its tables."""
+    noting = getattr(sys.modules.get("pandas._libs.internals"), "BlockValuesRefs", ())
+    views, total, seen, left = [], 0, set(), [[value]]  # left: lists of objects, some of which may be known
     while left:
         some = left.pop()
         if _ATOMS.issuperset(map(type, some)):  # not looked up one by one: there may be millions
@@ -135,10 +157,12 @@ def bytes_of(value) -> int:
                 total += sys.getsizeof(one)
             elif id(one) not in seen and not isinstance(one, _SHARED):
                 seen.add(id(one))
+                if isinstance(one, noting):
+                    views.append(one)
                 size, parts = _own_bytes(one)
                 total += size
                 left.append(parts)
-    return total
+    return total, views
 
 
 def _own_bytes(one):

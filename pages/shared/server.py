@@ -160,19 +160,11 @@ def collect(everything: bool) -> None:
     if everything:
         gc.unfreeze()
     gc.collect()
-    _forget_dead_views()
+    in_memory.values.forget_views()
     if everything or len(sys.modules) >= _imported + MANY_MODULES:
         gc.freeze()
         _imported = len(sys.modules)
     system.return_free_memory()
-
-
-def _forget_dead_views():
-    """Have pandas forget views that are gone: it remembers hundreds of them for each part of a table that is kept."""
-    kind = getattr(sys.modules.get("pandas._libs.internals"), "BlockValuesRefs", None)
-    for one in gc.get_objects() if kind is not None else ():
-        if type(one) is kind:
-            one.has_reference()  # looks for a view that is not gone, and forgets the others
 
 
 def _keep_tidy(ended) -> None:
