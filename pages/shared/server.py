@@ -35,6 +35,7 @@ FIRST_VISIT = "first visit"  # owner of the job that makes the default data set 
 READER = "xmlcore-read-ahead"  # name of the threads that read in the background
 UNDO_SECONDS = 600.0  # for which what the Storage page has deleted can be brought back; then it is removed
 TIDY_EVERY = 6 * 3600  # seconds between two removals of what killed processes have left
+LATER = ("scipy.stats", "pandas.io.formats.style")  # modules that are not needed before there is a result
 CALM = 1.0  # seconds from the end of a page's run until results are read in the background
 MANY_MODULES = 50  # imports after which garbage is no longer looked for in what is there
 UNTIDY = 30.0  # seconds for which garbage may wait when pages are drawn all the time, such as for several sessions
@@ -249,9 +250,14 @@ def _says_nothing_of_reader(record):
 
 
 def _read(key):
-    """Read a run and its data set and model, and explain a prediction, which prepares the model and loads kernels."""
+    """Read a run and its data set and model, and explain a prediction, which prepares the model and loads kernels.
+
+    Also import what only some pages and figures need, and what takes long.
+    """
     from xmlcore import explain
 
+    for name in LATER:
+        importlib.import_module(name)
     with contextlib.suppress(store.StoreError, OSError, ValueError):  # the page that needs it says what is wrong
         x = dataset(run(key).fingerprint).X_test[[0]]
         first = model(key).predict_topk(x, 1).labels[0]

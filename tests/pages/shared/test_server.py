@@ -81,7 +81,10 @@ def test_the_run_shown_is_read_ahead_once_while_a_server_runs(monkeypatch):
     finally:
         server._serving.clear()
     assert started == [(server._read, ["a" * 32])]
+    monkeypatch.setattr(server, "LATER", ("json.tool",))
+    monkeypatch.delitem(sys.modules, "json.tool", raising=False)
     server._read("a" * 32)  # a run that is gone: the page that needs it says so
+    assert "json.tool" in sys.modules
 
 
 def test_garbage_is_collected_once_after_the_last_of_several_runs(monkeypatch):
