@@ -45,9 +45,7 @@ class Statistics:
 
     def sums(self, weights) -> Sums:
         """Return the sums over rows when row i counts ``weights[., i]`` times; ``weights`` has the shape (b, n)."""
-        if not self.ks:
-            return Sums(weights @ self.of_rows, np.zeros((0, len(weights))))
-        return Sums(weights @ self.of_rows, self.of_labels @ np.ascontiguousarray(weights.T))
+        return Sums(weights @ self.of_rows, _of_labels(self.of_labels, weights))
 
     def values(self, sums: Sums) -> np.ndarray:
         """Return the measures for sums over n rows: float64, shape (b, items); nan where one is not defined."""
@@ -78,6 +76,11 @@ class Statistics:
         return max(1, BLOCK_VALUES // max(1, self.n + self.of_rows.shape[1] + self.of_labels.shape[0]))
 
 
+def _of_labels(lines, weights) -> np.ndarray:
+    """Return the sums over the rows of each line, of labels, for each of b weightings: shape (lines, b)."""
+    return lines @ np.ascontiguousarray(weights.T) if lines.shape[0] else np.zeros((0, len(weights)))
+
+
 def bootstrap_values(statistics, n_resamples: int, random_state: int) -> list[np.ndarray]:
     """Return the measures for rows drawn with replacement, the same rows for all ``statistics``.
 
@@ -98,8 +101,10 @@ def bootstrap_values(statistics, n_resamples: int, random_state: int) -> list[np
     found = [np.full((n_resamples, len(s.items)), np.nan) for s in statistics]
     if n == 0:
         return found
+    room = np.empty((min(block, n_resamples), n))  # for all blocks: to get memory takes longer than to fill it
     for start, counts in _drawn(n, n_resamples, random_state, block):
-        weights = counts.astype(np.float64)
+        weights = room[: len(counts)]
+        weights[:] = counts
         for s, values in zip(statistics, found):
             values[start : start + len(counts)] = s.values(s.sums(weights))
     return found
@@ -168,13 +173,16 @@ def swapped_differences(
     of_a, of_b = a.sums(every), b.sums(every)
     block = max(1, BLOCK_VALUES // max(1, m + rows.shape[1] + 4 * labels.shape[0]))
     found = np.empty(ways)
+    room = np.empty((min(block, ways), m))
     for start in range(0, ways, block):
         size = min(block, ways - start)
         if exact:
-            swaps = ((np.arange(start, start + size)[:, None] >> np.arange(m)) & 1).astype(np.float64)
+            chosen = (np.arange(start, start + size)[:, None] >> np.arange(m)) & 1
         else:
-            swaps = random.integers(0, 2, size=(size, m), dtype=np.int8).astype(np.float64)
-        moved = Sums(swaps @ rows, labels @ np.ascontiguousarray(swaps.T))
+            chosen = random.integers(0, 2, size=(size, m), dtype=np.int8)
+        swaps = room[:size]
+        swaps[:] = chosen
+        moved = Sums(swaps @ rows, _of_labels(labels, swaps))
         first = a.values(Sums(of_a.of_rows - moved.of_rows, of_a.of_labels - moved.of_labels))
         second = b.values(Sums(of_b.of_rows + moved.of_rows, of_b.of_labels + moved.of_labels))
         found[start : start + size] = first[:, 0] - second[:, 0]

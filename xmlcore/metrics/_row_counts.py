@@ -92,10 +92,13 @@ class RowCounts:
         Count only these labels, true and predicted; all when None.
     n_labels : int, optional
         Number of labels L, where neither ``Y_true`` nor ``ranking`` tells it.
+    alike : RowCounts, optional
+        Those of another ranking, with all other arguments the same: what does not depend on the ranking is taken from
+        it.
     """
 
-    def __init__(self, Y_true, ranking, k, inv_ps=None, labels=None, n_labels=None):
-        self.given = (Y_true, ranking)
+    def __init__(self, Y_true, ranking, k, inv_ps=None, labels=None, n_labels=None, alike=None):
+        self.given, self.alike = (Y_true, ranking), alike
         self.k = check_count(k, "k")
         self.indptr, self.indices, ranked, self.inv_ps = read(Y_true, ranking, self.k, inv_ps)
         self.n = self.indptr.size - 1
@@ -188,6 +191,8 @@ class RowCounts:
     @functools.cached_property
     def _best_weights(self):
         """Return the k largest weights of each row's true labels, largest first, padded with 0: float64 (n, k)."""
+        if self.alike is not None:
+            return self.alike._best_weights
         best = np.zeros((self.n, self.k))
         weights = self.inv_ps[self.true]
         order = np.lexsort((-weights, self.row_of))
@@ -285,3 +290,11 @@ def _checked_values(item, Y_true, ranking, n):
     if values.shape != (n,) or not np.isfinite(values).all():
         raise ValueError(f"{item.name} returned an array of shape {values.shape}: {n} finite numbers, one per row")
     return values
+
+
+def of_several(Y_true, rankings, k, inv_ps=None, labels=None, n_labels=None) -> list[RowCounts]:
+    """Return the :class:`RowCounts` of several rankings of the same rows."""
+    found = []
+    for ranking in rankings:
+        found.append(RowCounts(Y_true, ranking, k, inv_ps, labels, n_labels, found[0] if found else None))
+    return found

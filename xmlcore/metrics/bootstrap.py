@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval
-from xmlcore.metrics._row_counts import KIND, LABELS, MEAN, RowCounts, check_item
+from xmlcore.metrics._row_counts import KIND, LABELS, MEAN, RowCounts, check_item, of_several
 from xmlcore.typing import Labels, Predictions
 
 if TYPE_CHECKING:
@@ -168,7 +168,8 @@ def intervals_of_several(
     if not items:
         raise ValueError("there is nothing to measure: give at least one measure and one k of at least 1")
     most = max(item.k for item in items)
-    statistics = [Statistics(RowCounts(Y_true, one, most, inv_ps, labels, n_labels), items) for one in rankings]
+    counts = of_several(Y_true, rankings, most, inv_ps, labels, n_labels)
+    statistics = [Statistics(one, items) for one in counts]
     resampled = bootstrap_values(statistics, n_resamples, random_state) if statistics else []
     return [_table(items, one.measured(), values, confidence) for one, values in zip(statistics, resampled)]
 

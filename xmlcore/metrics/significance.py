@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval, swapped_differences
-from xmlcore.metrics._row_counts import LABELS, RowCounts, check_item
+from xmlcore.metrics._row_counts import LABELS, check_item, of_several
 from xmlcore.typing import Labels, Predictions
 
 if TYPE_CHECKING:
@@ -282,10 +282,8 @@ def compare_rankings(
     n_permutations, _ = check_resampling(n_permutations, confidence, "n_permutations")
     n_resamples, confidence = check_resampling(n_resamples, confidence)
     item = check_item(measure, k, inv_ps, labels)
-    statistics = {
-        name: Statistics(RowCounts(Y_true, ranking, item.k, inv_ps, labels, n_labels), [item])
-        for name, ranking in rankings.items()
-    }
+    counts = of_several(Y_true, rankings.values(), item.k, inv_ps, labels, n_labels)
+    statistics = {name: Statistics(one, [item]) for name, one in zip(names, counts)}
     values = dict(zip(names, bootstrap_values(list(statistics.values()), n_resamples, random_state)))
     if reference is None:
         pairs = list(combinations(names, 2))
@@ -341,10 +339,8 @@ def holm(p_values: npt.ArrayLike) -> np.ndarray:
 
 def _both(Y_true, ranking_a, ranking_b, item, inv_ps, labels, n_labels):
     """Return the statistics of both rankings."""
-    return tuple(
-        Statistics(RowCounts(Y_true, ranking, item.k, inv_ps, labels, n_labels), [item])
-        for ranking in (ranking_a, ranking_b)
-    )
+    counts = of_several(Y_true, (ranking_a, ranking_b), item.k, inv_ps, labels, n_labels)
+    return tuple(Statistics(one, [item]) for one in counts)
 
 
 def _bootstrapped(a, b, n_resamples, confidence, random_state):
