@@ -48,6 +48,10 @@ class DatasetFormatError(ValueError):
         return type(self), (self.source, self.found, self.remedy, self.line, self.column)
 
 
+class SeveralFilesError(DatasetFormatError):
+    """An archive holds several files where one is expected."""
+
+
 class DatasetWarning(UserWarning):
     """The data can be read, but the user should know how they were interpreted."""
 

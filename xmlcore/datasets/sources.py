@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
 from xmlcore.datasets.recognise import REMEDY, TEXTS
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import check_count
@@ -408,7 +408,7 @@ def _zip(stream, label, npz):
                 raise DatasetFormatError(label, f"it is {kind}", "Save its features and labels as text.")
             if len(members) != 1:
                 shown = ", ".join(entry.filename for entry in members[:5]) + (", ..." if len(members) > 5 else "")
-                raise DatasetFormatError(
+                raise SeveralFilesError(
                     label,
                     f"the zip archive holds {len(members)} files" + (f" ({shown})" if members else ""),
                     "Unpack it, and give its training rows, its test rows and its labels one by one. read_dataset also "

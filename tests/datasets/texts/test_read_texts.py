@@ -415,3 +415,16 @@ def test_a_file_takes_little_more_memory_than_its_texts(tmp_path):
     command = [sys.executable, "-c", code, str(path)]
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert 40e6 < int(shown.stdout) < 80e6
+
+
+@pytest.mark.parametrize("read", [read_texts, guess_columns])
+def test_an_archive_of_other_files_is_refused_with_a_remedy_for_documents(read):
+    with pytest.raises(DatasetFormatError, match="holds 2 files .*which are no documents") as raised:
+        read(zipped({"a.md": "text", "a.tsv": f"<{URI}a>\ta"}))
+    assert "document.txt" in raised.value.remedy and "rows" not in raised.value.remedy
+
+
+def test_files_of_subjects_without_a_text_are_said():
+    files = {"a.txt": "text", "a.key": "x", "b.key": "y", "deep/a.tsv": f"<{URI}a>\ta"}
+    with pytest.warns(DatasetWarning, match=r"2 files of subjects have no \.txt file .* \(b\.key, a\.tsv\)"):
+        assert read_texts(zipped(files)) == (["text"], [["x"]])

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
 from xmlcore.datasets.sources import pieces_of, read_head, source_name
 from xmlcore.datasets.texts import records
 from xmlcore.datasets.texts.labels import LISTS, NONE, URIS, are_binary, guess_separator, uris_in
@@ -23,6 +23,7 @@ LABEL_NAMES = (
     *("categories", "category", "classes", "class", "genres", "genre"),
 )
 ANNIF_LABELS = ("subject_uris", "subjects")  # columns of labels in Annif's corpora
+DOCUMENTS = "Give a folder, or a zip of it, with document.txt and document.tsv or document.key beside it."
 _NUMBERED = re.compile(r"(?i)(label|tag|subject|topic|category|keyword|class)s?[ _-]?[0-9]+")
 _MANY = 5  # rows that a guess has for show
 REPEATED = 0.5  # share of repeated labels in a column that rather has the labels than the texts
@@ -103,8 +104,17 @@ def guess_columns(
     ValueError
         An argument is none of the allowed values.
     """
-    guess, _ = look(source, format, encoding, delimiter, quoted, header, name)
+    guess, _ = look_at_documents(source, format, encoding, delimiter, quoted, header, name)
     return guess
+
+
+def look_at_documents(source, *options) -> tuple[Guess, dict[str, list]]:
+    """Return what :func:`look` returns; raise DatasetFormatError that speaks of documents for an archive of others."""
+    try:
+        return look(source, *options)
+    except SeveralFilesError as error:
+        remedy = f"{DOCUMENTS} Or give a table with a column of texts and one of labels."
+        raise DatasetFormatError(error.source, f"{error.found}, which are no documents", remedy) from None
 
 
 def look(source, format, encoding, delimiter, quoted, header, name) -> tuple[Guess, dict[str, list]]:
@@ -118,8 +128,7 @@ def look(source, format, encoding, delimiter, quoted, header, name) -> tuple[Gue
                 rows = _first(source, Form("folder", ("text", "labels"), encoding=encoding), label)
                 return _guess(Form("folder", ("text", "labels"), encoding=encoding), rows)
         if format == "folder" or isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-            remedy = "Give a folder, or a zip of it, with document.txt and document.tsv or document.key beside it."
-            raise DatasetFormatError(label, "it has no .txt files with .tsv or .key files beside them", remedy)
+            raise DatasetFormatError(label, "it has no .txt files with .tsv or .key files beside them", DOCUMENTS)
     if format == "parquet" or format == "auto" and _is_parquet(source):
         with records.open_parquet(source, label) as file:
             form = Form("parquet", tuple(file.schema_arrow.names))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.sources import source_name
-from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look
+from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look_at_documents
 from xmlcore.datasets.texts.labels import (
     LISTS,
     NONE,
@@ -15,7 +15,7 @@ from xmlcore.datasets.texts.labels import (
     guess_separator,
     of_many,
 )
-from xmlcore.datasets.texts.records import records
+from xmlcore.datasets.texts.records import records, warn_of_lone_subjects
 from xmlcore.datasets.texts.vocabulary import read_vocabulary
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Source
@@ -104,7 +104,8 @@ def read_texts(
     Warns
     -----
     DatasetWarning
-        Texts are empty, documents have no labels or one twice, or the vocabulary lacks labels.
+        Texts are empty, documents have no labels or one twice, files of subjects have no text beside them, or the
+        vocabulary lacks labels.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def read_texts(
     max_documents = None if max_documents is None else check_count(max_documents, "max_documents")
     if hasattr(source, "read") and not hasattr(source, "getvalue") and not source.seekable():
         source = source.read()  # a pipe: its beginning is needed twice
-    guess, values = look(source, format, encoding, delimiter, quoted, header, label)
+    guess, values = look_at_documents(source, format, encoding, delimiter, quoted, header, label)
     text_columns, label_columns = _chosen(guess, text, labels, label)
     cells = [cell for column in label_columns for cell in as_cells(values[column])]
     separator = _separator(separator, cells, label)
@@ -143,6 +144,8 @@ def read_texts(
     if n_empty:
         warn(f"{label}: {of_many(n_empty, len(texts), 'text', empty)} empty and will have no features")
     reader.finish(rows, first)
+    if guess.format == "folder":
+        warn_of_lone_subjects(source, label)
     return texts, rows
 
 

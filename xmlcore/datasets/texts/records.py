@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.sources import ADDED, DAMAGED, MEMORY_BOUND, PATH_BOUND, ZIP_ERRORS, pieces_of, too_large
 from xmlcore.datasets.visible import visible
 from xmlcore.progress import Progress
@@ -426,6 +426,18 @@ def _documents(source, label, encoding, max_bytes, progress):
             beside = next((stem + ending for ending in SUBJECTS if stem + ending in names), None)
             listed = [] if beside is None else _subjects(text_in(beside), beside.endswith(".tsv"))
             yield place, [text_in(name), listed]
+
+
+def warn_of_lone_subjects(source, label: str) -> None:
+    """Warn of files of subjects in a folder or an archive that have no text beside them, so that they are not read."""
+    with opened_folder(source) as folder:
+        names = sorted(folder[0])
+    stems = {name[: -len(".txt")] for name in names if name.lower().endswith(DOCUMENT[0])}
+    alone = [name for name in names if name.lower().endswith(SUBJECTS) and name[: -len(".key")] not in stems]
+    if alone:
+        shown = ", ".join(visible(PurePosixPath(name).name) for name in alone[:3]) + (", ..." if len(alone) > 3 else "")
+        have = "1 file of subjects has" if len(alone) == 1 else f"{len(alone):,} files of subjects have"
+        warn(f"{label}: {have} no .txt file of the same name, and no document is made of it ({shown})")
 
 
 def _json_document(text, place):
