@@ -105,6 +105,23 @@ def feature_names(X) -> np.ndarray | None:
     return names if is_string and all(is_string) else None
 
 
+def difference_of_names(fitted, names) -> str:
+    """Return scikit-learn's message about feature names that differ from those of the training rows."""
+    lines = ["The feature names should match those that were passed during fit."]
+    known, given = set(fitted), set(names)
+    for title, differing in (
+        ("unseen at fit time", given - known),
+        ("seen at fit time, yet now missing", known - given),
+    ):
+        if differing:
+            shown = sorted(differing)
+            lines += [f"Feature names {title}:", *(f"- {name}" for name in shown[:5])]
+            lines += ["- ..."] if len(shown) > 5 else []
+    if known == given:
+        lines.append("Feature names must be in the same order as they were in fit.")
+    return "\n".join(lines) + "\n"
+
+
 def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, name: str = "Y") -> sp.csr_array:
     """Convert a label matrix, or lists of label ids, to canonical CSR; raise an error that says what is wrong with it.
 

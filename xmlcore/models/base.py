@@ -14,7 +14,7 @@ from xmlcore.parameters import RECOMMENDED, HasParameters, Preset, seed_of
 from xmlcore.progress import ProgressLike, silent
 from xmlcore.ranking import Ranking
 from xmlcore.typing import FilePath, LabelNames, Labels, Matrix
-from xmlcore.validation import check_features, check_fitted, check_unambiguous, feature_names
+from xmlcore.validation import check_features, check_fitted, check_unambiguous, difference_of_names, feature_names
 
 
 class Estimator(HasParameters):
@@ -191,7 +191,7 @@ class Estimator(HasParameters):
                 stacklevel=4,
             )
         elif not np.array_equal(fitted, names):
-            raise ValueError(_difference(fitted, names))
+            raise ValueError(difference_of_names(fitted, names))
 
     @staticmethod
     def _param_from_arrays(arrays: dict[str, np.ndarray]):
@@ -402,23 +402,6 @@ def labels_given(Y: Labels | None, y: Labels | None) -> Labels:
         raise ValueError("this requires y to be passed, but the target y is None: give the labels of each row")
     check_unambiguous(found)
     return found
-
-
-def _difference(fitted, names) -> str:
-    """Return scikit-learn's message about feature names that differ from those of the training rows."""
-    lines = ["The feature names should match those that were passed during fit."]
-    known, given = set(fitted), set(names)
-    for title, differing in (
-        ("unseen at fit time", given - known),
-        ("seen at fit time, yet now missing", known - given),
-    ):
-        if differing:
-            shown = sorted(differing)
-            lines += [f"Feature names {title}:", *(f"- {name}" for name in shown[:5])]
-            lines += ["- ..."] if len(shown) > 5 else []
-    if known == given:
-        lines.append("Feature names must be in the same order as they were in fit.")
-    return "\n".join(lines) + "\n"
 
 
 def warm_up(model: MultiLabelModel) -> None:

@@ -38,6 +38,7 @@ from xmlcore.models.text_classifier import TextClassifier
 from xmlcore.ranking import Ranking
 from xmlcore.system import free_bytes
 from xmlcore.typing import FilePath, Matrix, Source
+from xmlcore.validation import check_features, difference_of_names, feature_names
 from xmlcore.versions import refusal
 from xmlcore.zips import ZIP_ERRORS, plain_arrays, unpack_entry
 
@@ -192,11 +193,13 @@ class PackedModel:
         return name_of(self.feature_names, j, self.n_features, "feature")
 
     def rows(self, rows_or_texts: Matrix | Sequence[str]) -> Matrix:
-        """Return rows of features for the model: texts are vectorised, anything else is returned as it is.
+        """Return rows of features for the model: texts are vectorised, rows are returned as they are.
 
         Parameters
         ----------
         rows_or_texts : sparse or dense, shape (n, D), or list of str
+            A DataFrame has columns with the names of the features, in their order. If the model was fitted without
+            names, the rows are returned without them.
 
         Returns
         -------
@@ -206,14 +209,25 @@ class PackedModel:
         ------
         TypeError
             A single text is given instead of a list, or the model does not take texts.
+        ValueError
+            The columns of a DataFrame have other names than the features, or are in another order.
         """
         if isinstance(rows_or_texts, (str, bytes)):
             raise TypeError("one text is given: give a list of texts")
         if not _are_texts(rows_or_texts):
-            return rows_or_texts
+            return self._without_names(rows_or_texts)
         if not self.is_text:
             raise TypeError(f"this model takes rows of {self.n_features:,} features, not texts: it has no vectoriser")
         return self.vectorizer.transform(list(rows_or_texts))
+
+    def _without_names(self, X):
+        """Return X without the names of its columns, if only this class, and not its model, knows those names."""
+        names = feature_names(X)
+        if names is None or self.feature_names is None or hasattr(self.model, "feature_names_in_"):
+            return X  # the model looks at the names
+        if list(names) != self.feature_names:
+            raise ValueError(difference_of_names(self.feature_names, names))
+        return check_features(X, self.n_features, model=type(self.model).__name__)
 
     def predict_topk(self, rows_or_texts: Matrix | Sequence[str], k: int = 5) -> Ranking:
         """Return the k best labels of each row or text.
