@@ -12,7 +12,7 @@ def test_rows_without_labels_are_left_out_with_a_warning():
     X, labels = small_data()
     with pytest.warns(UserWarning, match="2 of 62 training rows have no label and are left out"):
         model = small_model().fit(sp.vstack([X[[0]], X, X[[1]]], format="csr"), [[], *labels, []])
-    assert model.n_unlabelled_ == 2
+    assert model.n_unlabelled_ == 2 and model.n_rows_ == X.shape[0]
     assert_same_model(model, small_model().fit(X, labels), X)
 
 

@@ -102,7 +102,7 @@ def test_rows_without_labels_are_left_out_and_counted():
     lists = [[0] if i < 5 else [] for i in range(8)]
     with pytest.warns(UserWarning, match="3 of 8 training rows have no label"):
         model = fitted().partial_fit(X[:8], lists)
-    assert model.n_unlabelled_ == 3 and model.trees_[0].n_samples[0] == 305
+    assert model.n_unlabelled_ == 3 and model.n_rows_ == model.trees_[0].n_samples[0] == 305
 
 
 def test_an_interrupted_call_leaves_the_model_as_it_was():

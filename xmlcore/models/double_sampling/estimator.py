@@ -61,6 +61,8 @@ class DoubleSampling(MultiLabelModel):
         The paper's equation (7): the share of training pairs in which f is not larger for the example's own class.
     n_pairs_ : int
         The number of pairs that f was learnt from: κM, without the pairs of two classes of the same row.
+    n_rows_ : int
+        Training rows with labels, those of ``partial_fit`` included.
     n_unlabelled_ : int
         The number of training rows that were left out because they have no label.
     multiclass_ : bool

@@ -66,6 +66,8 @@ class LdSM(MultiLabelModel):
     optimizer_ : str
         The optimizer that was used: "nag" or "sgd".
     trees_ : list of LdSMTree
+    n_rows_ : int
+        Training rows with labels, those of ``partial_fit`` included.
     n_unlabelled_ : int
         Training rows without a label, which were left out.
     feature_of_column_ : ndarray of int32
@@ -443,6 +445,7 @@ class LdSM(MultiLabelModel):
         self.n_features_in_, self.n_labels_ = fitted.n_features, fitted.n_labels
         self.forest_ = join_trees(fitted.trees)
         self.trees_ = [public_tree(parts, fitted.n_labels) for parts in fitted.trees]
+        self.n_rows_ = int(self.trees_[0].n_samples[0])  # all rows reach the root
         self.means_, self.rerank_ = fitted.means, fitted.rerank
 
     def _scorer(self, n_trees=None, max_nodes=None) -> Scorer:
