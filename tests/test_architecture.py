@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 KERNELS_MAY_IMPORT = {"numpy", "numba", "math", "typing", "xmlcore._kernels", "xmlcore.system"}
 # Parts of xmlcore, lowest first: a part may import those of the layers before its own.
 LAYERS = (
-    ("extras", "progress", "versions", "ranking", "artifact_keys", "zips", "interrupts"),
+    ("extras",),
+    ("progress", "versions", "ranking", "artifact_keys", "zips", "interrupts"),
     ("typing",),
     ("validation",),
     ("system", "label_names"),

@@ -7,6 +7,7 @@ import pytest
 
 import xmlcore
 from xmlcore import PLT, OneVsRest
+from xmlcore.extras import MissingExtraError
 from xmlcore.progress import Bar, Cancelled, part_of, silent, to_progress
 
 
@@ -101,8 +102,8 @@ def test_a_bar_is_written_by_tqdm(capsys):
 
 
 def test_without_tqdm_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with pytest.raises(ImportError, match='progress="bar" needs tqdm: pip install tqdm'):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with pytest.raises(MissingExtraError, match=r"\(progress=.bar.\) need tqdm.*pip install 'xmlcore\[bars\]'$"):
         PLT().fit([[1.0], [0.0]], [[0], [1]], progress="bar")
 
 

@@ -5,6 +5,7 @@ from importlib import import_module
 # What stands in the brackets of ``pip install 'xmlcore[figures]'`` -> how an error about a missing package begins.
 EXTRAS = {
     "app": "The dashboard needs",
+    "bars": 'Progress bars (progress="bar") need',
     "cli": "The command line needs",
     "download": "Downloading data sets needs",
     "figures": "Figures need",
@@ -42,5 +43,5 @@ def require(extra: str, *modules: str) -> None:
 
 def missing(extra: str, name: str) -> str:
     """Return the sentence which says that a package is not installed, what needs it, and how to install it."""
-    everything = "" if extra == "app" else ", or all of xmlcore: pip install 'xmlcore[app]'"
+    everything = "" if extra in ("app", "bars") else ", or all of xmlcore: pip install 'xmlcore[app]'"
     return f"{EXTRAS[extra]} {name}, which is not installed. Install it: pip install 'xmlcore[{extra}]'{everything}"

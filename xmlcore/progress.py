@@ -2,6 +2,8 @@
 
 from typing import Any, Literal, Protocol, TypeAlias
 
+from xmlcore.extras import require
+
 # How tqdm draws a bar: phase, percentage, bar, time, detail.
 BAR_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
 
@@ -99,10 +101,9 @@ class Bar:
     """
 
     def __init__(self, **options: Any) -> None:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError as error:
-            raise ImportError('progress="bar" needs tqdm: pip install tqdm') from error
+        require("bars", "tqdm")
+        from tqdm.auto import tqdm
+
         self._tqdm, self._options = tqdm, {"total": 1.0, "bar_format": BAR_FORMAT, **options}
         self._bar, self._phase = None, None
 
