@@ -306,7 +306,8 @@ def effective_jobs(n_jobs: int | None) -> int:
         -1 means all cores that this process may use (:func:`usable_cores`), -2 all but one, and so on, at least 1.
         None means all of them, too. But in a call that joblib made, such as a fit of
         ``GridSearchCV(model, grid, n_jobs=2)``, it means 1, as the calls share the cores; and
-        ``joblib.parallel_config(n_jobs=3)`` makes it 3.
+        ``joblib.parallel_config(n_jobs=3)`` makes it 3. A number counts in such a call, too, as it does for
+        scikit-learn's estimators: -1 in each of two calls at once is twice as many threads as cores.
 
     Raises
     ------
