@@ -102,11 +102,16 @@ def bootstrap_values(statistics, n_resamples: int, random_state: int) -> list[np
     if n == 0:
         return found
     room = np.empty((min(block, n_resamples), n))  # for all blocks: to get memory takes longer than to fill it
+    columns = [s.of_rows for s in statistics]
+    # One product for all rankings reads the weights once. Products with a single column have other last digits.
+    every = np.concatenate(columns, axis=1) if all(own.shape[1] > 1 for own in columns) else None
+    ends = np.cumsum([own.shape[1] for own in columns])[:-1]
     for start, counts in _drawn(n, n_resamples, random_state, block):
         weights = room[: len(counts)]
         weights[:] = counts
-        for s, values in zip(statistics, found):
-            values[start : start + len(counts)] = s.values(s.sums(weights))
+        sums = [weights @ own for own in columns] if every is None else np.split(weights @ every, ends, axis=1)
+        for s, of_rows, values in zip(statistics, sums, found):
+            values[start : start + len(counts)] = s.values(Sums(of_rows, _of_labels(s.of_labels, weights)))
     return found
 
 
