@@ -74,6 +74,7 @@ LONGEST_NAME = 80  # characters in the name of a data set
 LOOK_ONLY = "This address is for looking only: it cannot start, change or delete anything."
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
+_SCALARS = frozenset((str, int, float, bool, type(None)))  # types of which no copy is needed
 _VERSION = 2
 _EMPTY = {
     "version": _VERSION,
@@ -221,10 +222,10 @@ def get(name):
 def _copied(value):
     """Return a deep copy of what JSON can hold, several times faster than ``deepcopy``."""
     if isinstance(value, dict):
-        return {name: _copied(one) for name, one in value.items()}
+        return {name: one if type(one) in _SCALARS else _copied(one) for name, one in value.items()}
     if isinstance(value, list):
-        return [_copied(one) for one in value]
-    return value if isinstance(value, (str, int, float, type(None))) else deepcopy(value)
+        return [one if type(one) in _SCALARS else _copied(one) for one in value]
+    return value if type(value) in _SCALARS else deepcopy(value)
 
 
 def update(change=None, /, **fields) -> None:
