@@ -36,7 +36,7 @@ def show(data, model, key, files) -> None:
     )
     columns = ["node", "parent", "depth", "kind", "rows", "purity", "labels"]
     columns += ["objective", "balance", "integrity", "multiway", "below"]
-    digits = {"format": "%.3f", "width": 80}
+    digits = {"format": "%.3f", "width": 70}
     st.dataframe(
         table[columns],
         hide_index=True,
@@ -50,7 +50,7 @@ def show(data, model, key, files) -> None:
             "kind": st.column_config.TextColumn("Kind", width=60),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=70, help="Training rows."),
             "purity": st.column_config.NumberColumn("Purity, %", format="%.0f", width=75),
-            "labels": st.column_config.TextColumn("Most frequent labels", width=300),
+            "labels": st.column_config.TextColumn("Most frequent labels", width=220),
             "objective": st.column_config.NumberColumn("J", **digits),
             "balance": st.column_config.NumberColumn("Balance", **digits),
             "integrity": st.column_config.NumberColumn("Integrity", help="Without its weight.", **digits),

@@ -143,12 +143,12 @@ def _labels_of_node(view, run, inner, files):
         shown[["name", "rows", *shares, "label"]],
         key,
         {
-            "name": st.column_config.TextColumn("Label", width=150),
+            "name": st.column_config.TextColumn("Label", width=110),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=55),
             "share": st.column_config.NumberColumn(
                 "Share, %", format="%.1f", width=65, help="Share of the node's rows that have the label."
             ),
-            "label": st.column_config.NumberColumn("Id", format="%d", width=60),
+            "label": st.column_config.NumberColumn("Id", format="%d", width=55),
             **(ways if inner else {}),
         },
         height=tables.height(len(shown), 330),

@@ -37,7 +37,7 @@ def show(view, run, files) -> None:
             key="trees.predicted",
             extra=with_trees,
             extra_config={
-                "name": st.column_config.TextColumn("Predicted label", width=150),
+                "name": st.column_config.TextColumn("Predicted label", width=125),
                 "trees": st.column_config.NumberColumn(
                     "Trees", format="%d", width=60, help="Trees in which a leaf of this row has the label."
                 ),

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from pages.shared import explaining
+from tests.pages.making import said_plainly
 
 
 @pytest.mark.parametrize(
@@ -17,13 +18,13 @@ from pages.shared import explaining
     ],
 )
 def test_a_sentence_says_how_bars_add_up_to_the_score(kind, said):
-    assert said in explaining.adds_up({"kind": kind, "baseline": -2.0, "total": -1.0})
+    assert said in said_plainly(explaining.adds_up({"kind": kind, "baseline": -2.0, "total": -1.0}))
 
 
 def test_shares_are_said_in_percent():
     attrs = {"kind": "share", "baseline": 0.01, "total": 0.4}
-    assert "from P = 1 % of a row without features to P = 40 %" in explaining.adds_up(attrs)
-    assert explaining.totals(attrs, {**attrs, "total": 0.2}) == "The label’s P goes from 40 % to 20 %."
+    assert "from P = 1 % of a row without features to P = 40 %" in said_plainly(explaining.adds_up(attrs))
+    assert said_plainly(explaining.totals(attrs, {**attrs, "total": 0.2})) == "The label’s P goes from 40 % to 20 %."
 
 
 def test_a_size_to_begin_with_has_one_digit():
@@ -33,7 +34,7 @@ def test_a_size_to_begin_with_has_one_digit():
 
 @pytest.mark.parametrize(("kind", "said"), [("log_proba", "P = 36.8 %"), ("share", "P = 40 %"), ("score", "f = −1.00")])
 def test_a_score_is_said_with_the_name_of_its_scale(kind, said):
-    assert explaining.total(kind, 0.4 if kind == "share" else -1.0) == said
+    assert said_plainly(explaining.total(kind, 0.4 if kind == "share" else -1.0)) == said
 
 
 def test_contributions_to_a_share_are_percentage_points():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from pages.shared import before_after, label_tables, row_editor
+from tests.pages.making import said_plainly
 
 
 def test_the_changed_row_leaves_out_what_is_dropped_or_has_no_value():
@@ -35,7 +36,7 @@ def test_features_are_found_by_a_part_of_their_name_the_shortest_first():
 def test_what_moved_is_said(ranks, said):
     before, after = zip(*ranks)
     found = pd.DataFrame({"rank_before": before, "rank_after": after, "before": [0.8, 0.5], "after": [0.7, 0.1]})
-    assert before_after.moved(found, ["a", "b"], "log_proba", 5) == said
+    assert said_plainly(before_after.moved(found, ["a", "b"], "log_proba", 5)) == said
 
 
 def test_of_many_labels_that_move_the_first_are_named_and_the_others_counted():
