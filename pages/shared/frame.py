@@ -5,12 +5,15 @@ import streamlit as st
 from pages.shared import accounts, addresses, format, guard, keeping, server, sidebar, tasks, views, workspace
 
 # Streamlit draws texts of figures in a grey that is too pale to read (3.7 to 1); this takes the page's own ink, but for
-# white texts on dark marks, and removes the white glow around texts of parallel coordinates. It cuts the names of what
-# is chosen in a multiselect; here they go on in the next line. The fields that are bound to the address are not shown.
-# Controls that come first on a phone are the first of two columns, which a wide page shows at the right. On a phone the
-# tabs of sections go on in the next line, so that the open one is in sight. The value of a slider and the title of the
-# open section have the colour of text: in dark, the theme's blue on this background is too dark to read (3.8 to 1).
+# white texts on dark marks, and removes the white glow around texts of parallel coordinates. Figures are shown in the
+# font of the page, but measured and saved in a font of the system, which is wider: so nothing is cut here or in a file
+# that is opened without the font of the page. Streamlit cuts the names of what is chosen in a multiselect; here they go
+# on in the next line. The fields that are bound to the address are not shown. Controls that come first on a phone are
+# the first of two columns, which a wide page shows at the right. On a phone the tabs of sections go on in the next
+# line, so that the open one is in sight. The value of a slider and the title of the open section have the colour of
+# text: in dark, the theme's blue on this background is too dark to read (3.8 to 1).
 STYLE = f"""<style>
+.js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
 .js-plotly-plot .annotation-text {{
   fill: currentColor !important; fill-opacity: 0.75;

@@ -28,6 +28,9 @@ CONTRAST = """() => {
   return found;
 }"""
 
+FONTS = """() => [...document.querySelectorAll("[data-testid=stApp], .js-plotly-plot text")]
+  .map(one => getComputedStyle(one).fontFamily)"""
+
 
 def violations(page, where):
     """What axe-core finds on a page, in words."""
@@ -42,7 +45,7 @@ def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab, prepared)
     one = tab(f"/train{prepared(easy_data('fruits', named=True), trained=2)}")
     one.text("240 training and 60 test rows")
     one.text("ranks a true label first")
-    wrong, contrasts = [], {}
+    wrong, contrasts, fonts = [], {}, set()
     for width, scheme in ((1280, "light"), (400, "dark")):  # a desk, and a phone
         one.page.set_viewport_size({"width": width, "height": 1000})
         one.page.emulate_media(color_scheme=scheme)
@@ -62,8 +65,10 @@ def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab, prepared)
                 where = f"{page} {section}, {width} pixels, {scheme}".replace(" ,", ",")
                 wrong += violations(one.page, where)
                 contrasts[where] = one.page.evaluate(CONTRAST)
+                fonts |= set(one.page.evaluate(FONTS))
                 cut = one.page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth")
                 wrong += [f"{where}: {cut} pixels are cut"] * (cut > 0)
     assert not wrong, "\n".join(wrong)
+    assert len(fonts) == 1, f"figures have the font of the page: {fonts}"
     assert contrasts["Train Label by label, 1280 pixels, light"] and contrasts["Data Frequency, 400 pixels, dark"]
     assert min(value for page in contrasts.values() for value in page) >= 4.5

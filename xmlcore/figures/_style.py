@@ -52,9 +52,9 @@ EDGE = "#7A858E"  # lines between nodes: a contrast of 3.7 on a white page and 4
 MARK = "rgba(128, 140, 150, 0.8)"  # reference lines in a plot, visible on a white and on a dark page
 
 HEIGHT = 380
-# The first one comes with the dashboard, so that its figures look like the text around them. The others are fonts of
-# the system, for notebooks and files: these ask for no font that would have to be fetched.
-FONT = '"Source Sans", "Source Sans 3", "Source Sans Pro", Arial, Helvetica, sans-serif'
+# Fonts of the system: an exported image is drawn without the fonts of the page, and with another font texts would be
+# wider than the space that was measured for them.
+FONT = "Arial, Helvetica, sans-serif"
 
 
 def template() -> go.layout.Template:
