@@ -27,11 +27,12 @@ from typing import Any, ClassVar
 
 from xmlcore import __version__, store
 from xmlcore.artifact_keys import artifact_key
-from xmlcore.experiment import earlier
+from xmlcore.experiment import earlier, given
 from xmlcore.experiment.catalog import with_additions, without_additions
 from xmlcore.experiment.code_version import code_version
 from xmlcore.experiment.keeping import ready_to_keep
 from xmlcore.experiment.plain_values import as_plain, plain  # noqa: F401 (as_plain is for the kinds of tasks)
+from xmlcore.experiment.turns import turn
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 
@@ -502,6 +503,8 @@ def made_by(folder: str, key: str) -> str:
 def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
     """Run a task and keep its result, unless a result is kept already.
 
+    If another process of this machine computes the same, as of a second server, its result is waited for.
+
     Parameters
     ----------
     task : Task
@@ -534,18 +537,27 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
         else:
             if not again:
                 return task.key
+    with turn(task.key, progress) as waited:
+        if waited and not again and task.exists():
+            given.drop(task.key)  # the other process has read its own copy of files that were given
+        else:
+            _run_and_keep(task, progress, again, {} if note is None else {"note": note})
+    return task.key
+
+
+def _run_and_keep(task, progress, again, more_facts) -> None:
+    """Run a task and keep its result, with further facts; a result that is kept is replaced if ``again``."""
     ready_to_keep(task.inputs)
     files: Files = {}
     value = task.run(progress, files)
     progress("Saving", 1.0)
     summary = task.summary(value)
-    facts = task.facts() | ({} if note is None else {"note": note}) | ({"summary": summary} if summary else {})
+    facts = task.facts() | more_facts | ({"summary": summary} if summary else {})
     with store.writing(task.folder, task.key, replace=again, **facts) as path:
         store.write_value(path, value)
         for name, write in files.items():
             write(path / name)
     task.after_keeping()
-    return task.key
 
 
 def remake(task: Task, progress: Progress = silent) -> str:
