@@ -145,6 +145,7 @@ _ON_PAGE = (
     (r"max_df=(\S+) is fewer texts than min_df=(\d+), of", r"“Most texts with a word” is less than \2, of"),
     (r"max_features needs the list of words that hashing_bits avoids: .*", "Empty “Most features” or “Hashing, bits”."),
     (r"pattern (.*) is no regular expression", r"the “Pattern of a word” \1 is no regular expression"),
+    (r"pattern (.*) could search", r"the “Pattern of a word” \1 could search"),
     (r"pattern (.*) has (\d+) groups", r"the “Pattern of a word” \1 has \2 groups"),
     (r" If it is right, pass max_columns=\d+\.", " The dashboard takes no more."),
     (r"Give names separately, as feature_names\.", "Give names in a file of their own, at “Feature names”."),

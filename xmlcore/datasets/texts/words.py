@@ -7,6 +7,8 @@ from itertools import repeat
 
 import numpy as np
 
+from xmlcore.datasets.texts.patterns import runs_away
+
 IGNORED = -2  # code of a word that is left out before n-grams are formed: a stop word
 UNKNOWN = -1  # code of a word that no feature has
 
@@ -26,7 +28,7 @@ class WordFinder:
     Raises
     ------
     ValueError
-        The pattern is no regular expression, has several groups, or matches the empty text.
+        The pattern is no regular expression, has several groups, or could search without end.
     """
 
     def __init__(self, pattern: str, lowercase: bool = True, strip_accents: str | None = None):
@@ -37,6 +39,11 @@ class WordFinder:
         if self._pattern.groups > 1:
             raise ValueError(
                 f"pattern {pattern!r} has {self._pattern.groups} groups: use one for the word, and (?:...) for others"
+            )
+        if runs_away(pattern):
+            raise ValueError(
+                f"pattern {pattern!r} could search without end: write what is repeated so that it matches a text in "
+                r"one way only, such as \w+(?:-\w+)* instead of (?:\w+-?)*"
             )
         self._lowercase, self._strip = lowercase, _STRIP[strip_accents]
 

@@ -1,0 +1,156 @@
+r"""Regular expressions that search without end: found by their form, before they are used.
+
+Python's ``re`` tries all ways in which a part of a text can match. A repeated part that can match the same characters
+in several ways, such as ``(\w+)*``, has more ways with each further character, twice as many or worse, and nothing can
+stop the search. So the characters that may follow each other in a repetition must leave one way only.
+"""
+
+import functools
+import re
+from re import _constants as codes
+from re import _parser as parser  # the parser of re itself; it has been at this place since Python 3.11
+
+CHARACTERS = 0x600  # code points below this one are looked at, and those that the pattern has
+_ASSERTIONS = (codes.ASSERT, codes.ASSERT_NOT)
+_REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
+_CATEGORIES = {
+    codes.CATEGORY_DIGIT: r"\d",
+    codes.CATEGORY_NOT_DIGIT: r"\D",
+    codes.CATEGORY_SPACE: r"\s",
+    codes.CATEGORY_NOT_SPACE: r"\S",
+    codes.CATEGORY_WORD: r"\w",
+    codes.CATEGORY_NOT_WORD: r"\W",
+}
+
+
+@functools.lru_cache(maxsize=100)
+def runs_away(pattern: str) -> bool:
+    """Return whether a regular expression has a repeated part that can match the same text in several ways.
+
+    Parameters
+    ----------
+    pattern : str
+        It can be compiled.
+
+    Returns
+    -------
+    bool
+        Also True for some patterns that do no harm, such as ``(?:ab|ac)*``, which can be written ``(?:a[bc])*``.
+    """
+    found = _Pattern(pattern)
+    found.part(parser.parse(pattern), repeated=False)
+    return found.ambiguous
+
+
+class _Pattern:
+    """The single characters of a pattern, by number, and which of them may follow each other.
+
+    Attributes
+    ----------
+    ambiguous : bool
+        Whether a repetition that was looked at can match in several ways.
+    """
+
+    def __init__(self, pattern):
+        self._all = frozenset(range(CHARACTERS)) | set(map(ord, pattern))
+        self._ignore_case = bool(re.compile(pattern).flags & re.IGNORECASE) or "i" in "".join(
+            re.findall(r"\(\?([a-zA-Z]+)", pattern)
+        )
+        self._next = []  # by number of a single character in the pattern: the numbers of those that may follow
+        self._sets = []  # by number of a single character in the pattern: what it matches
+        self.ambiguous = False
+
+    def part(self, items, repeated):
+        """Look at items one after the other; return whether they can be empty, and their first and last characters.
+
+        ``repeated``: whether they are within a repetition, where what may follow what has to be clear.
+        """
+        empty, first, last = True, [], []
+        for item in items:
+            may_be_empty, begins, ends = self._item(*item, repeated)
+            if repeated:
+                self._follow(last, begins)
+            first += begins if empty else []
+            last = [*last, *ends] if may_be_empty else ends
+            empty = empty and may_be_empty
+        return empty, first, last
+
+    def _item(self, code, argument, repeated):
+        """Look at one item; return what :meth:`part` does."""
+        if code in _REPEATS:
+            least, most, inner = argument
+            many = most is codes.MAXREPEAT or most > 1
+            empty, first, last = self.part(inner, repeated or many)
+            if many and empty:  # in which of the rounds it was empty can be chosen
+                self.ambiguous = True
+            elif many and least != most:
+                self._follow(last, first)
+            return empty or least == 0, first, last
+        if code is codes.SUBPATTERN:
+            return self.part(argument[-1], repeated)
+        if code is codes.BRANCH:
+            empty, first, last = zip(*(self.part(one, repeated) for one in argument[1]))
+            if repeated:
+                self._clear(sum(first, []))
+                self.ambiguous = self.ambiguous or sum(empty) > 1
+            return any(empty), sum(first, []), sum(last, [])
+        if code in (codes.ATOMIC_GROUP, codes.POSSESSIVE_REPEAT):  # matches in one way; what is in it may not
+            inner = argument if code is codes.ATOMIC_GROUP else argument[2]
+            empty, first, _ = self.part(inner, False)
+            number = self._number(frozenset().union(*(self._sets[one] for one in first)))
+            return empty or (code is codes.POSSESSIVE_REPEAT and argument[0] == 0), [number], [number]
+        if code in _ASSERTIONS:
+            self.part(argument[1], False)
+            return True, [], []
+        if code is codes.AT:
+            return True, [], []
+        number = self._number(self._characters(code, argument))
+        return False, [number], [number]
+
+    def _number(self, characters) -> int:
+        """Add a single character of the pattern; return its number."""
+        self._sets.append(characters)
+        self._next.append([])
+        return len(self._sets) - 1
+
+    def _follow(self, last, first) -> None:
+        """Note that each of some characters may be followed by each of others, and whether that is clear."""
+        for one in last:
+            self._next[one] += first
+            self._clear(self._next[one])
+
+    def _clear(self, numbers) -> None:
+        """Note whether two of the characters of the pattern, one of which comes next, can match the same."""
+        seen = set()
+        for number in numbers:
+            self.ambiguous = self.ambiguous or not seen.isdisjoint(self._sets[number])
+            seen |= self._sets[number]
+
+    def _characters(self, code, argument) -> frozenset:
+        """Return what an item that matches one character matches; a reference to a group may match anything."""
+        if code is codes.LITERAL:
+            found = {argument}
+        elif code is codes.NOT_LITERAL:
+            return self._all - {argument}
+        elif code is codes.RANGE:
+            found = {one for one in self._all if argument[0] <= one <= argument[1]}
+        elif code is codes.CATEGORY:
+            return frozenset(filter(_of_category(_CATEGORIES[argument]), self._all))
+        elif code is codes.IN:
+            negative = argument[0][0] is codes.NEGATE
+            found = frozenset().union(*(self._characters(*one) for one in argument[negative:]))
+            return self._all - found if negative else found
+        else:
+            return self._all
+        if self._ignore_case:
+            found = {
+                ord(case) for one in found for case in {chr(one), chr(one).lower(), chr(one).upper()} if len(case) == 1
+            }
+        return frozenset(found)
+
+
+@functools.cache
+def _of_category(category):
+    """Return a function that says whether a character, given by its code point, is of a category of ``re``."""
+    matches = re.compile(category).match
+    return lambda one: matches(chr(one)) is not None
