@@ -102,3 +102,4 @@ def _forget(records):
         return
     for record in records:
         jobs.dismiss(record["id"])
+        tasks.drop_files(record["key"])

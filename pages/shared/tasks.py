@@ -345,14 +345,19 @@ def collect() -> None:
         elif job.state == "cancelled":
             jobs.dismiss(record["id"])
             jobs.note_stopped(record)
-            if not any(other.active for other in server.queue().jobs() if other.key == record["key"]):
-                given.drop(record["key"])  # a task that was killed has not removed its files
+            drop_files(record["key"])  # a task that was killed has not removed its files
             workspace.notify(f"Stopped: {jobs.title(job, record)}.")
         elif job.state == "failed" and record["params"].get("name") != workspace.DEFAULT_DATASET:
             jobs.note_stopped(record)  # a download that failed is not tried again when the server is restarted
     wanted = workspace.get("wanted")
     if wanted is not None:
         prepare(wanted)
+
+
+def drop_files(key: str) -> None:
+    """Remove the files that were given to a task, unless a job needs them."""
+    if not any(job.active for job in server.queue().jobs() if job.key == key):
+        given.drop(key)
 
 
 def _done(record, job):

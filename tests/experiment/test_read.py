@@ -2,7 +2,10 @@
 
 import io
 import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +89,42 @@ def test_wrong_settings_are_refused():
     for params in ({"way": "sideways"}, {"way": "unseen", "test_size": 0.2}):
         with pytest.raises((ValueError, TypeError)):
             experiment.task("split", {"dataset": "0" * 32}, params)
+
+
+KILLED = """
+import os, signal, sys
+from xmlcore import experiment, store
+from xmlcore.experiment import given
+
+moment, record = sys.argv[1], experiment.from_record(eval(sys.argv[2]))
+
+def die(*args, **options):
+    print("there", flush=True)
+    signal.pause()
+
+if moment == "reading":
+    experiment.keep(record, die)
+if moment == "the data set is being written":
+    os.fsync = die
+if moment == "the result is being written":
+    type(record).facts = die
+experiment.keep(record)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files are locked on POSIX systems only")
+@pytest.mark.parametrize("moment", ["reading", "the data set is being written", "the result is being written"])
+def test_the_files_of_a_run_that_was_killed_are_taken_by_the_next_run_and_those_of_a_living_one_are_not(moment):
+    task = reading()
+    command = [sys.executable, "-c", KILLED, moment, repr(task.to_record())]
+    run = subprocess.Popen(command, cwd=Path(__file__).resolve().parents[2], stdout=subprocess.PIPE)
+    try:
+        assert run.stdout.readline() == b"there\n"
+        with pytest.raises(ValueError, match="choose them again"), given.taken(task.key, ["train"]):
+            pass
+        assert not task.exists()
+    finally:
+        run.kill()
+        run.communicate()
+    experiment.keep(task)
+    assert task.load().n_labels == 2 and not [*(cache_root() / "given").iterdir()]

@@ -12,9 +12,16 @@ import time
 import uuid
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
 from xmlcore.system import cache_root, make_private, secure_cache
 
 OLD = 24 * 3600  # seconds after which files of a task that was killed are removed
+LOCK = ".lock"  # file in a folder of files that a run has taken: locked as long as the run goes on
+_read = {}  # by key: folders of files that runs of this process have read, and their open lock files
 NAME = "‹{}›"  # what a file is called, so that its name in messages can be replaced by what its user calls it
 
 
@@ -62,9 +69,10 @@ def give(key: str, files: dict) -> None:
 
 @contextlib.contextmanager
 def taken(key: str, names):
-    """Give the files of the task with a key to whoever runs it, and remove them afterwards.
+    """Give the files of the task with a key to whoever runs it; :func:`done` removes them, or an exception does.
 
-    The files are moved at once: while one run of a task is being stopped, they may be given again for the next one.
+    The files are moved at once: while one run of a task is being stopped, they may be given again for the next one. The
+    files of a run that was killed are taken by the next one.
 
     Parameters
     ----------
@@ -81,16 +89,56 @@ def taken(key: str, names):
     ValueError
         A file is not there any more.
     """
-    folder = _folder(f"{key}.{uuid.uuid4().hex}")
+    folder, lock = _folder(f"{key}.{uuid.uuid4().hex}"), None
     try:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, BlockingIOError):
+            lock = _locked(_folder(key))
             os.rename(_folder(key), folder)
+        for left in () if folder.is_dir() else _folder(key).parent.glob(f"{key}.*/{LOCK}"):
+            with contextlib.suppress(FileNotFoundError, BlockingIOError):  # its run still goes on
+                lock = _locked(left.parent)
+                if lock is not None:
+                    os.rename(left.parent, folder)
+                    break
         found = {what: folder / NAME.format(what) for what in names}
         if not all(path.is_file() for path in found.values()):
             raise ValueError("the files are not here any more: choose them again")
         yield found
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _read.setdefault(key, []).append((folder, lock))
+    except BaseException:
+        _remove(folder, lock)
+        raise
+
+
+def done(key: str) -> None:
+    """Remove the files that runs of the task with a key have taken in this process: its result is kept."""
+    for folder, lock in _read.pop(key, ()):
+        _remove(folder, lock)
+
+
+def _remove(folder, lock) -> None:
+    """Remove a folder of files, and then close its lock file."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if lock is not None:
+        os.close(lock)
+
+
+def _locked(folder) -> int | None:
+    """Return the open lock file in a folder; the system unlocks it when this process ends, however it ends.
+
+    None where files cannot be locked. Raises BlockingIOError if another run holds the lock.
+    """
+    if fcntl is None:
+        return None
+    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        if isinstance(error, BlockingIOError):
+            raise
+        return None
+    return handle
 
 
 def drop(key: str) -> None:

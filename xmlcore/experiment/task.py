@@ -541,7 +541,10 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
         if waited and not again and task.exists():
             given.drop(task.key)  # the other process has read its own copy of files that were given
         else:
-            _run_and_keep(task, progress, again, {} if note is None else {"note": note})
+            try:
+                _run_and_keep(task, progress, again, {} if note is None else {"note": note})
+            finally:  # a process that is killed leaves files that were given to it for the next run
+                given.done(task.key)
     return task.key
 
 
