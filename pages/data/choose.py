@@ -13,7 +13,7 @@ def show(fingerprint) -> None:
     """Show the list of data sets and the ways to get more; ``fingerprint``: of the data set in use."""
     _choice(fingerprint)
     manage.undo()
-    with st.expander("Upload your own data", expanded=any(upload_form.file_ids()) or upload_form.busy()):
+    with st.expander("Upload your own data", expanded=upload_form.is_open()):
         upload_form.show(fingerprint)
         upload_form.progress()
         files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))

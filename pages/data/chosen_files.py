@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, jobs
+from pages.shared import format, jobs, reconnected
 
 
 class ChosenFiles:
@@ -27,7 +27,7 @@ class ChosenFiles:
 
     def key(self, what: str) -> str:
         """Return the key of the widget for one input; it changes after each upload, which empties the widget."""
-        return f"{self.form}.{what}.{st.session_state.setdefault(self._round, 0)}"
+        return f"{self.form}.{what}.{reconnected.number(self._round)}"
 
     def chosen(self) -> dict:
         """Return the files and the name chosen so far, by input; changing the dict changes what is remembered."""

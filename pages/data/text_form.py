@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.data import text_columns, uploads, vectorizer_form
 from pages.data.chosen_files import ChosenFiles
-from pages.shared import actions, format, jobs, made, tasks, workspace
+from pages.shared import actions, format, jobs, made, reconnected, tasks, workspace
 from xmlcore import experiment
 from xmlcore.experiment import given
 
@@ -74,6 +74,7 @@ def show() -> None:
         _read({"train": train, "test": test, "names": names}, name, vectorizer, columns.options | options)
     if train is None:
         st.caption("Choose a file of documents first.")
+    reconnected.say(train is not None)
     files, error = st.session_state.get(ERROR, (None, None))
     if files == FILES.ids():  # a message about other files is not shown any more
         st.error(error)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.data import formats, label_choice, uploads
 from pages.data.chosen_files import ChosenFiles
-from pages.shared import actions, format, jobs, made, tasks, workspace
+from pages.shared import actions, format, jobs, made, reconnected, tasks, workspace
 from xmlcore.experiment import given
 
 FILES = ChosenFiles("upload", ("train", "test", "label_file", "test_label_file", "labels", "features"), "read")
@@ -86,6 +86,7 @@ def show(fingerprint) -> None:
         )
     if train is None:
         st.caption("Choose a training file first.")
+    reconnected.say(train is not None)
 
 
 def _options(kind, has_test):
@@ -189,6 +190,11 @@ def _read(train, test, name, **options):
     FILES.are_read_by(task)
     FILES.empty_when_read()
     st.rerun()
+
+
+def is_open() -> bool:
+    """Return whether the form is open at first: files are chosen or read, or were lost."""
+    return any(file_ids()) or busy() or reconnected.follows_another()
 
 
 def busy() -> bool:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.predict import predictor
-from pages.shared import actions, charts, format, jobs, server, tasks, workspace
+from pages.shared import actions, charts, format, jobs, reconnected, server, tasks, workspace
 from xmlcore import experiment, store
 from xmlcore.experiment import given
 
@@ -46,7 +46,7 @@ def _card(text: str) -> None:
 def open_model() -> None:
     """Show a field for a packed model, and a button that opens it; then it can be chosen as the model."""
     st.header("Open a model from a file")
-    number = st.session_state.get(ROUND, 0)
+    number = reconnected.number(ROUND)
     about = {
         "help": "A file that this page, PackedModel.save or the command line has written. Nothing in it is executed."
     }
@@ -59,6 +59,7 @@ def open_model() -> None:
         on_click=st.session_state.update,
         args=({PRESSED: True},),
     )
+    reconnected.say(file is not None)
     if file is not None and st.session_state.pop(PRESSED, False) and not workspace.refuse():
         task = experiment.task("open_model", {}, {"files": given.described({"model": file})})
         if not task.exists() and not jobs.active(key=task.key):

@@ -5,7 +5,7 @@ import re
 import streamlit as st
 
 from pages.predict import asked, listed
-from pages.shared import actions, format, jobs, made, server, tasks, workspace
+from pages.shared import actions, format, jobs, made, reconnected, server, tasks, workspace
 from xmlcore import datasets, experiment, store
 from xmlcore.datasets.visible import visible
 from xmlcore.experiment import given
@@ -64,7 +64,7 @@ def remembered(one) -> list[dict]:
 
 def _upload(one) -> None:
     """Show a field for a file and the button that has it predicted."""
-    number, of = st.session_state.get(ROUND, 0), ROWS
+    number, of = reconnected.number(ROUND), ROWS
     if one.packed.is_text:
         kept = workspace.keep("predict.file of", TEXTS, options=list(OF))
         of = st.radio("The file has", list(OF), format_func=OF.get, horizontal=True, **kept)
@@ -98,6 +98,7 @@ def _upload(one) -> None:
         on_click=st.session_state.update,
         args=({PRESSED: True},),
     )
+    reconnected.say(file is not None)
     if file is None or not st.session_state.pop(PRESSED, False) or workspace.refuse():
         return
     params = {"files": given.described({"rows": file}), "k": asked.count(one)}

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import actions, charts, format, jobs, tasks, workspace
+from pages.shared import actions, charts, format, jobs, reconnected, tasks, workspace
 from pages.storage import trials
 from xmlcore import experiment
 from xmlcore.experiment import given
@@ -62,7 +62,7 @@ def _record(record) -> dict:
 
 def _read():
     """Show a field for a file of a workspace, and a button that has it read."""
-    number = st.session_state.get(workspace.UPLOAD_ROUND, 0)
+    number = reconnected.number(workspace.UPLOAD_ROUND)
     file = st.file_uploader("File of a workspace", type=["zip"], key=f"storage.file.{number}", **actions.refusal())
     actions.button(
         "Read the file",
@@ -71,6 +71,7 @@ def _read():
         on_click=st.session_state.update,
         args=({PRESSED: True},),
     )
+    reconnected.say(file is not None)
     if file is not None and st.session_state.pop(PRESSED, False) and not workspace.refuse():
         task = experiment.task("import_workspace", {}, {"files": given.described({"workspace": file})})
         if not task.exists() and not jobs.active(key=task.key):

@@ -1,0 +1,104 @@
+"""A server that is killed while a file is on its way to it, or while a worker reads one, and then started again."""
+
+import contextlib
+import os
+import signal
+import time
+
+import pytest
+from browsing import WAIT, Tab, easy_file
+
+from benchmarks.library.dashboard_server import Server
+from pages.shared.reconnected import LOST
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+ROWS = 400_000  # of the uploaded file: so many that a worker reads it
+
+
+@pytest.fixture
+def server(tmp_path):
+    one = Server(tmp_path).start()
+    yield one
+    one.stop()
+
+
+@pytest.fixture
+def tab(server, browser):
+    one = Tab(browser, f"http://localhost:{server.port}/")
+    yield one
+    one.context.close()  # the browser's console has said that there was no server
+
+
+@pytest.fixture
+def large(tmp_path):
+    rows = easy_file(1000).split(b"\n", 1)[1]
+    path = tmp_path / "large.txt"
+    path.write_bytes(b"%d 24 12\n" % ROWS + rows * (ROWS // 1000))
+    return path
+
+
+def choose(tab, path):
+    """Choose a training file as a user does, which also works for a file that was chosen before."""
+    field = tab.page.get_by_test_id("stFileUploader").filter(has_text="Training file", visible=True)
+    if not field.count():
+        tab.page.get_by_test_id("stExpander").get_by_text("Upload your own data").click()
+    with tab.page.expect_file_chooser() as chooser:
+        field.get_by_role("button").last.click()
+    chooser.value.set_files(path)
+    return field
+
+
+def until(condition, seconds=3 * WAIT / 1000, every=0.005):
+    """Wait until something holds, which may be true for moments only."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(every)
+
+
+def artifacts(server, pattern):
+    return [*(server.cache / "artifacts" / "datasets").glob(pattern)]
+
+
+def test_a_file_on_its_way_is_lost_which_the_page_says_and_it_can_be_chosen_again(server, tab, large):
+    tab.idle()
+    network = tab.context.new_cdp_session(tab.page)
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1}
+    network.send("Network.emulateNetworkConditions", slow | {"uploadThroughput": 1_000_000})
+    with tab.page.expect_request(lambda request: request.method == "PUT"):
+        field = choose(tab, large)
+    tab.page.wait_for_timeout(1000)
+    server.stop(signal.SIGKILL)
+    tab.text("Network Error")
+    server.start()
+    tab.text(LOST)
+    assert "Network Error" not in tab.page.get_by_test_id("stApp").inner_text()
+    assert server.unfinished() == [] and [*(server.cache / "given").glob("*")] == []
+    network.send("Network.emulateNetworkConditions", slow | {"uploadThroughput": -1})
+    field = choose(tab, large)
+    field.get_by_text("large.txt").wait_for()
+    tab.read()
+    assert tab.page.get_by_text(LOST).count() == 0
+    tab.text(f"{ROWS:,} rows")
+
+
+def test_a_data_set_that_is_being_read_is_interrupted_and_starts_again_without_the_file(server, tab, large):
+    until(lambda: artifacts(server, "[!.]*"))  # the data that comes with xmlcore, so that workers run
+    tab.idle()
+    choose(tab, large)
+    workers = server.processes()
+    tab.read()
+    until(lambda: [*(server.cache / "given").glob("*.*/.lock")])  # a worker has taken the file
+    for pid in (server.process.pid, *workers):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert server.stop(signal.SIGKILL) == [] and len(artifacts(server, "[!.]*")) == 1  # nothing half-written is found
+    server.start()
+    tab.text("The server was restarted during: ")
+    tab.go("Jobs")
+    tab.text("The server was restarted during 1 job")
+    tab.page.get_by_role("button", name="Start again").click()
+    tab.go("Data")
+    tab.text(f"{ROWS:,} rows")
+    until(lambda: [*(server.cache / "given").glob("*")] == [])
+    assert len(artifacts(server, "[!.]*")) == 2
