@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -215,3 +216,17 @@ def test_labels_in_another_order_than_the_model_has_are_not_measured(data):
 def test_what_is_no_data_set_is_refused_with_the_line_that_makes_one(data):
     with pytest.raises(TypeError, match=r"not on (ndarray|tuple): make one with xmlcore\.datasets\.Dataset"):
         experiment.evaluate(PLT(), data, k=2)
+
+
+def test_a_training_waits_for_the_memory_of_texts_too(data):
+    from xmlcore.experiment.submitting import planned
+
+    texts = [["ä" * 10_000] * len(rows) for rows in (range(data.n_train), range(data.n_test))]
+    with_texts = replace(data, name="texts", notes=("of texts",), texts_train=texts[0], texts_test=texts[1])
+    first = planned(experiment.task("train", {"dataset": save_dataset(data)}, {"model": "PLT", "params": {}, "k": 3}))
+    store.delete("datasets", data.fingerprint)
+    second = planned(
+        experiment.task("train", {"dataset": save_dataset(with_texts)}, {"model": "PLT", "params": {}, "k": 3})
+    )
+    packed, own = 20_000 * (data.n_train + data.n_test), 10_000 * (data.n_train + data.n_test)
+    assert second.bytes - first.bytes > packed + 2 * own

@@ -1,5 +1,6 @@
 """Save data sets in the cache folder, so that worker processes and later sessions can load them."""
 
+import sys
 import weakref
 from typing import Any
 
@@ -166,8 +167,13 @@ def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
 def _facts(dataset) -> dict:
     """Return the name and the sizes of a data set, and the version of xmlcore, which the store keeps beside it."""
     counts = {count: getattr(dataset, count) for count in COUNTS}
-    return (
-        {"name": dataset.name, "xmlcore": __version__}
-        | counts
-        | ({"texts": True} if dataset.texts_test is not None else {})
-    )
+    facts = {"name": dataset.name, "xmlcore": __version__} | counts
+    if dataset.texts_test is not None:
+        facts |= {"texts": True, "text_memory": _text_memory(dataset)}
+    return facts
+
+
+def _text_memory(dataset) -> int:
+    """Return the bytes that texts take in memory while they are unpacked, in addition to those of the file."""
+    texts = [text for name in TEXTS for text in getattr(dataset, name) or ()]
+    return sum(map(sys.getsizeof, texts)) + sum(map(len, texts))  # each of its own, and a copy of all of them packed

@@ -90,7 +90,8 @@ def planned(task: Task, estimate: Estimate | None = None) -> Plan:
     n_bytes = 0 if estimate is None else estimate.bytes
     for artifact in reads:
         with contextlib.suppress(store.StoreError, OSError):
-            n_bytes += store.info(*artifact)["bytes"]
+            facts = store.info(*artifact)
+            n_bytes += facts["bytes"] + facts.get("text_memory", 0)
     return Plan(
         task=task.to_record(),
         seconds=None if estimate is None else estimate.seconds,
