@@ -33,6 +33,14 @@ def test_runs_of_one_model_have_colours_of_their_own():
     assert figure.data[0].marker.color == figures.MODEL_COLORS["PLT"]
 
 
+def test_a_second_run_of_a_model_does_not_take_the_colour_of_another_model_that_is_drawn():
+    frame = measures(3)
+    frame.loc[frame["run"] == "run 2", "model"] = "LdSM"
+    colors = {trace.name: trace.marker.color for trace in figures.measures_compared(frame).data}
+    assert colors["run 0"] == figures.MODEL_COLORS["PLT"] and colors["run 2"] == figures.MODEL_COLORS["LdSM"]
+    assert colors["run 1"] not in {colors["run 0"], colors["run 2"]}
+
+
 def test_buckets_are_drawn_in_percent_for_each_run():
     frame = pd.DataFrame(
         {"run": ["a"] * 3 + ["b"] * 3, "model": "PLT", "bucket": ["head", "torso", "tail"] * 2, "n_labels": 4}

@@ -177,13 +177,16 @@ def _by_number(text: str):
 
 
 def run_colors(frame: pd.DataFrame) -> dict:
-    """Return colour and mark of each run: the first run of a model has the model's, the next ones those left over."""
-    styles, used = {}, set()
-    for run, model in zip(frame["run"], frame["model"]):
-        style = run_style(model)
+    """Return colour and mark of each run: the first run of a model has the model's, the others those left over."""
+    models = dict(zip(frame["run"], frame["model"]))
+    own = {model: run_style(model) for model in models.values()}
+    used, firsts, styles = {style["color"] for style in own.values()}, set(), {}
+    for run, model in models.items():
+        style = own[model]
         color = style["color"]
-        if color in used:
+        if color in firsts:
             color = next((other for other in PALETTE if other not in used), PALETTE[len(styles) % len(PALETTE)])
-        used.add(color)
+            used.add(color)
+        firsts.add(style["color"])
         styles[run] = {"color": color, "symbol": style["mark"] if color == style["color"] else f"{style['mark']}-open"}
     return styles
