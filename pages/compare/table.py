@@ -8,6 +8,7 @@ from pages.shared import charts, format, run_changes, settings, tables, workspac
 from xmlcore import experiment
 
 CHOSEN = "compare.chosen"  # name in the workspace's "widgets": keys of the results that are ticked
+UNTICKED = "compare.unticked"  # key of st.session_state: how often all lines were unticked
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures with a column
 PEAK = (
     "The most memory that the process had while it trained, with the program and the data. Empty for results that were "
@@ -25,6 +26,12 @@ def chosen_keys() -> list[str]:
 def choose_keys(keys: list[str]) -> None:
     """Remember that these results are ticked."""
     workspace.update(lambda data: data["widgets"].__setitem__(CHOSEN, keys))
+
+
+def untick() -> None:
+    """Untick all lines; called by a button. A table with another key is a new one: the browser keeps the old ticks."""
+    choose_keys([])
+    st.session_state[UNTICKED] = st.session_state.get(UNTICKED, 0) + 1
 
 
 def show(lines, choice, total: int) -> None:
@@ -46,7 +53,8 @@ def show(lines, choice, total: int) -> None:
     for number, keys in enumerate(lines["keys"]):
         if ticked.issuperset(keys):
             before.append(number)
-    key = f"compare.table.{hash((tuple(lines['key']), choice.lines)) & 0xFFFFFFFF:x}"
+    shape = tuple(lines["key"]), choice.lines, st.session_state.get(UNTICKED, 0)
+    key = f"compare.table.{hash(shape) & 0xFFFFFFFF:x}"
 
     def remember():
         """Remember the ticks of this table beside those of lines that it does not have."""
@@ -154,7 +162,7 @@ def buttons(records: list, lines, frame, choice) -> None:
             run_changes.tags_button(records, "compare")
             run_changes.archive_button(records, "compare")
             run_changes.delete_button(records, "compare")
-            st.button("Untick all", key="compare.untick", type="tertiary", on_click=choose_keys, args=([],))
+            st.button("Untick all", key="compare.untick", type="tertiary", on_click=untick)
         charts.csv_button(
             "All results, CSV",
             lambda: tables.csv_safe(everything(frame)),

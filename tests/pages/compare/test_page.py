@@ -175,6 +175,18 @@ def test_two_ticked_lines_stand_side_by_side(ready, words):
     assert {"Measures, LaTeX", "Measures, CSV", "All results, CSV", "Report, HTML"} <= page.downloads()
 
 
+def test_unticking_draws_a_new_table_since_a_browser_keeps_the_ticks_of_the_old_one(ready, words):
+    page = ticked(listed(ready, make(6, words), words), list(records(ready))[:4])
+
+    def table():
+        return next(element.proto.id for element in page.at.dataframe if "created" in element.value)
+
+    before = table()
+    page.press("compare.untick")
+    assert "ticked:" not in page.text()
+    assert table() != before
+
+
 def test_ticked_lines_are_compared_whatever_the_filter_and_the_grouping(ready, words):
     page = listed(ready, make(15, words), words)
     keys = list(records(page))
