@@ -19,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.shared import accounts, audit, late_polls, limits
+from pages.shared import accounts, audit, late_polls, limits, upload_addresses
 
 # What each answer says beside its content. Addresses of pages name the workspace, so other sites are not told them, and
 # no other site shows a page within its own.
@@ -76,7 +76,8 @@ class Guard:
                 answer, send = self._upload(upload[1], headers, send)
             await answer(scope, receive, _with_headers(send))
         elif right and is_from_here(headers.get("origin"), named[0]):
-            await self._app(_as_from_here(scope, headers), late_polls.without(receive), send)
+            receive, send = upload_addresses.asked_again(late_polls.without(receive), send)
+            await self._app(_as_from_here(scope, headers), receive, send)
         else:
             await receive()  # the message that asks for the connection
             await send({"type": "websocket.close", "code": 1008, "reason": "refused"})

@@ -1,0 +1,108 @@
+"""Requests for the address of an upload, which Streamlit may leave without an answer: they are made again.
+
+Before a browser sends a file, it asks the session for an address. When a run of the page begins, Streamlit drops what
+it was about to send to the browser, since the run draws everything anew, and an answer to such a request with it. The
+browser would wait for it as long as the page is open, and the field for files would not react to a file.
+"""
+
+import asyncio
+
+from google.protobuf.message import DecodeError
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+WAIT = 1.0  # seconds without an answer after which a request is made again; an answer takes some hundredths
+TRIES = 20  # times that a request is made again, at most
+MEMORY = 60.0  # seconds for which a second answer is looked for, which the browser does not expect
+
+
+def asked_again(receive, send, wait: float = WAIT):
+    """Return functions of a websocket that receive and send messages, but repeat requests that are not answered.
+
+    Parameters
+    ----------
+    receive, send : callable
+        Of an ASGI application.
+    wait : float
+        Seconds.
+
+    Returns
+    -------
+    receive, send : callable
+    """
+    asked = {}  # id of a request -> the message, when it is due again, how often it was repeated
+    answered = {}  # id of a request that was repeated, and has its answer -> until when a second one is looked for
+    coming = None  # the task that receives the next message, if a request was repeated meanwhile
+
+    async def receive_or_repeat():
+        """Return the next message, or one that was not answered."""
+        nonlocal coming
+        if not asked and coming is None:
+            return _noted(await receive())
+        if coming is None:
+            coming = asyncio.ensure_future(receive())
+        try:
+            while True:
+                due = min((when for _, when, _ in asked.values()), default=None)
+                await asyncio.wait({coming}, timeout=None if due is None else max(0.0, due - _now()))
+                if coming.done():
+                    message = coming.result()
+                    coming = None
+                    return _noted(message)
+                late = next((name for name, (_, when, _) in asked.items() if when <= _now()), None)
+                if late is not None:
+                    message, _, tries = asked.pop(late)
+                    if tries < TRIES:
+                        asked[late] = message, _now() + wait, tries + 1
+                        return message
+        except BaseException:
+            if coming is not None:
+                coming.cancel()
+                coming = None
+            raise
+
+    def _noted(message):
+        """Note a request for an address; return the message."""
+        name = _request(message.get("bytes"))
+        if name:
+            asked[name] = message, _now() + wait, 0
+        return message
+
+    async def send_once(message):
+        """Send a message, unless it answers a request that has been answered."""
+        if asked or answered:
+            for name in [name for name, until in answered.items() if until < _now()]:
+                del answered[name]
+            name = _answer(message.get("bytes"))
+            if name in answered:
+                return
+            if name in asked and asked.pop(name)[2]:
+                answered[name] = _now() + MEMORY
+        await send(message)
+
+    return receive_or_repeat, send_once
+
+
+def _now():
+    """Return the time of the event loop, in seconds."""
+    return asyncio.get_running_loop().time()
+
+
+def _request(data) -> str:
+    """Return the id of the request for an address that a browser's message is; "" if it is another message."""
+    if not data:
+        return ""
+    try:
+        return BackMsg.FromString(data).file_urls_request.request_id
+    except DecodeError:
+        return ""  # Streamlit says what is wrong
+
+
+def _answer(data) -> str:
+    """Return the id of the request that a message of the server answers; "" if it is another message."""
+    if not data:
+        return ""
+    try:
+        return ForwardMsg.FromString(data).file_urls_response.response_id
+    except DecodeError:
+        return ""
