@@ -14,7 +14,7 @@ from copy import deepcopy
 
 import streamlit as st
 
-from pages.shared import tab_view, user_workspaces, workspace_files
+from pages.shared import copies, tab_view, user_workspaces, workspace_files
 from pages.shared.workspace_files import locked
 from pages.shared.workspace_files import path as _path
 from xmlcore import experiment, store
@@ -22,9 +22,7 @@ from xmlcore import experiment, store
 # --- every key of st.session_state that is not a widget's own ---
 WORKSPACE = "workspace.token"
 SNAPSHOT = "workspace.snapshot"  # the workspace as this run of the script sees it
-UPLOAD_ROUND = (
-    "upload.round"  # counts uploads: a new number makes new, empty upload widgets, and frees the memory of the old
-)
+UPLOAD_ROUND = "upload.round"  # counts uploads: a new number makes new, empty widgets, and frees the old files
 UPLOAD_PRESSED = "upload.pressed"  # whether the button was pressed and the files are not read yet
 UPLOAD_ERROR = "upload.error"  # ids of files, and why they could not be read
 DATA_CHOICE = "data.choice"  # the data set chosen on the Data page, written anew in each run
@@ -74,7 +72,6 @@ LONGEST_NAME = 80  # characters in the name of a data set
 LOOK_ONLY = "This address is for looking only: it cannot start, change or delete anything."
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
-_SCALARS = frozenset((str, int, float, bool, type(None)))  # types of which no copy is needed
 _VERSION = 2
 _EMPTY = {
     "version": _VERSION,
@@ -216,16 +213,7 @@ def _looked_at(token) -> str | None:
 
 def get(name):
     """Return a copy of a field of the workspace; :func:`update` changes it."""
-    return _copied(st.session_state[SNAPSHOT][name])
-
-
-def _copied(value):
-    """Return a deep copy of what JSON can hold, several times faster than ``deepcopy``."""
-    if isinstance(value, dict):
-        return {name: one if type(one) in _SCALARS else _copied(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [one if type(one) in _SCALARS else _copied(one) for one in value]
-    return value if type(value) in _SCALARS else deepcopy(value)
+    return copies.copied(st.session_state[SNAPSHOT][name])
 
 
 def update(change=None, /, **fields) -> None:
@@ -236,7 +224,7 @@ def update(change=None, /, **fields) -> None:
     """
     with locked():
         before = _current()
-        data = _copied(before)
+        data = copies.copied(before)
         if change is not None:
             change(data)
         data.update(fields)

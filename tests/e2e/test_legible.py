@@ -29,7 +29,7 @@ CONTRAST = """() => {
 }"""
 
 FONTS = """() => [...document.querySelectorAll("[data-testid=stApp], .js-plotly-plot text")]
-  .map(one => getComputedStyle(one).fontFamily)"""
+  .map(one => getComputedStyle(one).fontFamily.split(",")[0])"""
 
 
 def violations(page, where):

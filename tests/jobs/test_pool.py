@@ -156,7 +156,9 @@ def test_exit_with_running_jobs_is_quick_and_leaves_no_worker(tmp_path, more):
     script = run_script(tmp_path, LEAVING + more)
     pid = int([script.stdout.readline() for _ in range(3)][1].split()[1])
     _, err = script.communicate(timeout=LONG)  # the jobs would take longer
-    assert err == ""
+    # joblib's process that looks after semaphores may be the first to remove that of a worker which was just starting.
+    said = [line for line in err.splitlines() if "resource_tracker" not in line and "warnings.warn" not in line]
+    assert said == []
     assert script.returncode == (3 if "Exit" in more else 0)
     wait_until(lambda: not is_alive(pid))
     assert os.listdir(cache_root() / "jobs") == []
