@@ -16,10 +16,15 @@ BROWSER_TIMEOUT = 600  # seconds for one test, which waits up to 120 s for each 
 
 
 def pytest_collection_modifyitems(items):
-    """Give browser tests a longer timeout than pyproject does, unless they have one of their own."""
+    """Give browser tests a longer timeout than pyproject does, unless they have one of their own, and a second try.
+
+    On a busy machine a click may meet a page that is just being drawn anew. The summary lists what was tried again.
+    """
     for item in items:
-        if item.get_closest_marker("browser") and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(BROWSER_TIMEOUT))
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+            if not item.get_closest_marker("timeout"):
+                item.add_marker(pytest.mark.timeout(BROWSER_TIMEOUT))
 
 
 @pytest.fixture(scope="session")
