@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-WAIT = 1.0  # seconds without an answer after which a request is made again; an answer takes some hundredths
+WAIT = 0.3  # seconds without an answer after which a request is made again; an answer takes some thousandths
 TRIES = 20  # times that a request is made again, at most
 MEMORY = 60.0  # seconds for which a second answer is looked for, which the browser does not expect
 
