@@ -95,6 +95,7 @@ def test_the_verdict_counts_measures_by_their_direction():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_reproduction_is_measured_from_beginning_to_end(options):
     study, found = measured("reproduction", options, lambda one: one.named["method"] in (fals_tables.ALL, "FALS"))
     text = studies.part_markdown(study, "reproduction", found)

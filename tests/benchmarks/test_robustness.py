@@ -75,7 +75,7 @@ def options(tmp_path_factory):
     [
         ("study", "scene"),
         ("attacks", "scene"),
-        pytest.param("certificates", "eurlex4k-dev", marks=pytest.mark.slow),
+        pytest.param("certificates", "eurlex4k-dev", marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param("explain", "bibtex", marks=pytest.mark.slow),
     ],
 )

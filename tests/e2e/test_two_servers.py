@@ -13,7 +13,7 @@ from benchmarks.library import crowd
 from benchmarks.library.dashboard_server import Server
 from pages.shared import workspace_files
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 ROOT = Path(__file__).resolve().parents[2]
 WRITES = 200  # of each of two processes, to a workspace in which sessions work at both servers
 SEEDS = 3  # trainings of each session

@@ -153,7 +153,7 @@ def test_a_model_without_an_estimate_of_its_own_is_estimated_as_one_classifier_p
 @pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the peak of a part of the time"
 )
-@pytest.mark.parametrize("name", ["wide", "few"])
+@pytest.mark.parametrize("name", [pytest.param("wide", marks=pytest.mark.long), "few"])
 def test_estimates_of_memory_are_within_a_factor_of_three(name):
     tests = Path(__file__).resolve().parents[1]
     folders = [str(tests.parent), str(tests), str(tests / "experiment")]
