@@ -136,11 +136,12 @@ def _address() -> str:
 def get_ready() -> None:
     """Do before the first visit what its page needs: start making the default data set, and import what draws it.
 
-    Also remove old workspaces of mere visits.
+    If there are results already, also import what only pages about results need. Also remove old workspaces of mere
+    visits.
     """
     queue()
     old_workspaces.remove()
-    for name in ("pandas", "xmlcore.figures"):  # what pages import that takes long
+    for name in ("pandas", "xmlcore.figures", *(LATER if store.changed("runs") else ())):  # what takes long
         importlib.import_module(name)
     collect(everything=True)
 

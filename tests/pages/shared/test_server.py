@@ -16,7 +16,7 @@ import pytest
 
 from benchmarks.library.dashboard_server import Server
 from pages.shared import frame, server
-from xmlcore import experiment
+from xmlcore import experiment, store
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -243,16 +243,20 @@ def test_garbage_is_collected_also_after_a_part_of_a_page_that_is_run_alone(monk
     assert drawn == [((1,), {"two": 2})] and asked == [True, True]
 
 
-def test_getting_ready_begins_the_work_and_imports_what_pages_draw_with():
+@pytest.mark.parametrize("has_results", [False, True])
+def test_getting_ready_begins_the_work_and_imports_what_pages_draw_with(own_cache, has_results):
+    if has_results:
+        store.save("runs", "a" * 32, 1)
     code = (
         "import gc, sys\n"
         "from pages.shared import server\n"
         "server.queue = lambda: print('begun')\n"
         "server.get_ready()\n"
-        "print({'pandas', 'xmlcore.figures', 'plotly'} <= set(sys.modules), gc.get_freeze_count() > 1000)"
+        "print({'pandas', 'xmlcore.figures', 'plotly'} <= set(sys.modules), gc.get_freeze_count() > 1000)\n"
+        "print(set(server.LATER) <= set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.split("\n")[:2] == ["begun", "True True"], done.stderr
+    assert done.stdout.split("\n")[:3] == ["begun", "True True", str(has_results)], done.stderr
 
 
 def test_a_server_that_is_terminated_ends_as_with_ctrl_c_and_leaves_nothing(own_cache, tmp_path):
