@@ -7,10 +7,13 @@ stop the search. So the characters that may follow each other in a repetition mu
 
 import functools
 import re
+import sys
+from collections.abc import Iterator
 from re import _constants as codes
 from re import _parser as parser  # the parser of re itself; it has been at this place since Python 3.11
 
-CHARACTERS = 0x600  # code points below this one are looked at, and those that the pattern has
+CHARACTERS = 0x600  # code points below this one are all looked at; above, one of each kind between two that are named
+_KINDS = tuple(map(re.compile, (r"\d", r"[^\W\d]", r"\s", r"[^\w\s]")))  # each character is of one of these
 _ASSERTIONS = (codes.ASSERT, codes.ASSERT_NOT)
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
 _CATEGORIES = {
@@ -37,8 +40,9 @@ def runs_away(pattern: str) -> bool:
     bool
         Also True for some patterns that do no harm, such as ``(?:ab|ac)*``, which can be written ``(?:a[bc])*``.
     """
-    found = _Pattern(pattern)
-    found.part(parser.parse(pattern), repeated=False)
+    items = parser.parse(pattern)
+    found = _Pattern(pattern, items)
+    found.part(items, repeated=False)
     return found.ambiguous
 
 
@@ -51,8 +55,8 @@ class _Pattern:
         Whether a repetition that was looked at can match in several ways.
     """
 
-    def __init__(self, pattern):
-        self._all = frozenset(range(CHARACTERS)) | set(map(ord, pattern))
+    def __init__(self, pattern, items):
+        self._all = frozenset(range(CHARACTERS)) | _examples(items)
         self._ignore_case = bool(re.compile(pattern).flags & re.IGNORECASE) or "i" in "".join(
             re.findall(r"\(\?([a-zA-Z]+)", pattern)
         )
@@ -99,6 +103,10 @@ class _Pattern:
             empty, first, _ = self.part(inner, False)
             number = self._number(frozenset().union(*(self._sets[one] for one in first)))
             return empty or (code is codes.POSSESSIVE_REPEAT and argument[0] == 0), [number], [number]
+        if code is codes.GROUPREF_EXISTS:  # one part if a group has matched, another one if not
+            both = argument[1], argument[2] or []
+            empty, first, last = zip(*(self.part(one, repeated) for one in both))
+            return any(empty), sum(first, []), sum(last, [])
         if code in _ASSERTIONS:
             self.part(argument[1], False)
             return True, [], []
@@ -147,6 +155,33 @@ class _Pattern:
                 ord(case) for one in found for case in {chr(one), chr(one).lower(), chr(one).upper()} if len(case) == 1
             }
         return frozenset(found)
+
+
+def _examples(items) -> set:
+    """Return code points above the first ones that stand for all others there.
+
+    Between two code points at which a set of the pattern begins or ends, characters of one kind are alike.
+    """
+    ends = {end for end in _ends(items) if end >= CHARACTERS}
+    if not ends:  # each kind has characters below, and they are in the same sets
+        return set()
+    ends = sorted({CHARACTERS, *ends, sys.maxunicode + 1})
+    found = set()
+    for start, end in zip(ends, ends[1:]):
+        between = "".join(map(chr, range(start, end)))
+        found |= {start + one.start() for one in (kind.search(between) for kind in _KINDS) if one}
+    return found
+
+
+def _ends(part) -> Iterator[int]:
+    """Yield the code points at which characters that a parsed pattern names begin, and those behind them."""
+    if isinstance(part, tuple) and len(part) == 2 and part[0] in (codes.LITERAL, codes.NOT_LITERAL):
+        yield from (part[1], part[1] + 1)
+    elif isinstance(part, tuple) and len(part) == 2 and part[0] is codes.RANGE:
+        yield from (part[1][0], part[1][1] + 1)
+    elif isinstance(part, (tuple, list, parser.SubPattern)):
+        for one in part:
+            yield from _ends(one)
 
 
 @functools.cache
