@@ -13,6 +13,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 WAIT = 0.3  # seconds without an answer after which a request is made again; an answer takes some thousandths
 TRIES = 20  # times that a request is made again, at most
+MOST = 50  # requests that are waited for at once; a page has one for each field for files, when files are chosen
 MEMORY = 60.0  # seconds for which a second answer is looked for, which the browser does not expect
 
 
@@ -62,9 +63,9 @@ def asked_again(receive, send, wait: float = WAIT):
             raise
 
     def _noted(message):
-        """Note a request for an address; return the message."""
+        """Note a request for an address, unless a flood of them waits; return the message."""
         name = _request(message.get("bytes"))
-        if name:
+        if name and len(asked) < MOST:
             asked[name] = message, _now() + wait, 0
         return message
 

@@ -95,6 +95,21 @@ def test_a_request_that_is_never_answered_is_given_up(monkeypatch):
     run(act)
 
 
+def test_of_a_flood_of_requests_only_some_are_made_again(monkeypatch):
+    monkeypatch.setattr(upload_addresses, "TRIES", 1)
+    monkeypatch.setattr(upload_addresses, "MOST", 3)
+
+    async def act(browser, receive, send, sent):
+        flood = [request(str(i)) for i in range(10)]
+        for message in flood:
+            await browser.put(message)
+        assert [await receive() for _ in range(13)] == flood + flood[:3]
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(receive(), 4 * WAIT)
+
+    run(act)
+
+
 def test_what_is_no_message_of_streamlit_is_passed_on():
     async def act(browser, receive, send, sent):
         for message in ({"type": "websocket.receive", "bytes": b"\xff\xff\xff"}, {"type": "websocket.connect"}):
