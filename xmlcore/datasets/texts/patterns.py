@@ -2,7 +2,8 @@ r"""Regular expressions that search without end: found by their form, before the
 
 Python's ``re`` tries all ways in which a part of a text can match. A repeated part that can match the same characters
 in several ways, such as ``(\w+)*``, has more ways with each further character, twice as many or worse, and nothing can
-stop the search. So the characters that may follow each other in a repetition must leave one way only.
+stop the search. So the characters that may follow each other in a repetition must leave one way only. Outside of a
+repetition, each place where the next character is not clear multiplies the ways, as in ``\w?\w?\w?``: few may be so.
 """
 
 import functools
@@ -14,6 +15,7 @@ from re import _parser as parser  # the parser of re itself; it has been at this
 
 CHARACTERS = 0x600  # code points below this one are all looked at; above, one of each kind between two that are named
 _KINDS = tuple(map(re.compile, (r"\d", r"[^\W\d]", r"\s", r"[^\w\s]")))  # each character is of one of these
+CHOICES = 3  # places outside of repetitions, at most, where several parts of the pattern may match what comes next
 _ASSERTIONS = (codes.ASSERT, codes.ASSERT_NOT)
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
 _CATEGORIES = {
@@ -28,7 +30,9 @@ _CATEGORIES = {
 
 @functools.lru_cache(maxsize=100)
 def runs_away(pattern: str) -> bool:
-    """Return whether a regular expression has a repeated part that can match the same text in several ways.
+    """Return whether a regular expression can match the same text in very many ways.
+
+    It can if a repeated part can match in several ways, or if there are many choices between parts.
 
     Parameters
     ----------
@@ -52,7 +56,8 @@ class _Pattern:
     Attributes
     ----------
     ambiguous : bool
-        Whether a repetition that was looked at can match in several ways.
+        Whether a repetition that was looked at can match in several ways, or there were more choices than
+        :data:`CHOICES`.
     """
 
     def __init__(self, pattern, items):
@@ -62,6 +67,7 @@ class _Pattern:
         )
         self._next = []  # by number of a single character in the pattern: the numbers of those that may follow
         self._sets = []  # by number of a single character in the pattern: what it matches
+        self._choices = 0
         self.ambiguous = False
 
     def part(self, items, repeated):
@@ -71,9 +77,10 @@ class _Pattern:
         """
         empty, first, last = True, [], []
         for item in items:
+            if self.ambiguous:
+                break
             may_be_empty, begins, ends = self._item(*item, repeated)
-            if repeated:
-                self._follow(last, begins)
+            self._follow(last, begins, repeated)
             first += begins if empty else []
             last = [*last, *ends] if may_be_empty else ends
             empty = empty and may_be_empty
@@ -85,18 +92,21 @@ class _Pattern:
             least, most, inner = argument
             many = most is codes.MAXREPEAT or most > 1
             empty, first, last = self.part(inner, repeated or many)
-            if many and empty:  # in which of the rounds it was empty can be chosen
-                self.ambiguous = True
+            if empty:  # whether it was left out or empty can be chosen, and in which of the rounds
+                self._unclear(many or repeated)
             elif many and least != most:
-                self._follow(last, first)
+                self._follow(last, first, True)
+            elif many:  # how often is clear, but not where each round ends, as in (?:a+){3}
+                for one in last:
+                    self._clear(self._next[one] + first, True)
             return empty or least == 0, first, last
         if code is codes.SUBPATTERN:
             return self.part(argument[-1], repeated)
         if code is codes.BRANCH:
             empty, first, last = zip(*(self.part(one, repeated) for one in argument[1]))
-            if repeated:
-                self._clear(sum(first, []))
-                self.ambiguous = self.ambiguous or sum(empty) > 1
+            self._clear(sum(first, []), repeated)
+            if sum(empty) > 1:
+                self._unclear(repeated)
             return any(empty), sum(first, []), sum(last, [])
         if code in (codes.ATOMIC_GROUP, codes.POSSESSIVE_REPEAT):  # matches in one way; what is in it may not
             inner = argument if code is codes.ATOMIC_GROUP else argument[2]
@@ -121,18 +131,25 @@ class _Pattern:
         self._next.append([])
         return len(self._sets) - 1
 
-    def _follow(self, last, first) -> None:
+    def _follow(self, last, first, repeated) -> None:
         """Note that each of some characters may be followed by each of others, and whether that is clear."""
-        for one in last:
+        for one in last if first else ():
             self._next[one] += first
-            self._clear(self._next[one])
+            self._clear(self._next[one], repeated)
 
-    def _clear(self, numbers) -> None:
+    def _clear(self, numbers, repeated) -> None:
         """Note whether two of the characters of the pattern, one of which comes next, can match the same."""
         seen = set()
-        for number in numbers:
-            self.ambiguous = self.ambiguous or not seen.isdisjoint(self._sets[number])
+        for number in () if self.ambiguous else numbers:
+            if not seen.isdisjoint(self._sets[number]):
+                self._unclear(repeated)
+                break
             seen |= self._sets[number]
+
+    def _unclear(self, repeated) -> None:
+        """Note a choice between parts of the pattern."""
+        self._choices += not repeated
+        self.ambiguous = self.ambiguous or repeated or self._choices > CHOICES
 
     def _characters(self, code, argument) -> frozenset:
         """Return what an item that matches one character matches; a reference to a group may match anything."""

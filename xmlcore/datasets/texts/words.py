@@ -42,7 +42,7 @@ class WordFinder:
             )
         if runs_away(pattern):
             raise ValueError(
-                f"pattern {pattern!r} could search without end: write what is repeated so that it matches a text in "
+                f"pattern {pattern!r} could search without end: write its parts so that they match a text in "
                 r"one way only, such as \w+(?:-\w+)* instead of (?:\w+-?)*"
             )
         self._lowercase, self._strip = lowercase, _STRIP[strip_accents]
