@@ -21,6 +21,7 @@ LEFT = {  # what each writer leaves when it is killed
     "a setting": lambda: cache_root() / ".tmp-7-1.json",
     "a workspace": lambda: cache_root() / "workspaces" / ".tmp-abc.json",
     "the record of a job": lambda: cache_root() / "jobs" / "records" / ".abc.json.0123",
+    "the file of a turn": lambda: cache_root() / "jobs" / "turns" / "abc",
     "an unfinished download": lambda: data_root() / "bibtex" / "bibtex.zip.part",
     "the note of a download": lambda: data_root() / "bibtex" / "bibtex.zip.part.json",
     "an unpacked archive": lambda: data_root() / "bibtex" / ".unpacked-x" / "0" / "train.txt",

@@ -9,6 +9,7 @@ import pytest
 
 from xmlcore import experiment
 from xmlcore.datasets import Dataset, save_dataset
+from xmlcore.experiment import turns
 from xmlcore.experiment.turns import PHASE, turn
 from xmlcore.progress import Cancelled, silent
 from xmlcore.system import cache_root
@@ -69,6 +70,16 @@ def test_a_turn_ends_with_its_process_and_other_keys_do_not_wait(holder):
 
     with turn("a", kill) as waited:
         assert waited
+
+
+def test_the_file_of_a_turn_is_removed_when_its_process_was_killed_and_not_before(holder):
+    assert turns.remove_old(-1) == 0
+    with turn("b", silent):
+        assert turns.remove_old(-1) == 0
+    holder.kill()
+    holder.wait(10)
+    assert turns.remove_old(1000) == 0 and turns.remove_old(-1) == 1
+    assert [*(cache_root() / "jobs" / "turns").iterdir()] == []
 
 
 def test_who_waits_can_be_stopped(holder):

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from xmlcore import store
-from xmlcore.experiment import given
+from xmlcore.experiment import given, turns
 from xmlcore.system import cache_root, data_root
 
 OLD = 18 * 3600  # age in seconds: who removes leftovers every few hours leaves none that is older than a day
@@ -22,8 +22,9 @@ _OF_MACHINE = ("xmlcore-tmp-*", "xmlcore-job-*")
 def remove_leftovers(older_than: float = OLD) -> int:
     """Remove files and folders that nobody has written to for so long that the process which began them has ended.
 
-    They are half-written and half-deleted artifacts, files that were given to tasks, unfinished downloads and unpacked
-    archives, and folders among the temporary files of the machine.
+    They are half-written and half-deleted artifacts, files that were given to tasks, those that were locked while a
+    result was computed, unfinished downloads and unpacked archives, and folders among the temporary files of the
+    machine.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def remove_leftovers(older_than: float = OLD) -> int:
     int
         Number of files and folders removed.
     """
-    removed = store.remove_all_stale(older_than) + given.remove_old(older_than)
+    removed = store.remove_all_stale(older_than) + given.remove_old(older_than) + turns.remove_old(older_than)
     for root, patterns in (
         (cache_root(), _IN_CACHE),
         (data_root(), _IN_DATA),

@@ -35,7 +35,7 @@ def turn(key: str, progress: Progress):
         Whether another process was waited for, whose result may be there now.
     """
     handle, waited = None, False
-    path = cache_root() / "jobs" / "turns" / key
+    path = _folder() / key
     try:
         while fcntl is not None:
             try:
@@ -60,6 +60,40 @@ def turn(key: str, progress: Progress):
             with contextlib.suppress(OSError):
                 path.unlink()  # before it is unlocked: nobody may hold a file that is not there
             os.close(handle)
+
+
+def remove_old(older_than: float) -> int:
+    """Remove the files of turns that processes had when they were killed.
+
+    Parameters
+    ----------
+    older_than : float
+        Seconds since the turn began.
+
+    Returns
+    -------
+    int
+        Number of files removed.
+    """
+    removed = 0
+    for path in list(_folder().glob("*")) if fcntl is not None else ():
+        with contextlib.suppress(OSError):  # a process has its turn, or has just ended it
+            if time.time() - path.stat().st_mtime <= older_than:
+                continue
+            handle = os.open(path, os.O_RDWR)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if _is_at(handle, path):
+                    path.unlink()
+                    removed += 1
+            finally:
+                os.close(handle)
+    return removed
+
+
+def _folder():
+    """Return the folder of the files that processes lock while it is their turn."""
+    return cache_root() / "jobs" / "turns"
 
 
 def _is_at(handle, path) -> bool:
