@@ -131,19 +131,21 @@ def _drawn(n, n_resamples, random_state, block) -> Iterator[tuple[int, np.ndarra
 def _kept_draws(n: int, n_resamples: int, random_state: int) -> np.ndarray:
     """Return how often each of n rows is drawn in each resample; calls for the same rows draw them once."""
     counts = _draw(np.random.default_rng(random_state), n, n_resamples)
-    counts = counts.astype(np.min_scalar_type(counts.max()))
     counts.flags.writeable = False
     return counts
 
 
 def _draw(random, n: int, b: int) -> np.ndarray:
     """Draw n of n rows b times, with replacement; return how often each was drawn, shape (b, n)."""
-    counts = np.empty((b, n), np.min_scalar_type(n))
+    counts = np.empty((b, n), np.uint8)
     step = max(1, DRAWN_VALUES // n)
     for start in range(0, b, step):
         size = min(step, b - start)
         drawn = random.integers(0, n, size=(size, n)) + n * np.arange(size)[:, None]
-        counts[start : start + size] = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
+        some = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
+        if some.max() > np.iinfo(counts.dtype).max:  # hardly ever: a row that is drawn 256 times
+            counts = counts.astype(np.min_scalar_type(n))
+        counts[start : start + size] = some
     return counts
 
 
