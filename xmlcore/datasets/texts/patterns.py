@@ -16,6 +16,7 @@ from re import _parser as parser  # the parser of re itself; it has been at this
 CHARACTERS = 0x600  # code points below this one are all looked at; above, one of each kind between two that are named
 _KINDS = tuple(map(re.compile, (r"\d", r"[^\W\d]", r"\s", r"[^\w\s]")))  # each character is of one of these
 CHOICES = 3  # places outside of repetitions, at most, where several parts of the pattern may match what comes next
+LONG = 2  # how often such a place counts at which a repetition may end, as each of its characters can be the last one
 _ASSERTIONS = (codes.ASSERT, codes.ASSERT_NOT)
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
 _CATEGORIES = {
@@ -67,7 +68,9 @@ class _Pattern:
         )
         self._next = []  # by number of a single character in the pattern: the numbers of those that may follow
         self._sets = []  # by number of a single character in the pattern: what it matches
+        self._after = []  # by number of a single character in the pattern: what those that may follow match
         self._choices = 0
+        self._counted = set()  # numbers of single characters after which there is a choice that has been counted
         self.ambiguous = False
 
     def part(self, items, repeated):
@@ -97,15 +100,13 @@ class _Pattern:
             elif many and least != most:
                 self._follow(last, first, True)
             elif many:  # how often is clear, but not where each round ends, as in (?:a+){3}
-                for one in last:
-                    self._clear(self._next[one] + first, True)
+                self.ambiguous = self.ambiguous or any(self._overlap(self._next[one] + first) for one in last)
             return empty or least == 0, first, last
         if code is codes.SUBPATTERN:
             return self.part(argument[-1], repeated)
         if code is codes.BRANCH:
             empty, first, last = zip(*(self.part(one, repeated) for one in argument[1]))
-            self._clear(sum(first, []), repeated)
-            if sum(empty) > 1:
+            if sum(empty) > 1 or self._overlap(sum(first, [])):
                 self._unclear(repeated)
             return any(empty), sum(first, []), sum(last, [])
         if code in (codes.ATOMIC_GROUP, codes.POSSESSIVE_REPEAT):  # matches in one way; what is in it may not
@@ -129,26 +130,41 @@ class _Pattern:
         """Add a single character of the pattern; return its number."""
         self._sets.append(characters)
         self._next.append([])
+        self._after.append(set())
         return len(self._sets) - 1
 
     def _follow(self, last, first, repeated) -> None:
         """Note that each of some characters may be followed by each of others, and whether that is clear."""
         for one in last if first else ():
             self._next[one] += first
-            self._clear(self._next[one], repeated)
+            for number in () if self.ambiguous or one in self._counted else first:
+                if not self._after[one].isdisjoint(self._sets[number]):
+                    self._counted.add(one)
+                    self._unclear(repeated, LONG if self._comes_again(one) else 1)
+                    break
+                self._after[one] |= self._sets[number]
 
-    def _clear(self, numbers, repeated) -> None:
-        """Note whether two of the characters of the pattern, one of which comes next, can match the same."""
+    def _comes_again(self, number) -> bool:
+        """Return whether a character of the pattern can follow itself."""
+        seen, left = set(), [number]
+        while left:
+            new = set(self._next[left.pop()]) - seen
+            seen |= new
+            left += new
+        return number in seen
+
+    def _overlap(self, numbers) -> bool:
+        """Return whether two of some characters of the pattern can match the same."""
         seen = set()
-        for number in () if self.ambiguous else numbers:
+        for number in numbers:
             if not seen.isdisjoint(self._sets[number]):
-                self._unclear(repeated)
-                break
+                return True
             seen |= self._sets[number]
+        return False
 
-    def _unclear(self, repeated) -> None:
+    def _unclear(self, repeated, choices=1) -> None:
         """Note a choice between parts of the pattern."""
-        self._choices += not repeated
+        self._choices += 0 if repeated else choices
         self.ambiguous = self.ambiguous or repeated or self._choices > CHOICES
 
     def _characters(self, code, argument) -> frozenset:
