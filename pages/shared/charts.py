@@ -49,8 +49,13 @@ def show_figure(
     key = key or f"chart-{name}"
     place = place or key
     extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}
-    origin = figure_files.origin(name, of)
-    page_title = " – ".join(filter(None, (origin["Data set"], figure.layout.title.text)))
+    known = figure_files.workspace_now()
+
+    def origin():
+        """Return where the figure comes from, and the title of its files."""
+        found = figure_files.origin(name, of, known)
+        return found, " – ".join(filter(None, (found["Data set"], figure.layout.title.text)))
+
     with st.container():  # without a key of its own, for the same reason
         if on_click is not None:
             extra |= {"on_select": on_click, "selection_mode": "points"}
@@ -59,7 +64,13 @@ def show_figure(
 
         def page():
             """Return the figure as an HTML page."""
-            return figure_files.html_page(figure, page_title, caption, name, _config(name), origin)
+            found, page_title = origin()
+            return figure_files.html_page(figure, page_title, caption, name, _config(name), found)
+
+        def pdf():
+            """Return the figure as a PDF file."""
+            found, page_title = origin()
+            return figure_files.pdf(figure, page_title, caption, found)
 
         with st.popover("Save", type="tertiary", icon=":material/download:"):  # a tooltip would cover what opens
             if st.button(
@@ -86,7 +97,7 @@ def show_figure(
                     type="tertiary",
                     icon=":material/print:",
                 ):
-                    _save_pdf(lambda: figure_files.pdf(figure, page_title, caption, origin), name)
+                    _save_pdf(pdf, name)
             make = frame if callable(frame) else lambda: frame
             csv_button("Data, CSV", make, name, "All the data behind the figure", key=f"{place}-csv")
             st.caption("The camera above the figure saves it as an SVG at once.")

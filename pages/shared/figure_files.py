@@ -35,7 +35,12 @@ _DARK = {
 }
 
 
-def origin(name: str, keys=()) -> dict[str, str]:
+def workspace_now() -> dict:
+    """Return the workspace as this run of the script sees it, for :func:`origin`."""
+    return st.session_state.get(workspace.SNAPSHOT, {})
+
+
+def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
     """Return where a figure comes from: the data sets, the results, their settings, the program and the day.
 
     Parameters
@@ -45,14 +50,17 @@ def origin(name: str, keys=()) -> dict[str, str]:
         show; these results are named with their models and settings.
     keys : sequence of str
         Keys of further results that the figure shows.
+    known : dict, optional
+        What :func:`workspace_now` returned while the page was drawn: a file is made when the user asks for it, when no
+        script runs that has a workspace. By default that of now.
     """
-    known = st.session_state.get(workspace.SNAPSHOT, {})
+    known = workspace_now() if known is None else known
     parts, names, keys = name.split("-"), known.get("known", {}), set(keys)
     every = (*known.get("runs", ()), *known.get("selections", ()))
     records = [record for record in every if record["key"] in keys or record["key"][:6] in parts]
     # The Compare page shows results on other data sets than the one in use.
     of = dict.fromkeys(names[r["fingerprint"]]["name"] for r in records if r["fingerprint"] in names)
-    found = {"Data set": "; ".join(of) or workspace.dataset_name() or "unknown"}
+    found = {"Data set": "; ".join(of) or _dataset_in_use(known) or "unknown"}
     models = [record.get("model") or record.get("method") for record in records]
     chosen = [settings.changed(model, r["params"]) or "default settings" for model, r in zip(models, records)]
     if len(records) == 1:
@@ -64,6 +72,11 @@ def origin(name: str, keys=()) -> dict[str, str]:
         found["Parameters"] = json.dumps(params, sort_keys=True)
     day = datetime.now(UTC).date().isoformat()
     return {**found, "Software": f"xmlcore {xmlcore.__version__}", "Creation Time": day}
+
+
+def _dataset_in_use(known) -> str | None:
+    """Return the name of the data set that a workspace uses; None if it uses none."""
+    return known.get("known", {}).get(known.get("dataset"), {}).get("name")
 
 
 def in_words(origin: dict[str, str]) -> str:

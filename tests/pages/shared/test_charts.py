@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import plotly.offline
 import pytest
 
-from pages.shared import charts, figure_files, format
+from pages.shared import charts, figure_files, workspace, format
 from tests.pages import making
 from tests.pages.small import small_data
 from xmlcore import figures
@@ -83,6 +83,8 @@ def test_the_origin_of_a_figure_is_the_result_whose_key_its_files_name(ready):
     assert re.fullmatch(r"xmlcore [\d.]+", found["Software"]) and re.fullmatch(
         r"\d{4}-\d\d-\d\d", found["Creation Time"]
     )
+    # Files are made when they are asked for, outside the script: there is no workspace then but that of the figure.
+    assert figure_files.origin(f"words-PLT-{run[:6]}-measures", (), state[workspace.SNAPSHOT]) == found
     assert of(f"words-chi-{selection[:6]}-heat")["Selection"] == "ChiSquared"
     assert set(of("words-labels-per-row")) == {"Data set", "Software", "Creation Time"}
 
