@@ -1,6 +1,7 @@
 """The lines of the table: all results of this workspace, filtered, with the runs of one setting in one line."""
 
 import dataclasses
+import json
 from collections import Counter
 
 import pandas as pd
@@ -17,6 +18,7 @@ LINES = {
     "model": "the best settings of each model",
 }
 ANY = "all"
+GIVEN = ("run", "named", "tags", "note", "archived", "created")  # columns from the workspace's records
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,32 +36,53 @@ class Choice:
     more: tuple = ()  # further measures
 
 
+@dataclasses.dataclass(frozen=True)
+class Listed:
+    """All results of this workspace that are kept."""
+
+    frame: pd.DataFrame  # a line for each: see :func:`every`
+    records: dict  # their records in the workspace, by key
+    source: tuple  # what the frame is made from, as texts and numbers
+
+
+def every() -> Listed:
+    """Return all results of this workspace that are kept, newest first.
+
+    The lines of the frame are those of :func:`xmlcore.experiment.runs`, with what the user gave the results: ``run``
+    (name), ``named`` (whether there is one), ``tags`` (text), ``note``, ``archived``; ``dataset`` is its name here.
+    """
+    records = {record["key"]: record for record in workspace.get("runs")[::-1]}
+    known = {fingerprint: entry["name"] for fingerprint, entry in workspace.get("known").items()}
+    given = [
+        (
+            record.get("name") or record["model"],
+            bool(record.get("name")),
+            ", ".join(run_changes.tags(record)),
+            run_changes.note(record),
+            bool(record.get("archived")),
+            record["created"],
+        )
+        for record in records.values()
+    ]
+    said = json.dumps([dict(zip(records, given)), known])
+    source = (" ".join(records), store.changed("runs"), more.rounds(), said)
+    return Listed(_every(*source), records, source)
+
+
 @server.shared(max_entries=8, show_spinner="Reading the results")
 def _kept(keys: str, changed: int, rounds: int) -> pd.DataFrame:
     """Return the table of runs with these keys, as they were when the store or their measures were changed last."""
     return experiment.runs(keys.split())
 
 
-def every() -> tuple[pd.DataFrame, dict]:
-    """Return a line for each result of this workspace that is kept, newest first, and their records by key.
-
-    The lines are those of :func:`xmlcore.experiment.runs`, with what the user gave the results: ``run`` (name),
-    ``named`` (whether there is one), ``tags`` (text), ``note``, ``archived``; ``dataset`` is its name here.
-    """
-    records = {record["key"]: record for record in workspace.get("runs")[::-1]}
-    frame = _kept(" ".join(records), store.changed("runs"), more.rounds())
-    known = {fingerprint: entry["name"] for fingerprint, entry in workspace.get("known").items()}
-    own = [records[key] for key in frame["key"]]
-    frame = frame.assign(
-        run=[record.get("name") or record["model"] for record in own],
-        named=[bool(record.get("name")) for record in own],
-        tags=[", ".join(run_changes.tags(record)) for record in own],
-        note=[run_changes.note(record) for record in own],
-        archived=[bool(record.get("archived")) for record in own],
-        created=[record["created"] for record in own],
-        dataset=[known.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])],
-    )
-    return frame, records
+@server.shared(max_entries=8)
+def _every(keys: str, changed: int, rounds: int, said: str) -> pd.DataFrame:
+    """Return the table of runs with what the user gave them: ``said`` has it in JSON, and the names of data sets."""
+    given, known = json.loads(said)
+    frame = _kept(keys, changed, rounds)
+    own = pd.DataFrame([given[key] for key in frame["key"]], columns=list(GIVEN), index=frame.index)
+    names = [known.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])]
+    return frame.assign(**{name: own[name] for name in GIVEN}, dataset=names)
 
 
 def choose(frame) -> Choice:
@@ -106,6 +129,18 @@ def _select(label, name, options, said=None, width=150):
         width=width,
         **workspace.keep(f"compare.{name}", options[0], options=options),
     )
+
+
+def table(listed: Listed, choice: Choice) -> pd.DataFrame:
+    """Return the lines of the table: see :func:`grouped`."""
+    return _table(*listed.source, json.dumps(dataclasses.asdict(choice)))
+
+
+@server.shared(max_entries=16)
+def _table(keys: str, changed: int, rounds: int, said: str, chosen: str) -> pd.DataFrame:
+    """Return the lines of the table; ``chosen`` is the choice in JSON."""
+    choice = Choice(**json.loads(chosen))
+    return grouped(filtered(_every(keys, changed, rounds, said), choice), choice)
 
 
 def filtered(frame, choice: Choice) -> pd.DataFrame:

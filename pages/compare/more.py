@@ -48,8 +48,6 @@ def take(frame, choice) -> None:
         The results in the table.
     choice : pages.compare.listed.Choice
     """
-    if not choice.more:
-        return
     seen = st.session_state.setdefault(LOOKED_AT, set())
     lacking = frame.loc[frame[list(choice.more)].isna().any(axis=1), "key"].tolist()
     if set(lacking) - seen:

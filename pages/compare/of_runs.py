@@ -1,7 +1,11 @@
 """What is computed from the predictions of several results; each answer is kept for all sessions."""
 
+import io
+
+import pandas as pd
+
 from pages.shared import format, server
-from xmlcore import experiment, store
+from xmlcore import experiment, figures, store
 from xmlcore.experiment import side_by_side
 
 
@@ -103,3 +107,15 @@ def rows(a: str, b: str, k: int):
 def wins(frame):
     """Return what :func:`xmlcore.experiment.side_by_side.wins_by_bucket` does."""
     return side_by_side.wins_by_bucket(frame)
+
+
+@server.shared(max_entries=20)
+def frontier(lines: str, memory: str, axis: str, measure: str):
+    """Return the figure of a measure against training time and memory.
+
+    ``lines`` is the table of :func:`xmlcore.figures.frontier` as JSON, ``memory`` its column of the memory, and
+    ``axis`` what the axis says.
+    """
+    frame = pd.read_json(io.StringIO(lines), orient="split", precise_float=True)
+    title = f"{measure} against time and memory"
+    return figures.frontier(frame, {"fit_s": "Training, seconds", memory: axis}, [measure], title)

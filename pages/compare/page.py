@@ -13,9 +13,11 @@ from pages.shared import run_changes
 def main() -> None:
     """Draw the Compare page."""
     st.title("Compare")
-    frame, records = listed.every()
+    results = listed.every()
+    frame, records = results.frame, results.records
     key = one.opened(records)
-    run_changes.undo("compare")
+    with st.container():  # each in one place, so that the browser does not draw anew what stays as it is
+        run_changes.undo("compare")
     if frame.empty:
         answer.without_results()
         return
@@ -24,12 +26,14 @@ def main() -> None:
         return
     place = st.container()
     choice = listed.choose(frame)
-    wanted = listed.filtered(frame, choice)
-    lines = listed.grouped(wanted, choice)
+    lines = listed.table(results, choice)
     with place:
         answer.sentence(lines, choice)
-    table.show(lines, choice, len(frame))
-    more.take(wanted, choice)
+    with st.container():
+        table.show(lines, choice, len(frame))
+    with st.container():
+        if choice.more:
+            more.take(listed.filtered(frame, choice), choice)
     ticked = [k for k in table.chosen_keys() if k in records]
     table.buttons([records[k] for k in ticked], lines, frame, choice)
     side.show(listed.chosen(frame, lines, choice, set(ticked)), lines, choice)

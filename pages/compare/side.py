@@ -34,11 +34,7 @@ def show(chosen, lines, choice) -> None:
     keys = of_runs.readable(list(names), MOST)
     where = wanted["dataset"].iloc[0] if len(wanted) else ""
     file_name = f"{format.file_name(where)}-compared"
-    if len(keys) == 1:
-        one.link(keys[0], names[keys[0]])
-    if len(keys) < 2:
-        st.caption("Tick two or more lines of one data set to put them side by side.")
-    else:
+    with st.container():  # in one place, so that the browser does not draw anew what is below
         _header(keys, names, chosen, wanted, where)
 
     def measures():
@@ -46,17 +42,19 @@ def show(chosen, lines, choice) -> None:
         _measures(keys, names, file_name, more.names(choice.more))
         _settings(keys, names, wanted)
 
-    several = {
-        "Side by side": measures,
-        "Is the difference real?": lambda: pairs.show(keys, names, choice.measure, file_name),
-        "Head, torso and tail": lambda: _buckets(keys, names, file_name),
-    }
-    found = several if len(keys) > 1 else {}
-    costs, varied = _known_costs(of), _varied(of)
-    if len(costs) > 1:
-        found["What precision costs"] = lambda: _costs(costs, choice.measure, file_name)
-    if varied:
-        found["Which settings matter"] = lambda: _coordinates(of, varied, choice.measure, file_name)
+    def of_two(draw):
+        """Return the function for a section on two lines or more."""
+        return draw if len(keys) > 1 else _ask_for_two
+
+    found = {}
+    if len(of) > 1 or len(keys) > 1:  # the same tabs whatever is ticked: the browser draws anew what other ones have
+        found = {
+            "Side by side": of_two(measures),
+            "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice.measure, file_name)),
+            "Head, torso and tail": of_two(lambda: _buckets(keys, names, file_name)),
+            "What precision costs": lambda: _costs(of, choice.measure, file_name),
+            "Which settings matter": lambda: _coordinates(of, choice.measure, file_name),
+        }
     if lines["fingerprint"].nunique() > 1:
         found["Over several data sets"] = lambda: across.show(lines, choice.measure)
     if found:
@@ -80,19 +78,26 @@ def _dataset(lines) -> str | None:
 
 
 def _header(keys, names, chosen, wanted, where) -> None:
-    """Say what is compared."""
-    st.header(f"{len(keys)} side by side on {format.plain(where)}")
-    said = [] if len(chosen) else ["The best ones, because no line is ticked."]
+    """Say what is compared, and offer the view of each result."""
+    if len(keys) > 1:
+        st.header(f"{len(keys)} side by side on {format.plain(where)}")
+    said = [] if len(chosen) or len(keys) < 2 else ["The best ones, because no line is ticked."]
     if len(wanted) > len(keys):
         said.append(f"Showing {len(keys)} of {len(wanted)} lines.")
-    if (wanted["n"] > 1).any():
+    if len(keys) > 1 and (wanted["n"] > 1).any():
         said.append("Of several seeds, the result nearest to their mean stands for all.")
     if said:
         st.caption(" ".join(said))
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption("All that is known of:", width="content")
-        for key in keys:
-            one.link(key, names[key])
+    if keys:
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.caption("All that is known of:", width="content")
+            for key in keys:
+                one.link(key, names[key])
+
+
+def _ask_for_two() -> None:
+    """Say what to do while fewer than two lines are chosen."""
+    st.caption("Tick two or more lines of one data set to put them side by side.")
 
 
 def _measures(keys, names, file_name, further) -> None:
@@ -195,14 +200,13 @@ def _buckets(keys, names, file_name) -> None:
     )
 
 
-def _known_costs(lines) -> pd.DataFrame:
-    """Return the lines whose time and memory are known."""
-    return lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
-
-
-def _costs(known, measure, file_name) -> None:
+def _costs(lines, measure, file_name) -> None:
     """Draw what precision costs, in seconds and in memory, for lines on one data set."""
     st.header("What precision costs")
+    known = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
+    if len(known) < 2:
+        st.caption("The times and sizes of fewer than two lines are known, so there is nothing to compare.")
+        return
     frame = pd.DataFrame({"run": known["title"].to_numpy(), "model": _styles(known)})
     frame["fit_s"] = known["fit_s"].to_numpy()
     for column in MEMORY:
@@ -211,12 +215,7 @@ def _costs(known, measure, file_name) -> None:
     memory = _which_memory(frame)
     unknown = int(frame[memory].isna().sum())
     charts.show_figure(
-        figures.frontier(
-            frame,
-            {"fit_s": "Training, seconds", memory: MEMORY[memory]},
-            [measure],
-            f"{measure} against time and memory",
-        ),
+        of_runs.frontier(frame.to_json(orient="split", double_precision=15), memory, MEMORY[memory], measure),
         frame,
         f"{file_name}-frontier",
         "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
@@ -264,9 +263,16 @@ def _varied(lines) -> dict[str, list[str]]:
     return varied
 
 
-def _coordinates(lines, varied, measure, file_name) -> None:
+def _coordinates(lines, measure, file_name) -> None:
     """Draw the settings of one model against the measure."""
     st.header("Which settings matter")
+    varied = _varied(lines)
+    if not varied:
+        st.caption(
+            "No model has three lines or more in the table that differ in their settings. Choose *settings* under *One "
+            "line for*, or train a model with other settings."
+        )
+        return
     model = next(iter(varied))
     if len(varied) > 1:
         kept = workspace.keep("compare.coordinates", model, options=list(varied))

@@ -77,6 +77,36 @@ def ticked(page, keys):
     return page.run()
 
 
+def places(page):
+    """The tabs of the page, and where on it each table and tab is: the numbers of the blocks that it is in."""
+    found = {}
+
+    def walk(block, at):
+        for number, child in block.children.items():
+            if child.type in ("tab", "arrow_data_frame"):
+                found[getattr(child, "label", "table")] = (*at, number)
+            if hasattr(child, "children"):
+                walk(child, (*at, number))
+
+    walk(page.at.main, ())
+    return found
+
+
+def test_what_is_ticked_moves_neither_the_table_nor_the_tabs_so_that_browsers_draw_no_figure_anew(ready, words):
+    made = make(12, words)
+    page = listed(ready, made, words)
+    before = {name: at for name, at in places(page).items() if name != "table"}
+    assert list(before)[:3] == ["Side by side", "Is the difference real?", "Head, torso and tail"]
+    keys = [record["key"] for record in made]
+    for some in (keys[:3], keys[:6], []):
+        page = ticked(page, some)
+        assert {name: at for name, at in places(page).items() if name != "table"} == before
+    page = ticked(page, keys[:3])
+    assert "Tick two or more lines of one data set" in page.text()
+    page.at.selectbox(key="compare.lines").set_value("model")
+    assert {name: at for name, at in places(page.run()).items() if name != "table"} == before
+
+
 def records(page):
     return {one["key"]: one for one in json.loads(workspace_path(page).read_text())["runs"]}
 

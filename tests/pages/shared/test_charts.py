@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import plotly.offline
 import pytest
 
-from pages.shared import charts, figure_files, workspace, format
+from pages.shared import charts, figure_files, format, workspace
 from tests.pages import making
 from tests.pages.small import small_data
 from xmlcore import figures
