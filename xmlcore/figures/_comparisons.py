@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.figures._style import PALETTE, QUIET, need_columns, new_figure, run_style, short
+from xmlcore.figures._style import QUIET, need_columns, new_figure, run_colors, short
 
 BUCKETS = ("head", "torso", "tail")
 SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a white and on a dark page
@@ -107,7 +107,7 @@ def buckets_compared(frame: pd.DataFrame, column: str = "recall", title: str | N
             "test row<extra></extra>",
         )
     figure.update_layout(barmode="group", showlegend=True, height=330 + 22 * frame["run"].nunique())
-    figure.update_xaxes(title_text="Labels by training rows", showgrid=False)
+    figure.update_xaxes(title_text="Labels, by their number of training rows", showgrid=False)
     figure.update_yaxes(title_text=f"{name}, percent", rangemode="tozero")
     return figure
 
@@ -174,19 +174,3 @@ def _by_number(text: str):
         return 0, float(text.replace(",", "")), text
     except ValueError:
         return 1, 0.0, text
-
-
-def run_colors(frame: pd.DataFrame) -> dict:
-    """Return colour and mark of each run: the first run of a model has the model's, the others those left over."""
-    models = dict(zip(frame["run"], frame["model"]))
-    own = {model: run_style(model) for model in models.values()}
-    used, firsts, styles = {style["color"] for style in own.values()}, set(), {}
-    for run, model in models.items():
-        style = own[model]
-        color = style["color"]
-        if color in firsts:
-            color = next((other for other in PALETTE if other not in used), PALETTE[len(styles) % len(PALETTE)])
-            used.add(color)
-        firsts.add(style["color"])
-        styles[run] = {"color": color, "symbol": style["mark"] if color == style["color"] else f"{style['mark']}-open"}
-    return styles

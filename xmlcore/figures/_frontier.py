@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.figures._style import QUIET, need_columns, new_figure, run_style, short
+from xmlcore.figures._style import QUIET, need_columns, new_figure, run_colors, run_style, short
 
 PANEL = 300  # height of a row of panels, in pixels
 NAMED = 15  # most runs that have a mark and a line in the legend each
@@ -91,17 +91,13 @@ def frontier(
 
 
 def _points(figure, drawn, cost, measure, row, column):
-    """Add a mark for each run; the second run of a model is hollow, the next ones have other marks."""
-    before = {}
+    """Add a mark for each run, in the colours of the other figures of several runs."""
+    styles = run_colors(drawn.drop_duplicates("run"))
     for _, run in drawn.iterrows():
-        number = before[run["model"]] = before.get(run["model"], -1) + 1
-        style = run_style(run["model"])
-        symbol = style["mark"] if number == 0 else f"{style['mark']}-open"
         name = short(run["run"], 40)
         figure.add_scatter(
             x=[run[cost]], y=[run[measure]], mode="markers", name=name, legendgroup=name,
-            marker={"color": style["color"], "symbol": symbol, "size": 11 + 3 * max(0, number - 1)},
-            showlegend=row == column == 1, row=row, col=column,
+            marker={**styles[run["run"]], "size": 11}, showlegend=row == column == 1, row=row, col=column,
             hovertemplate=f"<b>{name}</b><br>{measure} = %{{y:.2f}} %<br>%{{x:.3~g}}<extra></extra>",
         )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import html
 
+import pandas as pd
 import plotly.graph_objects as go
 
 # The colours of Okabe and Ito, which differ for people with every common colour vision, without the yellow and the
@@ -134,6 +135,27 @@ def run_style(model: str, before: int = 0) -> dict:
         "mark": MODEL_MARKS.get(model, "star"),
         "dash": RUN_DASHES[before % len(RUN_DASHES)],
     }
+
+
+def run_colors(frame: pd.DataFrame) -> dict:
+    """Return colour and mark of each run: the first run of a model has the model's, and the others those left over.
+
+    Colours of no model are taken first, so that a run has the same one whatever other models are drawn beside it.
+    """
+    models = dict(zip(frame["run"], frame["model"]))
+    own = {model: run_style(model) for model in models.values()}
+    used, firsts, styles = {style["color"] for style in own.values()}, set(), {}
+    of_no_model = [color for color in (*PALETTE, VIOLET, BROWN) if color not in MODEL_COLORS.values()]
+    free = [*of_no_model, *PALETTE]
+    for run, model in models.items():
+        style = own[model]
+        color = style["color"]
+        if color in firsts:
+            color = next((other for other in free if other not in used), PALETTE[len(styles) % len(PALETTE)])
+            used.add(color)
+        firsts.add(style["color"])
+        styles[run] = {"color": color, "symbol": style["mark"] if color == style["color"] else f"{style['mark']}-open"}
+    return styles
 
 
 def shade(color: str, opacity: float = 0.18) -> str:
