@@ -91,21 +91,21 @@ def choose(frame) -> Choice:
     models = sorted(frame["model"].unique())
     tags = sorted({tag for text in frame["tags"] for tag in text.split(", ") if tag})
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        measure = _select("Best by", "measure", list(MEASURES), width=110)
-        lines = _select("One line for", "lines", list(LINES), LINES.get, width=240)
+        measure = _select("Best by", "measure", list(MEASURES), width=100)
+        lines = _select("One line for", "lines", list(LINES), LINES.get, width=200)
         dataset = model = tag = ANY
         if len(datasets) > 1:
             name = {ANY: "All data sets"} | datasets
             dataset = _select("Data set", "dataset", list(name), name.get, width=170)
         if len(models) > 1:
-            model = _select("Model", "model", [ANY, *models], {ANY: "All models"}.get, width=160)
+            model = _select("Model", "model", [ANY, *models], {ANY: "All models"}.get, width=140)
         if tags:
             tag = _select("Tag", "tag", [ANY, *tags], {ANY: "All tags"}.get, width=130)
         text = st.text_input(
             "Find",
             **workspace.keep("compare.text", "", lambda value: isinstance(value, str)),
             placeholder="name, note, setting",
-            width=180,
+            width=130,
         )
         switch = {"allowed": lambda value: isinstance(value, bool)}
         parameters = st.toggle(

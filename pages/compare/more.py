@@ -20,7 +20,7 @@ def choose() -> tuple[str, ...]:
         "More measures",
         known,
         placeholder="none",
-        width=230,
+        width=170,
         help="Columns of the table, and lines of the measures side by side. Coverage: the share of labels of the test "
         "rows that are found at least once. Abandonment: the share of rows without a right label. Macro: the mean over "
         "labels; micro: over all pairs of a row and a label.",

@@ -77,7 +77,7 @@ def _labels(a, b, k, names, file_name) -> None:
         f"compare.labels.{a[:6]}.{b[:6]}.{k}",
         {
             "name": text("Label", width=140, pinned=True),
-            "difference": number("Difference", width=85, help=f"F1 of {first} less that of {second}, in points."),
+            "difference": number("Difference, points", width=125, help=f"F1 of {first} less that of {second}."),
             "f1_a": number("First, F1 %", format="%.1f", width=95, help=f"First: {first}."),
             "f1_b": number("Second, F1 %", format="%.1f", width=105, help=f"Second: {second}."),
             "rows": number("Test rows", format="localized", width=80),

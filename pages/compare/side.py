@@ -52,13 +52,15 @@ def show(chosen, lines, choice) -> None:
             "Side by side": of_two(measures),
             "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice.measure, file_name)),
             "Head, torso and tail": of_two(lambda: _buckets(keys, names, file_name)),
-            "What precision costs": lambda: _costs(of, choice.measure, file_name),
+            "What precision costs": lambda: _costs(of, choice.measure, file_name, list(names.values())),
             "Which settings matter": lambda: _coordinates(of, choice.measure, file_name),
         }
     if lines["fingerprint"].nunique() > 1:
         found["Over several data sets"] = lambda: across.show(lines, choice.measure)
     if found:
         sections.show("compare", found)
+    else:
+        st.caption("Train a second model on this data set to compare it with this one.")
 
 
 def _dataset(lines) -> str | None:
@@ -90,7 +92,7 @@ def _header(keys, names, chosen, wanted, where) -> None:
         st.caption(" ".join(said))
     if keys:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.caption("All that is known of:", width="content")
+            st.caption("Details of:", width="content")
             for key in keys:
                 one.link(key, names[key])
 
@@ -200,10 +202,14 @@ def _buckets(keys, names, file_name) -> None:
     )
 
 
-def _costs(lines, measure, file_name) -> None:
-    """Draw what precision costs, in seconds and in memory, for lines on one data set."""
+def _costs(lines, measure, file_name, compared) -> None:
+    """Draw what precision costs, in seconds and in memory, for lines on one data set.
+
+    Those whose titles are in ``compared`` come first: so they have the colours of the figures that compare them.
+    """
     st.header("What precision costs")
     known = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
+    known = known.sort_values("title", key=lambda titles: ~titles.isin(compared), kind="stable")
     if len(known) < 2:
         st.caption("The times and sizes of fewer than two lines are known, so there is nothing to compare.")
         return
@@ -221,7 +227,8 @@ def _costs(lines, measure, file_name) -> None:
         "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
         "both."
         + (
-            " Memory while training is the most that the process had, with the program and the data."
+            " Memory while training is the most that the process had, with the program, the data, and what was left of "
+            "work before."
             if memory == "training_mb"
             else ""
         )

@@ -11,8 +11,12 @@ CHOSEN = "compare.chosen"  # name in the workspace's "widgets": keys of the resu
 UNTICKED = "compare.unticked"  # key of st.session_state: how often all lines were unticked
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures with a column
 PEAK = (
-    "The most memory that the process had while it trained, with the program and the data. Empty for results that were "
-    "trained by an earlier version."
+    "The most memory that the process had while it trained, with the program, the data, and what was left of work "
+    "before. Empty for results that were trained by an earlier version."
+)
+MEANING = (
+    "P@k is the share of the k predicted labels that are right, R@k the share of a row’s true labels among them. In "
+    "nDCG@k right labels count more the earlier they come, in PSP@k the rarer they are."
 )
 SMALL = 46  # width of a column of an interval, in pixels
 
@@ -85,6 +89,7 @@ def show(lines, choice, total: int) -> None:
         f"{of}{grouped}, best {choice.measure} first; measures in percent.{spread} Tick lines to compare or change "
         "them; click a heading to sort."
     )
+    st.caption(MEANING)
 
 
 def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
