@@ -2,43 +2,61 @@
 
 import streamlit as st
 
-from pages.data import invented, known, manage, text_form, upload_form
+from pages.data import boxes, invented, known, manage, text_form, upload_form
 from pages.shared import jobs, server, sources, workspace
 from xmlcore import datasets
 
-OPENED = "data.opened"  # key of st.session_state: the data set that was in use when a panel was last busy, by panel
+OPENED = "data.opened"  # key of st.session_state: the data set that was in use when a form was last busy, by form
 
 
 def show(fingerprint) -> None:
     """Show the list of data sets and the ways to get more; ``fingerprint``: of the data set in use."""
     _choice(fingerprint)
     manage.undo()
-    with st.expander("Upload your own data", expanded=upload_form.is_open()):
-        upload_form.show(fingerprint)
-        upload_form.progress()
-        files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))
-        if files == upload_form.file_ids():  # a message about other files is not shown any more
-            st.error(error)
-    with st.expander("Upload texts with labels", expanded=text_form.is_open()):
-        text_form.progress()
-        text_form.show()
-    with st.expander("Download a published data set", expanded=_open("download", known.busy(), fingerprint)):
-        known.progress()
-        server.fragment(known.show)()
-    with st.expander("Make a synthetic data set", expanded=_open("synthetic", invented.busy(), fingerprint)):
-        invented.progress()
-        server.fragment(invented.show)()
-    if workspace.get("known"):
-        with st.expander("Compare, rename, convert or remove data sets"):
-            manage.show(fingerprint)
+    upload_form.FILES.empty_when_read()  # before the box is drawn, which is folded then
+    text_form.FILES.empty_when_read()
+    forms = {
+        "Upload data": (upload_form.is_open(), lambda: _upload(fingerprint)),
+        "Upload texts": (text_form.is_open(), _texts),
+        "Published": (_open("download", known.busy(), fingerprint), _published),
+        "Synthetic": (_open("synthetic", invented.busy(), fingerprint), _synthetic),
+    }
+    boxes.show("Another data set", forms)
 
 
-def _open(panel: str, busy: bool, fingerprint) -> bool:
-    """Return whether a panel is open: while it is busy, and after that until another data set is in use."""
+def _upload(fingerprint):
+    """Show the form for own files."""
+    upload_form.show(fingerprint)
+    upload_form.progress()
+    files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))
+    if files == upload_form.file_ids():  # a message about other files is not shown any more
+        st.error(error)
+
+
+def _texts():
+    """Show the form for texts with labels."""
+    text_form.progress()
+    text_form.show()
+
+
+def _published():
+    """Show the catalog of published data sets."""
+    known.progress()
+    server.fragment(known.show)()
+
+
+def _synthetic():
+    """Show the form for synthetic data sets."""
+    invented.progress()
+    server.fragment(invented.show)()
+
+
+def _open(form: str, busy: bool, fingerprint) -> bool:
+    """Return whether a form is open: while it is busy, and after that until another data set is in use."""
     opened = st.session_state.setdefault(OPENED, {})
     if busy:
-        opened[panel] = fingerprint
-    return opened.get(panel, "") == fingerprint
+        opened[form] = fingerprint
+    return opened.get(form, "") == fingerprint
 
 
 def _choice(fingerprint):

@@ -42,15 +42,15 @@ WRITERS = {"count": lambda v: f"{v:,.0f}", "number": lambda v: f"{v:,.2f}", "sha
            "size": format.size}  # fmt: skip
 
 
-def show(fingerprint) -> None:
-    """Show the data sets of the workspace beside each other, and what can be done with one of them."""
-    opened = {fp: entry for fp, entry in workspace.get("known").items() if store.exists("datasets", fp)}
-    if not opened:
-        st.caption("The stored data sets of this workspace are gone: was the cache deleted?")
-        return
-    _list(opened, fingerprint)
+def opened() -> dict:
+    """Return the workspace's records of its data sets that are kept, by fingerprint."""
+    return {fp: entry for fp, entry in workspace.get("known").items() if store.exists("datasets", fp)}
+
+
+def compare(opened: dict, used) -> None:
+    """Show the data sets of the workspace beside each other; ``used`` is the fingerprint of the one in use."""
+    _list(opened, used)
     _compare(opened)
-    _one(opened, fingerprint)
 
 
 def _list(opened, used):
@@ -135,11 +135,14 @@ def _compare(opened):
     charts.csv_button("Statistics, CSV", lambda: pd.DataFrame(whole), "statistics", about)
 
 
-def _one(opened, used):
-    """Show what can be done with one data set: rename it, write it to a file, remove it."""
+def one(opened: dict, used) -> None:
+    """Show what can be done with one data set: rename it, write it to a file, remove it.
+
+    ``opened`` and ``used`` are as :func:`compare` has them.
+    """
     options = list(opened)
     fingerprint = st.selectbox(
-        "Rename, convert or remove",
+        "Data set to rename, convert or remove",
         options,
         index=options.index(used) if used in options else 0,
         format_func=lambda fp: opened[fp]["name"],
@@ -205,7 +208,7 @@ def _confirm(fingerprint, name):
     also = f" and its {format.count(results, 'result')}" if results else ""
     st.markdown(f"Remove **{format.plain(name)}**{also} from this workspace?")
     again = {
-        "catalog": "Choose it again under *Data set* or *Download a published data set* to get it back.",
+        "catalog": "Choose it again under *Data set* or *Another data set*, *Published* to get it back.",
         "synthetic": "Make it again with the same settings to get it back.",
         "split": "Split the same rows again with the same settings to get it back.",
         "words": "Make features of the same texts with the same settings to get it back.",

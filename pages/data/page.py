@@ -1,11 +1,11 @@
 """The Data page: what is in the data set, and which one is in use.
 
 start.py is the panel for a first visit. answer.py has the first sentence and the cards. choose.py has the list of
-data sets and the ways to get more: upload_form.py is the form for own files (read by uploads.py, explained by
-formats.py), text_form.py that for texts with labels (text_columns.py shows which columns they are in,
-vectorizer_form.py how words become features), known.py the catalog of published data sets, invented.py the form for
-synthetic ones. manage.py compares, renames, converts and removes data sets. resplit.py is the form for another split,
-reword.py that for other words as features. Below, a file for each section: rows.py
+data sets and the ways to get more, in a box of tabs (boxes.py): upload_form.py is the form for own files (read by
+uploads.py, explained by formats.py), text_form.py that for texts with labels (text_columns.py shows which columns they
+are in, vectorizer_form.py how words become features), known.py the catalog of published data sets, invented.py the form
+for synthetic ones. change.py has a second box: resplit.py is the form for another split, reword.py that for other words
+as features, manage.py compares, renames, converts and removes data sets. Below, a file for each section: rows.py
 shows single rows, labels.py is the table of labels; frequency.py (of labels), sizes.py, alike.py (training and test
 rows), together.py (pairs of labels) and problems.py each answer a question; counted.py and examined.py compute what
 they need. label_sets.py shows which labels rows have together; label_rows.py shows the rows of a label, or of a set.
@@ -16,6 +16,7 @@ import streamlit as st
 from pages.data import (
     alike,
     answer,
+    change,
     choose,
     counted,
     examined,
@@ -24,8 +25,6 @@ from pages.data import (
     label_sets,
     labels,
     problems,
-    resplit,
-    reword,
     rows,
     sizes,
     start,
@@ -45,11 +44,15 @@ def main() -> None:
     with controls:
         choose.show(fingerprint)
     if fingerprint is None:
+        with controls:
+            change.show(None, None, {})
         with above:
             _nothing_yet()
         return
     data = server.dataset(fingerprint)
     used = workspace.get("known").get(fingerprint, {"name": "uploaded data", "source": "upload", "notes": []})
+    with controls:
+        change.show(data, fingerprint, used)
     with above:
         answer.show(data, used)
         described = counted.description(fingerprint)
@@ -57,13 +60,6 @@ def main() -> None:
     if described is None:  # a worker counts
         return
     with below:
-        with st.expander("Split the rows again", expanded=resplit.busy()):
-            resplit.progress()
-            server.fragment(resplit.show)(data, fingerprint, used)
-        if data.texts_train is not None and data.texts_test is not None:
-            with st.expander("Other words as features", expanded=reword.busy()):
-                reword.progress()
-                server.fragment(reword.show)(data, fingerprint, used)
         name = format.file_name(used["name"])
         found = examined.examination(fingerprint)
         further = {

@@ -22,12 +22,11 @@ ENCODINGS = {
     "gb18030": "GB 18030 (Chinese)",
 }
 ABOUT = """Documents and their labels: a table (CSV, TSV, Parquet), JSON lines, or a zip of text files as Annif has.
-Words become features. The texts are kept, and shown wherever a row is shown."""
+One file is enough. Words become features. The texts are kept, and shown wherever a row is shown."""
 
 
 def show() -> None:
     """Show the form, and read the files when its button was pressed."""
-    FILES.empty_when_read()
     st.caption(ABOUT)
     train = FILES.uploader(
         "train",

@@ -7,6 +7,8 @@ from pages.data.chosen_files import ChosenFiles
 from pages.shared import actions, format, jobs, made, reconnected, tasks, workspace
 from xmlcore.experiment import given
 
+ABOUT = """Rows of numbers with their labels. One training file is enough: a part of its rows is held out for testing.
+Documents, whose words become the numbers, are read at *Upload texts*."""
 FILES = ChosenFiles("upload", ("train", "test", "label_file", "test_label_file", "labels", "features"), "read")
 
 
@@ -17,7 +19,7 @@ def file_ids() -> list:
 
 def show(fingerprint) -> None:
     """Show the form, and read the files when its button was pressed; ``fingerprint``: of the data set in use."""
-    FILES.empty_when_read()
+    st.caption(ABOUT)
     formats.show(fingerprint)
     # Not in a form: the test share disappears as soon as there is a test file.
     train = FILES.uploader(

@@ -131,9 +131,9 @@ _ON_PAGE = (
     (r"Read your file with a tool .*", "See “Formats, and a sample file”."),
     (
         r", or pass leave_out=True\.",
-        ", or tick “Leave out columns of text”. A file of texts is read at “Upload texts with labels”.",
+        ", or tick “Leave out columns of text”. A file of texts is read at “Upload texts”.",
     ),
-    (r"If it has texts with labels, read it with .*dataset\.", "Texts are read at “Upload texts with labels”."),
+    (r"If it has texts with labels, read it with .*dataset\.", "Texts are read at “Upload texts”."),
     (r"Say how it is encoded, such as .*, or save it as UTF-8\.", "Choose its “Encoding”, or save it as UTF-8."),
     (r" They look like text=.*, labels=.*\.", ""),
     (r"; language= chooses another: (.*)", r". It also has names in: \1"),

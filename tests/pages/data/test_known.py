@@ -105,8 +105,8 @@ def test_the_failure_can_be_dismissed_and_does_not_come_back(ready, sources):
         next(b for b in page.at.button if b.label == "Dismiss").click()
         page.run().run()
     assert not page.at.error and "by hand**" not in page.text()
-    panel = next(e for e in page.at.expander if e.label == "Download a published data set")
-    assert panel.proto.expanded, "the panel that was used stays open"
+    box = next(e for e in page.at.expander if e.label == "Another data set")
+    assert box.proto.expanded, "the box of the form that was used stays open"
     assert page.at.session_state["workspace.snapshot"]["wanted"] is None
 
 

@@ -102,8 +102,8 @@ def test_what_cannot_be_read_is_said_at_once(ready, content, said):
         (lambda: datasets.TextVectorizer(min_df=2, max_df=0.1).fit(["one"] * 9), "“Most texts with a word” is less"),
         (lambda: datasets.TextVectorizer(hashing_bits=3, max_features=3).check(), "Empty “Most features”"),
         (lambda: datasets.TextVectorizer(pattern="(").check(), "the “Pattern of a word” '(' is no"),
-        (lambda: datasets.read_matrix(b'{"text": "a"}\n'), "Texts are read at “Upload texts with labels”."),
-        (lambda: datasets.read_matrix(b"text,a\none,1\ntwo,0\n", labels=-1), "at “Upload texts with labels”"),
+        (lambda: datasets.read_matrix(b'{"text": "a"}\n'), "Texts are read at “Upload texts”."),
+        (lambda: datasets.read_matrix(b"text,a\none,1\ntwo,0\n", labels=-1), "at “Upload texts”"),
     ],
 )
 def test_refusals_speak_of_the_controls_and_never_of_arguments(error, said):

@@ -1,0 +1,22 @@
+"""A folded box of forms in tabs, which opens by itself on the form that is in use."""
+
+import streamlit as st
+
+
+def show(title: str, forms: dict) -> None:
+    """Draw the box.
+
+    All forms are drawn, whichever is looked at, so that none loses what was typed or chosen in it.
+
+    Parameters
+    ----------
+    title : str
+        What the folded box says.
+    forms : dict
+        By the title of its tab: whether the form is in use, and a function without arguments that draws it.
+    """
+    used = [name for name, (in_use, _) in forms.items() if in_use]
+    with st.expander(title, expanded=bool(used)):
+        for tab, (_, draw) in zip(st.tabs(list(forms), default=used[0] if used else None), forms.values()):
+            with tab:
+                draw()

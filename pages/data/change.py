@@ -1,0 +1,41 @@
+"""What can be done with the data sets of the workspace, in one box: split, make other features, compare, rename."""
+
+from pages.data import boxes, manage, resplit, reword
+from pages.shared import server
+
+
+def show(data, fingerprint, used: dict) -> None:
+    """Show the box.
+
+    Parameters
+    ----------
+    data : Dataset or None
+        The data set in use; None without one, then no form is shown that makes another data set from it.
+    fingerprint : str or None
+        Of the data set in use.
+    used : dict
+        The workspace's record of the data set in use.
+    """
+    forms = {}
+    if data is not None:
+        forms["Split again"] = resplit.busy(), lambda: _split(data, fingerprint, used)
+        if data.texts_train is not None and data.texts_test is not None:
+            forms["Other words"] = reword.busy(), lambda: _words(data, fingerprint, used)
+    opened = manage.opened()
+    if opened:
+        forms["Compare"] = False, lambda: manage.compare(opened, fingerprint)
+        forms["Rename, convert or remove"] = False, lambda: manage.one(opened, fingerprint)
+    if forms:
+        boxes.show("Change or compare data sets", forms)
+
+
+def _split(data, fingerprint, used):
+    """Show the form for another split."""
+    resplit.progress()
+    server.fragment(resplit.show)(data, fingerprint, used)
+
+
+def _words(data, fingerprint, used):
+    """Show the form for other words as features."""
+    reword.progress()
+    server.fragment(reword.show)(data, fingerprint, used)
