@@ -64,12 +64,10 @@ def _table(what, frame, name_of, name):
     columns = ["name", "difference", "rows_train", "rows_test"]
     if frame["differs"].any():
         columns.insert(2, "differs")
-    st.dataframe(
+    tables.show(
         shown[columns],
-        hide_index=True,
-        height=tables.height(len(shown), 250),
-        key=f"alike.{what}",
-        column_config={
+        f"alike.{what}",
+        {
             "name": st.column_config.TextColumn(what.capitalize(), width=150),
             "difference": number(
                 "Difference",
@@ -85,6 +83,7 @@ def _table(what, frame, name_of, name):
             "rows_train": number("Training rows", format="localized", width=90, help="Training rows that have it."),
             "rows_test": number("Test rows", format="localized", width=70, help="Test rows that have it."),
         },
+        height=tables.height(len(shown), 250),
     )
     tested = int(frame["tested"].sum())
     st.caption(

@@ -177,11 +177,17 @@ def _table(found):
             for entry in found.values()
         ]
     )
-    st.dataframe(
+    number = st.column_config.NumberColumn
+    tables.show(
         frame,
-        hide_index=True,
+        "known.table",
+        {
+            "Data set": st.column_config.TextColumn(pinned=True, width=150),
+            "A row is": st.column_config.TextColumn(width=180),
+            "A label is": st.column_config.TextColumn(width=180),
+            "State": st.column_config.TextColumn(width=95),
+            "From": st.column_config.TextColumn(width=190),
+        }
+        | {name: number(format="localized", width=75) for name in ("Rows", "Features", "Labels")},
         height=tables.height(len(frame), TABLE_HEIGHT),
-        key="known.table",
-        column_config={"Data set": st.column_config.TextColumn(pinned=True, width=150)}
-        | {name: st.column_config.NumberColumn(format="localized") for name in ("Rows", "Features", "Labels")},
     )

@@ -20,12 +20,10 @@ def show(data, every: pd.DataFrame, of: str, name: str) -> None:
         ignore_index=True,
     )
     columns = [column for column in ("row", "part", "name", "text", "labels", "features") if column in frame]
-    st.dataframe(
+    tables.show(
         frame[columns],
-        hide_index=True,
-        height=tables.height(len(frame), 300),
-        key=f"rows-of-{name}",
-        column_config={
+        f"rows-of-{name}",
+        {
             "part": st.column_config.TextColumn("Part", width=75),
             "row": st.column_config.NumberColumn("Row", format="%d", width=65),
             "name": st.column_config.TextColumn("Name", width=200),
@@ -33,6 +31,7 @@ def show(data, every: pd.DataFrame, of: str, name: str) -> None:
             "labels": st.column_config.TextColumn("Labels", width=390),
             "features": st.column_config.NumberColumn("Features", format="%d", width=75),
         },
+        height=tables.height(len(frame), 300),
         **tables.EMPTY_CELLS,
     )
     test = int((every["part"] == "test").sum())

@@ -23,22 +23,21 @@ def show(data, fingerprint, name) -> None:
     st.markdown(f"The rows have **{format.count(len(frame), 'different label set')}**{share}.")
     shown = frame.head(SHOWN)
     number = st.column_config.NumberColumn
-    ticked = st.dataframe(
+    ticked = tables.show(
         shown.assign(labels=[names(data, row) for row in shown["row"]])[
             ["rows", "labels", "size", "n_train", "n_test"]
         ],
-        hide_index=True,
-        height=tables.height(len(shown), 320),
-        key=f"label_sets.{fingerprint}",
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config={
+        f"label_sets.{fingerprint}",
+        {
             "labels": st.column_config.TextColumn("Labels of a row", width=440),
             "rows": number("Rows", format="localized", width=60, help="Rows that have these labels and no others."),
             "size": number("Labels", format="localized", width=60),
             "n_train": number("Training rows", format="localized", width=95),
             "n_test": number("Test rows", format="localized", width=75),
         },
+        height=tables.height(len(shown), 320),
+        on_select="rerun",
+        selection_mode="single-row",
     )
     st.caption(
         f"Showing {len(shown):,} of {format.count(len(frame), 'label set')}, most frequent first. Tick one to see its "

@@ -68,16 +68,19 @@ def _list(opened, used):
             "In use": [fp == used for fp in opened],
         }
     )
-    st.dataframe(
+    number = st.column_config.NumberColumn
+    tables.show(
         frame,
-        hide_index=True,
-        height=tables.height(len(frame), 320),
-        key="manage.list",
-        column_config={
-            "Data set": st.column_config.TextColumn(pinned=True),
-            "Results": st.column_config.NumberColumn(help="Trained models and selections of features."),
+        "manage.list",
+        {
+            "Data set": st.column_config.TextColumn(pinned=True, width=150),
+            "On disk": st.column_config.TextColumn(width=80),
+            "From": st.column_config.TextColumn(width=150),
+            "Results": number(width=70, help="Trained models and selections of features."),
+            "In use": st.column_config.CheckboxColumn(width=60),
         }
-        | {name: st.column_config.NumberColumn(format="localized") for name in ("Rows", "Features", "Labels")},
+        | {name: number(format="localized", width=75) for name in ("Rows", "Features", "Labels")},
+        height=tables.height(len(frame), 320),
     )
 
 
@@ -119,12 +122,12 @@ def _compare(opened):
             for name, summary in values.items()
         }
     )
-    st.dataframe(
+    tables.show(
         frame,
-        hide_index=True,
+        "manage.compare",
+        {"Statistic": st.column_config.TextColumn(pinned=True, width=200)}
+        | {name: st.column_config.TextColumn(width=110) for name in values},
         height=tables.height(len(frame), 600),
-        key="manage.compare",
-        column_config={"Statistic": st.column_config.TextColumn(pinned=True, width=200)},
     )
     whole = {"statistic": list(STATISTICS)} | {name: [v.get(key) for key in STATISTICS] for name, v in values.items()}
     about = "The numbers of this table with all their digits"

@@ -140,18 +140,17 @@ def _rows(data, duplicates, name):
     frame = shown[["group", "part", "row"]].assign(labels=labels)
     if any(one is not None for one in names):
         frame.insert(3, "name", names)
-    st.dataframe(
+    tables.show(
         frame.assign(group=frame["group"] + 1),
-        hide_index=True,
-        height=tables.height(len(frame), 250),
-        key="problems.rows",
-        column_config={
+        "problems.rows",
+        {
             "group": st.column_config.NumberColumn("Group", format="%d", width=65, help="Rows of a group are equal."),
             "part": st.column_config.TextColumn("Part", width=75),
             "row": st.column_config.NumberColumn("Row", format="%d", width=70),
             "name": st.column_config.TextColumn("Name", width=300),
             "labels": st.column_config.TextColumn("Labels", width=290),
         },
+        height=tables.height(len(frame), 250),
         **tables.EMPTY_CELLS,
     )
     groups = int(duplicates["group"].max()) + 1

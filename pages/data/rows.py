@@ -46,21 +46,20 @@ def show(data, fingerprint) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         frame = tables.rows(data, part, listed)
-        st.dataframe(
+        tables.show(
             frame,
-            hide_index=True,
-            height=tables.height(len(frame), ROWS_HEIGHT),
-            column_order=[name for name in ORDER if name in frame],  # the text last but one, as it is long
-            key=key,
-            on_select=lambda: _select_row(scope, key, listed),
-            selection_mode="single-row",
-            column_config={
+            key,
+            {
                 "row": st.column_config.NumberColumn("Row", format="%d", width=60),
                 "name": st.column_config.TextColumn("Name", width=170),
                 "text": st.column_config.TextColumn("Text", width=200),
                 "labels": st.column_config.TextColumn("Labels", width=380 if len(frame.columns) == 3 else 190),
                 "features": st.column_config.NumberColumn("Features", format="%d", width=70),
             },
+            height=tables.height(len(frame), ROWS_HEIGHT),
+            column_order=[name for name in ORDER if name in frame],  # the text last but one, as it is long
+            on_select=lambda: _select_row(scope, key, listed),
+            selection_mode="single-row",
         )
         kind = f"matching {part} row" if query.strip() else f"{part} row"
         first = f" Row {listed[0]:,}, looked at last, comes first." if listed[0] != found[0] else ""

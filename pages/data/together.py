@@ -124,12 +124,10 @@ def _tables(data, found, name):
                 second_name=[data.label_name(j) for j in frame["second"]],
             )
             number = st.column_config.NumberColumn
-            st.dataframe(
+            tables.show(
                 named[["first_name", "second_name", "phi", "n_both", "expected"]],
-                hide_index=True,
-                height=tables.height(len(named), 320),
-                key=f"together.{key}",
-                column_config={
+                f"together.{key}",
+                {
                     "first_name": st.column_config.TextColumn("Label", width=135),
                     "second_name": st.column_config.TextColumn("and label", width=135),
                     "n_both": number("Both", format="localized", width=60, help="Rows with both labels."),
@@ -138,6 +136,7 @@ def _tables(data, found, name):
                     ),
                     "phi": number("Phi", format="%.2f", width=50, help="Correlation of the two labels, from −1 to 1."),
                 },
+                height=tables.height(len(named), 320),
             )
             of = found.summary["n_pairs"] if key == "pairs" else data.n_labels * (data.n_labels - 1) // 2
             which = "on the same row" if key == "pairs" else "in all"

@@ -1,5 +1,7 @@
 """Tables of rows, labels and features."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -103,3 +105,10 @@ def test_labels_are_found_by_their_id_and_exact_names_come_first():
     assert tables.find_labels(labels.assign(name=["bc", "C", "7", "a c"]), "7")["label"].tolist() == [1, 7]
     assert tables.find_labels(labels, "9" * 5000).empty
     assert tables.find_labels(labels, "")["label"].tolist() == [7, 3, 1, 0]
+
+
+@pytest.mark.parametrize("page", ["data", "train", "compare", "predict"])
+def test_every_table_of_a_page_says_where_it_is_to_be_scrolled(page):
+    folder = Path(__file__).parents[3] / "pages" / page
+    bare = [path.name for path in folder.glob("*.py") if "st.dataframe(" in path.read_text()]
+    assert not bare, "tables.show has the line about scrolling sideways"
