@@ -288,6 +288,20 @@ def test_trainings_belong_to_all_who_want_the_sweep(easy, calls, queue, monkeypa
     assert made(easy).exists() and len(calls) == 4
 
 
+def test_jobs_that_end_between_two_owners_are_forgotten(easy, calls, queue, monkeypatch):
+    submit = sweep_drive.submit
+
+    def submit_and_wait(*args, **kwargs):
+        job = submit(*args, **kwargs)
+        assert job.wait(20)
+        return job
+
+    monkeypatch.setattr(sweep_drive, "submit", submit_and_wait)
+    before = set(sweep_drive._wanted)
+    assert sweep_drive.drive(made(easy, grid={"C": [1.0, 2.0]}), queue, owner=lambda: ("a", "b"))
+    assert len(queue.jobs()) == 4 and set(sweep_drive._wanted) == before
+
+
 def test_a_sweep_that_is_stopped_does_not_stop_trainings_that_another_of_this_owner_needs(
     easy, calls, queue, monkeypatch
 ):

@@ -176,14 +176,17 @@ def drive(
                     estimate, title = trial.estimate_on(data), _title(made, trial)
                     for one in owners():
                         with _sharing:
-                            jobs[trial.key] = job = submit(queue, trial, one, title, estimate=estimate)
+                            before, job = jobs.get(trial.key), submit(queue, trial, one, title, estimate=estimate)
+                            jobs[trial.key] = job
                             _wanted.setdefault((job.id, one), set()).add(id(jobs))
                         asked.add(one)
+                        if before not in (None, job):  # it had ended before this owner could share it
+                            _forget(before, jobs, asked)
             _wait(jobs, plan, progress, stopped)
             for key, job in list(jobs.items()):
                 if job.active:
                     continue
-                _forget(jobs, key, asked)
+                _forget(jobs.pop(key), jobs, asked)
                 if job.state == "cancelled":
                     failures[key] = "This training was stopped."
                 elif job.state == "failed":
@@ -220,9 +223,8 @@ def let_go(queue: "Queue", jobs: dict, owner: str) -> None:
                 queue.cancel(job.id, owner=owner)
 
 
-def _forget(jobs, key, owners) -> None:
-    """Remove a job that has ended from those of a sweep."""
-    job = jobs.pop(key)
+def _forget(job, jobs, owners) -> None:
+    """Note that the sweep with these jobs no longer wants a job, which has ended."""
     with _sharing:
         for owner in owners:
             wanted = _wanted.get((job.id, owner), set())
