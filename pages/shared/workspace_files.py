@@ -148,19 +148,19 @@ def locked():
         depth = getattr(_held, "depth", 0)
         _held.depth = depth + 1
         try:
-            with contextlib.nullcontext() if depth else _across_processes():
+            with contextlib.nullcontext() if depth else across_processes(LOCK):
                 yield
         finally:
             _held.depth = depth
 
 
 @contextlib.contextmanager
-def _across_processes():
-    """Hold the lock file; without one (a full disk, Windows), only threads of this process wait for each other."""
+def across_processes(name: str):
+    """Hold a lock file of the cache folder; without one (a full disk, Windows), nobody waits."""
     try:
         import fcntl
 
-        handle = os.open(cache_root() / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        handle = os.open(cache_root() / name, os.O_RDWR | os.O_CREAT, 0o600)
     except (ImportError, OSError):
         yield
         return

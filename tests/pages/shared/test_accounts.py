@@ -3,6 +3,8 @@
 import io
 import json
 import stat
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -177,6 +179,31 @@ def test_the_log_rotates_and_keeps_so_many_files(own_cache, monkeypatch):
     assert [file.name for file in files] == ["audit.jsonl", "audit.jsonl.1", "audit.jsonl.2"]
     assert all(file.stat().st_size <= 500 and stat.S_IMODE(file.stat().st_mode) == 0o600 for file in files)
     assert lines()[-1]["number"] == 39
+
+
+def test_servers_on_one_cache_lose_no_line_of_the_log_while_it_rotates(own_cache, monkeypatch):
+    monkeypatch.setenv(audit.SIZE_VARIABLE, "1000")
+    monkeypatch.setenv(audit.FILES_VARIABLE, "999")
+    audit.write("job", None, None, of="here", number=-1)  # this process knows the first file, too
+    code = "import sys; from pages.shared import audit; print('ready', flush=True); sys.stdin.readline()\n"
+    code += "for number in range(300): audit.write('job', None, None, of=sys.argv[1], number=number)"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    servers = [subprocess.Popen([sys.executable, "-c", code, name], **pipes) for name in ("a", "b")]
+    assert [other.stdout.readline() for other in servers] == ["ready\n"] * 2
+    for other in servers:
+        other.stdin.write("go\n")
+        other.stdin.flush()
+    for number in range(300):
+        audit.write("job", None, None, of="here", number=number)
+    assert [other.wait() for other in servers] == [0, 0]
+    folder = workspace_files.folder().parent / "log"
+    files = sorted(
+        folder.glob("audit.jsonl*"), key=lambda file: -int(file.suffix[1:]) if file.suffix[1:].isdigit() else 0
+    )
+    lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    assert len(files) > 20
+    for name, first in (("a", 0), ("b", 0), ("here", -1)):
+        assert [line["number"] for line in lines if line["of"] == name] == list(range(first, 300))
 
 
 def test_a_disk_that_cannot_be_written_stops_nobody(own_cache, monkeypatch):
