@@ -140,10 +140,10 @@ _ON_PAGE = (
     (r"no word is in at least (\S+) and at most \S+ of", r"no word is in at least \1 of, and not in too many of,"),
     (
         r" \(whole numbers count texts, fractions are shares\): lower min_df.*",
-        ": lower “Least texts with a word”, raise “Most texts with a word”, or look at the settings of words.",
+        ": lower “Min texts with a word”, raise “Max texts with a word”, or look at the settings of words.",
     ),
-    (r"max_df=(\S+) is fewer texts than min_df=(\d+), of", r"“Most texts with a word” is less than \2, of"),
-    (r"max_features needs the list of words that hashing_bits avoids: .*", "Empty “Most features” or “Hashing, bits”."),
+    (r"max_df=(\S+) is fewer texts than min_df=(\d+), of", r"“Max texts with a word” is less than \2, of"),
+    (r"max_features needs the list of words that hashing_bits avoids: .*", "Empty “Max features” or “Hashing, bits”."),
     (r"pattern (.*) is no regular expression", r"the “Pattern of a word” \1 is no regular expression"),
     (r"pattern (.*) could search", r"the “Pattern of a word” \1 could search"),
     (r"pattern (.*) has (\d+) groups", r"the “Pattern of a word” \1 has \2 groups"),

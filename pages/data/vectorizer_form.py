@@ -40,7 +40,7 @@ def show(form: str) -> dict | None:
         )
     with third:
         max_df = st.number_input(
-            "Most texts with a word, %",
+            "Max texts with a word, %",
             min_value=1,
             max_value=100,
             step=5,

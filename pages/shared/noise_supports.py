@@ -1,3 +1,3 @@
 """Which features of a row get Gaussian noise, in words."""
 
-SUPPORTS = {"all": "all features (the paper)", "nonzero": "present features only"}
+SUPPORTS = {"all": "all features (as published)", "nonzero": "present features only"}

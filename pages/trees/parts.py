@@ -54,7 +54,7 @@ def _curves(found, model, key, files):
             figures.measures_of_prefixes(found, "max_nodes", chosen, results.KS, "Smaller trees"),
             drawn,
             f"{files}-smaller-trees",
-            "Measures of all trees, cut to their first nodes, as if “Most nodes of a tree” were smaller, and their "
+            "Measures of all trees, cut to their first nodes, as if “Max nodes per tree” were smaller, and their "
             "depth on the right axis; the last point is the whole model (Figure 3 of the paper).",
             key=f"trees.smaller.{key[:8]}",
         )

@@ -91,7 +91,7 @@ PARAMETERS = (
     ),
     Parameter(
         "max_iter",
-        "Most Newton steps",
+        "Max Newton steps",
         "Training of a label also stops after this many Newton steps, and then gives a warning.",
         "int",
         1000,

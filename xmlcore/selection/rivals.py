@@ -59,7 +59,7 @@ LASSO = (
     ),
     Parameter(
         "max_iter",
-        "Most rounds",
+        "Max rounds",
         "Largest number of rounds of coordinate descent for a label. A warning says if more rounds are needed.",
         "int",
         1000,

@@ -98,9 +98,9 @@ def test_what_cannot_be_read_is_said_at_once(ready, content, said):
     [
         (lambda: datasets.read_texts(b"text,labels\n\xe9,x\n"), "Choose its “Encoding”, or save it as UTF-8."),
         (lambda: datasets.read_texts(b"story,tags\none two,x;y\n"), "Its columns are 'story', 'tags'."),
-        (lambda: datasets.TextVectorizer().fit(["one", "two"]), "lower “Least texts with a word”"),
-        (lambda: datasets.TextVectorizer(min_df=2, max_df=0.1).fit(["one"] * 9), "“Most texts with a word” is less"),
-        (lambda: datasets.TextVectorizer(hashing_bits=3, max_features=3).check(), "Empty “Most features”"),
+        (lambda: datasets.TextVectorizer().fit(["one", "two"]), "lower “Min texts with a word”"),
+        (lambda: datasets.TextVectorizer(min_df=2, max_df=0.1).fit(["one"] * 9), "“Max texts with a word” is less"),
+        (lambda: datasets.TextVectorizer(hashing_bits=3, max_features=3).check(), "Empty “Max features”"),
         (lambda: datasets.TextVectorizer(pattern="(").check(), "the “Pattern of a word” '(' is no"),
         (lambda: datasets.read_matrix(b'{"text": "a"}\n'), "Texts are read at “Upload texts”."),
         (lambda: datasets.read_matrix(b"text,a\none,1\ntwo,0\n", labels=-1), "at “Upload texts”"),

@@ -18,7 +18,7 @@ from xmlcore import experiment
         (
             "OneVsRest",
             "stopped at max_iter=20 before tol=0.1: raise max_iter, or tol when precision does not change",
-            "stopped at “Most Newton steps” = 20 before “Tolerance” = 0.1: raise “Most Newton steps”, or “Tolerance” "
+            "stopped at “Max Newton steps” = 20 before “Tolerance” = 0.1: raise “Max Newton steps”, or “Tolerance” "
             "when precision does not change",
         ),
         (

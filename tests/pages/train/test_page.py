@@ -207,7 +207,7 @@ def test_published_settings_fill_the_fields_and_an_edit_makes_them_own(ready, se
     field(ready, "LdSM", "Trees").set_value(3)
     ready.run()
     assert chosen(ready, "LdSM") == "Own"
-    assert "Trees = 3; Most nodes of a tree = 2,000" in ready.text(), "the other fields stay the paper's"
+    assert "Trees = 3; Max nodes per tree = 2,000" in ready.text(), "the other fields stay the paper's"
     for page in (ready.go("data").go("train"), session(ready.token).go("train")):
         assert chosen(page, "LdSM") == "Own" and field(page, "LdSM", "Trees").value == 3
     choose(ready, "LdSM", "recommended")

@@ -33,7 +33,7 @@ PARAMETERS = (
     ),
     Parameter(
         "min_df",
-        "Least texts with a word",
+        "Min texts with a word",
         "A word in fewer texts is no feature. A whole number counts texts, a fraction is their share. A larger number "
         "leaves out rare words and misspellings.",
         "share",
@@ -43,7 +43,7 @@ PARAMETERS = (
     ),
     Parameter(
         "max_df",
-        "Most texts with a word",
+        "Max texts with a word",
         "A word in more texts is no feature: 0.5 leaves out words that more than half of the texts have. A whole "
         "number counts texts, a fraction is their share; 1.0 leaves out none.",
         "share",
@@ -52,7 +52,7 @@ PARAMETERS = (
     ),
     Parameter(
         "max_features",
-        "Most features",
+        "Max features",
         "Only so many words are features, those that occur most often. Empty keeps all.",
         "int",
         None,

@@ -88,7 +88,7 @@ PARAMETERS = (
         "choice",
         "candidates",
         options=ADVERSARIES,
-        option_names=("at random (the paper)", "other candidates"),
+        option_names=("at random (as published)", "other candidates"),
     ),
     Parameter(
         "balanced",
@@ -110,7 +110,7 @@ PARAMETERS = (
         "choice",
         "extended",
         options=FEATURE_SETS,
-        option_names=("ten (the paper)", "ten and six more"),
+        option_names=("ten (as published)", "ten and six more"),
     ),
     Parameter(
         "candidates_from",
@@ -122,7 +122,7 @@ PARAMETERS = (
         "choice",
         "centroids",
         options=SOURCES,
-        option_names=("nearest centroids (the paper)", "a label tree"),
+        option_names=("nearest centroids (as published)", "a label tree"),
     ),
     Parameter(
         "loss",

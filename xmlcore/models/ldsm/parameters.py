@@ -22,7 +22,7 @@ PARAMETERS = (
     ),
     Parameter(
         "max_nodes",
-        "Most nodes of a tree",
+        "Max nodes per tree",
         "Largest number of nodes of a tree, leaves included (T_max in the paper). With more nodes, leaves "
         "have fewer rows and predictions are finer, until leaves have too few rows to estimate how frequent "
         "each label is. The Trees page shows what trees with fewer nodes predict, without training again.",
@@ -150,7 +150,7 @@ PARAMETERS = (
         "choice",
         "raw",
         options=("raw", "idf"),
-        option_names=("feature values (the paper)", "tf-idf"),
+        option_names=("feature values (as published)", "tf-idf"),
         advanced=True,
     ),
     Parameter(

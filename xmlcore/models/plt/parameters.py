@@ -90,7 +90,7 @@ PARAMETERS = (
         "choice",
         "kmeans",
         options=("kmeans", "random", "huffman"),
-        option_names=("similar labels together (k-means)", "at random", "by frequency (Huffman)"),
+        option_names=("by similarity (k-means)", "at random", "by frequency (Huffman)"),
         also=("LabelTree",),
         advanced=True,
         details="kmeans is balanced spherical k-means on the mean training row of each label. A LabelTree, such as an "
@@ -160,7 +160,7 @@ PARAMETERS = (
     ),
     Parameter(
         "max_iter",
-        "Most epochs",
+        "Max epochs",
         "Training of a node also stops after this many passes over its rows, and then gives a warning.",
         "int",
         100,
@@ -208,7 +208,7 @@ NOISE_PARAMETERS = (
         "choice",
         "all",
         options=("all", "nonzero"),
-        option_names=("all features (the paper)", "present features only"),
+        option_names=("all features (as published)", "present features only"),
         in_form=False,
     ),
 )
