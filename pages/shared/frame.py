@@ -10,8 +10,9 @@ from pages.shared import accounts, addresses, format, guard, keeping, server, si
 # that is opened without the font of the page. Streamlit cuts the names of what is chosen in a multiselect; here they go
 # on in the next line. The fields that are bound to the address are not shown. Controls that come first on a phone are
 # the first of two columns, which a wide page shows at the right. On a phone the tabs of sections go on in the next
-# line, so that the open one is in sight. The value of a slider and the title of the open section have the colour of
-# text: in dark, the theme's blue on this background is too dark to read (3.8 to 1).
+# line, so that the open one is in sight, and so do the texts of buttons. A menu would lie on the dialog that it opened.
+# The value of a slider and the title of the open section have the colour of text: in dark, the theme's blue on this
+# background is too dark to read (3.8 to 1).
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
@@ -39,8 +40,13 @@ STYLE = f"""<style>
 @media (max-width: 640px) {{
   [data-testid=stTabs] [role=tablist] {{ flex-wrap: wrap; row-gap: 0; }}
   [class*=st-key-fields-] {{ display: grid; grid-template-columns: 1fr 1fr; align-items: end; }}
+  button[data-testid^=stBaseButton] {{ height: auto; }}
+  button[data-testid^=stBaseButton] [data-testid=stMarkdownContainer], button[data-testid^=stBaseButton] p {{
+    white-space: normal; overflow: visible;
+  }}
 }}
 [data-testid=stSliderThumbValue], [role=tab][aria-selected=true] {{ color: inherit !important; }}
+body:has([data-testid=stDialog]) [data-testid=stPopoverBody] {{ visibility: hidden; }}
 [data-testid=stHtml]:not(:empty) {{ container-type: inline-size; }}
 .sideways {{ margin: -1rem 0 0; padding-top: 0.25rem; font-size: 0.875rem; opacity: 0.75; }}
 {addresses.icons_style()}

@@ -27,6 +27,9 @@ CUT = """() => [...document.querySelectorAll("[data-testid=stMultiSelect] [data-
   return name.scrollWidth > name.clientWidth + 1 || box.right > field.right || box.bottom > field.bottom + 1;
 }).map(name => name.title)"""
 
+CUT_BUTTONS = """() => [...document.querySelectorAll("button[data-testid^=stBase] [data-testid=stMarkdownContainer]")]
+  .filter(text => text.scrollWidth > text.clientWidth + 1).map(text => text.innerText)"""
+
 
 def press_tab(page):
     """Go on to the next control, and return its number; None for one that has none."""
@@ -77,6 +80,24 @@ def test_a_row_is_chosen_without_a_mouse(trained):
     one.page.keyboard.type("7")
     one.page.keyboard.press("Enter")
     one.page.get_by_text("Test row 7", exact=True).wait_for()
+
+
+def test_a_figure_to_save_is_not_covered_by_the_menu_that_opened_it(trained):
+    page = trained.page
+    page.get_by_role("button", name="Save").first.click()
+    menu = page.get_by_test_id("stPopoverBody")
+    menu.get_by_role("button", name="Figure, SVG or PNG").click()
+    page.get_by_role("heading", name="Figure to save").wait_for()
+    menu.wait_for(state="hidden")
+
+
+def test_a_phone_cuts_no_texts_of_buttons(trained):
+    page = trained.page
+    trained.go("Sampling")
+    page.set_viewport_size({"width": 400, "height": 900})
+    page.get_by_role("button", name="Train DoubleSampling with its default settings").wait_for()
+    trained.idle()
+    assert page.evaluate(CUT_BUTTONS) == []
 
 
 def test_a_phone_shows_the_button_first_says_where_tables_go_on_and_cuts_no_names(trained):
