@@ -75,8 +75,11 @@ def no_run(
     with st.container(horizontal=True, vertical_alignment="center"):
         for number, model in enumerate(train.split(", ")):
             task = tasks.train_task(fingerprint, model, params=None, k=k)
-            seconds = server.estimated_seconds(task) if data.Y_train.nnz else None
-            time = "" if seconds is None else f" ({tasks.takes(seconds)})"
+            time = ""
+            if task.exists():  # made in another workspace, or removed from this one
+                time = " (trained already)"
+            elif data.Y_train.nnz and (seconds := server.estimated_seconds(task)) is not None:
+                time = f" ({tasks.takes(seconds)})"
             actions.button(
                 f"Train {model} with its default settings{time}",
                 type="secondary" if number else "primary",

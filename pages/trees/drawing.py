@@ -107,8 +107,8 @@ def _about_drawing(view, color):
         text += "From blue (worst) to gold (best); the ends are the 5th and the 95th percentile of the tree's nodes. "
     if view.mode == looked_at.LABEL:
         return text + _about_label_drawing(view)
-    text += "Beside a node is the label whose share has grown most from its parent; **+37 nodes** means that 37 "
-    text += "nodes below the node are not drawn. "
+    text += "Beside a node is the label whose share has grown most from its parent; a number with + "
+    text += "counts the nodes below it that are not drawn. "
     if view.mode == looked_at.PATH:
         ways = format.count(view.leaves.size, "leaf", "leaves")
         return text + f"The row reaches {ways} by the thick line; small marks are the nodes it passes by."
@@ -127,4 +127,4 @@ def _about_label_drawing(view):
         text += "a leaf chosen in the table above is drawn with its path. "
     elif drawn == view.nodes.size < tree_frames.with_siblings(view.tree, view.nodes).size:
         text += "Nodes that none of these rows reaches are left out. "
-    return text + "**+37 nodes** means that 37 nodes below the node are not drawn."
+    return text + "A number with + counts the nodes below a node that are not drawn."

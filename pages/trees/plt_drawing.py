@@ -48,9 +48,8 @@ def show(view, label: int) -> None:
     left_out = ""
     if len(frame) < total:
         left_out = (
-            f" At most {MOST_NODES:,} nodes are drawn at once: of the {total:,} here, those with the fewest labels and "
-            "training rows are left out, and their places are empty. To see these, choose other depths, or walk to a "
-            "node and draw what is below it."
+            f" Drawn are {len(frame):,} of the {total:,} nodes here, those with most labels and training rows; the "
+            "places of the others are empty. Other depths, or the part below a node, show more."
         )
     cut = " or have children that are not drawn" if left_out or depths[1] < int(view.tree.depth[-1]) else ""
     with st.container(key="label-tree"):
@@ -68,11 +67,11 @@ def show(view, label: int) -> None:
             ),
             lambda: tables.csv_safe(_frame(view, top, depths, most=every).drop(columns="about")),
             f"{view.files}-whole" if top == 0 else f"{view.files}-below{top}",
-            "From top to bottom by depth. Each bar is a node, above its children, and as wide as it has labels; bars "
-            f"without children are single labels{cut}. Colour: {MEANINGS[value]}, from blue (least) to gold "
-            f"(most){', on a log scale' if value in OF_NODES else '; grey: unknown'}. The node looked at has an "
-            f"outline, and so have the nodes above it. {_about_label(view, frame, label, path)} A name such as “axis "
-            f"+45” is the most frequent label of a node that has 45 more. Click a bar to walk to that node.{left_out}",
+            f"Each bar is a node above its children, as wide as it has labels; bars without children are single labels"
+            f"{cut}. Colour: {MEANINGS[value]}, from blue (least) to gold (most)"
+            f"{', on a log scale' if value in OF_NODES else '; grey: unknown'}. The node looked at and the nodes above "
+            f"it have an outline. {_about_label(view, frame, label, path)}{_example(view, frame)} Click a bar to walk "
+            f"to that node.{left_out}",
             key=chart,
             on_click=walk_to_clicked,
         )
@@ -122,6 +121,16 @@ def _about_label(view, frame, label, path) -> str:
     if path[-1] not in frame["node"].to_numpy():
         return f"Dotted outlines are the nodes above {name}, the label looked for, which is deeper than these depths."
     return f"Dotted outlines lead to {name}, the label looked for, with a triangle below it."
+
+
+def _example(view, frame) -> str:
+    """Return what the name of a node with several labels means, by one that is drawn; nothing where there is none."""
+    inner = frame[(frame["label"] < 0) & (frame["node"] != 0)]
+    if inner.empty:
+        return ""
+    line = inner.loc[inner["rows"].idxmax()]
+    label, more = format.plain(view.data.label_name(int(line["label_1"]))), int(line["n_labels"]) - 1
+    return f" “{format.plain(line['name'])}” is a node with the label {label} and {more:,} more."
 
 
 def _frame(view, top, depths, most=MOST_NODES, always=()) -> pd.DataFrame:

@@ -31,8 +31,15 @@ def show(key, data, run, model, files, quality, drawn_state) -> None:
         st.rerun()  # another tree: its quality is another task
     view = View(key, data, run, model, files, quality)
     st.header("The tree")
-    _choose_tree_and_node(view)
-    plt_drawing.show(view, _label_path(view))
+    left, right = st.columns([2 if view.several else 1, 3], vertical_alignment="bottom")
+    with left:
+        _choose_tree_and_node(view)
+    with right:
+        names, scope = server.label_names(view.run.fingerprint), looked_at.label_scope(view.run.fingerprint)
+        label = selectors.choose_label(view.data, names, scope, workspace.TREE_LABEL, "trees.query")
+    leaf = int(view.tree.leaf_of_label[label])
+    crumbs(view, leaf, "trees.label.path", f"Path to {format.plain(view.data.label_name(label))}:")
+    plt_drawing.show(view, label)
     st.header("Walk through the tree")
     crumbs(view, view.node, "trees.crumb", "You are at:")
     plt_node.facts(view)
@@ -58,15 +65,6 @@ def _choose_tree_and_node(view):
             help="The node that is shown below. 0 is the root. A click on a child in the figure, or on a node of a "
             "path, does the same.",
         )
-
-
-def _label_path(view) -> int:
-    """Let the user choose a label, show the nodes on the way to it, and return it."""
-    names, scope = server.label_names(view.run.fingerprint), looked_at.label_scope(view.run.fingerprint)
-    label = selectors.choose_label(view.data, names, scope, workspace.TREE_LABEL, "trees.query")
-    leaf = int(view.tree.leaf_of_label[label])
-    crumbs(view, leaf, "trees.label.path", f"Path to {format.plain(view.data.label_name(label))}:")
-    return label
 
 
 def crumbs(view, end: int, key: str, before: str) -> None:
@@ -162,7 +160,11 @@ def _unknown(drawn, value):
 
 def _plus(drawn):
     """Return a sentence on names with a number of further labels, if there are any."""
-    return " “+12” means that 12 more labels are below the child." if (drawn["kind"] == "inner").any() else ""
+    inner = drawn[drawn["kind"] == "inner"]
+    if inner.empty:
+        return ""
+    more = int(inner["n_labels"].iloc[0]) - 1
+    return f" “+{more:,}” means that {format.count(more, 'more label')} {'is' if more == 1 else 'are'} below the child."
 
 
 def _about_child(view, line):

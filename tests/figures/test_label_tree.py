@@ -206,6 +206,17 @@ def test_a_label_tree_is_bars_as_wide_as_their_labels_that_know_their_nodes():
     assert figure.layout.meta == {"shown": 5, "total": 9} and figure.layout.uniformtext.mode == "hide"
 
 
+def test_narrow_bars_of_a_tree_with_few_levels_have_names_that_are_written_upwards():
+    names = ["Root", *(f"a long name of the label {i}" for i in range(50))]
+    frame = pd.DataFrame({"node": range(51), "parent": [-1] + 50 * [0], "depth": [0] + 50 * [1], "name": names})
+    frame = frame.assign(start=[0, *range(50)], n_labels=[50] + 50 * [1], rows=1)
+    _, wide, narrow = figures.label_tree(frame, "rows", axis="Training rows").data
+    assert (wide.textangle, list(wide.text)) == (0, ["Root"]) and narrow.textangle == -90
+    assert len(narrow.text) == 50 and narrow.text[0].startswith("a long") and len(narrow.text[0]) <= 12
+    deep = figures.label_tree(frame.assign(depth=[0] + 50 * [9]), "rows", axis="Training rows")
+    assert [bars.textangle for bars in deep.data[1:]] == [0], "bars of a tree with many levels are low"
+
+
 def test_nodes_of_a_label_tree_without_a_value_are_grey_and_said_to_be_unknown():
     figure = figures.label_tree(laid_out(), "auc", axis="AUC", percent=True)
     _, known, unknown = figure.data

@@ -14,9 +14,12 @@ from xmlcore.figures._style import EDGE, GREEN, VERMILION, need_columns, new_fig
 SCALE = ((0.0, "#3F6CB5"), (0.5, "#756D74"), (1.0, "#91690A"))
 UNKNOWN = "#6E6E6E"  # a grey with the same contrasts
 LEVEL = 30  # height of a level, in pixels
+TALL, TALL_LEVELS = 84, 4  # height of a level with names that are written upwards, and most levels of such a drawing
 TRIANGLE = 15  # height of the space for the triangle below a node that is searched for, in pixels
 AROUND = 150  # height of the space above and below the levels, in pixels
 NAMED = 0.03  # least share of the width that a node has to have for its name to be tried; without room it is left out
+UPWARDS = (0.012, 0.08)  # shares of the width from and below which a name is written upwards, if levels are few
+LETTERS = 10  # most letters of such a name
 
 
 def label_tree(
@@ -65,13 +68,19 @@ def label_tree(
     known = np.isfinite(values)
     scaled = np.log10(np.maximum(values, 0.5)) if log else values
     width = float(frame["n_labels"].max())
-    texts, hovers = _texts(frame, width), _hovers(frame, values, axis, percent)
+    first, last = int(frame["depth"].min()), int(frame["depth"].max())
+    share = frame["n_labels"].to_numpy(np.float64) / width
+    upwards = (share >= UPWARDS[0]) & (share < UPWARDS[1]) & (last - first < TALL_LEVELS)
+    wide = (share >= NAMED) & ~upwards
+    level = TALL if upwards.any() else LEVEL
+    texts, hovers = _texts(frame, wide, upwards), _hovers(frame, values, axis, percent)
     low, high = (float(scaled[known].min()), float(scaled[known].max())) if known.any() else (0.0, 1.0)
     if known.any():  # an invisible point, for the colour bar
         scale = {"color": [low], "coloraxis": "coloraxis", "opacity": 1}
         figure.add_scatter(x=[None], y=[None], mode="markers", marker=scale, hoverinfo="skip", showlegend=False)
-    ways = [(known, {"color": _colors(scaled[known], low, high)}), (~known, {"color": UNKNOWN})]
-    for mine, marker in ways:
+    colors = np.full(len(frame), UNKNOWN, dtype=object)
+    colors[known] = _colors(scaled[known], low, high)
+    for mine, angle in [(known & ~upwards, 0), (known & upwards, -90), (~known & ~upwards, 0), (~known & upwards, -90)]:
         if mine.any():
             figure.add_bar(
                 base=frame["start"][mine],
@@ -79,11 +88,11 @@ def label_tree(
                 y=frame["depth"][mine],
                 orientation="h",
                 width=0.86,
-                marker={**marker, "line": {"color": EDGE, "width": 0.5}},
+                marker={"color": colors[mine], "line": {"color": EDGE, "width": 0.5}},
                 text=texts[mine],
                 textposition="inside",
                 insidetextanchor="middle",
-                textangle=0,
+                textangle=angle,
                 textfont={"size": 12, "color": "white"},
                 customdata=np.array([frame["node"][mine], hovers[mine]], dtype=object).T,
                 hovertemplate="%{customdata[1]}<extra></extra>",
@@ -93,9 +102,8 @@ def label_tree(
             )
     found = _point_at(figure, frame, path[-1] if len(path) else -1)
     _color_bar(figure, low, high, axis, percent, log, shown=known.any())
-    first, last = int(frame["depth"].min()), int(frame["depth"].max())
     figure.update_layout(
-        height=LEVEL * (last - first + 1) + AROUND + (TRIANGLE if found else 0),
+        height=level * (last - first + 1) + AROUND + (TRIANGLE if found else 0),
         barmode="overlay",
         shapes=_outlines(frame, chosen, path),  # at once: adding them one by one takes ten times as long
         uniformtext={"minsize": 12, "mode": "hide"},
@@ -104,7 +112,7 @@ def label_tree(
     depths = list(range(first, last + 1))
     step = max(1, len(depths) // 15)
     figure.update_yaxes(
-        range=[last + 0.6 + (TRIANGLE / LEVEL if found else 0), first - 0.6],
+        range=[last + 0.6 + (TRIANGLE / level if found else 0), first - 0.6],
         tickvals=depths[::step],
         showgrid=False,
         showline=False,
@@ -125,10 +133,10 @@ def _colors(values, low, high) -> list[str]:
     return ["#{:02x}{:02x}{:02x}".format(*color) for color in mixed.round().astype(int).tolist()]
 
 
-def _texts(frame, width):
-    """Return the texts within bars: the names of wide nodes, an object array of str."""
-    wide = (frame["n_labels"] >= NAMED * width).to_numpy()
-    return np.array([short(name, 40) if own else "" for name, own in zip(frame["name"], wide)], dtype=object)
+def _texts(frame, wide, upwards):
+    """Return the texts within bars: the names of wide nodes and of those written upwards, an object array of str."""
+    letters = np.where(wide, 40, np.where(upwards, LETTERS, 0))
+    return np.array([short(name, n) if n else "" for name, n in zip(frame["name"], letters.tolist())], dtype=object)
 
 
 def _hovers(frame, values, axis, percent):

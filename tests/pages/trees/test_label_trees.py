@@ -60,6 +60,13 @@ def test_without_a_run_a_label_tree_can_be_trained_here(ready):
     assert "PLT has learned a label tree" in page.text()
 
 
+def test_a_model_that_is_kept_elsewhere_is_not_said_to_take_time(ready):
+    inputs = {"dataset": json.loads(workspace_path(ready).read_text())["dataset"]}
+    experiment.keep(experiment.task("train", inputs, {"model": "PLT", "params": {}, "k": 5}))
+    labels = [button.label for button in ready.go("trees").at.button if (button.key or "").startswith("trees.train")]
+    assert labels[0] == "Train PLT with its default settings (trained already)" and "(about" in labels[1]
+
+
 def test_the_whole_tree_is_drawn_with_a_bar_for_each_node_and_the_node_looked_at_is_outlined(page, tree):
     drawn = figure(page, f"Label tree: {tree.n_nodes} of {tree.n_nodes} nodes")
     _, bars, found = drawn["data"]  # the first is for the colour bar
@@ -73,6 +80,17 @@ def test_the_whole_tree_is_drawn_with_a_bar_for_each_node_and_the_node_looked_at
     outlined = [one for one in figure(page, "Label tree")["layout"]["shapes"] if "dash" not in one["line"]]
     assert len(outlined) == len(frames.path_to(tree, tree.leaf_of_label[3]))
     assert [shape["line"]["width"] for shape in outlined][:2] == [3.0, 1.5]
+
+
+def test_the_caption_explains_names_by_a_node_that_is_drawn(page, tree):
+    drawn, counts = figure(page, "Label tree"), word_data().Y_train.toarray().sum(axis=0)
+    rows = frames.nodes_frame(tree, word_data().Y_train)["rows"].to_numpy()
+    node = max((v for v in range(1, tree.n_nodes) if tree.label[v] < 0), key=lambda v: rows[v])
+    below = frames.labels_below(tree, node)
+    more, label = below.size - 1, f"topic *{below[counts[below].argmax()]}*"
+    assert f"“{label} +{more}” is a node with the label {label} and {more} more." in page.text()
+    assert f"{label} +{more}" in [text for bars in drawn["data"][1:] for text in bars.get("text", [])]
+    assert f"“+{more}” means that {more} more labels are below the child" in page.text()
 
 
 def test_a_part_of_the_tree_and_some_depths_can_be_drawn(page, tree):
@@ -97,7 +115,7 @@ def test_what_is_not_drawn_of_a_large_tree_is_said(page, tree, monkeypatch):
 
     monkeypatch.setattr(plt_drawing._frame, "__defaults__", (5, ()))
     assert f"Label tree: 5 of {tree.n_nodes} nodes" in titles(page.run())
-    assert f"of the {tree.n_nodes} here, those with the fewest labels and training rows are left out" in page.text()
+    assert f"Drawn are 5 of the {tree.n_nodes} nodes here, those with most labels and training rows" in page.text()
     assert "bars without children are single labels or have children that are not drawn." in page.text()
 
 
