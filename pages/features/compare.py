@@ -244,11 +244,10 @@ def _table(view, comparison):
         "select_s": number("Selection, s", format="%.2f", width=90),
         "seconds": number("Trees, s", format="%.2f", width=80),
     }
-    st.dataframe(
+    tables.show(
         values.reindex(columns=list(MEASURES)).join(times).reset_index(),
-        hide_index=True,
-        key="features.compared",
-        column_config=config,
+        "features.compared",
+        config,
     )
     st.caption(
         f"Means over {format.count(comparison.frame['seed'].nunique(), 'seed')}; ↑ larger is better, ↓ smaller is. "

@@ -29,12 +29,10 @@ def all_labels(view) -> None:
             "features": best_names(view.key, tuple(labels.tolist()), view.weighted, NAMES),
         }
     )
-    st.dataframe(
+    tables.show(
         table,
-        hide_index=True,
-        height=tables.height(len(table), 360),
-        key="features.labels",
-        column_config={
+        "features.labels",
+        {
             "name": st.column_config.TextColumn("Label", width=180),
             "label": st.column_config.NumberColumn("Id", format="%d", width=60),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=70, help="Training rows."),
@@ -42,6 +40,7 @@ def all_labels(view) -> None:
                 "Features of largest score × occurrence" if view.weighted else "Features of largest score", width=600
             ),
         },
+        height=tables.height(len(table), 360),
     )
     columns = ", and rank and score weighted by occurrence in the label’s rows" if view.by_gradient else ""
     st.caption(

@@ -48,17 +48,14 @@ def _pairs(view):
     )
     st.markdown("**Pairs of labels with most in common**")
     number = st.column_config.NumberColumn
-    st.dataframe(
+    tables.show(
         shown.assign(together=100 * shown["together"], share=100 * shown["share"])[
             ["a_name", "b_name", "share", "together"]
         ],
-        hide_index=True,
-        height=tables.height(len(shown), 560),
-        key="features.pairs",
-        **tables.EMPTY_CELLS,
-        column_config={
-            "a_name": st.column_config.TextColumn("Label", width=150),
-            "b_name": st.column_config.TextColumn("and", width=150),
+        "features.pairs",
+        {
+            "a_name": st.column_config.TextColumn("Label", width=170),
+            "b_name": st.column_config.TextColumn("and", width=170),
             "share": number(
                 "Shared, %",
                 format="%.0f",
@@ -72,6 +69,8 @@ def _pairs(view):
                 help="Training rows with both labels, as a share of the rows of the rarer one.",
             ),
         },
+        height=tables.height(len(shown), 560),
+        **tables.EMPTY_CELLS,
     )
     which = "all labels"
     if n_compared < selection.n_labels:

@@ -110,18 +110,17 @@ def _least_stable(view, table):
     counts = np.bincount(view.data.Y_train.indices, minlength=view.selection.n_labels)
     least = table.assign(rows=counts).sort_values("jaccard", kind="stable").head(LISTED_LABELS)
     number = st.column_config.NumberColumn
-    st.dataframe(
+    tables.show(
         least[["name", "rows", "jaccard", *(["spearman"] if "spearman" in table else [])]],
-        hide_index=True,
-        height=tables.height(len(least), 230),
-        key="features.stability.labels",
-        **tables.EMPTY_CELLS,
-        column_config={
+        "features.stability.labels",
+        {
             "name": st.column_config.TextColumn("Label", width=180),
             "rows": number("Rows", format="localized", width=70, help="Training rows."),
             "jaccard": number("Jaccard", format="%.2f", width=80),
             "spearman": number("Spearman", format="%.2f", width=80),
         },
+        height=tables.height(len(least), 230),
+        **tables.EMPTY_CELLS,
     )
     st.caption(f"Least stable first, {len(least):,} of {format.count(len(table), 'label')}; the CSV has all.")
 

@@ -26,14 +26,10 @@ def show(view, files) -> None:
     )
     columns = ["node", "depth", "with_label", "share_of_label", "rows", "share_with_label", "place", "labels"]
     key = f"trees.holding.{view.key[:8]}.{view.t}.{view.label}"
-    st.dataframe(
+    tables.show(
         table[columns],
-        hide_index=True,
-        height=tables.height(len(table), 260),
-        key=key,
-        on_select=lambda: _look_at_leaf(view, shown, key),
-        selection_mode="single-row",
-        column_config={
+        key,
+        {
             "node": st.column_config.NumberColumn("Leaf", format="%d", width=60),
             "depth": st.column_config.NumberColumn("Depth", format="%d", width=55),
             "with_label": st.column_config.NumberColumn(
@@ -56,6 +52,9 @@ def show(view, files) -> None:
             ),
             "labels": st.column_config.TextColumn("The leaf's most frequent labels", width=330),
         },
+        height=tables.height(len(table), 260),
+        on_select=lambda: _look_at_leaf(view, shown, key),
+        selection_mode="single-row",
     )
     of = format.count(len(found), "leaf", "leaves")
     of = f"Showing {len(table):,} of {of}" if len(table) < len(found) else of

@@ -37,13 +37,10 @@ def show(data, model, key, files) -> None:
     columns = ["node", "parent", "depth", "kind", "rows", "purity", "labels"]
     columns += ["objective", "balance", "integrity", "multiway", "below"]
     digits = {"format": "%.3f", "width": 70}
-    st.dataframe(
+    tables.show(
         table[columns],
-        hide_index=True,
-        height=tables.height(len(table), 360),
-        key="trees.nodes",
-        **tables.EMPTY_CELLS,
-        column_config={
+        "trees.nodes",
+        {
             "node": st.column_config.NumberColumn("Node", format="%d", width=60),
             "parent": st.column_config.NumberColumn("Parent", format="%d", width=60, help="Empty for the root."),
             "depth": st.column_config.NumberColumn("Depth", format="%d", width=60),
@@ -51,12 +48,15 @@ def show(data, model, key, files) -> None:
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=70, help="Training rows."),
             "purity": st.column_config.NumberColumn("Purity, %", format="%.0f", width=75),
             "labels": st.column_config.TextColumn("Most frequent labels", width=220),
-            "objective": st.column_config.NumberColumn("J", **digits),
+            "objective": st.column_config.NumberColumn("J", width=70),
             "balance": st.column_config.NumberColumn("Balance", **digits),
             "integrity": st.column_config.NumberColumn("Integrity", help="Without its weight.", **digits),
             "multiway": st.column_config.NumberColumn("Multi-way", help="Without its weight.", **digits),
             "below": st.column_config.NumberColumn("Nodes below", format="localized", width=90),
         },
+        signs={"objective": "{:.3f}"},
+        height=tables.height(len(table), 360),
+        **tables.EMPTY_CELLS,
     )
     whole = f" The CSV holds all {len(numbers):,}." if len(table) < len(numbers) else ""
     st.caption(f"Showing {len(table):,} of {format.count(len(numbers), 'node')}, {orders[order]}.{whole}")

@@ -67,19 +67,18 @@ def _labels(view):
         if ticked and ticked[0] < len(found):
             view.walk(view.tree.leaf_of_label[found["label"].iloc[ticked[0]]])
 
-    st.dataframe(
+    tables.show(
         shown[["name", "rows", *(["child"] if deeper else []), "label"]],
-        hide_index=True,
-        height=tables.height(len(shown), 360),
-        key=key,
-        on_select=walk_to_ticked,
-        selection_mode="single-row",
-        column_config={
+        key,
+        {
             "name": st.column_config.TextColumn("Label", width=150),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=60, help="Training rows."),
             "child": st.column_config.TextColumn("In the child", width=140),
             "label": st.column_config.NumberColumn("Id", format="%d", width=60),
         },
+        height=tables.height(len(shown), 360),
+        on_select=walk_to_ticked,
+        selection_mode="single-row",
     )
     of = format.count(total, "label")
     of = f"Showing {len(shown):,} of {of}" if len(shown) < total else of

@@ -73,15 +73,10 @@ def _table(view, shown, key):
     shares = ["auc", "recall", "precision", "base_rate"]
     table = shown.assign(**{name: 100 * shown[name] for name in shares})
     percent = {"format": "%.1f", "width": 80}
-    st.dataframe(
+    tables.show(
         table[["name", "depth", "n_labels", "positive", "measured", *shares, "node"]],
-        hide_index=True,
-        height=tables.height(len(table), 360),
-        key=key,
-        on_select=walk_to_ticked,
-        selection_mode="single-row",
-        **tables.EMPTY_CELLS,
-        column_config={
+        key,
+        {
             "name": st.column_config.TextColumn("Node", width=230),
             "depth": st.column_config.NumberColumn("Depth", format="%d", width=60),
             "n_labels": st.column_config.NumberColumn("Labels", format="localized", width=65),
@@ -97,4 +92,8 @@ def _table(view, shown, key):
             "base_rate": st.column_config.NumberColumn("Base rate, %", **percent),
             "node": st.column_config.NumberColumn("Number", format="%d", width=70),
         },
+        height=tables.height(len(table), 360),
+        on_select=walk_to_ticked,
+        selection_mode="single-row",
+        **tables.EMPTY_CELLS,
     )

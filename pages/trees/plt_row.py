@@ -36,8 +36,9 @@ def show(key, data, run, model, files) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         _path(view, path, row, label)
-        step = _steps(view, path, row, label)
+        _steps(view, path)
     with right:
+        step = _choose_step(view, path, row, label)
         _features(view, path[path["step"] == step].iloc[0], x, row)
 
 
@@ -104,15 +105,10 @@ def _labels(view, found, row, label):
     shown["depth"] = pd.Series(view.tree.depth[found["node"]], shown.index, float).mask(nothing_lost)
     shown["at"] = shown["at"].mask(nothing_lost, "nothing is lost")
     number = st.column_config.NumberColumn
-    st.dataframe(
+    tables.show(
         shown[["name", "state", "place", "probability", "at", "depth", "factor"]],
-        hide_index=True,
-        height=tables.height(len(shown), 360),
-        key=key,
-        on_select=choose_ticked,
-        selection_mode="single-row",
-        **tables.EMPTY_CELLS,
-        column_config={
+        key,
+        {
             "name": st.column_config.TextColumn("Label", width=220),
             "state": st.column_config.TextColumn("Right?", width=75),
             "place": number("Rank", format="%d", width=55, help="Rank among the predicted labels."),
@@ -123,12 +119,17 @@ def _labels(view, found, row, label):
             "depth": number("Depth", format="%d", width=58, help="Depth of that node; the root has 0."),
             "factor": number("P there, %", format="%.3g", width=85, help="Probability of that node given its parent."),
         },
+        height=tables.height(len(shown), 360),
+        on_select=choose_ticked,
+        selection_mode="single-row",
+        **tables.EMPTY_CELLS,
     )
     missing = int(np.setdiff1d(tables.ids(view.data.Y_test, row), found["label"]).size)
     left_out = f" {missing:,} more true labels are not listed." if missing else ""
     st.caption(
         f"{format.count(int(found['true'].sum()), 'true label')} and the {int(found['place'].notna().sum())} predicted "
-        f"ones; true labels that are not predicted come first.{left_out} Tick a label to see its path. Shown: "
+        f"ones; true labels that are not predicted come first.{left_out} “Lost most at” is the node on the label’s "
+        "path with the smallest probability, “P there”. Tick a label to see its path. Shown: "
         f"**{format.plain(view.data.label_name(label))}**."
     )
 
@@ -148,37 +149,43 @@ def _path(view, path, row, label):
         figures.path_products(path, title=title),
         lambda: tables.csv_safe(path),
         f"{view.files}-row{row}-label{label}-path",
-        "Each node has a probability given its parent, the number beside it. Their product so far is the height, and "
-        f"at the label’s own leaf it is the label’s probability.{several}",
+        "The number beside a node is its probability given its parent. The height is the product so far: at the "
+        f"label’s own leaf, the label’s probability.{several}",
         key=f"trees.plt.path.{view.key[:8]}",
     )
 
 
-def _steps(view, path, row, label) -> int:
-    """List the nodes of the path, and let the user choose the one whose features are shown; return its step."""
-    steps = path["step"].tolist()
-    hardest = int(path["step"].iloc[int(path["factor"].to_numpy().argmin())])
-    lost = len(steps) > 1 and float(path["factor"].min()) <= LOST
+def _steps(view, path) -> None:
+    """List the nodes of the path."""
     shown = path.assign(
         factor=100 * path["factor"],
         product=100 * path["product"],
         name=[view.short_name(v, 40) for v in path["node"]],
     )
     number = st.column_config.NumberColumn
-    st.dataframe(
-        shown[["depth", "name", "margin", "factor", "product"]],
-        hide_index=True,
-        height=tables.height(len(shown), 360),
-        key=f"trees.plt.steps.{view.key[:8]}",
-        column_config={
-            "depth": number("Depth", format="%d", width=55),
-            "name": st.column_config.TextColumn("Node", width=150),
-            "margin": number("Margin", format="%.3f", width=65, help="Output of the node’s classifier for the row."),
-            "factor": number("P of node, %", format="%.3g", width=95, help="Probability of the node given its parent."),
-            "product": number("P so far, %", format="%.3g", width=85, help="Probability so far."),
+    tables.show(
+        shown[["depth", "name", "factor", "product", "margin", "node"]],
+        f"trees.plt.steps.{view.key[:8]}",
+        {
+            "depth": number("Depth", format="%d", width=50),
+            "name": st.column_config.TextColumn("Node", width=115),
+            "factor": number("P of node, %", format="%.3g", width=86, help="Probability of the node given its parent."),
+            "product": number("P so far, %", format="%.3g", width=78, help="Product of the probabilities so far."),
+            "margin": number("Margin", width=60, help="Output of the node’s classifier for the row."),
+            "node": number("Number", format="%d", width=60, help="“Node” on the tab “The tree” takes this number."),
         },
+        signs={"margin": "{:+.3f}"},
+        height=tables.height(len(shown), 360),
     )
-    names = {s: f"Depth {d}: {n}" for s, d, n in zip(steps, shown["depth"], shown["name"])}
+
+
+def _choose_step(view, path, row, label) -> int:
+    """Let the user choose the node of the path whose features are shown; return its step."""
+    steps = path["step"].tolist()
+    hardest = int(path["step"].iloc[int(path["factor"].to_numpy().argmin())])
+    lost = len(steps) > 1 and float(path["factor"].min()) <= LOST
+    short = [view.short_name(v, 40) for v in path["node"]]
+    names = {s: f"Depth {d}: {n}" for s, d, n in zip(steps, path["depth"], short)}
     return st.selectbox(
         "Node whose features are shown",
         steps,

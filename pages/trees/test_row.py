@@ -56,14 +56,10 @@ def _leaves(view, leaves, row, files):
         labels=words.top_labels(leaves),
     )[["tree", "node", "labels", "rows", "weight", "depth"]]  # on a narrow screen, the first ones are in sight
     key = f"trees.leaves.{view.key[:8]}.{row}"
-    st.dataframe(
+    tables.show(
         shown,
-        hide_index=True,
-        height=tables.height(len(shown), 330),
-        key=key,
-        on_select=lambda: _open_leaf(view, leaves, key),
-        selection_mode="single-row",
-        column_config={
+        key,
+        {
             "tree": st.column_config.NumberColumn("Tree", format="%d", width=50),
             "node": st.column_config.NumberColumn("Leaf", format="%d", width=60),
             "depth": st.column_config.NumberColumn("Depth", format="%d", width=55),
@@ -73,6 +69,9 @@ def _leaves(view, leaves, row, files):
             ),
             "labels": st.column_config.TextColumn("Most frequent labels", width=260),
         },
+        height=tables.height(len(shown), 330),
+        on_select=lambda: _open_leaf(view, leaves, key),
+        selection_mode="single-row",
     )
     st.caption(
         f"{format.count(len(leaves), 'leaf', 'leaves')} in {format.count(len(view.model.trees_), 'tree')}. Tick a "
