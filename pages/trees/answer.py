@@ -16,14 +16,12 @@ def sentence(data, name, model) -> None:
     one = len(trees) == 1
     same = f"{sizes[0]:,} nodes" + ("" if one else " each")
     nodes = same if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,} nodes"
-    deepest, arity = max(int(tree.depth.max()) for tree in trees), words.arity(model)
+    deepest = max(int(tree.depth.max()) for tree in trees)
     grown = "a decision tree" if one else f"{len(trees):,} decision trees"
     st.markdown(
         f"On **{format.plain(name)}** LdSM has grown **{grown}** of {nodes}. A tree divides the training rows, split "
-        "by split, into groups with similar labels; what it predicts for a row are the labels of the groups that the "
-        f"row ends in. Its deepest group is **{format.count(deepest, 'split')}** below the root. To give each of the "
-        f"{format.count(data.n_labels, 'label')} a group of its own takes at least "
-        f"{math.ceil(words.log_labels(data, model) - 1e-9):,}, with {arity} children to a split. {_quality(model)}"
+        "by split, into groups with similar labels, and predicts for a row the labels of the groups that it ends in. "
+        f"The deepest group is **{format.count(deepest, 'split')}** below the root. {_quality(model)}"
     )
 
 
@@ -37,7 +35,7 @@ def _quality(model) -> str:
     mean = "" if len(trees) == 1 else ", on average"
     return (
         "**J** says how good a split is, and smaller is better: it is small if the children get about equally many "
-        "rows, if the rows of a label stay together, and if no row goes several ways. J is "
+        "rows, the rows of a label stay together, and no row goes several ways. J is "
         f"**{format.number(np.nanmean(roots))}** at the root{'' if len(trees) == 1 else 's'}{mean}, and "
         f"**{format.number(np.nanmean(split))}** on average over all splits"
         + ("." if best is None else f"; the smallest possible is {format.number(best)}.")
@@ -59,8 +57,9 @@ def cards(data, model) -> None:
             (
                 "Deepest leaf",
                 f"{max(int(t.depth.max()) for t in trees)}",
-                "Steps from the root, over all trees. In the paper on LdSM (Majzoubi and Choromanska, 2020), the "
-                "deepest tree of an ensemble is between 1 and 3 times log_M L deep; here M = "
+                f"Steps from the root, over all trees. A leaf for each of the {data.n_labels:,} labels takes at least "
+                f"{math.ceil(words.log_labels(data, model) - 1e-9):,}. In the paper on LdSM (Majzoubi and Choromanska, "
+                "2020), the deepest tree of an ensemble is between 1 and 3 times log_M L deep; here M = "
                 f"{words.arity(model)} children and L = {data.n_labels:,} labels make "
                 f"{words.log_labels(data, model):.1f}.",
             ),

@@ -46,7 +46,7 @@ def show(data, model, key, files) -> None:
             figure,
             depths,
             f"{files}-depth-{'all' if everything else t + 1}",
-            f"Deepest leaf: {meta['deepest']}. Dotted lines: log L, the depth of a tree with a leaf for each label and "
+            f"Deepest leaf: {meta['deepest']}. Dotted lines: the depth of a tree with a leaf for each of L labels and "
             "all leaves at the same depth, and 3 times that. In Figure 2 of Majzoubi and Choromanska (2020), the "
             "deepest trees lie between the two.",
             key=f"trees.depth.{key[:8]}",

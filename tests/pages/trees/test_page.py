@@ -95,13 +95,18 @@ def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
     assert page.go("train").at.selectbox(key="train.model").options[1].startswith("LdSM")
 
 
+def about_depth(page):
+    """The help of the card with the depth of the deepest leaf."""
+    return next(one.proto.help for one in page.at.metric if one.label == "Deepest leaf")
+
+
 def test_the_first_sentence_has_nodes_depth_and_objective(page, model):
     said = page.text()
     sizes = [tree.parent.size for tree in model.trees_]
     assert f"{min(sizes)} to {max(sizes)} nodes" in said or f"{sizes[0]} nodes each" in said
     deepest = max(tree.depth.max() for tree in model.trees_)
     assert f"deepest group is **{deepest} splits** below the root" in said
-    assert "each of the 12 labels a group of its own takes at least 4, with 2 children to a split" in said
+    assert "A leaf for each of the 12 labels takes at least 4" in about_depth(page)
     assert "smaller is better" in said and f"the smallest possible is −{model.integrity_weight:.2f}" in said
     objective = np.concatenate([tree.objective for tree in model.trees_])
     assert f"**{np.nanmean(objective):.2f}** on average over all splits".replace("-", "−") in said
@@ -390,10 +395,10 @@ def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
     page = ready.go("trees")
     choice = page.at.selectbox(key="trees.run")
     assert choice.value == newer and "Arity: 3" in choice.options[0]
-    assert "with 3 children to a split" in page.text()
+    assert "M = 3 children" in about_depth(page)
     choice.set_value(older)
     page.run()
-    assert "with 2 children to a split" in page.text()
+    assert "M = 2 children" in about_depth(page)
     page.go("train")
     assert page.at.selectbox(key="train.shown").value == older
     assert page.go("trees").at.selectbox(key="trees.run").value == older
