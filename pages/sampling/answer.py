@@ -29,7 +29,7 @@ def sentence(view, study) -> str:
 
     ``study`` is the :class:`xmlcore.experiment.Sampling` of the result shown, or None.
     """
-    accuracy, macro = one_class(view.key)
+    accuracy = one_class(view.key)[0]
     name = format.plain(view.name)
     if not np.isfinite(accuracy):
         text = f"No test row of **{name}** has a label, so no prediction can be right. "
@@ -37,16 +37,14 @@ def sentence(view, study) -> str:
         text = (
             f"On **{name}** the label that double sampling predicts first is right for "
             f"**{format.percent(view.p_at_1)}** of the test rows (P@1, as on the Train page). "
-            f"**Accuracy is {format.percent(accuracy)}**: {counted(view.data)} "
-            f"**{MACRO_F1} is {format.percent(macro)}**"
+            f"**Accuracy is {format.percent(accuracy)}**{_accuracy(view.data)} "
         )
         recall = _recall(study, view.q)
         if np.isfinite(recall):
             text += (
-                f"; the true label is among the {format.count(view.q, 'candidate')} of **{format.percent(recall)}** of "
-                "the examples, and a label that is no candidate cannot be found"
+                f"A true label can be found only if it is a candidate: **{format.percent(recall)}** of them are among "
+                f"the {format.count(view.q, 'candidate')} of their row. "
             )
-        text += ". "
     noisy = ""
     if view.n_noisy > 0:
         noisy = f" and {format.count(view.n_noisy, 'noisy copy', 'noisy copies')} of these examples"
@@ -55,6 +53,14 @@ def sentence(view, study) -> str:
         f"{format.count(view.n_examples, 'training example')}{noisy}, each against {_adversaries(view)}, in "
         f"**{format.duration(view.run.times['fit_s'])}**."
     )
+
+
+def _accuracy(data) -> str:
+    """Return the end of a sentence that names the accuracy: what it counts, in short; :func:`counted` says all."""
+    rows, examples = int(np.count_nonzero(np.diff(data.Y_test.indptr))), data.Y_test.nnz
+    if rows == examples:
+        return f": {counted(data)}"
+    return f" of at most {format.percent(rows / examples)}: it counts all true labels of a row, and one is predicted."
 
 
 def counted(data) -> str:

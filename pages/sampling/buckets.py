@@ -71,13 +71,11 @@ def _table(view, study):
     shown = study.buckets[["bucket", "n_classes", "n_rows", *SHARES]].copy()
     shown[SHARES] *= 100
     number, share = st.column_config.NumberColumn, {"format": "%.2f", "width": 100}
-    st.dataframe(
+    tables.show(
         shown,
-        hide_index=True,
-        key="sampling.buckets",
-        **tables.EMPTY_CELLS,
-        column_config={
-            "bucket": st.column_config.TextColumn("Bucket", width=70),
+        "sampling.buckets",
+        {
+            "bucket": st.column_config.TextColumn("Frequency", width=85),
             "n_classes": number("Labels", format="localized", width=80),
             "n_rows": number("Test examples", format="localized", width=110),
             "candidate_recall": number(
@@ -86,6 +84,7 @@ def _table(view, study):
             "accuracy": number("Accuracy, %", **share),
             "macro_f1": number(f"{answer.MACRO_F1}, %", **share),
         },
+        **tables.EMPTY_CELLS,
     )
     st.caption(
         "Labels with a test row, by training rows: head labels are the most frequent, tail labels the rarest (the "

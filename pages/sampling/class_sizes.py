@@ -17,13 +17,13 @@ def class_sizes(view) -> None:
     largest, copies = int(present["class_size"].max()), int(present["sampled_size"].max())
     text = (
         f"Training rows of each label, from {int(present['class_size'].min()):,} to {largest:,}, and copies of its "
-        f"examples that f was learned from. {_drawn(view)} A label has at most {copies:,} copies. The line of "
-        "copies is the mean over neighbouring ranks, the band their 5th to 95th percentile."
+        f"examples that f was learned from, at most {copies:,}: the line is their mean over neighbouring ranks, the "
+        f"band their 5th to 95th percentile. {_drawn(view)}"
     )
     if meta["without_copies"]:
-        text += f" For {meta['without_copies']:,} of {meta['total']:,} labels there is no copy."
+        text += f" {meta['without_copies']:,} of {meta['total']:,} labels have no copy."
     if meta["without_rows"]:
-        text += f" {format.count(meta['without_rows'], 'label')} without training rows are not drawn here."
+        text += f" {format.count(meta['without_rows'], 'label')} without training rows are not drawn."
     if meta["shown"] < meta["total"]:
         text += f" Training rows of {meta['shown']:,} of {meta['total']:,} labels are points; the CSV has all."
     charts.show_figure(
@@ -43,7 +43,7 @@ def _drawn(view) -> str:
     if view.near:
         text += (
             " An example is left out if it is the only row of its label, or if its label would be no candidate without "
-            "it, so some labels have fewer copies or none."
+            "it."
         )
     elif view.run.params.get("leave_one_out"):
         text += " An example that is the only row of its label is left out, so labels of one row have no copies."
@@ -51,7 +51,6 @@ def _drawn(view) -> str:
         return text
     n = view.n_examples + view.n_noisy
     text += f" There are {format.count(view.n_copies, 'copy', 'copies')} of {format.count(n, 'example')}"
-    text += f", {view.n_copies / max(1, n):.3g} per example on average"
     if view.near or view.run.params.get("leave_one_out"):
-        text += f"; if none were left out, about {view.examples * view.n_present:,.0f} would be expected"
+        text += f"; about {view.examples * view.n_present:,.0f} if none were left out"
     return f"{text}."

@@ -80,10 +80,11 @@ def _sentence(view, ranking, i) -> str:
     largest = format.number(ranking.f[0])
     text = f"Of {format.count(ranking.q, 'candidate')} for {which}, {best} has the largest f, {largest}"
     if ranking.q > 1:
-        text += f", {format.signed(ranking.f[0] - ranking.f[1])} before **{format.plain(ranking.names[1])}**"
+        more = format.number(ranking.f[0] - ranking.f[1])
+        text += f", {more} more than **{format.plain(ranking.names[1])}**"
     if ranking.true.size == 0:
         return f"{text}. The row has no true label."
-    text += f", which is {'right' if ranking.right[0] else 'wrong'}."
+    text += f". It is {'a' if ranking.right[0] else 'not a'} true label of the row."
     if ranking.missed.size == 0:
         if not ranking.right[0]:
             text += f" The true label is a candidate, in place {int(ranking.rank[ranking.right].min())}."
@@ -107,13 +108,10 @@ def _table(view, ranking, i):
     table = shown.assign(true=np.where(shown["rank"].isna(), "✓ no candidate", right))
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     by = "the label tree’s probability." if view.by_tree else "distance to the label’s centroid."
-    st.dataframe(
+    tables.show(
         table[["rank", "name", "true", "f", "share", "nearness", *ranking.feature_names, "label"]],
-        hide_index=True,
-        height=tables.height(len(table), 480),
-        key="sampling.row.candidates",
-        **tables.EMPTY_CELLS,
-        column_config={
+        "sampling.row.candidates",
+        {
             "rank": number("Rank", format="%d", width=50, pinned=True),
             "name": text("Candidate", width=160, pinned=True),
             "true": text("True?", width=105),
@@ -130,10 +128,12 @@ def _table(view, ranking, i):
             "label": number("Id", format="%d", width=70),
             **{name: number(name, format="%.4g", help=MEANINGS.get(name), width=80) for name in ranking.feature_names},
         },
+        height=tables.height(len(table), 480),
+        **tables.EMPTY_CELLS,
     )
     count = format.count(len(whole), "line")
     of = f"Showing {len(shown):,} of {count}; the CSV has all." if len(shown) < len(whole) else ""
-    st.caption(f"Candidates by f, with their features before weighting. {of}")
+    st.caption(f"Candidates by f, with the values of their features, which f weights. {of}")
     charts.csv_button(
         "Candidates of the row, CSV",
         lambda: tables.csv_safe(whole),

@@ -129,6 +129,7 @@ def _show(view, study):
                 figures.sampling_sweep(study.sweep, axis, value),
                 study.sweep[study.sweep["axis"] == axis],
                 f"{view.files}-{axis.replace('_', '-')}",
-                f"{text} Memory is that of the pairs and of the model.{bands}",
+                f"{text} Memory is that of the pairs and of the model. Times depend on what else the machine did."
+                f"{bands}",
                 key=f"sampling.{axis}",
             )

@@ -48,11 +48,11 @@ def sweep_sentence(sweep) -> str:
                 f"{format.duration(rows['fit_s'].iloc[0])} of training."
             )
             continue
-        low, high = rows["accuracy"].min(), rows["accuracy"].max()
-        times = " to ".join(format.duration(rows["fit_s"].iloc[at]) for at in (0, -1))
+        low, high = (f"**{format.percent(value)}**" for value in (rows["accuracy"].min(), rows["accuracy"].max()))
+        accuracy = low if low == high else f"between {low} and {high}"
+        times = " to ".join(dict.fromkeys(format.duration(rows["fit_s"].iloc[at]) for at in (0, -1)))
         parts.append(
-            f"With {name} from {rows.index[0]:g} to {rows.index[-1]:g} accuracy is between "
-            f"**{format.percent(low)}** and **{format.percent(high)}**, for {times} of training."
+            f"With {name} from {rows.index[0]:g} to {rows.index[-1]:g} accuracy is {accuracy}, for {times} of training."
         )
     return " ".join(parts)
 
