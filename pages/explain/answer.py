@@ -57,9 +57,9 @@ def sentence(view) -> str:
     else:
         text = f"{title} ranks {label} {format.ordinal(place)} for {_row_text(view)}"
     text += f" with {explaining.total(view.kind, view.attrs['total'])}"
-    right = {(True, True): "right", (True, False): "wrong", (False, True): "a miss", (False, False): "right"}
-    text += f", which is {right[place is not None, view.label in view.true]}. "
-    return text + _reasons(view.contributions, view.unit) + "."
+    has = {True: "has this label", False: "does not have this label"}[view.label in view.true]
+    text += f". The row {has}. "
+    return text + _reasons(view.contributions, explaining.RAISED[view.kind]) + "."
 
 
 def _reasons(contributions, unit) -> str:
@@ -71,9 +71,9 @@ def _reasons(contributions, unit) -> str:
     text = ""
     if not pushing.empty:
         most = " and ".join(_named_value(r) for r in pushing.to_dict("records"))
-        text = f"What raises the score most, in {unit}: {most}"
+        text = f"What raises {unit} most: {most}"
     if not against.empty:
-        text += "; what lowers it most: " if text else f"Nothing raises the score; what lowers it most, in {unit}: "
+        text += "; what lowers it most: " if text else f"Nothing raises {unit}; what lowers it most: "
         text += _named_value(against.iloc[0])
     return text
 

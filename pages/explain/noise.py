@@ -66,11 +66,11 @@ def _choose(view):
     scope = "explain noise"
     with right:
         st.button(
-            "Other noise",
+            "Draw other noise",
             key="explain.noise.again",
             width="stretch",
             on_click=lambda: workspace.choose_row(scope, workspace.chosen_row(scope) + 1),
-            help="Draw other random noise.",
+            help="The same σ with other random numbers.",
         )
     return robustness.GaussianNoise(sigma, support), workspace.chosen_row(scope)
 
@@ -104,7 +104,7 @@ def _labels(view, noisy):
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=44),
             "score before": explaining.column_config(view.kind),
             "score": explaining.column_config(view.kind, f"{explaining.COLUMN[view.kind]} "),
-            "was": st.column_config.TextColumn("Before", width=54, help="Its rank without noise; – for a new label."),
+            "was": st.column_config.TextColumn("Was", width=54, help="Its rank without noise; – for a new label."),
         },
         "explain.noise.labels",
         signs=explaining.signs(view.kind, "score before", "score"),

@@ -20,6 +20,11 @@ COLUMNS = (  # column, title, number format, width in pixels, help
     ("node", "Number", "%d", 60, "The Trees page finds nodes by their numbers."),
 )
 
+PROBABILITY = {  # how the margin of a node's classifier becomes a probability, by the model's loss
+    "logistic": "the sigmoid of the margin",
+    "squared_hinge": "exp(−max(0, 1 − margin)²) for the margin",
+}
+
 
 def path(view) -> None:
     """Show a figure and a table of the nodes between the root and the label."""
@@ -53,10 +58,9 @@ def _figure(view, nodes):
         trees = nodes["tree"].nunique()
         mean = f" The prediction is the mean of the {trees:,} trees." if trees > 1 else ""
         caption = (
-            "From the root, where every row is, to the label’s own leaf. The classifier of each node gives the row a "
-            "margin, which the model’s loss turns into the probability of the node given its parent (the number beside "
-            f"it): the sigmoid of the margin, or with a squared hinge exp(−max(0, 1 − margin)²). The product along the "
-            f"path is the label’s P.{mean}"
+            "From the root, where every row is, to the label’s own leaf. The number beside a node is its probability "
+            f"given its parent, {PROBABILITY[view.model.loss_]} of its classifier. The product along the path is the "
+            f"label’s P.{mean}"
         )
     else:
         figure = figures.path_shares(nodes, title=f"Ways to {title}")

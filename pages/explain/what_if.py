@@ -11,6 +11,10 @@ STATE = "explain.whatif"  # where a session keeps the row that is changed
 def what_if(view, by_key: dict, titles: dict) -> None:
     """Show an editor of the row, and what each model predicts before and after."""
     st.header("What if the row were different?")
+    st.caption(
+        f"The row has {format.count(view.x.nnz, 'feature')}. Change a value, drop a feature or add one, and every "
+        "model predicts again."
+    )
     row = (view.run.fingerprint, view.row)
     edits = row_edits.of(workspace.get("widgets"), *row)
     editor = row_editor.Editor(STATE, view.data, view.x, row, edits)
@@ -28,7 +32,6 @@ def what_if(view, by_key: dict, titles: dict) -> None:
             "link shows the row without them."
         )
     if not changes:
-        st.caption("Change a value, drop a feature or add one, and every model predicts again.")
         return
     st.markdown(f"Changed: {format.listed(changes)}.")
     _predictions(view, after, [by_key[key] for key in keys], titles)

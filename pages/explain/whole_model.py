@@ -69,8 +69,8 @@ def _results(view, found):
             found.deletion,
             f"{view.files}-deletion",
             "Each row’s features are removed, those ranked highest first; the sooner the probability of its first "
-            f"label falls, the better the ranking names what the model uses. Left in the end: {left_over}. Means over "
-            f"{rows} with 95\u00a0% intervals.",
+            f"label falls, the better the ranking names what the model uses. What is left in the end, as a share of "
+            f"the probability at first: {left_over}. Means over {rows} with 95\u00a0% intervals.",
             key="explain.deletion",
         )
     with right:

@@ -39,7 +39,7 @@ def show(names, model, before, after, k: int, key: str) -> str | None:
     kind = explain.kind_of(model)
     shown = [names.label_name(int(j)) for j in found["label"]]
     st.markdown(moved(found, shown, kind, k))
-    name = explaining.COLUMN[kind]
+    score, comma, unit = explaining.COLUMN[kind].partition(",")
     label_tables.show(
         pd.DataFrame(
             {
@@ -53,11 +53,9 @@ def show(names, model, before, after, k: int, key: str) -> str | None:
         {"name": "Label"},
         {
             "rank_after": st.column_config.NumberColumn("Rank", format="%d", width=50),
-            "rank_before": st.column_config.NumberColumn(
-                "Before", format="%d", width=60, help="Rank before the change."
-            ),
-            "before": explaining.column_config(kind, f"{name} before", 95),
-            "after": explaining.column_config(kind, f"{name} after", 95),
+            "rank_before": st.column_config.NumberColumn("Was", format="%d", width=60, help="Rank before the change."),
+            "before": explaining.column_config(kind, f"{score} before{comma}{unit}", 95),
+            "after": explaining.column_config(kind, f"{score} after{comma}{unit}", 95),
         },
         key,
         signs=explaining.signs(kind, "before", "after"),

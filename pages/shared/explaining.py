@@ -13,6 +13,8 @@ from xmlcore import explain
 TITLE_LETTERS = 22  # longest name in the title of a figure
 # Title of an axis of contributions: what they add up to, by the kind of score.
 UNITS = {"log_proba": "log P", "margin": "the margin", "share": "P, percentage points", "score": "f"}
+# The same in a sentence on what raises and lowers it.
+RAISED = {"log_proba": "log P", "margin": "the margin", "share": "P, in percentage points,", "score": "f"}
 # The scale of all scores on the page, by the kind of score: how a column is called, and a sentence on what it is.
 COLUMN = {"log_proba": "P, %", "margin": "P, %", "share": "P, %", "score": "f"}
 SCALE = {

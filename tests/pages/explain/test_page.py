@@ -173,7 +173,10 @@ def test_a_true_label_that_was_missed_can_be_explained(page):
     page.run()
     page.at.selectbox(key="explain.label").set_value(label)
     page.run()
-    assert f"does not have **topic *{label}*** among its first 5" in page.text() and "which is a miss" in page.text()
+    assert (
+        f"does not have **topic *{label}*** among its first 5" in page.text()
+        and "The row has this label." in page.text()
+    )
 
 
 def test_the_path_ends_at_the_probability(page, model):
