@@ -91,12 +91,14 @@ def cards(view) -> None:
             "is the same features, 0\u00a0% none in common."
         )
         shown.append(("Shared by two labels", f"{100 * view.closest[3]:.0f}\u00a0%", about))
-    shown.append(("Selection", format.duration(selection.times["fit_s"]), "On this machine, in one worker process."))
+    shown.append(
+        ("Time to select", format.duration(selection.times["fit_s"]), "On this machine, in one worker process.")
+    )
     if selection.info.get("scoring"):
         rows = selection.info.get("n_scored") or selection.n_rows
         how = "all training rows" if selection.info["scoring"] == "exact" else f"{rows:,} rows drawn for each label"
         order = f"From {how}, computed in the order “{selection.info.get('order', '')}”."
-        shown.append(("Scores", str(selection.info["scoring"]), order))
+        shown.append(("Scores are", str(selection.info["scoring"]), order))
     tables.cards(shown)
     _warnings(view)
 
@@ -133,8 +135,8 @@ def bars(view, label) -> None:
     intervals = ""
     if "standard_error" in table.columns:
         intervals = (
-            " Scores come from a sample of rows: lines show two standard errors on either side. They do not "
-            "cover the differences between one trained network and another."
+            " Scores come from a sample of rows: lines show two standard errors on either side, for this trained "
+            "network."
         )
     unit, by, none = SCORE[_kind(selection)], format.plain(selection.title), ""
     if view.weighted:
@@ -143,7 +145,10 @@ def bars(view, label) -> None:
         by += ", times the share of the label’s training rows that have the feature"
         left_out = len(table) - len(drawn)
         if left_out:
-            none = f" {format.count(left_out, 'kept feature')} that no row of the label has cannot be drawn."
+            occurs = (
+                "occurs in no row of the label and has" if left_out == 1 else "occur in no row of the label and have"
+            )
+            none = f" {format.count(left_out, 'kept feature')} {occurs} no bar."
     known = not selection.shared and bool(drawn["with_label"].notna().all() and len(drawn))
     by_occurrence = known and occurrences_differ(drawn)
     colours = ""
@@ -157,9 +162,8 @@ def bars(view, label) -> None:
         f"{view.files}-label{label}"
         + (f"-{format.file_name(name)}" if view.data.label_names is not None else "")
         + view.order_file,
-        f"The features of largest score for {whose}, by {by}, whether they raise or lower the label's score."
-        f"{colours}{intervals} Showing {min(BARS, len(drawn)):,} of the {len(table):,} that are kept; "
-        f"the table below has them all.{none}",
+        f"The features of largest score for {whose}, by {by}, whether they raise or lower the label’s score."
+        f"{colours}{intervals} Showing {min(BARS, len(drawn)):,} of the {len(table):,} in the table below.{none}",
         key="features.bars",
     )
 
@@ -202,13 +206,10 @@ def label_table(view, label) -> None:
         columns += ["score", "rank"]  # the CSV has the standard errors, too
     columns += [] if view.selection.shared else ["n_labels"]
     number = st.column_config.NumberColumn
-    st.dataframe(
+    tables.show(
         shown[columns],
-        hide_index=True,
-        height=tables.height(len(shown), 290),
-        key="features.table",
-        **tables.EMPTY_CELLS,
-        column_config={
+        "features.table",
+        {
             "weighted_rank": number("Rank", format="%d", width=65),
             "weighted_score": number(
                 f"Score × share{times}",
@@ -238,6 +239,8 @@ def label_table(view, label) -> None:
                 "Labels that keep it", format="localized", width=130, help=f"Of {view.selection.n_labels:,}."
             ),
         },
+        height=tables.height(len(shown), 290),
+        **tables.EMPTY_CELLS,
     )
     name = f"**{format.plain(view.data.label_name(label))}**"
     if len(shown) == 1:

@@ -57,7 +57,7 @@ def main() -> None:
         "Labels and features": lambda: labels.labels_and_features(view),
         "Other methods": lambda: compare.compare(view),
         "Other seeds": lambda: seeds.seeds(view),
-        "A model on them": lambda: reduced.show(view, state),
+        "Train on them": lambda: reduced.show(view, state),
         "All features": lambda: everything.all_labels(view),
     }
     if selection.shared:

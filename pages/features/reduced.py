@@ -73,7 +73,7 @@ def _choose(view):
         default = experiment.fitting_depth(selection.selected, selection.n_features // 2)
     with middle:
         m = st.number_input(
-            f"Best of each label, 1 to {selection.n_selected:,}",
+            f"Features per label, 1 to {selection.n_selected:,}",
             min_value=1,
             max_value=selection.n_selected,
             **workspace.keep(f"features.best {view.key[:8]}", default, fields.whole_number(1, selection.n_selected)),
@@ -101,7 +101,7 @@ def _models(view):
         changed = settings.changed(model, params) or "default settings"
         if (model, changed) not in known:
             known.add((model, changed))
-            titles[key] = f"{model}, {changed}" + (", trained already" if key in trained else "")
+            titles[key] = f"{model} ({changed})" + (", trained already" if key in trained else "")
     return options, titles
 
 
@@ -128,17 +128,16 @@ def _compare(view, result):
     left, right = st.columns(2, gap="large")
     with left:
         digits = {"format": "%.2f", "width": 100}
-        st.dataframe(
+        tables.show(
             table.assign(difference=table["selected"] - table["all"]),
-            hide_index=True,
-            height=tables.height(len(lines), 400),
-            key="features.reduced",
-            column_config={
+            "features.reduced",
+            {
                 "measure": st.column_config.TextColumn("Measure, %", width=110),
                 "all": st.column_config.NumberColumn("All features", **digits),
                 "selected": st.column_config.NumberColumn("Selected", **digits),
                 "difference": st.column_config.NumberColumn("Difference", format="%+.2f", width=100),
             },
+            height=tables.height(len(lines), 400),
         )
     with right:
         _sizes(view, result)

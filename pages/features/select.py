@@ -7,6 +7,8 @@ from pages.features.view import plan
 from pages.shared import actions, format, forms, jobs, server, settings, tasks, workspace
 from xmlcore import experiment
 
+KEPT = "Selected already: pressing the button shows the selection at once."
+
 
 def begin(data, fingerprint, name) -> None:
     """Say what the page shows, and offer to make the first selection."""
@@ -28,7 +30,9 @@ def begin(data, fingerprint, name) -> None:
             args=(task,),
             disabled=nothing or bool(jobs.active("select", fingerprint=fingerprint)),
         )
-        if not nothing:
+        if task.exists():
+            st.caption(KEPT)
+        elif not nothing:
             st.caption(words.expected_cost(fingerprint, method, task.params["params"]))
         _jobs(fingerprint)
     with right:
@@ -154,7 +158,7 @@ def _what_select_does(data, fingerprint, method, shown, pressed):
     if task.key == shown:
         st.caption("Selected already: this is the selection shown.")
     elif task.exists():
-        st.caption("Selected already: pressing the button shows the selection at once.")
+        st.caption(KEPT)
     else:
         st.caption(words.expected_cost(fingerprint, method, params))
 

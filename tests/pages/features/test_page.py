@@ -59,6 +59,14 @@ def test_the_first_selection_says_what_it_will_take_and_is_shown_when_done(ready
     assert "FALS keeps **2 of 16 features** for each of 8 labels" in page.text()
 
 
+def test_a_selection_that_another_workspace_made_is_not_said_to_take_time(ready):
+    fingerprint = json.loads(making.workspace_path(ready).read_text())["dataset"]
+    experiment.keep(experiment.task("select", {"dataset": fingerprint}, {"method": "FALS", "params": None}))
+    said = ready.go("features").text()
+    assert said.count("Selected already: pressing the button shows the selection at once") == 2
+    assert "of memory in addition" not in said
+
+
 def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found):
     data = word_data()
     page.at.text_input(key="features.query").set_value("*5*")
@@ -112,7 +120,7 @@ def test_a_feature_that_no_row_of_the_label_has_is_not_among_its_best(misled):
     assert said.index(often) < said.index(some) and never not in said
     bars = figure(page, "Features of topic *5*")["layout"]
     assert bars["yaxis"]["ticktext"][:2] == [often, some] and never not in bars["yaxis"]["ticktext"]
-    assert "1 kept feature that no row of the label has cannot be drawn" in page.text()
+    assert "1 kept feature occurs in no row of the label and has no bar" in page.text()
     assert bars["xaxis"]["title"]["text"] == "Score × share of the label’s rows"
     table = page.frame("rank", "weighted_rank", "with_label")
     assert table["name"].iloc[[0, -1]].tolist() == [often, never] and table["rank"].iloc[-1] == 1
@@ -435,7 +443,7 @@ def test_results_of_the_train_page_are_offered(ready):
     select(ready)
     page = ready.go("features")
     box = page.at.selectbox(key=model_key(page))
-    assert box.value == run and box.options[0] == "PLT, C, weight of the loss: 3, trained already"
+    assert box.value == run and box.options[0] == "PLT (C, weight of the loss: 3), trained already"
     assert "Train PLT on them and compare (about" in " ".join(b.label for b in page.at.button)
 
 
