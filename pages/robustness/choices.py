@@ -177,7 +177,7 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
 
     with right:
         n_rows = st.number_input(
-            f"Test rows, up to {data.n_test:,}",
+            f"Rows, up to {data.n_test:,}",
             min_value=1,
             max_value=data.n_test,
             **workspace.keep(

@@ -17,7 +17,7 @@ def buckets(measurements, settings, files, n_labels) -> None:
     first_column, second_column = st.columns([3, 1], vertical_alignment="bottom")
     with first_column:
         run = (
-            st.selectbox("Of", runs, **workspace.keep("robustness.buckets.run", runs[0], options=runs))
+            st.selectbox("Result", runs, **workspace.keep("robustness.buckets.run", runs[0], options=runs))
             if len(runs) > 1
             else runs[0]
         )

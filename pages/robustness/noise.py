@@ -66,9 +66,10 @@ def level_title(kind: str, options: dict) -> str:
 
 
 def level_text(kind: str, level: float) -> str:
-    """Return a level with its symbol: ``σ = 0.1``."""
-    sign = {"gaussian": "σ", "words": "rate"}.get(kind, "ε")
-    return f"{sign} = {level:g}"
+    """Return a level with its symbol, to be read after "at": ``σ = 0.1``, ``10 % of words changed``."""
+    if kind == "words":
+        return f"{100 * level:g}\u00a0% of words changed"
+    return f"{'σ' if kind == 'gaussian' else 'ε'} = {level:g}"
 
 
 def noise_text(kind: str, options: dict, level: float | None = None) -> str:

@@ -33,7 +33,7 @@ def rows(data, fingerprint, runs, settings, files) -> None:
         st.caption("These rows have no features.")
         return
     own, added = robustness.lengths(X, noisy)
-    lengths = "; ".join(f"{a:.3g} and {b:.3g} (row {row:,})" for row, a, b in zip(chosen, own, added))
+    lengths = "; ".join(f"row {row:,} has {a:.3g}, what is added {b:.3g}" for row, a, b in zip(chosen, own, added))
 
     def all_values():
         """Return the values of all features of the rows, for the file."""
@@ -45,8 +45,7 @@ def rows(data, fingerprint, runs, settings, files) -> None:
         all_values,
         f"{files}-rows-{first}",
         "For each row, the features of largest absolute value, and two features that are 0 without noise, as in "
-        f"Figure 6 of the paper{attacked}. Open marks are without noise. L2 lengths of the row and of what noise adds "
-        f"to it: {lengths}.",
+        f"Figure 6 of Date and Mehar (2025){attacked}. Lengths (L2 norms): {lengths}.",
         key="robustness.noisy",
     )
 
@@ -59,7 +58,7 @@ def _choose(data, scope, settings):
     with left:
         st.session_state[key] = first
         st.number_input(
-            f"{min(ROWS_SHOWN, data.n_test)} test rows, from row (0 to {data.n_test - 1:,})",
+            f"First of {format.count(min(ROWS_SHOWN, data.n_test), 'test row')}, 0 to {data.n_test - 1:,}",
             min_value=0,
             max_value=data.n_test - 1,
             key=key,
@@ -69,7 +68,7 @@ def _choose(data, scope, settings):
         level = answer.choose_level("Level of noise", "robustness.rows.level", settings)
     with right:
         st.button(
-            "Other rows",
+            "Random rows",
             key=f"{key}.random",
             width="stretch",
             on_click=lambda: workspace.choose_row(scope, np.random.default_rng().integers(data.n_test)),

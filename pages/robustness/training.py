@@ -22,9 +22,9 @@ def twins(data, fingerprint, runs, past, k) -> None:
         return
     st.header("Training with noise")
     st.markdown(
-        "A twin is the same model with the same settings, trained on the rows and on noisy copies of them. The paper "
-        "calls this adversarial training, and a PLT that was trained so ExtendedPLT. Once trained, the twin is added "
-        "to the figures and tables of this page."
+        "A twin is the same model with the same settings, trained on the rows and on noisy copies of them. Date "
+        "and Mehar (2025) call this adversarial training; a PLT trained this way is their ExtendedPLT. Once trained, "
+        "the twin is added to the figures and tables of this page."
     )
     compared = pairs.twins(runs)
     if compared:
@@ -43,7 +43,6 @@ def twins(data, fingerprint, runs, past, k) -> None:
         seconds = server.estimated_seconds(task) or 0.0
         actions.button(
             "Show the twin" if kept else f"Train the twin ({tasks.takes(seconds)})",
-            type="secondary" if record["key"] in {one["key"] for one, _ in pairs.twins(past)} else "primary",
             key="robustness.twin.train",
             on_click=_train,
             args=(fingerprint, task, key, chosen),

@@ -258,4 +258,4 @@ def test_three_rows_are_shown_without_and_with_noise(page):
     spec = figure(page, "Feature values at σ = 0.1")
     said = [annotation["text"] for annotation in spec["layout"]["annotations"]]
     assert said == [f"<b>Test row {row}</b>" for row in (0, 1, 29)]
-    assert "L2 lengths" in page.text()
+    assert "Lengths (L2 norms): row" in page.text()
