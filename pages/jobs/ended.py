@@ -44,7 +44,7 @@ def show() -> None:
     st.caption(f"{of}Jobs of the last 30 days are listed.")
     by_id = {job.id: (job_title, job) for job_title, job in found[:MOST]}
     chosen = st.selectbox(
-        "Look at one",
+        "Log of a job",
         list(by_id),
         index=None,
         format_func=lambda job_id: f"{by_id[job_id][0]} ({WORDS[by_id[job_id][1].state]})",
@@ -71,7 +71,7 @@ def listed() -> list:
     ended = [job for job in every if not job.active and (job.id not in of_others or job.state == "failed")]
     found = [(titles.get(job.id) or job.title_for(mine), job) for job in ended]
     found += [(job.title, job) for job in queue.past(mine) if job.state not in jobs.ACTIVE and job.id not in again]
-    return sorted(found, key=lambda pair: pair[1].queued, reverse=True)
+    return sorted(found, key=lambda pair: pair[1].ended or pair[1].queued, reverse=True)
 
 
 def _details(job_title, job):

@@ -105,6 +105,16 @@ def test_jobs_that_run_and_wait_have_their_progress_and_can_be_moved_paused_and_
     assert listed.filter(like="Training").value_counts().to_dict() == {"Done": 4, "Stopped": 1}
 
 
+def test_jobs_that_have_ended_are_listed_by_when_they_ended(ready, server, held):
+    made = start(ready, server, 3)
+    page = ready.go("jobs").until(lambda s: s.text().count("Training nodes: 25 %") == 2)
+    page.press(f"jobs.stop.{made[2].id}")  # it came last, and is the first to end
+    held()
+    page.until(lambda s: "No job runs or waits" in s.text())
+    listed = [title for title in page.frame("State")["Job"] if title.startswith("Training")]
+    assert len(listed) == 3 and listed[-1] == "Training *2*"
+
+
 def test_the_log_and_the_memory_of_a_job_are_shown_on_demand(ready, server, held):
     (job,) = start(ready, server, 1)
     page = ready.go("jobs").until(lambda s: "Training nodes" in s.text())
