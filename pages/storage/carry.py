@@ -15,7 +15,7 @@ KEPT = ("key", "created", "name", "tags", "note", "archived")  # fields of a lis
 
 def show(own: list, fields: dict) -> None:
     """Show buttons that write the workspace to a file, and read one."""
-    st.header("Take it with you")
+    st.header("Take this workspace with you")
     st.caption(
         "One file has the data sets and results of this workspace with their names, tags and notes. Another machine or "
         "session reads it. Models and numbers are in it as plain arrays and text: reading it runs no code."

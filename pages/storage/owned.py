@@ -18,7 +18,7 @@ KIND_WORDS = {
     "reduced": "model on selected features",
     "prefixes": "parts of an ensemble",
     "node_quality": "quality of nodes",
-    "robustness": "noise or attack",
+    "robustness": "robustness",
     "explanations": "explanations",
     "sampling": "study of sampling",
     "measures": "more measures",

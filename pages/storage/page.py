@@ -46,9 +46,9 @@ def _answer(own, found):
     text = f"All that is kept on this machine takes {format.size(found.bytes)} of at most {format.size(most)}."
     st.progress(min(1.0, found.bytes / most) if most else 1.0, text=text)
     st.caption(
-        f"{others} belong to other workspaces, or to none. The disk has {free} left. "
-        "When all takes more than it may, what was used longest ago is removed: never data that cannot be made again, "
-        "what is pinned, or what a job needs."
+        f"The rest, {others}, belongs to other workspaces or to none. The disk has {free} left. When all takes more "
+        "than it may, what was used longest ago is removed first. Never removed are what is pinned, what a job needs, "
+        "and data that cannot be made again."
     )
     for removal in store.removals()[:REMOVALS]:
         st.caption(f":material/history: {format.since(removal.when)}: {format.plain(removal)}.")
@@ -66,12 +66,12 @@ def _table(lines, own, found, fields):
         frame,
         f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
         {
-            "title": column.TextColumn("Title", width=250),
+            "title": column.TextColumn("Title", width=262),
             "kind": column.TextColumn("What", width=130),
             "mb": column.NumberColumn("Size", format="%.2f MB", width=85),
             "created": column.DatetimeColumn("Made", format="distance", width=105),
             "used": column.DatetimeColumn("Last used", format="distance", width=105),
-            "source": column.TextColumn("Made from", width=115),
+            "source": column.TextColumn("Made from", width=125),
             "users": column.NumberColumn("Used by", help="Results that were computed from it.", width=65),
             "pinned": column.TextColumn("Pinned", width=60),
         },
@@ -85,7 +85,8 @@ def _table(lines, own, found, fields):
     chosen = [by_name[frame["folder"].iloc[row], frame["key"].iloc[row]] for row in rows]
     members = trials.spread(chosen, found, fields["sweeps"])
     if not chosen:
-        st.caption(f"{format.count(len(frame), 'line')}, the largest first. Tick some to delete or pin them.")
+        to_do = "" if workspace.only_looks() else " Tick some to delete or pin them."
+        st.caption(f"{format.count(len(frame), 'line')}, the largest first.{to_do}")
         return
     st.caption(f"{len(chosen):,} of {len(frame):,} ticked, {format.size(sum(one.bytes for one in chosen))}.")
     with st.container(horizontal=True, gap="small"):

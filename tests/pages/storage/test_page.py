@@ -47,10 +47,10 @@ def test_what_is_kept_is_listed_with_size_source_and_users_and_without_other_wor
     hidden = datasets.save_dataset(small_data("secret", seed=9))
     page.go("storage")
     frame = table(page)
-    assert {"data set", "trained model", "noise or attack"} <= set(frame["kind"])
+    assert {"data set", "trained model", "robustness"} <= set(frame["kind"])
     assert frame.loc["words", "users"] == 2 and frame.loc["words", "source"] == "uploaded here"
     assert frame.loc["PLT", "source"] == "words" and frame.loc["PLT", "users"] == 1
-    assert frame.loc["noise or attack of PLT", "source"] == "PLT, words"
+    assert frame.loc["robustness of PLT", "source"] == "PLT, words"
     assert "2 data sets and" in page.text() and "of at most" in page.text()
     assert hidden not in set(frame["key"]) and "secret" not in page.text()
 
