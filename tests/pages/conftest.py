@@ -1,5 +1,6 @@
 """The dashboard in one process: real pages, the real queue, threads in place of worker processes."""
 
+import functools
 import shutil
 import sys
 import time
@@ -83,6 +84,21 @@ class Session:
             if set(columns) <= set(element.value.columns):
                 return element.value
         raise AssertionError(f"no table with the columns {columns}")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def read_once():
+    """AppTest looks for components in all installed packages for each session, and compiles a page each time it is drawn.
+
+    That takes longer than to draw it, and both stay as they are.
+    """
+    from streamlit.components.v2 import manifest_scanner
+    from streamlit.testing.v1 import app_test
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in ((manifest_scanner, "scan_component_manifests"), (app_test, "ScriptCache")):
+            patch.setattr(module, name, functools.cache(getattr(module, name)))
+        yield
 
 
 @pytest.fixture(autouse=True)
