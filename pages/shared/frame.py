@@ -79,8 +79,9 @@ def _draw(page):
     keeping.run(page)
     sidebar.show_jobs(place_for_jobs)
     shown = workspace.get("shown").get(workspace.get("dataset"))
-    if shown is not None:
-        server.read_ahead(shown)
+    runs = workspace.get("runs") if shown is None else []
+    if shown or runs:
+        server.read_ahead(shown or runs[-1]["key"])
 
 
 def notice() -> None:

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from benchmarks.library.many_runs import make
+from pages.shared import server
 from tests.pages.making import workspace_path
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, metrics
@@ -55,6 +56,13 @@ def test_1000_results_are_filtered_within_a_second(ready, words):
     page.at.selectbox(key="compare.model").set_value("LdSM")
     page.run()
     assert time.process_time() - start < 1.0
+
+
+def test_the_newest_result_is_read_ahead_if_the_workspace_has_shown_none(ready, words, monkeypatch):
+    made, asked = make(3, words), []
+    monkeypatch.setattr(server, "read_ahead", asked.append)
+    listed(ready, made, words)
+    assert asked == [made[-1]["key"]]
 
 
 def line(page, **fields):
