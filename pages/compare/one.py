@@ -1,4 +1,4 @@
-"""All that is known of one result; the address of the page names it: ``/compare?run=1a2b3c4d``."""
+"""The details of one result; the address of the page names it: ``/compare?run=1a2b3c4d``."""
 
 import re
 

@@ -31,15 +31,16 @@ def _sentences(data, summary):
         if tested == 0:
             lines.append(f"No {what} occurs often enough to be compared.")
         elif differ == 0:
-            of = "" if tested == count else f" of the {count:,} {what}s"
-            enough = f"{of} that occur often enough to be compared" if of else ""
-            which = format.count(tested, what) if not of else f"{tested:,}"
-            lines.append(f"**None of the {which}**{enough} differs between training and test rows beyond chance.")
+            verb = "occurs" if tested == 1 else "occur"
+            lines.append(
+                f"{tested:,} of {format.count(count, what)} {verb} often enough to be compared. **None differs** "
+                "between training and test rows beyond chance."
+            )
         else:
             verb = "differs" if differ == 1 else "differ"
             lines.append(
-                f"**{format.count(differ, what)} {verb}** between training and test rows beyond chance, of {tested:,} "
-                f"that occur often enough to be compared ({count:,} in all)."
+                f"{tested:,} of {format.count(count, what)} occur often enough to be compared. **{differ:,} {verb}** "
+                "between training and test rows beyond chance."
             )
     new = summary["n_features_only_in_test"]
     if new:
@@ -87,8 +88,9 @@ def _table(what, frame, name_of, name):
     )
     tested = int(frame["tested"].sum())
     st.caption(
-        f"Showing {len(shown):,} of {tested:,} {what}s that could be compared, largest difference first, "
-        "in standard deviations: 0.2 is small, 0.8 is large. The CSV also has the means."
+        f"Showing {len(shown):,} of {tested:,} {what}s that could be compared, largest difference first. It is the "
+        "mean in test rows minus that in training rows, in standard deviations: 0.2 is small, 0.8 is large. The CSV "
+        "also has the means."
     )
     charts.csv_button(
         f"All {what}s, CSV",

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.data import uploads
+from pages.data import start, uploads
 from pages.shared import addresses, format, tables
 
 RARE = 5  # a label with at most this many training rows counts as rare
@@ -48,7 +48,7 @@ def show(data, known) -> None:
     notes = data.notes if known["source"] == "catalog" else known["notes"]
     if notes:
         st.caption(" ".join(format.plain(uploads.sentence(note)) for note in dict.fromkeys(notes)))
-    if data.Y_train.nnz:
+    if data.Y_train.nnz and start.is_closed():  # the panel has the link, too
         addresses.link("Train", "Train a model on this data set", "arrow_forward")
 
 

@@ -106,7 +106,7 @@ def _power_law(found, fingerprint):
     st.markdown(
         f"For the {fit.n_tail:,} labels with at least {fit.x_min:,} training rows, {' and '.join(said)}.",
         help="Vuong's test of the two likelihoods, as in Clauset et al. 2009. A small p means that the difference is "
-        "not chance.",
+        "not chance; with a p of 0.1 or more, the two are said to fit about as well.",
     )
     if fit.n_tail < FEW:
         st.caption(f"With fewer than {FEW} labels, such comparisons say little: most distributions fit so few.")

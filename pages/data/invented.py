@@ -126,7 +126,7 @@ def _button(task):
             f"This machine has {format.size(free)} of free memory. Choose a smaller size.", icon=":material/memory:"
         )
     waits = bool(jobs.active(key=task.key))
-    label = "Being made" if waits else "Make it"
+    label = "Being made" if waits else "Make the data set"
     actions.button(label, key="made.make", type="primary", disabled=waits, on_click=_make, args=(task,))
 
 

@@ -32,7 +32,7 @@ def show(data, fingerprint, known) -> None:
     key, most = f"resplit.name.{fingerprint}.{way}.{_text(values)}", workspace.LONGEST_NAME
     name = st.text_input("Name", value=first, max_chars=max(most, len(first)), key=key)
     actions.button(
-        "Split anew",
+        "Split the rows",
         type="primary",
         key="resplit.make",
         on_click=_make,

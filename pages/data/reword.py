@@ -21,13 +21,13 @@ def show(data, fingerprint, known) -> None:
     )
     params = vectorizer_form.show("reword")
     if params is not None:
-        vectorizer_form.effect(params, data.texts_train[:FIRST], fingerprint)
+        vectorizer_form.effect(params, data.texts_train[:FIRST], fingerprint, whole=data.n_train <= FIRST)
     first = _name(known["name"], params or {})
     name = st.text_input(
         "Name", value=first, max_chars=workspace.LONGEST_NAME, key=f"reword.name.{fingerprint}.{hash(first)}"
     )
     actions.button(
-        "Make features anew",
+        "Make the data set",
         type="primary",
         key="reword.make",
         on_click=_make,

@@ -62,10 +62,11 @@ def show(data, fingerprint) -> None:
             selection_mode="single-row",
         )
         kind = f"matching {part} row" if query.strip() else f"{part} row"
+        others = "; search to see others" if listed.size < found.size else ""
         first = f" Row {listed[0]:,}, looked at last, comes first." if listed[0] != found[0] else ""
         st.caption(
-            f"Showing {listed.size:,} of {format.count(found.size, kind)}.{first} Tick a row to see its features; "
-            "if none is ticked, the first row is shown."
+            f"Showing {listed.size:,} of {format.count(found.size, kind)}{others}.{first} Tick a row to see its "
+            "features; if none is ticked, the first row is shown."
         )
     with right:
         _one_row(data, X, Y, names, part, row)

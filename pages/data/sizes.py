@@ -32,6 +32,7 @@ def show(described, found, fingerprint, name) -> None:
     summary = described.summary
     once = summary["n_label_sets_once"] / max(summary["n_label_sets"], 1)
     st.caption(
+        "Below 5, 25, 75 and 95\u00a0% stands the number that so many of the rows, or labels, have at most. "
         f"The rows have {summary['n_label_sets']:,} different sets of labels; {100 * once:.0f}\u00a0% of these occur "
         f"once, the most frequent one {summary['label_set_max']:,} times. Complexity (TCS) is {summary['tcs']:.2f}: "
         "the logarithm of features × labels × label sets."

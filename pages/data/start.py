@@ -12,28 +12,35 @@ labels are the names of the function’s parameters. A model learns to tell from
 has."""
 OTHER = """**The data in use**, {}: a model learns to tell from the features of a row which labels it has."""
 STEPS = """1. **Data**: look at rows and labels on this page, or upload your own file.
-2. **Train**: keep the settings and press Train. The first result comes within seconds; on a machine that has never run
-   this, within a minute.
+2. **Train**: keep the settings and press Train. {}
 3. **Look into the model**: Explain shows which features speak for a label, Robustness what noise does to its
    predictions. When you have trained a second model, Compare says which one is better."""
+
+SOON = "The first result comes within seconds; on a machine that has never run this, within a minute."
+LATER = "Beside the button stands how long it takes."
 
 
 def show(used: dict | None) -> None:
     """Show the panel, until it is closed; ``used`` is the workspace's record of the data set in use, None without one.
 
-    The workspace remembers that it is closed.
+    The workspace remembers that it is closed. Who only looks came for what is there, and can take none of the steps.
     """
-    if workspace.get("widgets").get(CLOSED) is True:
+    if is_closed():
         return
     with st.container(border=True):
         st.markdown(INTRODUCTION)
         st.markdown(about(used))
-        st.markdown(STEPS)
+        st.markdown(STEPS.format(SOON if about(used) == API_DOCS else LATER))
         with st.container(horizontal=True, vertical_alignment="center"):
             addresses.link("Train", "Go to Train", addresses.ICONS["Train"])
             st.button(
                 "Close for good", icon=":material/close:", type="tertiary", key="data.start.close", on_click=_close
             )
+
+
+def is_closed() -> bool:
+    """Return whether the panel is not shown."""
+    return workspace.get("widgets").get(CLOSED) is True or workspace.only_looks()
 
 
 def _close():

@@ -45,7 +45,8 @@ def show() -> None:
     vectorizer = vectorizer_form.show("texts")
     with st.container():
         if columns is not None and columns.texts and vectorizer is not None:
-            vectorizer_form.effect(vectorizer, columns.texts, train.file_id)
+            whole = len(columns.texts) < text_columns.FIRST
+            vectorizer_form.effect(vectorizer, columns.texts, train.file_id, whole=whole)
     left, right = st.columns(2)
     with left:
         test = FILES.uploader(

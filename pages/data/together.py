@@ -56,9 +56,9 @@ def show(data, found, fingerprint, name) -> None:
             network,
             tables.csv_safe(few),
             f"{name}-network",
-            f"The wider a line, the stronger the correlation (phi) of its two labels. Drawn are {meta['shown']:,} of "
-            f"{format.count(meta['total'], 'pair')} with a positive one, among {few['first'].nunique():,} of "
-            f"{data.n_labels:,} labels. Larger points have more rows.",
+            f"A line joins labels that occur together more often than by chance; the wider, the stronger their "
+            f"correlation (phi). Drawn are the {meta['shown']:,} strongest of {format.count(meta['total'], 'pair')} "
+            f"among {few['first'].nunique():,} of {data.n_labels:,} labels. Larger points have more rows.",
         )
     _tables(data, found, name)
 
@@ -128,11 +128,11 @@ def _tables(data, found, name):
                 named[["first_name", "second_name", "phi", "n_both", "expected"]],
                 f"together.{key}",
                 {
-                    "first_name": st.column_config.TextColumn("Label", width=135),
-                    "second_name": st.column_config.TextColumn("and label", width=135),
-                    "n_both": number("Both", format="localized", width=60, help="Rows with both labels."),
+                    "first_name": st.column_config.TextColumn("Label", width=145),
+                    "second_name": st.column_config.TextColumn("And label", width=145),
+                    "n_both": number("Both", format="localized", width=52, help="Rows with both labels."),
                     "expected": number(
-                        "By chance", format="%.3g", width=75, help="Rows with both if the labels were independent."
+                        "By chance", format="%.2f", width=68, help="Rows with both if the labels were independent."
                     ),
                     "phi": number("Phi", format="%.2f", width=50, help="Correlation of the two labels, from −1 to 1."),
                 },

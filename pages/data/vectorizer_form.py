@@ -115,8 +115,11 @@ def _more(form, about) -> dict:
     }
 
 
-def effect(params: dict, texts: list, source: str) -> None:
-    """Show what settings give on the first documents of a source: features, values that are not 0, and seconds."""
+def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
+    """Show what settings give on the first documents of a source: features, values that are not 0, and seconds.
+
+    ``whole``: whether these are all documents.
+    """
     key = repr(params), len(texts), hash(texts[0]), hash(texts[-1])
     tried = st.session_state.setdefault(TRIED, {})
     known, found = tried.get(source, (None, None))
@@ -136,9 +139,12 @@ def effect(params: dict, texts: list, source: str) -> None:
             ("Seconds per million letters", f"{1e6 * rate:.2g}", "Time to turn texts into features on this machine."),
         ]
     )
+    if whole:
+        st.caption(f"What these settings give on {format.count(len(texts), 'document')}, which are all.")
+        return
     st.caption(
-        f"What these settings give on the first {format.count(len(texts), 'document')}. All documents have more "
-        "features, as more words are in enough texts: a note says how many when they are read."
+        f"What these settings give on the first {format.count(len(texts), 'document')}. With all documents there are "
+        "more features, because more words occur in enough of them."
     )
 
 

@@ -33,7 +33,7 @@ MEANING = {
     "Hamming loss@k": "share of all pairs of a row and a label that are wrong; smaller is better",
     **{f"{average} {of}@k": f"{text}, {over}" for average, over in _AVERAGES.items() for of, text in _OF_PAIRS.items()},
     "macro P@k": "precision of each label, then their mean: a rare label counts as much as a frequent one",
-    "coverage@k": "share of the labels with a test row that are rightly predicted at least once",
+    "coverage@k": "of the labels that occur in test rows, the share that is predicted correctly at least once",
 }
 
 

@@ -122,7 +122,7 @@ def _about(name, info, known, current):
     words = f"Differs from recommended in: {settings.words(info.cls.__name__, differs)}." if differs else ""
     if current in info.presets:
         return f"{words or 'No field differs from recommended.'} {info.presets[current].source}"
-    return words or "These are the default settings."
+    return words or "Recommended settings are the defaults."
 
 
 def _choose(name, info, skip):

@@ -20,7 +20,7 @@ def show(record: dict, file_name: str, place: str) -> None:
     place : str
         Where on which page it is, for the keys of widgets.
     """
-    with st.expander("Code and bundle", key=f"{place}.code", icon=":material/code:"):
+    with st.expander("Code and files to repeat it", key=f"{place}.code", icon=":material/code:"):
         files = workspace.get("known").get(record["fingerprint"], {}).get("files", {})
         try:
             code = _code(record["key"], json.dumps(files, sort_keys=True))

@@ -21,6 +21,13 @@ def changed(model: str, params: dict) -> str:
     return changed_params(info, params)
 
 
+def short_changed(model: str, params: dict) -> str:
+    """Return what differs from the defaults in a few words, such as ``Trees 3, Arity 16``; empty when nothing does."""
+    info = (experiment.MODELS | experiment.SELECTORS).get(model)
+    known = {p.name: p.default for p in info.parameters} if info else {}
+    return short_words(model, {name: v for name, v in params.items() if name not in known or v != known[name]})
+
+
 def words(model: str, params: dict) -> str:
     """Return settings in the words of the form, such as ``Arity = 16; C, weight of the loss = 0.5``."""
     info = (experiment.MODELS | experiment.SELECTORS).get(model)

@@ -153,7 +153,8 @@ def _jobs():
         addresses.link("Jobs", "Running" if elsewhere else "Interrupted jobs", "pending_actions")
     jobs.watch([*elsewhere, *compiling], compact=True)
     if len(elsewhere) < len(own):  # shown once, so that a page never has two different states of one job
-        st.caption(f"{format.count(len(own) - len(elsewhere), 'job')} running: see the page.")
+        here = len(own) - len(elsewhere)
+        st.caption(f"{format.count(here, 'job')} running: this page shows {'it' if here == 1 else 'them'}.")
     if warm_up is not None and warm_up.state == "failed":
         st.warning(
             "Compiling the kernels ahead failed, so each training compiles the kernels that it needs. "

@@ -17,9 +17,8 @@ def sentence(data, name, run) -> None:
     """Say how well the run predicts, or what can be trained when ``run`` is None."""
     if run is None:
         st.markdown(
-            f"No model has been trained on **{format.plain(name)}** in this workspace yet. "
-            f"Choose one and press Train: {format.count(data.n_train, 'row')} to learn from, {data.n_test:,} to "
-            "test on."
+            f"No model has been trained on **{format.plain(name)}** in this workspace yet: "
+            f"{format.count(data.n_train, 'row')} to learn from, {data.n_test:,} to test on."
         )
         return
     st.markdown(
@@ -53,7 +52,7 @@ def show(run, record) -> None:
             addresses.link("Sampling", "What was sampled", "filter_alt")
         addresses.link("Explain", "Explain its predictions", "search_insights")
         addresses.link("Robustness", "Test it under noise", "ssid_chart")
-        addresses.link("Compare", "All that is known of it", "info", run=record["key"][:12])
+        addresses.link("Compare", "Details of this result", "info", run=record["key"][:12])
     for warning in dict.fromkeys(run.warnings):
         st.warning(format.plain(settings.sentence(run.model, warning)))
     cached = record["key"] in st.session_state.get(workspace.FROM_CACHE, ())

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, measured, results, tables, workspace
+from pages.shared import charts, measured, results, tables, workspace
 from xmlcore import figures, metrics
 
 BINS = {"equal width": "of equal width", "equal count": "of equal count"}
@@ -40,13 +40,13 @@ def show(key: str, file_name: str) -> None:
             [
                 (
                     "Expected error",
-                    format.percent(error.expected),
+                    f"{100 * error.expected:.1f} points",
                     "Difference between the mean probability and the share that is right, mean over all predictions "
                     "(ECE). It depends on the bins.",
                 ),
                 (
                     "Largest error",
-                    format.percent(error.maximal),
+                    f"{100 * error.maximal:.1f} points",
                     "The largest such difference of a bin (MCE). A bin with few predictions makes it large by chance.",
                 ),
                 (
@@ -81,8 +81,8 @@ def sentence(frame, error) -> str:
     worst = frame.loc[weight.idxmax()]
     sure = worst["predicted"] > worst["observed"]
     return (
-        f"Of the labels predicted with a probability of {100 * worst['low']:.3g} to {100 * worst['high']:.3g}\u00a0%, "
+        f"On average a probability is {100 * error.expected:.1f} points off. The largest part of that comes from "
+        f"labels predicted with a probability of {100 * worst['low']:.3g} to {100 * worst['high']:.3g}\u00a0%: "
         f"**{100 * worst['observed']:.0f}\u00a0% are right**, and their mean probability is "
-        f"{100 * worst['predicted']:.0f}\u00a0%: the model is **{'too sure' if sure else 'not sure enough'}** there. "
-        f"On average a probability is {100 * error.expected:.1f} points off."
+        f"{100 * worst['predicted']:.0f}\u00a0%, so the model is **{'too sure' if sure else 'not sure enough'}** there."
     )

@@ -39,8 +39,8 @@ def _table(found, file_name) -> None:
         "train.every.table",
         {
             "measure": st.column_config.TextColumn("Measure, %", width=125, pinned=True),
-            **{f"k = {k}": st.column_config.TextColumn(f"k = {k}", width=145) for k in results.KS},
-            "meaning": st.column_config.TextColumn("Meaning", width=480),
+            **{f"k = {k}": st.column_config.TextColumn(f"k = {k}", width=140) for k in results.KS},
+            "meaning": st.column_config.TextColumn("Meaning", width=530),
         },
         height=tables.height(len(frame), 420),
     )
@@ -70,7 +70,8 @@ def lines(measures, bucket: str):
 
 
 def in_percent(row) -> str:
-    """Return a measure with its interval in percent: ``83.21 (81.90 to 84.40)``; a dash where it is not defined."""
+    """Return a measure with its interval in percent: ``83.21 (81.9 to 84.4)``; a dash where it is not defined."""
     if row.value != row.value:
         return "–"
-    return f"{100 * row.value:.2f} ({100 * row.low:.2f} to {100 * row.high:.2f})"
+    low, high = (f"{100 * end:.1f}" for end in (row.low, row.high))
+    return f"{100 * row.value:.2f} ({low} to {high})"

@@ -55,7 +55,8 @@ def show(data, run, key, name, drawn_state: tuple) -> None:
             buckets,
             f"{name}-labels-at-{k}",
             "Recall is the share of the true labels that are predicted, precision the share of the predictions that "
-            "are right. Head labels are the most frequent in training, tail labels the rarest: see the Data page.",
+            "are right, both over all labels of a bar together; macro F1 is the mean of their F1. Head labels are the "
+            "most frequent in training, tail labels the rarest: see the Data page.",
             key="train.labels.buckets",
         )
 
@@ -94,18 +95,21 @@ def _table(every, key, k):
         label = int(listed["label"].iloc[rows[0]]) if rows and rows[0] < len(listed) else -1
         workspace.choose_row(f"ticked {key}", label)
 
+    if found.empty:
+        st.info(f"No label has “{format.plain(query.strip())}” in its name. Try a shorter part of a name.")
+        return None
     tables.show(
         listed.assign(**{one: 100 * listed[one] for one in ("precision", "recall", "f1")}),
         table_key,
         {
-            "name": st.column_config.TextColumn("Label", width=125, pinned=True),
-            "bucket": st.column_config.TextColumn("Bucket", width=65),
-            "n_train": share("Training rows", format="localized", width=105, help="Training rows with the label."),
-            "rows": share("Test rows", format="localized", width=80, help="Test rows with the label: its support."),
+            "name": st.column_config.TextColumn("Label", width=185, pinned=True),
+            "bucket": st.column_config.TextColumn("Bucket", width=58),
+            "n_train": share("Training rows", format="localized", width=92, help="Training rows with the label."),
+            "rows": share("Test rows", format="localized", width=70, help="Test rows with the label: its support."),
             "right": share("Found", format="localized", width=62, help="Test rows for which it is right."),
             "missed": share("Missed", format="localized", width=66, help="Test rows with the label, not predicted."),
             "wrong": share("Wrong", format="localized", width=64, help="Test rows for which it is wrongly predicted."),
-            "precision": share("Precision, %", format="%.1f", width=92, help="Found / (found + wrong)."),
+            "precision": share("Precision, %", format="%.1f", width=88, help="Found / (found + wrong)."),
             "recall": share("Recall, %", format="%.1f", width=78, help="Found / test rows."),
             "f1": share("F1, %", format="%.1f", width=58),
         },

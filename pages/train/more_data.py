@@ -13,7 +13,7 @@ BUCKETS = ("head", "torso", "tail")
 
 def show(run, file_name: str) -> None:
     """Show what training on fewer rows gives and what twice the rows would, or a button that measures it."""
-    st.header("What would more data buy?")
+    st.header("Would more data help?")
     params = {name: value for name, value in run.params.items() if name != "random_state"}
     try:
         task = experiment.task("learning_curve", {"dataset": run.fingerprint}, {"model": run.model, "params": params})
@@ -23,7 +23,7 @@ def show(run, file_name: str) -> None:
     if not task.exists():
         st.caption(
             "The model is trained on 5 to 100\u00a0% of the training rows, with three seeds, and measured on the same "
-            "test rows. The curve says what twice the rows would give."
+            "test rows. A curve through these results forecasts what twice the rows would give."
         )
     tasks.shown(
         task,

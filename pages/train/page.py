@@ -22,6 +22,7 @@ from pages.shared import (
     workspace,
 )
 from pages.train import answer, calibration, controls, every, labels, more_data, past, rows, tried, trying
+from xmlcore import experiment
 
 
 def main() -> None:
@@ -88,7 +89,13 @@ def _how_to_begin():
     if jobs.active("train"):
         st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
         return
+    if workspace.only_looks():
+        st.info(workspace.LOOK_ONLY)
+        return
     st.info("Keep the settings as they are for a first result, and press Train.")
+    st.markdown("**Which model?**")
+    for name, info in experiment.MODELS.items():
+        st.caption(format.plain(f"{name}: {info.summary}"))
 
 
 main()

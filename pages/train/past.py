@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, format, results, run_changes, tables, workspace
+from pages.shared import addresses, format, results, run_changes, settings, tables, workspace
 from pages.train import answer
 
 
@@ -31,10 +31,10 @@ def choose(runs, shown) -> None:
         frame,
         key,
         {
-            "shown": st.column_config.TextColumn("Shown", width=60),
-            "run": st.column_config.TextColumn("Result", width=130),
+            "shown": st.column_config.TextColumn("Shown", width=52),
+            "run": st.column_config.TextColumn("Result", width=112),
             "settings": st.column_config.TextColumn(
-                "Settings", help="Settings that differ from the defaults.", width=160
+                "Settings", help="Settings that differ from the defaults.", width=150
             ),
             "training s": st.column_config.NumberColumn("Training, s", format="%g", width=85),
             "trained": st.column_config.TextColumn("Trained", width=90),
@@ -58,7 +58,7 @@ def choose(runs, shown) -> None:
 
 def _in_order(frame) -> list[str]:
     """Return the columns of the table as they are shown: first what is needed to choose a result."""
-    first = ["run", "shown", "P@1", "P@5", "PSP@5", "training s", "settings"]
+    first = ["run", "shown", "settings", "P@1", "P@5", "PSP@5", "training s"]
     return [*first, *(c for c in frame.columns if c not in (*first, "key", "model"))]
 
 
@@ -74,7 +74,7 @@ def table(runs, shown) -> pd.DataFrame:
         line |= {"model": record["model"], "run": record.get("name") or record["model"]}
         line |= {f"{m[:-1]}{k}": 100 * answer.value(measures, m, k) for m in answer.SHOWN_MEASURES for k in results.KS}
         line["training s"] = format.in_seconds(times["fit_s"])
-        line["settings"] = answer.settings_text(record["model"], record["params"])
+        line["settings"] = settings.short_changed(record["model"], record["params"]) or "default settings"
         line["trained"] = format.when(record["created"])
         lines.append(line)
     return pd.DataFrame(lines)

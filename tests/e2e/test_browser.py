@@ -215,7 +215,7 @@ def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab
 
     from playwright.sync_api import expect
 
-    one.until(recommended, "These are the default settings.")
+    one.until(recommended, "Recommended settings are the defaults.")
     expect(trees).to_have_value("1")
 
 

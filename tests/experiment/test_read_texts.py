@@ -28,7 +28,9 @@ def test_the_kept_data_set_is_the_one_that_read_text_dataset_reads():
     assert found.dataset == read.fingerprint and found.n_labels == 3
     assert kept.texts_test == read.texts_test and kept.vectorizer.get_params() == read.vectorizer.get_params()
     assert found.notes[:2] == [note.replace("data,", "‹train›,") for note in read.notes]
-    assert re.fullmatch(r"Words became \d+ features in .+ s: .+ of them on average, .+ in all\.", found.notes[-1])
+    assert re.fullmatch(
+        r"Words became \d+ features in .+ s; a training row has .+ of them on average\.", found.notes[-1]
+    )
 
 
 def test_a_vocabulary_is_a_file_of_the_task():

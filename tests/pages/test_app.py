@@ -145,7 +145,9 @@ def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready,
     assert workspace.NOT_FOUND in ready.text()
     assert ready.token == token
     assert "Training PLT on api-docs (Trees: 3)" in ready.text(ready.at.main)
-    assert "1 job running: see the page." in ready.text(ready.at.sidebar), "a page has one state of a job, not two"
+    assert "1 job running: this page shows it." in ready.text(ready.at.sidebar), (
+        "a page has one state of a job, not two"
+    )
     assert "Training PLT on api-docs (Trees: 3)" in ready.go("data").text(ready.at.sidebar)
     ready.go("train")
     assert workspace.NOT_FOUND not in ready.run().text()

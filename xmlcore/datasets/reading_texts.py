@@ -142,7 +142,9 @@ def with_words(
 
 def _note(vectorizer, n_texts) -> str:
     """Return a sentence on what made the features."""
-    return f"Features are tf-idf weights of words, made by {vectorizer!r} from the {n_texts:,} training texts."
+    usual = repr(vectorizer) == f"{type(vectorizer).__name__}()"
+    how = "" if usual else f" by {vectorizer!r}"
+    return f"Features are tf-idf weights of words, made{how} from the {n_texts:,} training texts."
 
 
 def label_matrix(label_lists, names: list[str]) -> sp.csr_array:

@@ -65,10 +65,9 @@ class ReadTexts(ReadsFiles):
 
 def note_on_words(data, seconds: float) -> str:
     """Return a sentence on how many features words became, and in which time."""
-    n_values = data.X_train.nnz
     return (
-        f"Words became {data.n_features:,} features in {seconds:.2g} s: training rows have "
-        f"{n_values / data.n_train:.1f} of them on average, {n_values:,} in all."
+        f"Words became {data.n_features:,} features in {seconds:.2g} s; a training row has "
+        f"{data.X_train.nnz / data.n_train:.1f} of them on average."
     )
 
 

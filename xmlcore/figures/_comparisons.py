@@ -107,7 +107,7 @@ def buckets_compared(frame: pd.DataFrame, column: str = "recall", title: str | N
             "test row<extra></extra>",
         )
     figure.update_layout(barmode="group", showlegend=True, height=330 + 22 * frame["run"].nunique())
-    figure.update_xaxes(title_text="Labels, by their number of training rows", showgrid=False)
+    figure.update_xaxes(title_text="Labels by their number of training rows", showgrid=False)
     figure.update_yaxes(title_text=f"{name}, percent", rangemode="tozero")
     return figure
 

@@ -83,7 +83,7 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
             "%{customdata[2]:,} of them never right; on %{customdata[1]:,} places<extra></extra>",
         )
     figure.update_layout(barmode="group", showlegend=True)
-    figure.update_xaxes(title_text="Labels, by their number of training rows", showgrid=False)
+    figure.update_xaxes(title_text="Labels by their number of training rows", showgrid=False)
     figure.update_yaxes(title_text="Percent", rangemode="tozero")
     return figure
 

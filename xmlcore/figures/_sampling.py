@@ -264,7 +264,7 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
             "%{customdata[1]:,} test examples<extra></extra>",
         )
     figure.update_layout(barmode="group", showlegend=True)
-    figure.update_xaxes(title_text="Labels, by their number of training rows", showgrid=False)
+    figure.update_xaxes(title_text="Labels by their number of training rows", showgrid=False)
     figure.update_yaxes(title_text=f"{wording[:1].upper()}{wording[1:]}, %", rangemode="tozero")
     return figure
 

@@ -54,8 +54,8 @@ def cooccurrence_heat(frame: pd.DataFrame) -> go.Figure:
         texts,
         texts,
         wording.ravel().tolist(),
-        "Share of the line's rows",
-        {"tickformat": ".0%"},
+        "Share of the left label's rows",
+        {"tickvals": [0.0, largest / 2, largest], "ticktext": [percent(0.0), percent(largest / 2), percent(largest)]},
         (0.0, largest),
     )
     return figure

@@ -214,10 +214,17 @@ def test_the_panel_for_a_first_visit_goes_away_for_good(ready, session):
     assert "New here?" in session().text(), "another workspace has not closed it"
 
 
+def test_the_panel_for_a_first_visit_is_not_for_who_only_looks(ready, session):
+    ready.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
+    look = ready.run().press("make-look").at.session_state["workspace.snapshot"]["look"]
+    assert "New here?" not in session(look).text()
+
+
 def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use(ready):
     assert "The data that comes with it, api-docs" in ready.text().replace("*", "")
     upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
     assert "**The data in use**, fruit:" in ready.text() and "Python function" not in ready.text()
+    assert "comes within seconds" not in ready.text(), "of data of any size"
 
 
 def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):

@@ -40,6 +40,7 @@ def test_a_file_of_documents_becomes_a_data_set_that_shows_its_texts(ready):
     assert field(page, "multiselect", ".text").value == ["story"]
     assert field(page, "multiselect", ".labels").value == ["keywords"]
     assert page.metrics()["Features"] == "13" and page.metrics()["Without features"] == "0"
+    assert "give on 60 documents, which are all." in said and "more features" not in said
     page.press("texts.read").until(lambda s: "60 rows" in s.text())
     said = page.text()
     assert "**news**" in said and "Words became" in said

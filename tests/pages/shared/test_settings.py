@@ -57,3 +57,9 @@ def test_an_empty_field_is_fine_where_it_means_something():
 def test_warnings_end_with_one_full_stop():
     assert settings.sentence("PLT", "It is late") == settings.sentence("PLT", "It is late.") == "It is late."
     assert settings.sentence("LdSM", "Is n_estimators=3 enough?") == "Is “Trees” = 3 enough?"
+
+
+def test_what_differs_from_the_defaults_is_said_in_a_few_words():
+    assert settings.short_changed("OneVsRest", {"loss": "logistic", "C": 3.0}) == "C 3"
+    assert settings.short_changed("OneVsRest", {"C": 1.0}) == ""
+    assert settings.short_changed("of another version", {"trees": 1, "C": 0.5}) == "trees 1, C 0.5"

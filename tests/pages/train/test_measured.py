@@ -22,7 +22,7 @@ def said(*bins):
 def test_a_sentence_names_the_probabilities_that_are_wrong_for_the_most_predictions():
     sure = said((0.0, 0.1, 500, 0.05, 0.05), (0.8, 0.9, 400, 0.85, 0.71), (0.9, 1.0, 5, 0.95, 0.0))
     plain = sure.replace("\u00a0", " ")
-    assert "a probability of 80 to 90 %, **71 % are right**, and their mean probability is 85 %" in plain
+    assert "a probability of 80 to 90 %: **71 % are right**, and their mean probability is 85 %" in plain
     assert "**too sure**" in sure and "On average a probability is 6.7 points off" in sure
     assert "**not sure enough**" in said((0.4, 0.5, 100, 0.45, 0.9))
     assert "can be taken as they are" in said((0.4, 0.5, 100, 0.45, 0.46))
@@ -34,7 +34,7 @@ def test_measures_are_lines_of_text_with_their_meaning():
          "value": [0.5, 0.4, 0.3, 0.2, float("nan")], "low": 0.1, "high": 0.9}
     )  # fmt: skip
     lines = every.lines(frame, "all")
-    assert lines["k = 1"].tolist() == ["50.00 (10.00 to 90.00)"] and "k = 2" not in lines
+    assert lines["k = 1"].tolist() == ["50.00 (10.0 to 90.0)"] and "k = 2" not in lines
     assert lines["meaning"].tolist() == [measured.MEANING["P@k"]]
     assert every.lines(frame, "tail")["k = 1"].tolist() == ["–"]
 

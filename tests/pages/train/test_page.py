@@ -87,7 +87,7 @@ def test_earlier_results_are_listed_and_reopened(ready):
     page.at.number_input(key="form.PLT.n_estimators").set_value(2)
     page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
     runs = page.frame("settings", "P@1")
-    assert runs["settings"].tolist() == ["Trees: 2", "default settings"]
+    assert runs["settings"].tolist() == ["Trees 2", "default settings"]
     older = page.at.session_state["workspace.snapshot"]["runs"][0]["key"]
     page.at.selectbox(key="train.shown").set_value(older)
     page.run()
