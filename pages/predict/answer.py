@@ -54,8 +54,8 @@ def sentence(found: Answer) -> str:
         f"**{format.plain(found.name(label))}** ({explaining.score(found.kind, score)})"
         for label, score in zip(found.ranked[:NAMED], found.scores)
     ]
-    first = "this first" if len(parts) == 1 else "these first"
-    text = f"{title} gives {what} {first}: {format.listed(parts)}."
+    these = "this label" if len(parts) == 1 else "these labels"
+    text = f"{title} ranks {these} first for {what}: {format.listed(parts)}."
     true = found.question.true
     if true:
         right = len(true & set(found.ranked.tolist()))

@@ -15,9 +15,9 @@ def changed(found, label: int | None) -> None:
     ``found`` is None while nothing is predicted.
     """
     if found is None:
-        st.caption("What is predicted can be changed here, as soon as there is a text or a feature.")
+        st.caption("Change words or features of what is predicted here, and see which labels come and go.")
     elif found.problem:
-        st.caption("What is predicted can be changed here when the model has predicted it.")
+        st.caption("The model cannot predict this, so there is nothing to change here.")
     elif found.question.file == asked.TYPED_FEATURES:
         st.caption("Change the features above: the labels change at once.")
     elif found.question.text is None:

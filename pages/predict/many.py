@@ -19,6 +19,10 @@ FORMATS = {
     TEXTS: "CSV, TSV, JSON lines, Parquet, or a zip archive of .txt files. It needs no labels.",
     ROWS: "XMLC text, svmlight, ARFF, CSV or npz, plain or packed. It needs no labels.",
 }
+FILE = {
+    TEXTS: "File of new texts: CSV, TSV, JSON lines, Parquet or zip",
+    ROWS: "File of new rows: XMLC text, svmlight, ARFF, CSV or npz",
+}
 _ON_PAGE = ((r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start at”"),)  # words of xmlcore, and ours
 
 
@@ -70,14 +74,15 @@ def _upload(one) -> None:
         of = st.radio("The file has", list(OF), format_func=OF.get, horizontal=True, **kept)
     if of == ROWS:
         st.caption(
-            "The rows of the file are predicted in the background. Columns with names are matched with the model’s "
-            "features by name; without names, the features must be in the model’s order."
+            "Predicts labels for each row of a file, in the background; they can be downloaded as CSV. Columns with "
+            "names are matched with the model’s features by name; without names, the features must be in the model’s "
+            "order."
         )
     else:
-        st.caption("The texts of the file are predicted in the background.")
+        st.caption("Predicts labels for each text of a file, in the background; they can be downloaded as CSV.")
     left, right = st.columns([3, 1], vertical_alignment="top")
     with left:
-        name = "File of new rows" if of == ROWS else "File of new texts"
+        name = FILE[of]
         about = {"help": FORMATS[of]} | actions.refusal()
         file = st.file_uploader(name, key=f"predict.file.{number}", **about)
     options = {"of": of}

@@ -55,6 +55,9 @@ def main() -> None:
         label = why.why(found)
     else:
         sentence.markdown(asked.nothing_yet(one))
+        with right:
+            st.header("Predicted labels")
+            st.caption("They appear here with their scores; below stands which words or features decide.")
     further = {  # the same in every case, so that the open section does not change while a text is typed
         "What if": lambda: changed.changed(found, label),
         "A file": lambda: many.many(one),

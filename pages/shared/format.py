@@ -35,10 +35,15 @@ def rough(share: float) -> str:
 
 
 def probability(value: float) -> str:
-    """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN."""
+    """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN.
+
+    What is below 1 is never written as ``100 %``.
+    """
     if not math.isfinite(value):
         return "–"
-    return "below 0.001\u00a0%" if 0 < value < 1e-5 else f"{100 * value:.3g}\u00a0%"
+    if 0 < value < 1e-5:
+        return "below 0.001\u00a0%"
+    return "above 99.9\u00a0%" if 0.9995 <= value < 1 else f"{100 * value:.3g}\u00a0%"
 
 
 def signed(value: float) -> str:

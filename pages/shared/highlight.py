@@ -153,8 +153,8 @@ def _legend(listed, label, unit):
     """Return what the colours mean, and how much the strongest word contributes."""
     name = html.escape(visible(label), quote=False)
     text = (
-        f'<mark class="hl-for hl-3">Blue, solid line</mark>: speaks for {name}. '
-        f'<mark class="hl-against hl-3">Orange, dashed line</mark>: speaks against it. '
+        f'<mark class="hl-for hl-3">Blue, solid line</mark>: raises the score of {name}. '
+        f'<mark class="hl-against hl-3">Orange, dashed line</mark>: lowers it. '
         "The deeper the colour, the larger the contribution; a word that occurs several times has that of all its "
         "places. Not marked: no influence, or not known to the model."
     )

@@ -95,7 +95,7 @@ def _how_to_begin():
     st.info("Keep the settings as they are for a first result, and press Train.")
     st.markdown("**Which model?**")
     for name, info in experiment.MODELS.items():
-        st.caption(format.plain(f"{name}: {info.summary}"))
+        st.caption(f"**{name}**: {format.plain(info.summary)}")
 
 
 main()

@@ -34,7 +34,7 @@ def choose(runs, shown) -> None:
             "shown": st.column_config.TextColumn("Shown", width=52),
             "run": st.column_config.TextColumn("Result", width=112),
             "settings": st.column_config.TextColumn(
-                "Settings", help="Settings that differ from the defaults.", width=150
+                "Settings", help="Settings that differ from the defaults.", width=142
             ),
             "training s": st.column_config.NumberColumn("Training, s", format="%g", width=85),
             "trained": st.column_config.TextColumn("Trained", width=90),

@@ -82,7 +82,7 @@ def html(page):
 def test_without_a_result_the_page_says_what_it_shows_and_trains_one(ready):
     page = ready.go("predict")
     assert "This page shows which labels a model gives rows and texts that are new to it" in page.text()
-    page.press("predict.train").until(lambda s: "gives test row 0 these first" in s.text(), seconds=300)
+    page.press("predict.train").until(lambda s: "ranks these labels first for test row 0" in s.text(), seconds=300)
 
 
 def test_without_a_data_set_nothing_predicts(session, small_catalog):
@@ -106,7 +106,7 @@ def test_a_test_row_gets_the_labels_of_the_model_with_scores_and_whether_they_ar
     np.testing.assert_allclose(frame["score"], 100 * explain.label_values(model, x, labels.astype(np.int64)), rtol=1e-6)
     true = set(data.Y_test[[3]].indices.tolist())
     assert [line.startswith("✓") for line in frame["correct"]] == [int(j) in true for j in labels]
-    assert f"gives test row 3 these first: **topic *{labels[0]}***" in page.text()
+    assert f"first for test row 3: **topic *{labels[0]}***" in page.text()
 
 
 def test_more_labels_are_predicted_when_asked_for(page):
@@ -130,6 +130,7 @@ def test_features_are_typed_and_outlive_a_page_switch(page, model):
     page.at.radio(key="predict.way").set_value("Features")
     page.run()
     assert "predicts as soon as there is a text or a feature" in page.text()
+    assert "They appear here with their scores" in page.text()
     for feature in (4, 7):
         page.at.text_input(key="predict.features.query").set_value(f"word_{feature}")
         page.run()
@@ -278,11 +279,11 @@ def test_a_text_of_the_table_is_looked_at_and_its_words_are_marked(texts, monkey
     texts.until(lambda s: "**2 texts** of new.csv" in s.text())
     row = tick(texts, 1)
     said = texts.run().text()
-    assert f"gives text {row} of new.csv these first: **{['fruit', 'stars'][row]}**" in said
+    assert f"first for text {row} of new.csv: **{['fruit', 'stars'][row]}**" in said
     assert ["apple", "comet"][row] in html(texts) and "What if the text were different?" in said
     assert not texts.at.warning
     texts.at.radio(key="predict.way").set_value("A test row")
-    assert "gives test row 0 these first" in texts.run().text()
+    assert "ranks these labels first for test row 0" in texts.run().text()
 
 
 def test_a_row_of_the_table_is_looked_at(page, model, monkeypatch):
@@ -292,7 +293,7 @@ def test_a_row_of_the_table_is_looked_at(page, model, monkeypatch):
     row = tick(page, 2)
     x = datasets.read_matrix(xmlc(data, "test"))[0][[row]]
     label = model.predict_topk(x, 1).labels[0, 0]
-    assert f"gives row {row} of new.txt these first: **topic *{label}***" in page.run().text()
+    assert f"first for row {row} of new.txt: **topic *{label}***" in page.run().text()
     assert page.frame("rank", "name", "score")["label"].iloc[0] == label
 
 
@@ -333,6 +334,6 @@ def test_who_only_looks_sees_predictions_and_can_upload_nothing(ready, key, sess
 
     workspace_files.write("f" * 32, {"version": 2, "look_of": ready.token})
     page = session("f" * 32).go("predict")
-    assert "gives test row 0 these first" in page.text()
+    assert "ranks these labels first for test row 0" in page.text()
     uploads = [element.proto for element in page.at.get("file_uploader")]
     assert len(uploads) == 2 and all(upload.disabled for upload in uploads)

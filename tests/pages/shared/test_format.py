@@ -36,6 +36,7 @@ def test_shares_and_probabilities_are_percentages():
     assert said_plainly(format.percent(0.1234)) == "12.3 %" and format.percent(math.nan) == "–"
     assert [said_plainly(format.rough(v)) for v in (0, 0.0002, 0.00196)] == ["0.0 %", "below 0.1 %", "0.2 %"]
     assert said_plainly(format.probability(0.5)) == "50 %" and format.probability(math.nan) == "–"
+    assert [said_plainly(format.probability(v)) for v in (0.99996, 1.0)] == ["above 99.9 %", "100 %"]
     assert [said_plainly(format.probability(v)) for v in (0, 4.4e-7, 1e-5, 0.000123456)] == [
         "0 %",
         "below 0.001 %",
