@@ -75,6 +75,7 @@ def _template() -> dict:
     """Return the template as a dict, which Plotly checks once; it would check a Template for each figure once more."""
     axis = {
         "showgrid": True,
+        "separatethousands": True,
         "gridcolor": GRID,
         "gridwidth": 1,
         "zeroline": False,
