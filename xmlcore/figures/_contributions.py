@@ -148,7 +148,7 @@ def importance_bars(
     hovers = [f"<b>{short(name, 80)}</b><br>in {rows:,.0f} rows" for name, rows in zip(shown["name"], shown["n_rows"])]
     values = shown["mean_abs"].to_numpy(dtype=np.float64)
     every = np.ones(len(values), dtype=bool)
-    bars(figure, values, every, hovers, BLUE, "mean size", "mean size %{x:.4~f}", opacity=0.75)
+    bars(figure, values, every, hovers, BLUE, "mean size", "mean size %{x:.4~f}")
     figure.add_scatter(
         x=shown["mean"],
         y=np.arange(len(shown))[::-1],
