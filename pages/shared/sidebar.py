@@ -27,18 +27,24 @@ def show(page):
     """Show the sidebar of a page, and return the place in it for :func:`show_jobs`."""
     with st.sidebar:
         if workspace.only_looks():
-            st.caption(":material/visibility: For looking only")
+            st.caption(":material/visibility: For looking only: nothing here can be started, changed or deleted.")
         _dataset()
         place = st.container()
         server.fragment(_links)(page)
         _account()
-        st.toggle(
-            "Compute short results automatically",
-            **workspace.keep(tasks.AUTOMATIC, False, lambda value: isinstance(value, bool)),
-            help=f"On: a page starts what takes less than {tasks.AUTOMATIC_BELOW:.0f}\u00a0s when you open it. "
-            "Off: it shows a button.",
-        )
+        if not workspace.only_looks():
+            _automatic()
     return place
+
+
+def _automatic():
+    """Show whether pages start by themselves what takes little time."""
+    st.toggle(
+        "Compute short results automatically",
+        **workspace.keep(tasks.AUTOMATIC, False, lambda value: isinstance(value, bool)),
+        help=f"On: a page starts what takes less than {tasks.AUTOMATIC_BELOW:.0f}\u00a0s when you open it. "
+        "Off: it shows a button.",
+    )
 
 
 def _links(page):

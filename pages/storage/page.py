@@ -66,11 +66,11 @@ def _table(lines, own, found, fields):
         frame,
         f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
         {
-            "title": column.TextColumn("Title", width=262),
+            "title": column.TextColumn("Title", width=245),
             "kind": column.TextColumn("What", width=130),
             "mb": column.NumberColumn("Size", format="%.2f MB", width=85),
             "created": column.DatetimeColumn("Made", format="distance", width=105),
-            "used": column.DatetimeColumn("Last used", format="distance", width=105),
+            "used": column.DatetimeColumn("Last used", format="distance", width=118),
             "source": column.TextColumn("Made from", width=125),
             "users": column.NumberColumn("Used by", help="Results that were computed from it.", width=65),
             "pinned": column.TextColumn("Pinned", width=60),

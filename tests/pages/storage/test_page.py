@@ -183,6 +183,9 @@ def test_a_session_that_only_looks_can_change_nothing(measured, session):
     looking = session(in_session(page, workspace.look_token)).go("storage")
     assert "PLT" in table(looking).index
     assert looking.at.button(key="storage.default").disabled
+    assert "For looking only: nothing here can be started, changed or deleted." in looking.text()
+    assert "Tick some to delete or pin them" in page.go("storage").text() and "Tick some" not in looking.text()
+    assert [toggle.label for toggle in page.at.toggle] and not looking.at.toggle
 
 
 def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, session):
