@@ -44,7 +44,10 @@ def show(view, run, files) -> None:
             },
         )
         reranked = " Re-ranking mixes the score with nearness to the label's mean." if model.rerank_beta < 1 else ""
-        st.caption(f"The prediction is {leaves_text}: a label's score is {score_text}.{reranked}")
+        st.caption(
+            f"The prediction is {leaves_text}: a label's score is {score_text}.{reranked} "
+            "The Explain page shows P instead: the share of the leaves' training rows that have the label."
+        )
     _steps(view, leaves, row, files)
 
 
