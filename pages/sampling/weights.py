@@ -34,7 +34,7 @@ def weights(view) -> None:
         st.caption(
             f"The {format.count(len(table), 'feature')} of a row and a label, the most influential first. Sums go over "
             "the terms that both the row and the label have. Weights belong to features of very different sizes; the "
-            "CSV below the figure has the scales, too. Features are correlated, so a single weight does not show a cause."
+            "figure’s CSV has the scales, too. Features are correlated, so a single weight does not show a cause."
         )
 
 
