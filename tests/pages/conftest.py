@@ -88,9 +88,9 @@ class Session:
 
 @pytest.fixture(autouse=True, scope="session")
 def read_once():
-    """AppTest looks for components in all installed packages for each session, and compiles a page each time it is drawn.
+    """Look for components in all installed packages once, and compile each page once.
 
-    That takes longer than to draw it, and both stay as they are.
+    AppTest does the first for every session and the second for every run, though both stay as they are.
     """
     from streamlit.components.v2 import manifest_scanner
     from streamlit.testing.v1 import app_test
