@@ -72,7 +72,6 @@ def _table(what, frame, name_of, name):
             "name": st.column_config.TextColumn(what.capitalize(), width=150),
             "difference": number(
                 "Difference",
-                format="%.3f",
                 width=76,
                 help="Mean in test rows minus mean in training rows, in standard deviations.",
             ),
@@ -84,6 +83,7 @@ def _table(what, frame, name_of, name):
             "rows_train": number("Training rows", format="localized", width=90, help="Training rows that have it."),
             "rows_test": number("Test rows", format="localized", width=70, help="Test rows that have it."),
         },
+        signs={"difference": "{:+.3f}"},
         height=tables.height(len(shown), 250),
     )
     tested = int(frame["tested"].sum())

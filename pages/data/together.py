@@ -134,8 +134,9 @@ def _tables(data, found, name):
                     "expected": number(
                         "By chance", format="%.2f", width=68, help="Rows with both if the labels were independent."
                     ),
-                    "phi": number("Phi", format="%.2f", width=50, help="Correlation of the two labels, from −1 to 1."),
+                    "phi": number("Phi", width=50, help="Correlation of the two labels, from −1 to 1."),
                 },
+                signs={"phi": "{:.2f}"},
                 height=tables.height(len(named), 320),
             )
             of = found.summary["n_pairs"] if key == "pairs" else data.n_labels * (data.n_labels - 1) // 2
