@@ -13,8 +13,8 @@ LOOKED_FOR = (
         "test row",
         "test rows that occur in training",
         "has the same features as a training row|have the same features as a training row",
-        "A model that only remembers training rows does well on these, so measures are too high. “Split the rows "
-        "again” above can leave them out.",
+        "A model that only remembers training rows does well on these, so measures are too high. “Change or "
+        "compare data sets”, “Split again”, can leave them out.",
     ),
     (
         "n_rows_other_labels",

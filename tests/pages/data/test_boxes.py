@@ -1,6 +1,8 @@
 """The boxes between the cards and the sections of the Data page."""
 
-from pages.data import uploads
+import re
+
+from pages.data import problems, start, upload_form, uploads
 from tests.pages.data.test_choosing import upload
 from tests.pages.small import small_data, xmlc
 
@@ -37,3 +39,10 @@ def test_the_box_is_folded_in_the_run_that_shows_what_a_worker_has_read(ready, m
     assert box(page, "Another data set").proto.expanded
     page.until(lambda s: "**mine**" in s.text())
     assert not box(page, "Another data set").proto.expanded
+
+
+def test_what_the_page_says_of_its_forms_are_titles_of_boxes_and_tabs(ready):
+    titles = {e.label for e in ready.at.expander} | {tab.label for e in ready.at.expander for tab in e.tabs}
+    advice = next(advice for key, *_, advice in problems.LOOKED_FOR if key == "n_test_seen_in_train")
+    assert set(re.findall("“(.+?)”", advice)) <= titles
+    assert set(re.findall(r" at \*(.+?)\*", start.STEPS)) | {upload_form.ABOUT.split("*")[1]} <= titles
