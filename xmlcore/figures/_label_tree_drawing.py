@@ -14,12 +14,12 @@ from xmlcore.figures._style import EDGE, GREEN, VERMILION, need_columns, new_fig
 SCALE = ((0.0, "#3F6CB5"), (0.5, "#756D74"), (1.0, "#91690A"))
 UNKNOWN = "#6E6E6E"  # a grey with the same contrasts
 LEVEL = 30  # height of a level, in pixels
-TALL, TALL_LEVELS = 90, 4  # height of a level with names that are written upwards, and most levels of such a drawing
+TALL, TALL_LEVELS = 98, 4  # height of a level with names that are written upwards, and most levels of such a drawing
 TRIANGLE = 15  # height of the space for the triangle below a node that is searched for, in pixels
 AROUND = 150  # height of the space above and below the levels, in pixels
 NAMED = 0.03  # least share of the width that a node has to have for its name to be tried; without room it is left out
 UPWARDS = (0.012, 0.08)  # shares of the width from and below which a name is written upwards, if levels are few
-LETTERS = 9  # most letters of such a name
+LETTERS = 10  # most letters of such a name
 
 
 def label_tree(
