@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.explain.view import path as nodes_of
 from pages.shared import charts, explaining, format, label_trees, tables
-from xmlcore import figures
+from xmlcore import experiment, figures
 
 COLUMNS = (  # column, title, number format, width in pixels, help
     ("depth", "Depth", "%d", 50, None),
@@ -20,7 +20,7 @@ COLUMNS = (  # column, title, number format, width in pixels, help
     ("node", "Number", "%d", 60, "The Trees page finds nodes by their numbers."),
 )
 
-PROBABILITY = {  # how the margin of a node's classifier becomes a probability, by the model's loss
+PROBABILITY = {  # how the margin of a node's classifier becomes a probability, by the loss of a label tree
     "logistic": "the sigmoid of the margin",
     "squared_hinge": "exp(−max(0, 1 − margin)²) for the margin",
 }
@@ -50,6 +50,12 @@ def path(view) -> None:
         )
 
 
+def _probability(model) -> str:
+    """Return how the margin of a classifier becomes a probability; one classifier per label has the sigmoid always."""
+    tree = experiment.label_tree_model(model)
+    return PROBABILITY["logistic" if tree is None else tree.loss_]
+
+
 def _figure(view, nodes):
     """Draw the path, with probabilities or with shares of training rows, whichever the model has."""
     title = explaining.in_title(view.name)
@@ -59,7 +65,7 @@ def _figure(view, nodes):
         mean = f" The prediction is the mean of the {trees:,} trees." if trees > 1 else ""
         caption = (
             "From the root, where every row is, to the label’s own leaf. The number beside a node is its probability "
-            f"given its parent, {PROBABILITY[view.model.loss_]} of its classifier. The product along the path is the "
+            f"given its parent, {_probability(view.model)} of its classifier. The product along the path is the "
             f"label’s P.{mean}"
         )
     else:

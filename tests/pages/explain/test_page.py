@@ -189,6 +189,28 @@ def test_the_path_ends_at_the_probability(page, model):
     assert figure(page, f"Path to topic *{label}*")
 
 
+SIGMOID = "the sigmoid of the margin of its classifier"
+
+
+@pytest.mark.parametrize(
+    ("model", "params", "said"),
+    [
+        ("PLT", {"loss": "logistic"}, SIGMOID),
+        ("PLT", {"loss": "squared_hinge"}, "exp(−max(0, 1 − margin)²) for the margin of its classifier"),
+        ("OneVsRest", {"loss": "squared_hinge"}, SIGMOID),
+        ("OneVsRest", {"noise_sigma": 0.1}, SIGMOID),  # a model within one that makes the noise
+    ],
+)
+def test_the_path_says_how_this_model_makes_margins_probabilities(ready, model, params, said):
+    fitted = experiment.load_run_model(train(ready, model, **params))
+    x = word_data().X_test[[0]]
+    way = explain.path(fitted, x, int(fitted.predict_topk(x, 1).labels[0, 0]))
+    margin = way["margin"].to_numpy(np.float64)
+    shown = 1 / (1 + np.exp(-margin)) if said == SIGMOID else np.exp(-(np.maximum(0, 1 - margin) ** 2))
+    np.testing.assert_allclose(way["factor"], shown, rtol=1e-5)
+    assert f"its probability given its parent, {said}" in ready.go("explain").text()
+
+
 def test_rows_are_found_by_a_label_and_looked_at(page):
     page.at.text_input(key="explain.query").set_value("topic *7*")
     page.run()
