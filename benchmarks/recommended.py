@@ -308,7 +308,8 @@ def main():
         method = METHODS[kind]
         for name in options.data or method.data:
             about = results.setdefault(kind, {})
-            about |= {key: machine.header(kind, 1)[key] for key in ("date", "machine", "versions", "xmlcore_code")}
+            header = machine.header(kind, 1)
+            about |= {key: header[key] for key in ("date", "machine", "versions", "xmlcore_code")}
             if options.test:
                 about.setdefault("test", {})[name] = on_test_rows(method, options.folder, name, options.splits)
             else:

@@ -80,13 +80,14 @@ def test_a_method_is_measured_from_beginning_to_end(kind, tmp_path, monkeypatch)
         write_matrix(path, getattr(data, f"X_{part}"), getattr(data, f"Y_{part}"))
         path.with_suffix(".txt.gz").write_bytes(gzip.compress(path.read_bytes()))
     method = recommended.METHODS[kind]
-    few = dict(list(method.candidates.items())[:2])
-    small = {
-        key: value
-        for key, value in {"n_estimators": 2, "n_epochs": 2}.items()
-        if key in recommended.params_of(method, {})
-    }
-    monkeypatch.setitem(recommended.METHODS, kind, method._replace(candidates={k: v | small for k, v in few.items()}))
+    few, fit = dict(list(method.candidates.items())[:2]), recommended.fit_once
+    sizes = {"n_estimators": 2, "n_epochs": 2, "max_nodes": 50}
+
+    def fit_small(method, params, *others):
+        return fit(method, params | {key: value for key, value in sizes.items() if key in params}, *others)
+
+    monkeypatch.setattr(recommended, "fit_once", fit_small)
+    monkeypatch.setitem(recommended.METHODS, kind, method._replace(candidates=few))
     monkeypatch.setattr(recommended, "MOST_LABELS", 3)
     out = ["--out", str(tmp_path / "found.json")]
     for more in ([], ["--missing"], ["--test"]):
