@@ -1,12 +1,21 @@
 """What tests of studies share."""
 
+import functools
 import json
 from importlib import import_module
 
 import pytest
 
-from benchmarks.library import data, processes
+from benchmarks.library import data, machine, processes
 from xmlcore.system import kernel_cache_root
+
+
+@pytest.fixture(autouse=True, scope="session")
+def sources_read_once():
+    """Sources stay as they are: their hash takes most of a second, and each part of a study has it twice."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine, "hash_of", functools.cache(machine.hash_of))
+        yield
 
 
 @pytest.fixture(autouse=True)
