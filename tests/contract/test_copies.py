@@ -23,7 +23,6 @@ ROOT = Path(__file__).resolve().parents[2]
 LOAD = """
 import sys
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from xmlcore import load_model
 
