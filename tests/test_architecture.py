@@ -4,6 +4,7 @@ app -> pages -> xmlcore; inside xmlcore, a part imports only parts of lower laye
 """
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -54,8 +55,9 @@ def modules(folder):
     return found
 
 
+@functools.cache
 def imported(path, *, for_types=True):
-    """Full names of all modules that a file imports anywhere, with the line; ``from a import b`` gives a and a.b.
+    """List all modules that a file imports anywhere, by full name, with the line; ``from a import b`` gives a and a.b.
 
     ``import_module("a")`` imports a. With ``for_types=False``, without what is imported if TYPE_CHECKING is true: type
     checkers read such an import, and it is never run.
@@ -65,6 +67,11 @@ def imported(path, *, for_types=True):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     if not for_types:
         tree.body = [node for node in tree.body if not _is_for_types(node)]
+    return list(_imports(tree, package))
+
+
+def _imports(tree, package):
+    """Yield what :func:`imported` lists, for the syntax tree of a file in a package."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -76,9 +83,14 @@ def imported(path, *, for_types=True):
             yield base, node.lineno
             for alias in node.names:
                 yield f"{base}.{alias.name}", node.lineno
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
+        elif isinstance(node, ast.Call) and _last_name(node.func) in ("import_module", "__import__"):
             if node.args and isinstance(node.args[0], ast.Constant):
                 yield node.args[0].value, node.lineno
+
+
+def _last_name(node):
+    """``c`` of the expressions ``a.b.c`` and ``c``."""
+    return getattr(node, "attr", getattr(node, "id", None))
 
 
 def _is_for_types(node):
@@ -91,8 +103,7 @@ def named_in_tables(path):
     Such a name is a whole string, ``"xmlcore.models.plt"`` or ``"xmlcore.models.plt:PLT"``.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    if any(isinstance(node, ast.Name | ast.Attribute) and "import_module" in ast.unparse(node)
-           for node in ast.walk(tree)):  # fmt: skip
+    if any("import_module" in (_last_name(node) or "") for node in ast.walk(tree)):
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 if re.fullmatch(r"xmlcore(\.\w+)+(:\w+)?", node.value):
