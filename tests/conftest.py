@@ -19,7 +19,9 @@ def pytest_collection_modifyitems(items):
     """Give browser tests a longer timeout than pyproject does, unless they have one of their own, and a second try.
 
     On a busy machine a click may meet a page that is just being drawn anew. The summary lists what was tried again.
+    Type checkers come first: of several processes that run tests, one would be left alone with them at the end.
     """
+    items.sort(key=lambda item: item.path.parent.name != "typing")
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
