@@ -116,6 +116,7 @@ def frontier(lines: str, memory: str, axis: str, measure: str):
     ``lines`` is the table of :func:`xmlcore.figures.frontier` as JSON, ``memory`` its column of the memory, and
     ``axis`` what the axis says.
     """
-    frame = pd.read_json(io.StringIO(lines), orient="split", precise_float=True)
+    texts = {"run": str, "model": str}  # otherwise a result that the user has named 007 would be called 7
+    frame = pd.read_json(io.StringIO(lines), orient="split", precise_float=True, dtype=texts)
     title = f"{measure} against time and memory"
     return figures.frontier(frame, {"fit_s": "Training, seconds", memory: axis}, [measure], title)

@@ -307,3 +307,13 @@ def test_a_workspace_with_damaged_tags_and_notes_is_still_shown(ready, words):
     page = listed(ready, runs, words)
     assert "Showing 3 of 3 results" in page.text()
     assert page.frame("run", "created")["n"].tolist() == [3]
+
+
+def test_figures_call_results_by_the_names_that_users_gave_them_also_numbers_with_zeros(ready, words):
+    runs = make(2, words, first=6)
+    for one, name in zip(runs, ("007", "7")):
+        one["name"] = name
+    page = listed(ready, runs, words)
+    drawn = [json.loads(chart.proto.spec) for chart in page.at.get("plotly_chart")]
+    (costs,) = (figure for figure in drawn if "against time" in figure["layout"]["title"]["text"])
+    assert {"007", "7"} <= {trace["name"] for trace in costs["data"]}
