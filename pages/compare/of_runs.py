@@ -110,13 +110,21 @@ def wins(frame):
 
 
 @server.shared(max_entries=20)
-def frontier(lines: str, memory: str, axis: str, measure: str):
+def _frontier(lines: str, compared: str, memory: str, axis: str, measure: str):
+    """Return the figure of a measure against training time and memory; the tables are in JSON."""
+    texts = {"run": str, "model": str}  # otherwise a result that the user has named 007 would be called 7
+    frame, others = (
+        pd.read_json(io.StringIO(said), orient="split", precise_float=True, dtype=texts) for said in (lines, compared)
+    )
+    title = f"{measure} against time and memory"
+    return figures.frontier(frame, {"fit_s": "Training, seconds", memory: axis}, [measure], title, others)
+
+
+def frontier(lines, compared, memory: str, axis: str, measure: str):
     """Return the figure of a measure against training time and memory.
 
-    ``lines`` is the table of :func:`xmlcore.figures.frontier` as JSON, ``memory`` its column of the memory, and
+    ``lines`` and ``compared`` are tables of :func:`xmlcore.figures.frontier`, ``memory`` the column of the memory, and
     ``axis`` what the axis says.
     """
-    texts = {"run": str, "model": str}  # otherwise a result that the user has named 007 would be called 7
-    frame = pd.read_json(io.StringIO(lines), orient="split", precise_float=True, dtype=texts)
-    title = f"{measure} against time and memory"
-    return figures.frontier(frame, {"fit_s": "Training, seconds", memory: axis}, [measure], title)
+    said = (frame.to_json(orient="split", double_precision=15) for frame in (lines, compared))
+    return _frontier(*said, memory, axis, measure)

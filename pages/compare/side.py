@@ -52,7 +52,7 @@ def show(chosen, lines, choice) -> None:
             "Side by side": of_two(measures),
             "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice.measure, file_name)),
             "Head, torso and tail": of_two(lambda: _buckets(keys, names, file_name)),
-            "What precision costs": lambda: _costs(of, choice.measure, file_name, list(names.values())),
+            "What precision costs": lambda: _costs(of, choice.measure, file_name, _compared(keys, names, wanted, of)),
             "Which settings matter": lambda: _coordinates(of, choice.measure, file_name),
         }
     if lines["fingerprint"].nunique() > 1:
@@ -202,14 +202,24 @@ def _buckets(keys, names, file_name) -> None:
     )
 
 
+def _compared(keys, names, wanted, lines) -> pd.DataFrame:
+    """Return ``run`` and ``model`` of the lines side by side, in their order.
+
+    ``run`` is the title in the table, if the line is there: beside lines that it does not have, titles are longer.
+    """
+    titles = {frozenset(own): title for own, title in zip(lines["keys"], lines["title"])}
+    found = pd.DataFrame({"run": wanted["title"].to_numpy(), "model": _styles(wanted)}, index=list(names))
+    found["run"] = [titles.get(frozenset(own), title) for own, title in zip(wanted["keys"], found["run"])]
+    return found.loc[keys].reset_index(drop=True)
+
+
 def _costs(lines, measure, file_name, compared) -> None:
     """Draw what precision costs, in seconds and in memory, for lines on one data set.
 
-    Those whose titles are in ``compared`` come first: so they have the colours of the figures that compare them.
+    ``compared`` is what :func:`_compared` returned: these have the colours of the figures that compare them.
     """
     st.header("What precision costs")
     known = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
-    known = known.sort_values("title", key=lambda titles: ~titles.isin(compared), kind="stable")
     if len(known) < 2:
         st.caption("The times and sizes of fewer than two lines are known, so there is nothing to compare.")
         return
@@ -221,7 +231,7 @@ def _costs(lines, measure, file_name, compared) -> None:
     memory = _which_memory(frame)
     unknown = int(frame[memory].isna().sum())
     charts.show_figure(
-        of_runs.frontier(frame.to_json(orient="split", double_precision=15), memory, MEMORY[memory], measure),
+        of_runs.frontier(frame, compared, memory, MEMORY[memory], measure),
         frame,
         f"{file_name}-frontier",
         "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "

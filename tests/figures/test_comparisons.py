@@ -61,3 +61,10 @@ def test_parameters_of_parallel_coordinates_are_in_order_and_lines_without_a_val
     assert list(c.ticktext) == ["0.3", "10", "automatic"] and list(c.values) == [1, 2, 0]
     assert list(trees.tickvals) == [1, 3] and measure.label == "P@1, %"
     assert figure.layout.meta == {"shown": 3, "total": 4, "left_out": 1}
+
+
+def test_twelve_runs_of_one_model_differ_in_colour_or_mark():
+    values = {"measure": "P@k", "k": 1, "value": 0.5, "low": 0.4, "high": 0.6}
+    frame = pd.DataFrame({"run": [f"run {number}" for number in range(12)], "model": "PLT", **values})
+    marks = [trace.marker for trace in figures.measures_compared(frame).data]
+    assert len({(mark.color, mark.symbol) for mark in marks}) == 12

@@ -87,3 +87,18 @@ def test_many_runs_are_drawn_by_model_and_named_when_pointed_at():
     marks = [trace for trace in figure.data if trace.mode == "markers"]
     assert [trace.name for trace in marks] == ["PLT", "LdSM"]
     assert marks[0].customdata[1] == "run 2" and len(marks[0].x) == 20
+
+
+def test_runs_that_another_figure_compares_have_its_colours_and_marks_whatever_else_is_drawn():
+    names = [f"run {number}" for number in range(7)]
+    runs = pd.DataFrame({"run": ["other", *names], "model": ["LdSM"] + ["PLT"] * 7, "fit_s": 1.0, "P@1": 50.0})
+    runs.loc[runs["run"] == "run 0", "fit_s"] = np.nan  # its time is not known
+    values = {"measure": "P@k", "k": 1, "value": 0.5, "low": 0.4, "high": 0.6}
+    there = styles(figures.measures_compared(runs[1:].assign(**values)))
+    here = styles(figures.frontier(runs, {"fit_s": "Training, seconds"}, ["P@1"], compared=runs[1:]))
+    assert {name: here[name] for name in names[1:]} == {name: there[name] for name in names[1:]}
+    assert here["other"] not in there.values()
+
+
+def styles(figure):
+    return {t.name: (t.marker.color, t.marker.symbol) for t in figure.data if t.mode == "markers"}

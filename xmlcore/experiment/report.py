@@ -184,7 +184,7 @@ def _part(lines, measure, figures) -> str:
         drawn[measure] *= 100
         title = f"{measure} on {drawn_name} against time and memory"
         shown = {name: title for name, title in COSTS.items() if drawn[name].notna().sum() > 1}
-        text.append(_figure(figures, drawing.frontier(drawn, shown, [measure], title)))
+        text.append(_figure(figures, drawing.frontier(drawn, shown, [measure], title, frame)))
     return "\n".join(text)
 
 

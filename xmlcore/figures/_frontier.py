@@ -40,7 +40,11 @@ def pareto(costs: npt.ArrayLike, values: npt.ArrayLike) -> np.ndarray:
 
 
 def frontier(
-    frame: pd.DataFrame, costs: dict[str, Any], measures: Sequence[str], title: str = "What precision costs"
+    frame: pd.DataFrame,
+    costs: dict[str, Any],
+    measures: Sequence[str],
+    title: str = "What precision costs",
+    compared: pd.DataFrame | None = None,
 ) -> go.Figure:
     """Draw measures of runs against what they cost, with a line through the runs that no other run beats.
 
@@ -57,6 +61,9 @@ def frontier(
     measures : sequence of str
         Columns; a row of panels for each.
     title : str
+    compared : DataFrame, optional
+        Columns ``run`` and ``model``: the runs of figures such as :func:`measures_compared`, in the same order. They
+        have the same colours and marks here.
 
     Returns
     -------
@@ -80,7 +87,10 @@ def frontier(
                 name="no result is better in both", legendgroup="frontier", showlegend=row == column == 1,
                 hoverinfo="skip", row=row, col=column,
             )  # fmt: skip
-            (_points if len(drawn) <= NAMED else _points_of_models)(figure, own, cost, measure, row, column)
+            if len(drawn) <= NAMED:
+                _points(figure, own, cost, measure, row, column, run_colors(drawn, compared))
+            else:
+                _points_of_models(figure, own, cost, measure, row, column)
             figure.update_xaxes(type="log", **_ticks(own[cost]), row=row, col=column)
             if row == len(measures):
                 figure.update_xaxes(title_text=costs[cost], row=row, col=column)
@@ -90,9 +100,8 @@ def frontier(
     return figure
 
 
-def _points(figure, drawn, cost, measure, row, column):
-    """Add a mark for each run, in the colours of the other figures of several runs."""
-    styles = run_colors(drawn.drop_duplicates("run"))
+def _points(figure, drawn, cost, measure, row, column, styles):
+    """Add a mark for each run; ``styles`` has their colours and marks."""
     for _, run in drawn.iterrows():
         name = short(run["run"], 40)
         figure.add_scatter(

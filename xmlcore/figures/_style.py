@@ -138,24 +138,39 @@ def run_style(model: str, before: int = 0) -> dict:
     }
 
 
-def run_colors(frame: pd.DataFrame) -> dict:
+def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dict:
     """Return colour and mark of each run: the first run of a model has the model's, and the others those left over.
 
-    Colours of no model are taken first, so that a run has the same one whatever other models are drawn beside it.
+    Colours of no model are taken first. When all are taken, they are taken once more, with a dot within the mark.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``run`` and ``model``.
+    compared : DataFrame, optional
+        The runs of another figure, with the same columns: they have the same colours and marks here as there.
+
+    Returns
+    -------
+    dict of dict
+        Run -> ``color`` and ``symbol``.
     """
-    models = dict(zip(frame["run"], frame["model"]))
-    own = {model: run_style(model) for model in models.values()}
-    used, firsts, styles = {style["color"] for style in own.values()}, set(), {}
     of_no_model = [color for color in (*PALETTE, VIOLET, BROWN) if color not in MODEL_COLORS.values()]
-    free = [*of_no_model, *PALETTE]
-    for run, model in models.items():
-        style = own[model]
-        color = style["color"]
-        if color in firsts:
-            color = next((other for other in free if other not in used), PALETTE[len(styles) % len(PALETTE)])
-            used.add(color)
-        firsts.add(style["color"])
-        styles[run] = {"color": color, "symbol": style["mark"] if color == style["color"] else f"{style['mark']}-open"}
+    free = list(dict.fromkeys([*of_no_model, *PALETTE]))
+    firsts, taken, styles = set(), set(), {}
+    for part in [frame] if compared is None else [compared, frame]:
+        models = {run: model for run, model in zip(part["run"], part["model"]) if run not in styles}
+        of_models = firsts | {run_style(model)["color"] for model in models.values()}
+        for run, model in models.items():
+            style = run_style(model)
+            color, way = style["color"], ""
+            if color in firsts:
+                ways = [(other, way) for way in ("-open", "-open-dot") for other in free if other not in of_models]
+                again = free[len(styles) % len(free)], "-open-dot"
+                color, way = next((one for one in ways if one not in taken), again)
+                taken.add((color, way))
+            firsts.add(style["color"])
+            styles[run] = {"color": color, "symbol": style["mark"] + way}
     return styles
 
 
