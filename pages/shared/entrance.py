@@ -45,8 +45,8 @@ class Entrance:
         answer = self._app if goal is None else RedirectResponse(goal, headers={"Cache-Control": "no-store"})
 
         async def with_links(message):
-            """Send a part of an answer; its head says which files the browser may fetch ahead."""
-            if message["type"] == "http.response.start" and goal is None and _links():
+            """Send a part of an answer; the head of a page says which files the browser may fetch ahead."""
+            if message["type"] == "http.response.start" and message["status"] == 200 and _links():
                 MutableHeaders(scope=message)["Link"] = _links()
             await send(message)
 

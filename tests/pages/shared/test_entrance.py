@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from starlette.applications import Starlette
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.routing import Route
 
 from pages.shared import entrance, workspace
@@ -12,9 +12,9 @@ from pages.shared import entrance, workspace
 TOKEN = "0" * 32
 
 
-def answer(path, query="", accept="text/html"):
-    """The head of the answer to a browser that asks for a path."""
-    application = Starlette(routes=[Route("/{rest:path}", lambda request: HTMLResponse("page"))])
+def answer(path, query="", accept="text/html", page=None):
+    """The head of the answer to a browser that asks for a path; ``page`` is what is behind the entrance."""
+    application = Starlette(routes=[Route("/{rest:path}", lambda request: page or HTMLResponse("page"))])
     said = []
 
     async def ask():
@@ -59,3 +59,8 @@ def test_what_is_no_page_names_nothing(path, accept):
 def test_a_browser_that_is_sent_on_fetches_nothing_ahead(own_cache):
     status, head = answer("/compare")
     assert status == 307 and f"{workspace.QUERY}=" in head["location"] and "link" not in head
+
+
+def test_a_browser_that_is_sent_on_by_streamlit_fetches_nothing_ahead_from_below_the_address_that_it_leaves():
+    status, head = answer("/compare/", f"{workspace.QUERY}={TOKEN}", page=RedirectResponse("/compare"))
+    assert status == 307 and "link" not in head
