@@ -410,7 +410,7 @@ def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_da
 
 def test_rows_of_a_file_are_predicted_and_downloaded(tab, prepared):
     one = tab(f"/predict{prepared(easy_data('fruits', named=True), trained=1)}")
-    one.text("gives test row 0")
+    one.text("first for test row 0")
     one.section("A file")
     one.choose("File of new rows", "new.csv", b"word 3,word 2,colour\n1,1,5\n0,0,5\n")
     one.page.locator("button:enabled", has_text="Predict the file").click()
