@@ -36,7 +36,8 @@ class Tab:
     """A page of the dashboard in its own browser context, and what went wrong in it."""
 
     def __init__(self, browser, url):
-        self.context = browser.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True)
+        size = {"width": 1280, "height": 1000}
+        self.context = browser.new_context(viewport=size, accept_downloads=True, reduced_motion="reduce")
         self.page = self.context.new_page()
         self.page.set_default_timeout(WAIT)
         self.errors = []
