@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import accounts, addresses, format, guard, keeping, server, sidebar, tasks, views, workspace
+from pages.shared import accounts, addresses, format, guard, keeping, sections, server, sidebar, tasks, views, workspace
 
 # Streamlit draws texts of figures in a grey that is too pale to read (3.7 to 1); this takes the page's own ink, but for
 # white texts on dark marks, and removes the white glow around texts of parallel coordinates. Figures are shown in the
@@ -77,6 +77,7 @@ def _draw(page):
     keeping.show_trouble()
     notice()
     keeping.run(page)
+    sections.forget_address()
     sidebar.show_jobs(place_for_jobs)
     shown = workspace.get("shown").get(workspace.get("dataset"))
     runs = workspace.get("runs") if shown is None else []

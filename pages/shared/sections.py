@@ -11,6 +11,7 @@ from pages.shared import server, workspace
 FIELD = "section"  # the name in the address, and the key of the field that keeps it there
 _ADDRESS = "section.address"  # key of the session's state: of which page the address is, the section that it names, and
 # the one that was open while it named none
+_SHOWN = "section.shown"  # key of the session's state: whether this run of the page has sections
 
 
 def show(scope: str, sections: dict) -> None:
@@ -24,6 +25,7 @@ def show(scope: str, sections: dict) -> None:
         By its title, a function without arguments that draws the section. The first is open at first.
     """
     key = f"{scope}.section"
+    st.session_state[_SHOWN] = True
     _follow(scope, key, list(sections))
     server.fragment(_draw)(key, sections)
 
@@ -41,6 +43,16 @@ def _follow(scope, key, titles):
     if (page, said) != (key, asked) and (asked or first):
         turn_to(scope, asked or first)
     st.session_state[_ADDRESS] = key, asked, first
+
+
+def forget_address() -> None:
+    """Forget what the address named if the page, drawn to its end, has no sections; called after each page.
+
+    The address then names none, although the user has not changed it: when there are sections again, the one that was
+    open opens once more.
+    """
+    if not st.session_state.pop(_SHOWN, False):
+        st.session_state.pop(_ADDRESS, None)
 
 
 def turn_to(scope: str, title: str) -> None:

@@ -56,6 +56,19 @@ def test_back_to_an_address_without_a_section_opens_the_one_that_it_had(ready):
     assert "Why this and not that?" in page.run().text()
 
 
+def test_the_section_that_was_open_opens_again_after_a_filter_that_left_nothing_to_compare(ready):
+    train(ready)
+    train(ready, C=3.0)
+    page = ready.go("compare")
+    page.at.query_params[sections.FIELD] = "Head, torso and tail"
+    assert "Head, torso and tail labels" in page.run().text()
+    page.at.text_input(key="compare.text").set_value("nothing like this")
+    assert "Head, torso and tail labels" not in page.run().text()
+    page.at.query_params.pop(sections.FIELD, None)  # as Streamlit does for a field that is gone
+    page.at.text_input(key="compare.text").set_value("")
+    assert "Head, torso and tail labels" in page.run().text()
+
+
 def links(page):
     """The addresses that "Copy a link" shows."""
     page.at.session_state["sidebar.links"] = True
