@@ -146,7 +146,7 @@ def open_page(name):
 def upload(page, folder):
     """Upload the data set of a folder and use it."""
     page.get_by_text("Labels per row").first.wait_for()
-    page.get_by_test_id("stExpander").get_by_text("Another data set").click()
+    page.get_by_test_id("stExpander").get_by_text("Add a data set").click()
     for label, name in (("Training file", "train.txt.gz"), ("Test file", "test.txt.gz"), ("Label names", "labels.txt")):
         if (folder / name).is_file():
             widget = page.get_by_test_id("stFileUploader").filter(has_text=label, visible=True)

@@ -21,7 +21,7 @@ def show(fingerprint) -> None:
         "Published": (_open("download", known.busy(), fingerprint), _published),
         "Synthetic": (_open("synthetic", invented.busy(), fingerprint), _synthetic),
     }
-    boxes.show("Another data set", forms)
+    boxes.show("Add a data set", forms)
 
 
 def _upload(fingerprint):

@@ -211,7 +211,7 @@ def _confirm(fingerprint, name):
     also = f" and its {format.count(results, 'result')}" if results else ""
     st.markdown(f"Remove **{format.plain(name)}**{also} from this workspace?")
     again = {
-        "catalog": "Choose it again under *Data set* or *Another data set*, *Published* to get it back.",
+        "catalog": "Choose it again under *Data set* or *Add a data set*, *Published* to get it back.",
         "synthetic": "Make it again with the same settings to get it back.",
         "split": "Split the same rows again with the same settings to get it back.",
         "words": "Make features of the same texts with the same settings to get it back.",

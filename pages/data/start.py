@@ -11,7 +11,7 @@ API_DOCS = """**The data that comes with it**, api-docs: each row is the documen
 labels are the names of the function’s parameters. A model learns to tell from the words which parameters a function
 has."""
 OTHER = """**The data in use**, {}: a model learns to tell from the features of a row which labels it has."""
-STEPS = """1. **Data**: look at rows and labels on this page, or upload your own file at *Another data set*.
+STEPS = """1. **Data**: look at rows and labels on this page, or upload your own file at *Add a data set*.
 2. **Train**: keep the settings and press Train. {}
 3. **Look into the model**: Explain shows which features speak for a label, Robustness what noise does to its
    predictions. When you have trained a second model, Compare says which one is better."""

@@ -124,7 +124,7 @@ class Tab:
 
     def upload(self, **files):
         """Fill the upload form: {first words of the label: (name, bytes)}, and press its button."""
-        self.page.get_by_test_id("stExpander").get_by_text("Another data set").click()
+        self.page.get_by_test_id("stExpander").get_by_text("Add a data set").click()
         for label, (name, content) in files.items():
             self.choose(label.replace("_", " "), name, content)
         self.read()

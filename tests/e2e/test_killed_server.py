@@ -41,7 +41,7 @@ def choose(tab, path):
     """Choose a training file as a user does, which also works for a file that was chosen before."""
     field = tab.page.get_by_test_id("stFileUploader").filter(has_text="Training file", visible=True)
     if not field.count():
-        tab.page.get_by_test_id("stExpander").get_by_text("Another data set").click()
+        tab.page.get_by_test_id("stExpander").get_by_text("Add a data set").click()
     with tab.page.expect_file_chooser() as chooser:
         field.get_by_role("button").last.click()
     chooser.value.set_files(path)

@@ -24,7 +24,7 @@ def upload(one, name, round_):
     """Upload a data set with another number of rows in each round."""
     one.go("Data")
     if not one.page.get_by_test_id("stFileUploader").first.is_visible():
-        one.page.get_by_test_id("stExpander").get_by_text("Another data set").click()
+        one.page.get_by_test_id("stExpander").get_by_text("Add a data set").click()
     n_rows = 8000 + 10 * round_ + 1000 * OWN.index(name)
     one.choose("Training file", f"{name}-{round_}.txt", easy_file(n_rows, seed=round_))
     one.read()

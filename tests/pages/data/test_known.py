@@ -105,7 +105,7 @@ def test_the_failure_can_be_dismissed_and_does_not_come_back(ready, sources):
         next(b for b in page.at.button if b.label == "Dismiss").click()
         page.run().run()
     assert not page.at.error and "by hand**" not in page.text()
-    box = next(e for e in page.at.expander if e.label == "Another data set")
+    box = next(e for e in page.at.expander if e.label == "Add a data set")
     assert box.proto.expanded, "the box of the form that was used stays open"
     assert page.at.session_state["workspace.snapshot"]["wanted"] is None
 
