@@ -1,5 +1,6 @@
 """The dashboard in one process: real pages, the real queue, threads in place of worker processes."""
 
+import contextlib
 import functools
 import shutil
 import sys
@@ -151,6 +152,12 @@ def visited(tmp_path_factory):
     return []
 
 
+def _copy_if_there(source, target):
+    """Copy a file, unless it was a temporary one that has its name by now."""
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copy2(source, target)
+
+
 @pytest.fixture
 def ready(session, server, visited, tmp_path_factory):
     """A session whose data set is there, and that starts short tasks unasked: most tests look at results.
@@ -165,7 +172,7 @@ def ready(session, server, visited, tmp_path_factory):
         )
         opened.at.toggle(key="preferences.automatic").set_value(True)
         token, kept = opened.run().token, tmp_path_factory.mktemp("visit") / "cache"
-        shutil.copytree(cache_root(), kept)
+        shutil.copytree(cache_root(), kept, copy_function=_copy_if_there)
         visited += [kept, token]
     kept, token = visited
     shutil.copytree(kept, cache_root(), dirs_exist_ok=True)
