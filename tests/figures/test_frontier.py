@@ -87,6 +87,10 @@ def test_many_runs_are_drawn_by_model_and_named_when_pointed_at():
     marks = [trace for trace in figure.data if trace.mode == "markers"]
     assert [trace.name for trace in marks] == ["PLT", "LdSM"]
     assert marks[0].customdata[1] == "run 2" and len(marks[0].x) == 20
+    figure = figures.frontier(frame, {"s": "Seconds"}, ["P@1"], compared=frame.iloc[[2, 4]])
+    marks = [trace for trace in figure.data if trace.mode == "markers"]
+    assert [trace.name for trace in marks] == ["PLT, others", "LdSM", "run 2", "run 4"]
+    assert len(marks[0].x) == 18 and list(marks[2].x) == [3] and marks[2].marker.size > marks[0].marker.size
 
 
 def test_runs_that_another_figure_compares_have_its_colours_and_marks_whatever_else_is_drawn():

@@ -48,7 +48,8 @@ def frontier(
 ) -> go.Figure:
     """Draw measures of runs against what they cost, with a line through the runs that no other run beats.
 
-    The legend names up to 15 runs; of more, it names the models, and the runs are named when one points at them.
+    The legend names up to 15 runs. Of more, it names those that are compared and the models of the others, which are
+    named when one points at them.
 
     Parameters
     ----------
@@ -87,10 +88,11 @@ def frontier(
                 name="no result is better in both", legendgroup="frontier", showlegend=row == column == 1,
                 hoverinfo="skip", row=row, col=column,
             )  # fmt: skip
-            if len(drawn) <= NAMED:
-                _points(figure, own, cost, measure, row, column, run_colors(drawn, compared))
-            else:
-                _points_of_models(figure, own, cost, measure, row, column)
+            named = own
+            if len(drawn) > NAMED:
+                named = own[own["run"].isin([] if compared is None else compared["run"])]
+                _points_of_models(figure, own, named.index, cost, measure, row, column)
+            _points(figure, named, cost, measure, row, column, run_colors(drawn, compared))
             figure.update_xaxes(type="log", **_ticks(own[cost]), row=row, col=column)
             if row == len(measures):
                 figure.update_xaxes(title_text=costs[cost], row=row, col=column)
@@ -111,13 +113,15 @@ def _points(figure, drawn, cost, measure, row, column, styles):
         )  # fmt: skip
 
 
-def _points_of_models(figure, drawn, cost, measure, row, column):
-    """Add the runs of each model as one trace."""
-    for model, own in drawn.groupby("model", sort=False):
+def _points_of_models(figure, drawn, named, cost, measure, row, column):
+    """Add the runs of each model as one trace, without those that have a mark each: ``named`` are their lines."""
+    for model, own in drawn.drop(named).groupby("model", sort=False):
         style = run_style(model)
+        name = f"{model}, others" if (drawn.loc[named, "model"] == model).any() else model
+        opacity = 0.7 if named.empty else 0.4
         figure.add_scatter(
-            x=own[cost], y=own[measure], mode="markers", name=model, legendgroup=model,
-            marker={"color": style["color"], "symbol": style["mark"], "size": 7, "opacity": 0.7},
+            x=own[cost], y=own[measure], mode="markers", name=name, legendgroup=f"model {model}",
+            marker={"color": style["color"], "symbol": style["mark"], "size": 7, "opacity": opacity},
             showlegend=row == column == 1, row=row, col=column, customdata=[short(name, 60) for name in own["run"]],
             hovertemplate=f"<b>%{{customdata}}</b><br>{measure} = %{{y:.2f}} %<br>%{{x:.3~g}}<extra></extra>",
         )  # fmt: skip
