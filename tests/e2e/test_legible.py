@@ -30,6 +30,7 @@ CONTRAST = """() => {
 
 FONTS = """() => [...document.querySelectorAll("[data-testid=stApp], .js-plotly-plot text")]
   .map(one => getComputedStyle(one).fontFamily.split(",")[0])"""
+PAPER_IS = """color => getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor === color"""
 
 
 def violations(page, where):
@@ -55,9 +56,12 @@ def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab, prepared)
                 one.page.goto(address)
                 one.page.get_by_role("heading", name=page, exact=True).wait_for()
             one.idle()
-            paper = one.page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
-            assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 28)"}[scheme]
-            sections = one.page.get_by_role("tab").all_inner_texts() or [""]
+            paper = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 28)"}[scheme]
+            one.page.wait_for_function(PAPER_IS, arg=paper)
+            one.idle()
+            sections = [text for text in one.page.get_by_role("tab").all_inner_texts() if text] or [
+                ""
+            ]  # not folded ones
             for section in sections if width == 400 else sections[:1]:
                 if section:
                     one.section(section)
