@@ -60,7 +60,7 @@ def show(chosen, lines, choice) -> None:
     if found:
         sections.show("compare", found)
     else:
-        st.caption("Train a second model on this data set to compare it with this one.")
+        st.caption("Comparing takes two lines of one data set: train a second model, or show more lines above.")
 
 
 def _dataset(lines) -> str | None:

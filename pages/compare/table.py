@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import listed
-from pages.shared import charts, format, run_changes, settings, tables, workspace
+from pages.shared import charts, format, measured, run_changes, settings, tables, workspace
 from xmlcore import experiment
 
 CHOSEN = "compare.chosen"  # name in the workspace's "widgets": keys of the results that are ticked
@@ -14,10 +14,7 @@ PEAK = (
     "The most memory that the process had while it trained, with the program, the data, and what was left of work "
     "before. Empty for results that were trained by an earlier version."
 )
-MEANING = (
-    "P@k is the share of the k predicted labels that are right, R@k the share of a row’s true labels among them. In "
-    "nDCG@k right labels count more the earlier they come, in PSP@k the rarer they are."
-)
+EXPLAINED = ("P@k", "nDCG@k", "PSP@k")  # measures whose meaning stands below the table
 SMALL = 46  # width of a column of an interval, in pixels
 
 
@@ -89,7 +86,7 @@ def show(lines, choice, total: int) -> None:
         f"{of}{grouped}, best {choice.measure} first; measures in percent.{spread} Tick lines to compare or change "
         "them; click a heading to sort."
     )
-    st.caption(MEANING)
+    st.caption(" ".join(f"{measure}: {measured.MEANING[measure]}." for measure in EXPLAINED))
 
 
 def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:

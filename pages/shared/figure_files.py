@@ -60,7 +60,7 @@ def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
     records = [record for record in every if record["key"] in keys or record["key"][:6] in parts]
     # The Compare page shows results on other data sets than the one in use.
     of = dict.fromkeys(names[r["fingerprint"]]["name"] for r in records if r["fingerprint"] in names)
-    found = {"Data set": "; ".join(of) or _dataset_in_use(known) or "unknown"}
+    found = {"Data set": "; ".join(of) or workspace.dataset_name(known) or "unknown"}
     models = [record.get("model") or record.get("method") for record in records]
     chosen = [settings.changed(model, r["params"]) or "default settings" for model, r in zip(models, records)]
     if len(records) == 1:
@@ -72,11 +72,6 @@ def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
         found["Parameters"] = json.dumps(params, sort_keys=True)
     day = datetime.now(UTC).date().isoformat()
     return {**found, "Software": f"xmlcore {xmlcore.__version__}", "Creation Time": day}
-
-
-def _dataset_in_use(known) -> str | None:
-    """Return the name of the data set that a workspace uses; None if it uses none."""
-    return known.get("known", {}).get(known.get("dataset"), {}).get("name")
 
 
 def in_words(origin: dict[str, str]) -> str:

@@ -389,10 +389,10 @@ def leave_dataset(fingerprint: str) -> None:
     update(leave)
 
 
-def dataset_name() -> str | None:
-    """Return the name that the user gave the data set in use; None when no data set is in use."""
-    workspace = st.session_state.get(SNAPSHOT, _EMPTY)
-    return workspace["known"].get(workspace["dataset"], {}).get("name")
+def dataset_name(seen: dict | None = None) -> str | None:
+    """Return the user's name of the data set in use, now or in an earlier snapshot; None when none is in use."""
+    data = st.session_state.get(SNAPSHOT, _EMPTY) if seen is None else seen
+    return data.get("known", {}).get(data.get("dataset"), {}).get("name")
 
 
 def remember_setting(model: str, name: str, value) -> None:
