@@ -9,15 +9,14 @@ from pages.compare import listed
 from pages.shared import addresses, charts, format, jobs, results, run_changes, run_code, settings, tables, workspace
 from xmlcore import experiment, store
 
-FIELD = addresses.RUN  # the name in the address, and the key of the field that keeps it there
+FIELD = addresses.RUN  # the name in the address
 DIGITS = 12  # of the key, in the address
 
 
 def opened(records: dict) -> str | None:
-    """Return the key of the result that the address names; None if it names none. Call it once for each page."""
-    with st.container(key="in-address-run"):  # hidden: see pages.shared.frame
-        said = st.text_input("Result", key=FIELD, bind="query-params")
-    if not re.fullmatch(r"[0-9a-f]{6,32}", said or ""):
+    """Return the key of the result that the address names; None if it names none."""
+    said = st.query_params.get(FIELD, "")
+    if not re.fullmatch(r"[0-9a-f]{6,32}", said):
         return None
     found = next((key for key in records if key.startswith(said)), None)
     if found is None:
@@ -39,7 +38,10 @@ def link(key: str, name: str) -> None:
 
 def _open(said: str) -> None:
     """Have the address name a result, or none."""
-    st.session_state[FIELD] = said
+    if said:
+        st.query_params[FIELD] = said
+    else:
+        st.query_params.pop(FIELD, None)
 
 
 def show(line, record: dict, frame) -> None:

@@ -8,9 +8,10 @@ import streamlit as st
 
 from pages.shared import server, workspace
 
-FIELD = "section"  # the name in the address, and the key of the field that keeps it there
+FIELD = "section"  # the name in the address
 _ADDRESS = "section.address"  # key of the session's state: of which page the address is, the section that it names, and
 # the one that was open while it named none
+_FIRST = "section.first"  # key of the session's state: of each page, the one that was open while the address named none
 _SHOWN = "section.shown"  # key of the session's state: whether this run of the page has sections
 
 
@@ -38,8 +39,11 @@ def _follow(scope, key, titles):
     asked = st.query_params.get(FIELD, "")
     asked = asked if asked in titles else ""
     page, said, first = st.session_state.get(_ADDRESS, ("", "", ""))
-    if FIELD not in st.session_state or page != key or first not in ("", *titles):  # another page was open
+    if page != key:  # another page was open
+        page, said, first = "", "", st.session_state.get(_FIRST, {}).get(key, "") if asked else ""
+    if first not in ("", *titles):
         page, said, first = "", "", ""
+    first = "" if first == asked else first
     if (page, said) != (key, asked) and (asked or first):
         turn_to(scope, asked or first)
     st.session_state[_ADDRESS] = key, asked, first
@@ -83,13 +87,20 @@ def _draw(key, sections):
 
 
 def _keep_in_address(key, title):
-    """Have the address name the open section, unless it was open when the page was."""
+    """Have the address name the open section, unless it was open when the page was.
+
+    A field that is bound to the address, as in pages.shared.views, would not do here: Streamlit takes fields of a page
+    out of the address before it opens another page, which is one more step in the browser's history.
+    """
     _, said, first = st.session_state[_ADDRESS]
     first = first or ("" if said else title)
     said = "" if title == first else title
-    st.session_state[_ADDRESS], st.session_state[FIELD] = (key, said, first), said
-    with st.container(key="in-address-section"):  # hidden: see pages.shared.frame
-        st.text_input("Section", key=FIELD, bind="query-params")
+    st.session_state[_ADDRESS] = key, said, first
+    st.session_state.setdefault(_FIRST, {})[key] = first
+    if said and st.query_params.get(FIELD) != said:
+        st.query_params[FIELD] = said
+    elif not said:
+        st.query_params.pop(FIELD, None)
 
 
 def opened(page_name: str) -> str:
@@ -101,8 +112,7 @@ def opened(page_name: str) -> str:
         Title of the page, such as "Train".
     """
     key, said, first = st.session_state.get(_ADDRESS, ("", "", ""))
-    here = FIELD in st.session_state and key.split(".")[0] == page_name.lower()
-    return (said or first) if here else ""
+    return (said or first) if key.split(".")[0] == page_name.lower() else ""
 
 
 def is_open(tab) -> bool:

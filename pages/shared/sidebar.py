@@ -59,7 +59,7 @@ def _links(page):
         url = st.context.url.split("?")[0] if st.context.url else ""
         said = {views.FIELD: views.text(), sections.FIELD: sections.opened(page.title)}
         if page.title == "Compare":
-            said[addresses.RUN] = st.session_state.get(addresses.RUN, st.query_params.get(addresses.RUN))
+            said[addresses.RUN] = st.query_params.get(addresses.RUN)
         view = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in said.items() if value)
         st.markdown("**For looking only**: whoever opens it sees this view, and can start, change or delete nothing.")
         looking = workspace.address() if workspace.only_looks() else workspace.get("look")

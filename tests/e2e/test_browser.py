@@ -51,6 +51,11 @@ def test_back_walks_through_the_rows_looked_at_and_a_copied_address_shows_the_sa
     one.idle()
     again = tab(re.sub(r"^https?://[^/]+", "", copied))
     again.page.get_by_text("Test row 9", exact=True).wait_for()
+    before = one.page.url
+    one.go("Explain")
+    one.page.go_back()
+    one.page.get_by_role("heading", name="Train", exact=True).wait_for()
+    assert one.page.url == before and "section=Single" in before
 
 
 def look_at_figure_file(tab, folder, name, content):

@@ -37,8 +37,8 @@ def opened(page, title):
 def test_the_address_names_the_open_section_and_opens_it(ready, session):
     train(ready)
     page = ready.go("explain")
-    assert page.at.session_state[sections.FIELD] == ""
-    assert opened(page, "Features of a label").at.session_state[sections.FIELD] == "Features of a label"
+    assert sections.FIELD not in page.at.query_params
+    assert opened(page, "Features of a label").at.query_params[sections.FIELD] == "Features of a label"
     again = opened(session(ready.token).go("explain"), "Why this and not that?")
     again.at.query_params[sections.FIELD] = "Features of a label"
     assert "Why this and not that?" not in again.run().text() and "Features of a label" in again.text()
@@ -53,6 +53,17 @@ def test_back_to_an_address_without_a_section_opens_the_one_that_it_had(ready):
     page.at.query_params[sections.FIELD] = "Features of a label"  # as Forward does
     assert "Features of a label" in page.run().text()
     page.at.query_params[sections.FIELD] = "of another version"
+    assert "Why this and not that?" in page.run().text()
+
+
+def test_back_from_another_page_walks_on_through_the_sections_that_were_open(ready):
+    train(ready)
+    page = opened(ready.go("explain"), "Features of a label")
+    page.at.query_params.clear()
+    ready.go("jobs")
+    page.at.query_params[sections.FIELD] = "Features of a label"  # as Back does
+    assert "Features of a label" in ready.go("explain").text()
+    page.at.query_params.clear()
     assert "Why this and not that?" in page.run().text()
 
 
