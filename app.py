@@ -28,7 +28,14 @@ def show() -> None:
         layout="wide",
         initial_sidebar_state="auto",
     )
-    frame.around(page)
+    frame.around(page, _read_ahead)
+
+
+def _read_ahead(*workspace) -> None:
+    """Make what the Compare page shows first, in the background; its modules take long to import."""
+    from pages.compare import ahead
+
+    ahead.read(*workspace)
 
 
 if __name__ == "__main__":  # only Streamlit's AppTest runs this file as the script

@@ -51,8 +51,13 @@ def every() -> Listed:
     The lines of the frame are those of :func:`xmlcore.experiment.runs`, with what the user gave the results: ``run``
     (name), ``named`` (whether there is one), ``tags`` (text), ``note``, ``archived``; ``dataset`` is its name here.
     """
-    records = {record["key"]: record for record in workspace.get("runs")[::-1]}
-    known = {fingerprint: entry["name"] for fingerprint, entry in workspace.get("known").items()}
+    return every_of(workspace.get("runs"), workspace.get("known"))
+
+
+def every_of(runs: list, known: dict) -> Listed:
+    """Return what :func:`every` does of a workspace's records of results and of data sets."""
+    records = {record["key"]: record for record in runs[::-1]}
+    known = {fingerprint: entry["name"] for fingerprint, entry in known.items()}
     given = [
         (
             record.get("name") or record["model"],

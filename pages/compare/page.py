@@ -1,7 +1,8 @@
 """The Compare page: which model is best, on what, by how much, and is that sure?
 
 listed.py makes the lines of the table, table.py shows it, more.py adds measures, answer.py writes the first sentence;
-side.py puts several results side by side, pairs.py compares two of them, one.py shows all that is known of one.
+side.py puts several results side by side, pairs.py compares two of them, one.py shows all that is known of one;
+ahead.py makes what the page shows first before it is opened.
 """
 
 import streamlit as st

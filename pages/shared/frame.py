@@ -3,16 +3,18 @@
 import streamlit as st
 
 from pages.shared import accounts, addresses, format, guard, keeping, sections, server, sidebar, tasks, views, workspace
+from xmlcore import store
 
+_READY = "frame.ready"  # key of st.session_state: whether the hidden figure was drawn
 # Streamlit draws texts of figures in a grey that is too pale to read (3.7 to 1); this takes the page's own ink, but for
 # white texts on dark marks, and removes the white glow around texts of parallel coordinates. Figures are shown in the
 # font of the page, but measured and saved in a font of the system, which is wider: so nothing is cut here or in a file
 # that is opened without the font of the page. Streamlit cuts the names of what is chosen in a multiselect; here they go
-# on in the next line. The fields that are bound to the address are not shown. Controls that come first on a phone are
-# the first of two columns, which a wide page shows at the right. On a phone the tabs of sections go on in the next
-# line, so that the open one is in sight, and so do the texts of buttons. A menu would lie on the dialog that it opened.
-# The value of a slider and the title of the open section have the colour of text: in dark, the theme's blue on this
-# background is too dark to read (3.8 to 1).
+# on in the next line. The fields that are bound to the address are not shown, nor is the figure drawn in advance.
+# Controls that come first on a phone are the first of two columns, which a wide page shows at the right. On a phone the
+# tabs of sections go on in the next line, so that the open one is in sight, and so do the texts of buttons. A menu
+# would lie on the dialog that it opened. The value of a slider and the title of the open section have the colour of
+# text: in dark, the theme's blue on this background is too dark to read (3.8 to 1).
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
@@ -34,7 +36,7 @@ STYLE = f"""<style>
   flex-wrap: wrap; height: auto; max-height: none; min-width: 0; overflow: visible; padding-block: 0.3rem;
   mask-image: none;
 }}
-[class*=st-key-in-address] {{ display: none; }}
+[class*=st-key-in-address], .st-key-in-advance {{ display: none; }}
 [class*=st-key-controls-first] > * > [data-testid=stHorizontalBlock],
 [class*=st-key-controls-first] > [data-testid=stHorizontalBlock] {{ flex-direction: row-reverse; }}
 @media (max-width: 640px) {{
@@ -53,15 +55,23 @@ body:has([data-testid=stDialog]) [data-testid=stPopoverBody] {{ visibility: hidd
 </style>"""
 
 
-def around(page) -> None:
-    """Open the workspace, show the sidebar and messages, and run the page; called by app.py."""
+def around(page, compare) -> None:
+    """Open the workspace, show the sidebar and messages, and run the page; called by app.py.
+
+    Parameters
+    ----------
+    page : StreamlitPage
+    compare : callable
+        Makes what the Compare page shows first: see :func:`pages.compare.ahead.read`. Called in the background if the
+        workspace has several results.
+    """
     try:
-        _draw(page)
+        _draw(page, compare)
     finally:  # also when the page fails, or is drawn once more
         server.tidy_later()
 
 
-def _draw(page):
+def _draw(page, compare):
     """Do what :func:`around` says."""
     st.html(STYLE)
     if keeping.refused() or not accounts.admitted():
@@ -79,10 +89,30 @@ def _draw(page):
     keeping.run(page)
     sections.forget_address()
     sidebar.show_jobs(place_for_jobs)
-    shown = workspace.get("shown").get(workspace.get("dataset"))
+    _ready_for_figures()
+    _read_ahead(compare)
+
+
+def _ready_for_figures():
+    """Draw a hidden figure once: so the browser prepares the library for figures while the user reads the page."""
+    if server.serving() and not st.session_state.get(_READY):
+        st.session_state[_READY] = True
+        with st.container(key="in-advance"):  # hidden: see STYLE
+            st.plotly_chart({"data": [{"type": "scatter"}]})
+
+
+def _read_ahead(compare):
+    """Have the result shown read in the background, and what the Compare page shows first if there are several."""
+    used, name = workspace.get("dataset"), f"compare {workspace.token()}"
+    if server.is_unread(name, store.changed("runs")):
+        kept = workspace.get("runs"), workspace.get("known"), used, workspace.get("widgets")
+        if len(kept[0]) > 1:
+            server.read_ahead(lambda: compare(*kept))
+    shown = workspace.get("shown").get(used)
     runs = workspace.get("runs") if shown is None else []
-    if shown or runs:
-        server.read_ahead(shown or runs[-1]["key"])
+    key = shown or (runs[-1]["key"] if runs else None)
+    if key and server.is_unread(f"run {key}"):
+        server.read_ahead(lambda: server.read_run(key))
 
 
 def notice() -> None:

@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import webbrowser
+from collections import OrderedDict
 
 import streamlit as st
 
@@ -36,12 +37,14 @@ READER = "xmlcore-read-ahead"  # name of the threads that read in the background
 UNDO_SECONDS = 600.0  # for which what the Storage page has deleted can be brought back; then it is removed
 TIDY_EVERY = 6 * 3600  # seconds between two removals of what killed processes have left
 LATER = ("scipy.stats", "pandas.io.formats.style")  # modules that are not needed before there is a result
+MOST_AHEAD = 1000  # names that are remembered of what was read in the background
 CALM = 1.0  # seconds from the end of a page's run until results are read in the background
 MANY_MODULES = 50  # imports after which garbage is no longer looked for in what is there
 UNTIDY = 30.0  # seconds for which garbage may wait when pages are drawn all the time, such as for several sessions
 _values = []  # all functions made by shared
 _serving = threading.Event()  # set while a server runs; not in tests that run a page without one
-_read_ahead = set()  # runs that were read in the background, with their cache folders
+_ahead = OrderedDict()  # what was read in the background, with its cache folder -> its version, newest last
+_one_reads = threading.Lock()  # held by the thread that reads in the background
 _tidying = threading.Timer(0, gc.collect)  # collects garbage a while after the last run of a page; not started yet
 _tidy_by = None  # when garbage is collected at the latest, by time.monotonic(); None when no collection is due
 _tidy_lock = threading.Lock()
@@ -191,7 +194,7 @@ def tidy_later() -> None:
     ``postScriptGC`` in .streamlit/config.toml.
     """
     global _tidying, _tidy_by
-    if not _serving.is_set():
+    if not serving():
         return
     with _tidy_lock:  # sessions have threads of their own
         now = time.monotonic()
@@ -231,38 +234,64 @@ def fragment(draw):
     return st.fragment(drawn)
 
 
-def read_ahead(key: str) -> None:
-    """Read in the background, once, what pages about a run need first, so that they open quickly.
+def serving() -> bool:
+    """Return whether a server runs; tests run pages without one."""
+    return _serving.is_set()
+
+
+def is_unread(name: str, version: int = 0) -> bool:
+    """Return whether something has still to be read in the background, and remember that it is read now.
 
     Not while kernels are being compiled: what is read here would compile them once more, in this process.
+
+    Parameters
+    ----------
+    name : str
+        What is read.
+    version : int
+        Another one than before if it has changed, and is to be read again.
     """
-    name, compiling = (str(cache_root()), key), warm_up()
-    if not _serving.is_set() or name in _read_ahead or (compiling is not None and compiling.active):
-        return
-    _read_ahead.add(name)
-    reading = threading.Timer(CALM, _read, [key])
+    named, compiling = (str(cache_root()), name), warm_up()
+    if not serving() or _ahead.get(named) == version or (compiling is not None and compiling.active):
+        return False
+    _ahead[named] = version
+    _ahead.move_to_end(named)
+    if len(_ahead) > MOST_AHEAD:
+        _ahead.popitem(last=False)
+    return True
+
+
+def read_ahead(read) -> None:
+    """Call a function without arguments in the background: it reads what pages need first, so that they open quickly.
+
+    Whether that was done before, :func:`is_unread` knows.
+    """
+    reading = threading.Timer(CALM, _read, [read])
     reading.name, reading.daemon = READER, True
     reading.start()
+
+
+def _read(read):
+    """Call a function of :func:`read_ahead`; first import what only some pages and figures need, and takes long."""
+    with _one_reads:  # several at once would keep pages waiting
+        for name in LATER:
+            importlib.import_module(name)
+        with contextlib.suppress(store.StoreError, OSError, ValueError):  # the page that needs it says what is wrong
+            read()
+
+
+def read_run(key: str) -> None:
+    """Read a run and its data set and model, and explain a prediction, which prepares the model and loads kernels."""
+    from xmlcore import explain
+
+    x = dataset(run(key).fingerprint).X_test[[0]]
+    first = model(key).predict_topk(x, 1).labels[0]
+    explain.contributions(model(key), x, max(int(first[0]), 0))
 
 
 def _says_nothing_of_reader(record):
     """Return whether a line of Streamlit's log is no warning that a spinner of :func:`read_ahead` is on no page."""
     return record.threadName != READER or record.levelno > logging.WARNING
-
-
-def _read(key):
-    """Read a run and its data set and model, and explain a prediction, which prepares the model and loads kernels.
-
-    Also import what only some pages and figures need, and what takes long.
-    """
-    from xmlcore import explain
-
-    for name in LATER:
-        importlib.import_module(name)
-    with contextlib.suppress(store.StoreError, OSError, ValueError):  # the page that needs it says what is wrong
-        x = dataset(run(key).fingerprint).X_test[[0]]
-        first = model(key).predict_topk(x, 1).labels[0]
-        explain.contributions(model(key), x, max(int(first[0]), 0))
 
 
 def needed() -> set[str]:

@@ -28,6 +28,9 @@ def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it
     assert seen <= set(PAGES) == set(links.all_inner_texts())  # no names of files
     assert not one.page.get_by_role("dialog").count()  # no "Page not found"
     one.text("Data set in use")
+    # The library for figures is prepared while the user reads a page without figures.
+    loaded = "entry => entry.name.includes('PlotlyChart') && entry.initiatorType === 'script'"
+    one.page.wait_for_function(f"performance.getEntriesByType('resource').some({loaded})")
     one.page.get_by_role("button", name="Train", exact=True).wait_for()  # the data set was prepared
     assert re.search(r"/train\?workspace=[0-9a-f]{32}$", one.page.url)
 

@@ -2,14 +2,16 @@
 
 import json
 import time
+from collections import OrderedDict
 
 import pytest
 
 from benchmarks.library.many_runs import make
-from pages.shared import server
+from pages.shared import sections, server
 from tests.pages.making import workspace_path
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, metrics
+from xmlcore.experiment import side_by_side
 
 
 def listed(session, records, *data):
@@ -58,11 +60,33 @@ def test_1000_results_are_filtered_within_a_second(ready, words):
     assert time.process_time() - start < 1.0
 
 
-def test_the_newest_result_is_read_ahead_if_the_workspace_has_shown_none(ready, words, monkeypatch):
+@pytest.fixture
+def read_now(monkeypatch):
+    """What pages have read in the background is read at once, as while a server runs."""
+    monkeypatch.setattr(server, "serving", lambda: True)
+    monkeypatch.setattr(server, "_ahead", OrderedDict())
+    monkeypatch.setattr(server, "read_ahead", lambda read: read())
+
+
+def test_the_newest_result_is_read_ahead_if_the_workspace_has_shown_none(ready, words, monkeypatch, read_now):
     made, asked = make(3, words), []
-    monkeypatch.setattr(server, "read_ahead", asked.append)
+    monkeypatch.setattr(server, "read_run", asked.append)
     listed(ready, made, words)
     assert asked == [made[-1]["key"]]
+
+
+def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, monkeypatch, read_now):
+    monkeypatch.setattr(server, "read_run", lambda key: None)
+    listed(ready, make(12, words), words)  # so that the Data page finds results
+    server.forget()
+    server._ahead.clear()
+    ready.go("data")
+    for module, name in ((experiment, "runs"), (experiment, "seeds_grouped"), (side_by_side, "difference_of")):
+        monkeypatch.setattr(module, name, None)
+    monkeypatch.setattr(side_by_side, "measures_with_intervals", None)
+    monkeypatch.setattr(sections, "is_open", lambda tab: tab.open)
+    page = ready.go("compare")
+    assert "if both were equally good" in page.text() and page.frame("measure")["measure"].iloc[0] == "P@1"
 
 
 def line(page, **fields):

@@ -6,6 +6,7 @@ import logging
 import signal
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 import weakref
@@ -64,27 +65,39 @@ def test_the_default_data_set_is_made_before_kernels_are_compiled(own_cache, mon
     assert submitted[2:] == ["Compiling kernels"]
 
 
-def test_the_run_shown_is_read_ahead_once_while_a_server_runs(monkeypatch):
-    class Timer:
-        def __init__(self, seconds, function, args):
-            self.start = lambda: started.append((function, args))
-
-    started = []
-    monkeypatch.setattr(server.threading, "Timer", Timer)
-    monkeypatch.setattr(server, "_read_ahead", set())
-    server.read_ahead("a" * 32)
-    assert not started, "no server runs"
+@pytest.fixture
+def serving():
+    """A server runs, and has read nothing yet."""
     server._serving.set()
-    try:
-        for _ in range(2):
-            server.read_ahead("a" * 32)
-    finally:
-        server._serving.clear()
-    assert started == [(server._read, ["a" * 32])]
+    server._ahead.clear()
+    yield
+    server._serving.clear()
+    server._ahead.clear()
+
+
+def test_what_pages_need_first_is_read_once_and_again_when_it_has_changed(serving, monkeypatch):
+    assert server.is_unread("a", 1) and not server.is_unread("a", 1)
+    assert server.is_unread("b") and server.is_unread("a", 2) and not server.is_unread("a", 2)
+    monkeypatch.setattr(server, "MOST_AHEAD", 2)
+    assert server.is_unread("c") and not server.is_unread("a", 2)
+    assert server.is_unread("b"), "names that were read long ago are forgotten"
+    server._serving.clear()
+    assert not server.is_unread("d"), "no server runs"
+
+
+def test_modules_that_take_long_and_what_a_page_needs_are_read_in_the_background(monkeypatch):
+    monkeypatch.setattr(server, "CALM", 0.0)
     monkeypatch.setattr(server, "LATER", ("json.tool",))
     monkeypatch.delitem(sys.modules, "json.tool", raising=False)
-    server._read("a" * 32)  # a run that is gone: the page that needs it says so
-    assert "json.tool" in sys.modules
+    done, threads = threading.Event(), []
+
+    def read():
+        threads.append(threading.current_thread().name)
+        done.set()
+        server.read_run("a" * 32)  # a run that is gone: the page that needs it says so
+
+    server.read_ahead(read)
+    assert done.wait(60) and threads == [server.READER] and "json.tool" in sys.modules
 
 
 def test_garbage_is_collected_once_after_the_last_of_several_runs(monkeypatch):
@@ -227,9 +240,9 @@ print(kept, held() - before)
 def test_garbage_is_collected_also_after_a_page_that_failed(monkeypatch):
     asked = []
     monkeypatch.setattr(frame.server, "tidy_later", lambda: asked.append(True))
-    monkeypatch.setattr(frame, "_draw", lambda page: 1 / 0)
+    monkeypatch.setattr(frame, "_draw", lambda page, compare: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        frame.around(None)
+        frame.around(None, None)
     assert asked == [True]
 
 
