@@ -29,8 +29,12 @@ UNKNOWN = "This workspace does not have the {what} of the link, so it shows what
 def follow() -> None:
     """Change what the workspace shows to what the address says, if it was opened or if the user has changed it.
 
-    An address that says nothing, as that of a first visit, stands for what was shown when it was opened.
+    An address that says nothing, as that of a first visit, stands for what was shown when it was opened. One without
+    a workspace was not opened by the user: a browser that has not drawn the fields of the address yet leaves out what
+    they say when it goes to another page.
     """
+    if workspace.QUERY not in st.query_params:
+        return
     asked = st.query_params.get(FIELD, "")
     if asked == st.session_state.get(WRITTEN):
         return

@@ -99,9 +99,18 @@ def test_back_to_an_address_without_a_view_shows_what_it_showed(two_runs, sessio
     assert "**Test row 0**" in again.text()
     again.at.number_input(key="train.row").set_value(5)
     assert written(again.run().run()).endswith(".row-5")
-    again.at.query_params.clear()  # as Back does
+    again.at.query_params.pop(views.FIELD, None)  # as Back does
+    again.at.query_params[workspace.QUERY] = two_runs.token
     assert "**Test row 0**" in again.run().text()
     assert written(again) == ""
+
+
+def test_a_page_opened_before_the_browser_has_drawn_the_fields_of_the_address_keeps_the_view(two_runs, session):
+    again = session(two_runs.token).go("train")
+    again.at.number_input(key="train.row").set_value(5)
+    view = written(again.run().run())
+    again.at.query_params.clear()  # as a browser leaves out what these fields say
+    assert "**Test row 5**" in again.run().text() and written(again) == view
 
 
 def test_what_would_be_refused_is_disabled_and_says_why(two_runs, session):
