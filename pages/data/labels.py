@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.data import label_rows
-from pages.shared import charts, format, tables, workspace
+from pages.shared import charts, format, selectors, tables, workspace
 
 SHOWN_LABELS, LABELS_HEIGHT = 500, 320  # most labels in the table, and its greatest height in pixels
 ORDERS = {
@@ -26,7 +26,9 @@ def show(data, labels, found, name) -> None:
     query_box, order_box = st.columns([3, 2])
     with query_box:
         query = st.text_input(
-            "Find labels by name or id", **workspace.keep("labels.query", ""), placeholder="part of a name"
+            "Find labels by name or id",
+            **workspace.keep(selectors.query_key("labels.query", data), ""),
+            placeholder="part of a name",
         )
     with order_box:
         order = st.selectbox(
@@ -38,7 +40,7 @@ def show(data, labels, found, name) -> None:
         st.info(f"No label has “{format.plain(query)}” in its name or as its id. Try a shorter part of it.")
         return
     shown = found_labels.head(SHOWN_LABELS)
-    label = _table(data, shown, found, f"{query.strip()}.{order}")
+    label = _table(data, shown, found, f"{data.fingerprint[:8]}.{query.strip()}.{order}")
     matching = (
         f"{format.count(len(found_labels), 'matching label')} ({len(labels):,} in all)"
         if query.strip()

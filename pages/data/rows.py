@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import format, row_text, tables, workspace
+from pages.shared import format, row_text, selectors, tables, workspace
 
 ORDER = ("row", "name", "labels", "text", "features")  # of the columns
 SHOWN_ROWS, ROWS_HEIGHT = 200, 392  # most rows in the table, and its greatest height in pixels
@@ -27,7 +27,7 @@ def show(data, fingerprint) -> None:
     with query_box:
         query = st.text_input(
             "Find rows by label, feature or row name",
-            **workspace.keep("rows.query", ""),
+            **workspace.keep(selectors.query_key("rows.query", data), ""),
             placeholder="part of a name" if texts is None else "part of a name or a text",
         )
     found = tables.find_rows(data, part, query)

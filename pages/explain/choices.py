@@ -47,7 +47,7 @@ def _find_row(data, key):
     """Show a search among test rows; the row that the user picks from its results is explained."""
     query = st.text_input(
         "Find test rows by a name",
-        **workspace.keep("explain.query", "", lambda value: isinstance(value, str)),
+        **workspace.keep(selectors.query_key("explain.query", data), "", lambda value: isinstance(value, str)),
         placeholder="of a label, feature or row" + (", or a text" if data.texts_test is not None else ""),
     )
     if not query.strip():

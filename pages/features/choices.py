@@ -7,6 +7,7 @@ from xmlcore import experiment
 
 # Ways to rank the features that a label keeps, and whether scores are multiplied by occurrence.
 ORDERS = {"Score × share of the label’s rows": True, "Score alone, as in the paper on FALS": False}
+QUERY = "features.query"  # name of the search for labels, which decides what the table of all labels lists
 IN_TITLE = ("pattern", "attribution")  # parameters that the name of a selection already tells
 
 
@@ -61,4 +62,4 @@ def choose_order(view) -> bool:
 def choose_label(view) -> int:
     """Return the label whose features are shown."""
     names, scope = server.label_names(view.fingerprint), f"features label {view.fingerprint}"
-    return selectors.choose_label(view.data, names, scope, workspace.FEATURES_LABEL, "features.query")
+    return selectors.choose_label(view.data, names, scope, workspace.FEATURES_LABEL, QUERY)

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.features import choices
 from pages.features.view import best_names
-from pages.shared import charts, format, server, tables
+from pages.shared import charts, format, selectors, server, tables
 from xmlcore.selection import frames
 
 LISTED_LABELS = 200  # most lines of the table
@@ -17,7 +18,7 @@ def all_labels(view) -> None:
     st.header("All selected features")
     selection, data = view.selection, view.data
     names = server.label_names(view.fingerprint)
-    listed = tables.find_labels(names, st.session_state.get("features.query", ""))
+    listed = tables.find_labels(names, st.session_state.get(selectors.query_key(choices.QUERY, view.data), ""))
     listed = (names if listed.empty else listed).head(LISTED_LABELS)  # the same labels as in the select box above
     labels = listed["label"].to_numpy()
     counts = np.bincount(data.Y_train.indices, minlength=selection.n_labels)

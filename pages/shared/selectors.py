@@ -55,7 +55,12 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
     return row
 
 
-def choose_label(data, names, scope: str, key: str, query_key: str, first: int | None = None) -> int:
+def query_key(name: str, data) -> str:
+    """Return the key of a search field: what is looked for in one data set is not looked for in the next."""
+    return f"{name} {data.fingerprint}"
+
+
+def choose_label(data, names, scope: str, key: str, field: str, first: int | None = None) -> int:
     """Let the user choose a label: one of the most frequent ones, or one that a search finds.
 
     Parameters
@@ -67,8 +72,8 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
         Name under which the choice is remembered, for :func:`pages.shared.workspace.chosen_row`.
     key : str
         Key of the select box; a constant of :mod:`pages.shared.workspace`.
-    query_key : str
-        Key of the search field.
+    field : str
+        Name of the search field, for :func:`query_key`.
     first : int, optional
         Label shown while the user has chosen none, and after the search field is emptied; by default the most frequent.
 
@@ -78,13 +83,13 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
         The label chosen. When a search does not find that label, the first label found is chosen instead; a search
         that finds nothing changes nothing.
     """
-    label = workspace.chosen_row(scope, -1)
+    label, search = workspace.chosen_row(scope, -1), query_key(field, data)
     if not 0 <= label < data.n_labels:
         label = int(names["label"].iloc[0]) if first is None else first
 
     def searched():
         """Remember the search, and choose its first result when the label shown is not among its results."""
-        typed = st.session_state[query_key]
+        typed = st.session_state[search]
         ids = tables.find_labels(names, typed)["label"].to_numpy()
         change = {scope: int(ids[0])} if typed.strip() and ids.size and label not in ids else {}
         if first is not None and not typed.strip():
@@ -92,14 +97,14 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
 
         def remember(stored):
             """Write the search and the choice into the workspace's fields."""
-            stored["widgets"][query_key] = typed
+            stored["widgets"][search] = typed
             stored["rows"].update(change)
 
         workspace.update(remember)
 
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        kept = workspace.keep(query_key, "", lambda value: isinstance(value, str))
+        kept = workspace.keep(search, "", lambda value: isinstance(value, str))
         query = st.text_input(
             "Find labels by name or id",
             **{**kept, "on_change": searched, "args": ()},
@@ -114,7 +119,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
     searching = bool(query.strip()) and not none_found
     number = f"{len(listed):,} of {ids.size:,}" if len(listed) < ids.size else f"{ids.size:,}"
     number += " found" if searching else " listed"
-    if searching and label not in ids.to_numpy():  # chosen elsewhere, or the search is that of another data set
+    if searching and label not in ids.to_numpy():  # chosen elsewhere
         number = f"{ids.size:,} found, not the one shown"
     shown = {j: data.label_name(j) for j in listed}
     often = collections.Counter(shown.values())

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, charts, format, predictions, results, server, tables, workspace
+from pages.shared import addresses, charts, format, predictions, results, selectors, server, tables, workspace
 from pages.train import answer
 from xmlcore import figures, metrics
 
@@ -39,7 +39,7 @@ def show(data, run, key, name, drawn_state: tuple) -> None:
         "Micro: over all pairs of a row and a label. Macro: the mean of the F1 of the labels with a test row, so a "
         "rare label counts as much as a frequent one. The F1 of means of the Sampling page is another measure.",
     )
-    label = _table(every, key, k)
+    label = _table(data, every, key, k)
     charts.csv_button(
         "All labels, CSV",
         lambda: tables.csv_safe(every),
@@ -76,11 +76,11 @@ def _every_label(key, k):
     return labels.merge(frame, on="label").sort_values("n_train", ascending=False, kind="stable", ignore_index=True)
 
 
-def _table(every, key, k):
+def _table(data, every, key, k):
     """Show the labels that a search finds, and return the id of the one that is ticked; None without a tick."""
     query = st.text_input(
         "Find labels by name or id",
-        **workspace.keep("train.labels.query", "", lambda value: isinstance(value, str)),
+        **workspace.keep(selectors.query_key("train.labels.query", data), "", lambda value: isinstance(value, str)),
         placeholder="part of a name; empty: all",
     )
     found = tables.find_labels(every, query)

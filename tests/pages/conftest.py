@@ -61,6 +61,11 @@ class Session:
         self.at.button(key=key).click()
         return self.run()
 
+    def search(self, name, words):
+        """Type words into the search field of this name; fields of other data sets have the same name."""
+        (field,) = (one for one in self.at.text_input if one.key.startswith(f"{name} "))
+        field.set_value(words)
+
     @property
     def token(self):
         return self.at.session_state["workspace.token"] if self._is_drawn else self._query

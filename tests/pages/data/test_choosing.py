@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tests.pages import making
 from tests.pages.small import small_data, xmlc
 
 
@@ -46,14 +47,26 @@ def test_figures_rows_and_labels_are_shown_with_names(ready):
 
 
 def test_search_finds_rows_and_labels_and_says_when_nothing_matches(ready):
-    ready.at.text_input(key="rows.query").set_value("TOPIC *3*")
-    ready.at.text_input(key="labels.query").set_value("topic *3*")
+    ready.search("rows.query", "TOPIC *3*")
+    ready.search("labels.query", "topic *3*")
     ready.run()
     assert ready.frame("row", "labels")["labels"].str.contains("*3*", regex=False).all()
     assert ready.frame("n_train", "inverse_propensity")["name"].tolist() == ["topic *3*"]
-    ready.at.text_input(key="rows.query").set_value("no such thing")
+    ready.search("rows.query", "no such thing")
     ready.run()
     assert "No training row has" in ready.text()
+
+
+def test_what_is_looked_for_in_one_data_set_is_not_looked_for_in_another(ready):
+    ready.search("rows.query", "topic *3*")
+    ready.search("labels.query", "topic *3*")
+    ready.run()
+    making.use(ready, making.word_data())
+    ready.run()
+    assert len(ready.frame("n_train", "inverse_propensity")) == 8 and len(ready.frame("row", "labels")) == 120
+    ready.at.selectbox(key="data.choice").set_value("catalog api-docs")
+    ready.run()
+    assert ready.frame("n_train", "inverse_propensity")["name"].tolist() == ["topic *3*"]
 
 
 def test_random_row_changes_the_row_looked_at(ready):

@@ -88,10 +88,10 @@ def test_the_row_looked_at_comes_back_first_after_a_page_switch_and_a_search(rea
     tick(ready, 7)
     ready.go("train").go("data")
     assert (shown(ready), listed(ready)[0], len(listed(ready))) == (7, 7, 60)
-    ready.at.text_input(key="rows.query").set_value("topic *3*")
+    ready.search("rows.query", "topic *3*")
     ready.run()
     assert shown(ready) == listed(ready)[0]
-    ready.at.text_input(key="rows.query").set_value("")
+    ready.search("rows.query", "")
     ready.run()
     assert (shown(ready), listed(ready)[0]) == (7, 7)
 

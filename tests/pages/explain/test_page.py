@@ -212,7 +212,7 @@ def test_the_path_says_how_this_model_makes_margins_probabilities(ready, model, 
 
 
 def test_rows_are_found_by_a_label_and_looked_at(page):
-    page.at.text_input(key="explain.query").set_value("topic *7*")
+    page.search("explain.query", "topic *7*")
     page.run()
     found = page.at.selectbox(key="explain.found topic *7*")
     data = word_data()
@@ -221,7 +221,7 @@ def test_rows_are_found_by_a_label_and_looked_at(page):
     found.set_value(row)
     page.run()
     assert f"**Test row {row}**" in page.text() and page.at.number_input(key="explain.row").value == row
-    page.at.text_input(key="explain.query").set_value("no such thing")
+    page.search("explain.query", "no such thing")
     assert "No test row has" in page.run().text()
 
 
@@ -270,11 +270,11 @@ def test_a_single_result_is_not_compared_with_another(page):
 
 
 def test_features_of_a_label_are_searched_for(page):
-    page.at.text_input(key="explain.label.query").set_value("*5*")
+    page.search("explain.label.query", "*5*")
     page.run()
     assert figure(page, "Features of topic *5*")
     assert "Contributions to **topic *5***" in page.text()
-    page.at.text_input(key="explain.label.query").set_value("no such thing")
+    page.search("explain.label.query", "no such thing")
     assert "No label has" in page.run().text()
 
 

@@ -69,7 +69,7 @@ def test_a_selection_that_another_workspace_made_is_not_said_to_take_time(ready)
 
 def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found):
     data = word_data()
-    page.at.text_input(key="features.query").set_value("*5*")
+    page.search("features.query", "*5*")
     page.run()
     assert page.at.selectbox(key="features.label").value == 5
     occurrence = (data.X_train[data.Y_train[:, [5]].toarray().ravel()] != 0).mean(axis=0)[found.selected[5]]
@@ -83,12 +83,12 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     assert drawn == best[: len(drawn)] and len(drawn) == np.count_nonzero(share)
     table = page.frame("rank", "name", "with_label")
     assert table["name"].tolist() == best
-    page.at.text_input(key="features.query").set_value("no such label")
+    page.search("features.query", "no such label")
     assert "No label has" in page.run().text()
     assert page.at.selectbox(key="features.label").value == 5  # the box stays, and what it shows
     page.at.selectbox(key="features.label").set_value(2)
     assert figure(page.run(), "Features of topic *2*")
-    page.at.text_input(key="features.query").set_value("5")  # its id, and part of a name
+    page.search("features.query", "5")  # its id, and part of a name
     page.run()
     assert page.at.selectbox(key="features.label").value == 5
 

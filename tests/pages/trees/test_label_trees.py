@@ -149,7 +149,7 @@ def test_no_more_children_are_drawn_than_asked_for_and_the_page_says_of_how_many
 
 
 def test_a_label_is_found_by_name_and_its_path_leads_to_it_and_back(page, tree):
-    page.at.text_input(key="trees.query").set_value("topic *6*")
+    page.search("trees.query", "topic *6*")
     page.run()
     assert "Path to topic *6*:" in page.text()
     path = frames.path_to(tree, tree.leaf_of_label[6])

@@ -186,7 +186,7 @@ def test_the_path_of_a_test_row_is_drawn_and_its_leaves_are_listed(page, model):
 def rows_of(page, query):
     page.at.radio(key="trees.mode").set_value("Rows of a label")
     page.run()
-    page.at.text_input(key="trees.query").set_value(query)
+    page.search("trees.query", query)
     return page.run()
 
 
