@@ -14,13 +14,14 @@ def labels(view) -> None:
     if frame.empty:
         st.caption("The model predicts no label for this row.")
     else:
+        score = view.values(view.ranked)
         label_tables.show(
-            frame.assign(score=view.values(view.ranked))[["rank", "name", "correct", "score", "label"]],
+            frame.assign(score=score)[["rank", "name", "correct", "score", "label"]],
             {"name": "Predicted label"},
             {
                 "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
                 "correct": st.column_config.TextColumn("Right?", width=72),
-                "score": explaining.column_config(view.kind),
+                "score": explaining.column_config(view.kind, score),
                 "label": st.column_config.NumberColumn("Id", format="%d", width=60),
             },
             "explain.predicted",

@@ -97,13 +97,15 @@ def _labels(view, noisy):
     if not lines:
         st.caption("No label is predicted, with noise or without.")
         return
+    frame = pd.DataFrame(lines)
+    scores = frame[["score before", "score"]]
     label_tables.show(
-        pd.DataFrame(lines),
+        frame,
         {"before": "Without noise", "after": "With noise"},
         {
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=44),
-            "score before": explaining.column_config(view.kind),
-            "score": explaining.column_config(view.kind, f"{explaining.COLUMN[view.kind]} "),
+            "score before": explaining.column_config(view.kind, scores),
+            "score": explaining.column_config(view.kind, scores, f"{explaining.COLUMN[view.kind]} "),
             "was": st.column_config.TextColumn("Was", width=54, help="Its rank without noise; – for a new label."),
         },
         "explain.noise.labels",

@@ -8,12 +8,18 @@ from pages.explain.view import path as nodes_of
 from pages.shared import charts, explaining, format, label_trees, tables
 from xmlcore import experiment, figures
 
-COLUMNS = (  # column, title, number format, width in pixels, help
+COLUMNS = (  # column, title, number format or what returns it for the values, width in pixels, help
     ("depth", "Depth", "%d", 50, None),
     ("name", "Node", None, 115, "Its label, or its most frequent label and +12 for 12 others at or below it."),
-    ("factor", "P of node, %", "%.3g", 86, "Probability of the node given its parent."),
-    ("product", "P so far, %", "%.3g", 78, "Product of the factors so far; the last one is the label’s P."),
-    ("share", "P, %", "%.2f", 52, "Share of the node’s training rows that have the label."),
+    ("factor", "P of node, %", tables.percent_format, 86, "Probability of the node given its parent."),
+    (
+        "product",
+        "P so far, %",
+        tables.percent_format,
+        78,
+        "Product of the factors so far: at the end, the label’s P.",
+    ),
+    ("share", "P, %", tables.percent_format, 52, "Share of the node’s training rows that have the label."),
     ("change", "Change", "{:+.2f}", 62, "Change of P from the node above, in percentage points."),
     ("n_rows", "Rows", "localized", 52, "Training rows of the node."),
     ("margin", "Margin", "{:+.3f}", 60, "Output, for the row, of the classifier that leads to this node."),
@@ -103,6 +109,8 @@ def table(nodes: pd.DataFrame):
             continue
         if column == "name":
             config[column] = st.column_config.TextColumn(label, width=width, help=help_)
+        elif callable(form):
+            config[column] = number(label, format=form(shown[column]), width=width, help=help_)
         elif form.startswith("{"):
             config[column], signs[column] = number(label, width=width, help=help_), form
         else:

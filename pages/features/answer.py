@@ -198,7 +198,7 @@ def label_table(view, label) -> None:
     factor, times = _readable(table["score"].max())
     scores = [column for column in ("score", "weighted_score", "standard_error") if column in shown.columns]
     shown[scores] = factor * shown[scores]
-    digits = {"format": "%.4g" if factor == 1 else "%.2f", "width": 90}
+    digits = {"format": tables.value_format(shown["score"]) if factor == 1 else "%.2f", "width": 90}
     errors = ["standard_error"] if sampled else []
     columns = ["rank", "name", "feature", "score", *errors, "with_label", "without_label"]
     if view.weighted:

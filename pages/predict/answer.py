@@ -89,7 +89,7 @@ def labels(found: Answer) -> None:
         {
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
             "correct": st.column_config.TextColumn("Right?", width=72),
-            "score": explaining.column_config(found.kind),
+            "score": explaining.column_config(found.kind, frame["score"]),
             "label": st.column_config.NumberColumn("Id", format="%d", width=60),
         },
         "predict.labels",

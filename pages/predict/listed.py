@@ -99,7 +99,10 @@ def _table(one, found, by, look) -> None:
                 "Row", format="%d", width=70, help="From 0, in the order of the file."
             ),
             "sure": st.column_config.NumberColumn(
-                WAYS[by][1] + (", %" if percent else ""), format="%.3g", width=100, help=f"The {WAYS[by][0]}."
+                WAYS[by][1] + (", %" if percent else ""),
+                format=(tables.percent_format if percent else tables.value_format)(lines["sure"]),
+                width=100,
+                help=f"The {WAYS[by][0]}.",
             ),
             "text": st.column_config.TextColumn("Beginning of the text", width=260),
             "labels": st.column_config.TextColumn("Predicted labels with scores", width=480),

@@ -147,7 +147,7 @@ def _columns(table, measures, level, level_text):
     time_help = f"Time to predict {max(results.KS)} labels for a row, from which those at each k are taken."
     for column, label, width in (("ms per row clean", "ms/row clean", 96), ("ms per row", "noisy", 62)):
         shown[column] = table[column]
-        config[column] = number(label, format="%.3g", width=width, help=time_help)
+        config[column] = number(label, format=tables.time_format(table[column]), width=width, help=time_help)
     return shown, config, signs
 
 

@@ -126,7 +126,10 @@ def _table(view, ranking, i):
                 help=f"Place among the candidates before f ranks them: by {by}",
             ),
             "label": number("Id", format="%d", width=70),
-            **{name: number(name, format="%.4g", help=MEANINGS.get(name), width=80) for name in ranking.feature_names},
+            **{
+                name: number(name, format=tables.value_format(table[name]), help=MEANINGS.get(name), width=80)
+                for name in ranking.feature_names
+            },
         },
         height=tables.height(len(table), 480),
         **tables.EMPTY_CELLS,

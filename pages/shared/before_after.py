@@ -40,22 +40,24 @@ def show(names, model, before, after, k: int, key: str) -> str | None:
     shown = [names.label_name(int(j)) for j in found["label"]]
     st.markdown(moved(found, shown, kind, k))
     score, comma, unit = explaining.COLUMN[kind].partition(",")
+    frame = pd.DataFrame(
+        {
+            "rank_after": found["rank_after"],
+            "rank_before": found["rank_before"],
+            "name": shown,
+            "before": explaining.column(kind, found["before"]),
+            "after": explaining.column(kind, found["after"]),
+        }
+    )
+    scores = frame[["before", "after"]]
     label_tables.show(
-        pd.DataFrame(
-            {
-                "rank_after": found["rank_after"],
-                "rank_before": found["rank_before"],
-                "name": shown,
-                "before": explaining.column(kind, found["before"]),
-                "after": explaining.column(kind, found["after"]),
-            }
-        ),
+        frame,
         {"name": "Label"},
         {
             "rank_after": st.column_config.NumberColumn("Rank", format="%d", width=50),
             "rank_before": st.column_config.NumberColumn("Was", format="%d", width=60, help="Rank before the change."),
-            "before": explaining.column_config(kind, f"{score} before{comma}{unit}", 95),
-            "after": explaining.column_config(kind, f"{score} after{comma}{unit}", 95),
+            "before": explaining.column_config(kind, scores, f"{score} before{comma}{unit}", 95),
+            "after": explaining.column_config(kind, scores, f"{score} after{comma}{unit}", 95),
         },
         key,
         signs=explaining.signs(kind, "before", "after"),

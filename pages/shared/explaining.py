@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format
+from pages.shared import format, tables
 from xmlcore import explain
 
 TITLE_LETTERS = 22  # longest name in the title of a figure
@@ -61,11 +61,10 @@ def column(kind: str, values) -> np.ndarray:
     return np.asarray(values, np.float64) * (1.0 if kind == "score" else 100.0)
 
 
-def column_config(kind: str, title: str | None = None, width: int = 62):
-    """Return the settings of a column of scores; see :func:`signs`."""
-    return st.column_config.NumberColumn(
-        title or COLUMN[kind], format=None if kind == "score" else "%.3g", width=width, help=SCALE[kind]
-    )
+def column_config(kind: str, values, title: str | None = None, width: int = 62):
+    """Return the settings of a column of scores, given all that stand in it or beside it; see :func:`signs`."""
+    form = None if kind == "score" else tables.percent_format(values)
+    return st.column_config.NumberColumn(title or COLUMN[kind], format=form, width=width, help=SCALE[kind])
 
 
 def signs(kind: str, *columns: str) -> dict:

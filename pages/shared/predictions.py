@@ -111,10 +111,11 @@ def scores(model: str, values):
     return values * 100 if model in PROBABILITIES else values
 
 
-def score_column(model: str) -> dict:
-    """Return the title, the number format and the help text of a column of :func:`scores`."""
+def score_column(model: str, values) -> dict:
+    """Return the title, the number format and the help text of a column of :func:`scores` with these values."""
     if model in PROBABILITIES:
-        return {"label": "P, %", "format": "%.3g", "help": "Probability of the label, as on the Explain page."}
+        help = "Probability of the label, as on the Explain page."
+        return {"label": "P, %", "format": tables.percent_format(values), "help": help}
     return {"label": "Score", "format": "%.3f", "help": ABOUT_SCORES.get(model)}
 
 
@@ -122,7 +123,8 @@ def _score_bar(run, values):
     """Return the column of scores: bars up to 100 % or 1; for LdSM, whose scores are far below 1, up to the largest."""
     full = float(values.max()) if run.model == "LdSM" and values.max() > 0 else 1.0
     full = 100.0 if run.model in PROBABILITIES else full
-    return st.column_config.ProgressColumn(**score_column(run.model), min_value=0.0, max_value=full, width=105)
+    column = score_column(run.model, values)
+    return st.column_config.ProgressColumn(**column, min_value=0.0, max_value=full, width=105)
 
 
 def _all(n):

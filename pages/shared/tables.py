@@ -107,12 +107,31 @@ def features(data, X, row: int) -> pd.DataFrame:
 
 
 def value_format(values) -> str:
-    """Return a printf format for the values of a row: without decimals for counts, with more for small values."""
+    """Return a printf format for a column of numbers: without decimals for counts, with more for small values."""
     values = np.abs(np.asarray(values, dtype=np.float64))
+    values = values[np.isfinite(values)]
     if np.all(values == np.round(values)):
         return "%.0f"
     largest = float(values.max())
-    return f"%.{4 if largest < 10 else 2 if largest < 1000 else 0}f"
+    return f"%.{6 if largest < 0.01 else 4 if largest < 10 else 2 if largest < 1000 else 0}f"
+
+
+def percent_format(values) -> str:
+    """Return a printf format for a column of percentages: one decimal, and more where small values need them.
+
+    With up to three decimals, no value between 0 and 100 is shown as either.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    gaps = np.minimum(values, 100 - values)
+    smallest = np.min(gaps, where=gaps > 0, initial=100)
+    return f"%.{next((digits for digits in (1, 2) if smallest > 0.5 / 10**digits), 3)}f"
+
+
+def time_format(values) -> str:
+    """Return a printf format for a column of times: two digits of the shortest one, and three decimals at most."""
+    values = np.asarray(values, dtype=np.float64)
+    shortest = np.min(values, where=values > 0, initial=100)
+    return f"%.{next((digits for digits in (0, 1, 2) if shortest >= 9.95 / 10**digits), 3)}f"
 
 
 def about_features(frame: pd.DataFrame) -> str:

@@ -184,7 +184,7 @@ def _rows_of_label(data, run, key, k, label):
             "text": st.column_config.TextColumn("Text", width=300),
             "how": st.column_config.TextColumn("The label is", width=120),
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=55),
-            "score": st.column_config.NumberColumn(**predictions.score_column(run.model), width=70),
+            "score": st.column_config.NumberColumn(**predictions.score_column(run.model, score), width=70),
             "labels": st.column_config.TextColumn("True labels", width=320),
         },
         height=tables.height(len(shown), 300),

@@ -36,7 +36,9 @@ def choose(runs, shown) -> None:
             "settings": st.column_config.TextColumn(
                 "Settings", help="Settings that differ from the defaults.", width=142
             ),
-            "training s": st.column_config.NumberColumn("Training, s", format="%g", width=85),
+            "training s": st.column_config.NumberColumn(
+                "Training, s", format=tables.time_format(frame["training s"]), width=85
+            ),
             "trained": st.column_config.TextColumn("Trained", width=90),
             **{c: st.column_config.NumberColumn(c, format="%.2f", width=65) for c in frame.columns if "@" in c},
         },
@@ -73,7 +75,7 @@ def table(runs, shown) -> pd.DataFrame:
         line = {"key": record["key"], "shown": "shown" if record["key"] == shown["key"] else ""}
         line |= {"model": record["model"], "run": record.get("name") or record["model"]}
         line |= {f"{m[:-1]}{k}": 100 * answer.value(measures, m, k) for m in answer.SHOWN_MEASURES for k in results.KS}
-        line["training s"] = format.in_seconds(times["fit_s"])
+        line["training s"] = times["fit_s"]
         line["settings"] = settings.short_changed(record["model"], record["params"]) or "default settings"
         line["trained"] = format.when(record["created"])
         lines.append(line)

@@ -112,12 +112,22 @@ def _labels(view, found, row, label):
             "name": st.column_config.TextColumn("Label", width=220),
             "state": st.column_config.TextColumn("Right?", width=75),
             "place": number("Rank", format="%d", width=55, help="Rank among the predicted labels."),
-            "probability": number("P, %", format="%.3g", width=65, help="Probability of the label in this tree."),
+            "probability": number(
+                "P, %",
+                format=tables.percent_format(shown["probability"]),
+                width=65,
+                help="Probability of the label in this tree.",
+            ),
             "at": st.column_config.TextColumn(
                 "Lost most at", width=250, help="The node at which the probability drops most."
             ),
             "depth": number("Depth", format="%d", width=58, help="Depth of that node; the root has 0."),
-            "factor": number("P there, %", format="%.3g", width=85, help="Probability of that node given its parent."),
+            "factor": number(
+                "P there, %",
+                format=tables.percent_format(shown["factor"]),
+                width=85,
+                help="Probability of that node given its parent.",
+            ),
         },
         height=tables.height(len(shown), 360),
         on_select=choose_ticked,
@@ -169,8 +179,18 @@ def _steps(view, path) -> None:
         {
             "depth": number("Depth", format="%d", width=50),
             "name": st.column_config.TextColumn("Node", width=115),
-            "factor": number("P of node, %", format="%.3g", width=86, help="Probability of the node given its parent."),
-            "product": number("P so far, %", format="%.3g", width=78, help="Product of the probabilities so far."),
+            "factor": number(
+                "P of node, %",
+                format=tables.percent_format(shown["factor"]),
+                width=86,
+                help="Probability of the node given its parent.",
+            ),
+            "product": number(
+                "P so far, %",
+                format=tables.percent_format(shown["product"]),
+                width=78,
+                help="Product of the probabilities so far.",
+            ),
             "margin": number("Margin", width=60, help="Output of the node’s classifier for the row."),
             "node": number("Number", format="%d", width=60, help="“Node” on the tab “The tree” takes this number."),
         },

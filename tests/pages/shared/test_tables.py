@@ -78,10 +78,41 @@ def test_names_that_a_spreadsheet_would_run_get_an_apostrophe_and_numbers_do_not
 
 
 @pytest.mark.parametrize(
-    ("values", "shown"), [([1, 300], "%.0f"), ([0.5, 2], "%.4f"), ([12.5], "%.2f"), ([1e4, 0.5], "%.0f")]
+    ("values", "shown"),
+    [
+        ([1, 300], "%.0f"),
+        ([0.5, 2], "%.4f"),
+        ([12.5], "%.2f"),
+        ([1e4, 0.5], "%.0f"),
+        ([0.002], "%.6f"),
+        ([np.nan, 12.5], "%.2f"),
+    ],
 )
 def test_values_have_the_digits_that_mean_something(values, shown):
     assert tables.value_format(values) == shown
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([100, 43.4, 19, 0.938], ["100.0", "43.4", "19.0", "0.9"]),
+        ([97.0, 0.03, np.nan], ["97.00", "0.03", "nan"]),
+        ([99.97, 50], ["99.97", "50.00"]),  # not "100.0", which would be certain
+        ([1e-7, 2], ["0.000", "2.000"]),
+        ([0, 100], ["0.0", "100.0"]),
+        ([[60, 5], [0.01, np.nan]], ["60.00", "5.00", "0.01", "nan"]),  # two columns beside each other
+    ],
+)
+def test_percentages_of_a_column_have_the_same_decimals(values, shown):
+    assert [tables.percent_format(values) % value for value in np.ravel(values)] == shown
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [([0.14, 12.3], ["0.14", "12.30"]), ([7.1, 80], ["7.1", "80.0"]), ([44], ["44"]), ([2e-4], ["0.000"])],
+)
+def test_times_of_a_column_have_the_same_decimals(values, shown):
+    assert [tables.time_format(values) % value for value in values] == shown
 
 
 @pytest.mark.parametrize(
