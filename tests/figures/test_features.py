@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from xmlcore import figures
+from xmlcore.figures._color_bar import percent_ticks
 from xmlcore.selection import significance_graph
 
 
@@ -118,6 +119,22 @@ def test_overlap_heat_leaves_out_the_diagonal():
     np.testing.assert_allclose(figure.data[0].z, [[np.nan, 0.2], [0.2, np.nan]])
     assert figure.layout.coloraxis.cmax == pytest.approx(0.2) and figure.layout.coloraxis.cmin == 0
     assert figure.layout.meta == {"shown": 2, "total": 9}
+    assert figure.layout.coloraxis.colorbar.ticktext == ("0 %", "10 %", "20 %")
+
+
+@pytest.mark.parametrize(
+    ("ends", "written"),
+    [
+        ((0, 1), ["0 %", "50 %", "100 %"]),
+        ((0.3, 0.9), ["40 %", "60 %", "80 %"]),
+        ((0.12, 0.13), ["12.0 %", "12.5 %", "13.0 %"]),
+        ((0.5, 0.5), ["50 %"]),
+    ],
+)
+def test_a_colour_bar_of_shares_has_round_percentages_between_its_ends(ends, written):
+    ticks = percent_ticks(*ends)
+    assert ticks["ticktext"] == written and all(ends[0] <= value <= ends[1] for value in ticks["tickvals"])
+    assert [float(text.split()[0]) / 100 for text in ticks["ticktext"]] == pytest.approx(ticks["tickvals"])
 
 
 def judged():

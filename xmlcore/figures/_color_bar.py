@@ -1,8 +1,22 @@
 """The colour bar below a tree, with its title beside it."""
 
+import math
+
 import plotly.graph_objects as go
 
 LENGTH = 150  # in pixels
+TICKS = 4  # numbers below a bar in percent: for more, there is no room
+
+
+def percent_ticks(low: float, high: float) -> dict:
+    """Return the ticks of a bar of shares from ``low`` to ``high``, written as figures write percentages: ``20 %``."""
+    if not high > low:
+        return {"tickvals": [low], "ticktext": [f"{100 * low:.3g} %"]}
+    power = 10.0 ** math.floor(math.log10((high - low) / TICKS))
+    step = next(power * factor for factor in (1, 2, 5, 10) if (high - low) / (power * factor) < TICKS)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    values, digits = [step * n for n in range(first, last + 1)], max(0, -math.floor(math.log10(100 * step) + 1e-9))
+    return {"tickvals": values, "ticktext": [f"{100 * value:.{digits}f} %" for value in values]}
 
 
 def show_color_bar(figure: go.Figure, title: str, scale: dict, bar: dict, *, shown: bool) -> None:

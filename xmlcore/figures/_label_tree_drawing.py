@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._color_bar import show_color_bar
+from xmlcore.figures._color_bar import percent_ticks, show_color_bar
 from xmlcore.figures._style import EDGE, GREEN, VERMILION, need_columns, new_figure, short
 
 # From small to large: blue, grey, gold. A white text has a contrast of at least 4.5 on each, and each has a contrast of
@@ -202,6 +202,6 @@ def _color_bar(figure, low, high, axis, percent, log, shown):
         ticks = powers if powers.size > 1 else np.unique([low, high])
         bar = {"tickvals": ticks.tolist(), "ticktext": [f"{10**tick:,.0f}" for tick in ticks]}
     else:
-        bar = {"nticks": 4, "tickformat": ".2~p" if percent else ""}
+        bar = percent_ticks(low, high) if percent else {"nticks": 4}
     scale = {"colorscale": SCALE, "cmin": low, "cmax": high if high > low else low + 1.0}
     show_color_bar(figure, axis, scale, bar, shown=bool(shown))

@@ -5,6 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._bars import bar_axes, bars
+from xmlcore.figures._color_bar import percent_ticks
 from xmlcore.figures._heat import LETTERS, heat_map
 from xmlcore.figures._style import AGAINST, FOR, GREY, ORANGE, QUIET, need_columns, new_figure, percent, short
 
@@ -150,7 +151,9 @@ def group_heat(
     labels = [_plus(name, count) for name, count in zip(first_column["label_name"], first_column["n_labels"])]
     names = [_plus(name, count) for name, count in zip(first_row["name"], first_row["n_features"])]
     most = float(values.max()) if values.size else 1.0
-    return heat_map(figure, values, labels, names, wording, "share of the pairs kept", {"tickformat": ".0%"}, (0, most))
+    return heat_map(
+        figure, values, labels, names, wording, "share of the pairs kept", percent_ticks(0, most), (0, most)
+    )
 
 
 def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features in common") -> go.Figure:
@@ -184,7 +187,7 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
     # The scale ends at a quantile, so that a few nearly equal pairs do not give all others the same colour.
     ends = np.quantile(known, [0.0, 0.99]) if known.size else (0.0, 1.0)
     ends = (float(ends[0]), float(ends[1])) if ends[0] < ends[1] else (0.0, max(float(ends[1]), 1e-9))
-    return heat_map(figure, values, names, None, wording, "share of the features kept", {"tickformat": ".0%"}, ends)
+    return heat_map(figure, values, names, None, wording, "share of the features kept", percent_ticks(*ends), ends)
 
 
 def _and_more(name, count, what, letters):

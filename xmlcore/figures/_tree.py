@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._color_bar import show_color_bar
+from xmlcore.figures._color_bar import percent_ticks, show_color_bar
 from xmlcore.figures._style import EDGE, GREY, VERMILION, need_columns, new_figure, short
 
 COLOR_TITLES = {
@@ -152,7 +152,7 @@ def _color_bar(figure, color, color_range, shown):
     """Set the colour scale and, if ``shown``, its bar with a title beside it."""
     scale = {"colorscale": SCALE, "cmin": float(color_range[0]), "cmax": float(color_range[1])}
     scale |= {"reversescale": color in LESS_IS_BETTER}  # gold is better
-    bar = {"nticks": 5, "tickformat": ".2~p" if color in SHARES else ""}
+    bar = percent_ticks(*map(float, color_range)) if color in SHARES else {"nticks": 5}
     show_color_bar(figure, COLOR_TITLES.get(color, color), scale, bar, shown=bool(shown))
 
 
