@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, selectors, server, settings, workspace
+from pages.shared import run_names, selectors, server, settings, workspace
 from xmlcore import experiment
 
 # Ways to rank the features that a label keeps, and whether scores are multiplied by occurrence.
@@ -19,7 +19,7 @@ def shown_record(fingerprint, past) -> dict | None:
 
 def choose_selection(view) -> None:
     """Show a select box of all selections on the data set."""
-    titles = {one["key"]: f"{title(one)} ({format.when(one['created'])})" for one in view.past}
+    titles = run_names.told_apart({one["key"]: title(one) for one in view.past})
     widget = workspace.FEATURES_SELECTION
     st.session_state[widget] = view.key
     st.selectbox(
@@ -38,8 +38,8 @@ def title(record, skip=()) -> str:
     """Return the title of a selection, with the settings that are not the default; those in ``skip`` are left out."""
     left_out = (*IN_TITLE, *skip)
     params = {name: value for name, value in record["params"].items() if name not in left_out}
-    changed = settings.changed(record["method"], params)
-    return experiment.selection_title(record["method"], record["params"]) + (f", {changed}" if changed else "")
+    changed = settings.short_changed(record["method"], params)
+    return experiment.selection_title(record["method"], record["params"]) + (f" ({changed})" if changed else "")
 
 
 def choose_order(view) -> bool:

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.features import select
-from pages.shared import charts, fields, format, results, settings, tables, tasks, workspace
+from pages.shared import charts, fields, format, results, run_names, settings, tables, tasks, workspace
 from xmlcore import experiment
 
 MEASURES = ("P@k", "nDCG@k", "PSP@k")
@@ -92,16 +92,14 @@ def _choose(view):
 
 
 def _models(view):
-    """Return models with parameters, by run or by name, and their titles: no settings twice, trained models first."""
+    """Return models with parameters, by run or by name, and their titles: trained models first."""
     runs = [r for r in results.kept("runs", view.fingerprint) if r["k"] == results.K]
     options = {r["key"]: (r["model"], r["params"]) for r in runs}
-    options |= {model: (model, experiment.full_params(model)) for model in experiment.MODELS}
-    trained, known, titles = {r["key"] for r in runs}, set(), {}
-    for key, (model, params) in options.items():
-        changed = settings.changed(model, params) or "default settings"
-        if (model, changed) not in known:
-            known.add((model, changed))
-            titles[key] = f"{model} ({changed})" + (", trained already" if key in trained else "")
+    known = {model for model, params in options.values() if not settings.changed(model, params)}
+    options |= {model: (model, experiment.full_params(model)) for model in experiment.MODELS if model not in known}
+    untrained = [{"key": key, "model": key, "params": options[key][1]} for key in options if key in experiment.MODELS]
+    names, trained = run_names.names([*runs, *untrained]), {r["key"] for r in runs}
+    titles = {key: name if key in trained else f"{name}, not trained yet" for key, name in names.items()}
     return options, titles
 
 

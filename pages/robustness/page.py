@@ -46,7 +46,7 @@ def main() -> None:
     if settings is None:
         sentence.markdown("The answer is here once the levels of noise can be read.")
         return
-    titles = run_names.names(runs)
+    titles = run_names.names(past)
     alike, apart = settings.alike(runs), settings.apart(runs, titles)
     if not alike:
         sentence.markdown(apart)
@@ -65,7 +65,7 @@ def main() -> None:
         sentence.markdown(f"{answer.sentence(name, measurements, settings)} {apart}")
         with left:
             server.fragment(answer.curves)(measurements, settings, files)
-    training.twins(data, fingerprint, runs, past, results.K)
+    training.twins(data, fingerprint, runs, past, titles, results.K)
     further = {}
     if measurements is not None:
         further = {
@@ -73,7 +73,7 @@ def main() -> None:
             "Head, torso and tail": lambda: details.buckets(measurements, settings, files, data.n_labels),
             "Prediction time": lambda: details.times(measurements, settings, files),
         }
-    further["Single rows"] = lambda: rows.rows(data, fingerprint, runs, settings, files)
+    further["Single rows"] = lambda: rows.rows(data, fingerprint, runs, titles, settings, files)
     sections.show("robustness", further)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.robustness import answer, noise
-from pages.shared import charts, format, jobs, results, run_names, server, tables, workspace
+from pages.shared import charts, format, jobs, results, server, tables, workspace
 from xmlcore import figures, robustness, store
 from xmlcore.experiment.robustness import SURROGATE
 from xmlcore.models import ModelFormatError
@@ -14,14 +14,14 @@ ROWS_SHOWN = 3
 FEATURES_SHOWN = 8  # features of each row
 
 
-def rows(data, fingerprint, runs, settings, files) -> None:
+def rows(data, fingerprint, runs, titles, settings, files) -> None:
     """Draw feature values of some test rows, without noise and at a level of noise."""
     st.header("Test rows without and with noise")
     first, level = _choose(data, f"noisy rows {fingerprint}", settings)
     chosen = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])
     X = data.X_test[chosen]
     try:
-        drawn = _noisy(data, runs, settings, level, chosen)
+        drawn = _noisy(data, runs, titles, settings, level, chosen)
     except (ValueError, store.StoreError, OSError, ModelFormatError) as error:
         st.info(format.plain(str(error)))
         return
@@ -76,7 +76,7 @@ def _choose(data, scope, settings):
     return first, level
 
 
-def _noisy(data, runs, settings, level, chosen):
+def _noisy(data, runs, titles, settings, level, chosen):
     """Return the rows under noise, and, for an attack, a clause that names the model it is computed on.
 
     Return None while this model cannot be read and is being made again.
@@ -96,7 +96,7 @@ def _noisy(data, runs, settings, level, chosen):
             if both is None:
                 jobs.watch(jobs.active("train", key=first["key"]))
                 return None
-            model, attacked = both[1], f", attacked on {format.plain(run_names.names(runs)[first['key']])}"
+            model, attacked = both[1], f", attacked on {format.plain(titles[first['key']])}"
     perturbation = robustness.perturbation(settings.kind, level, **options)
     return perturbation.apply(data.X_test[chosen], rows=chosen, seed=0, model=model, Y=Y), attacked
 

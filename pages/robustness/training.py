@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.robustness import choices
-from pages.shared import actions, format, jobs, run_names, server, tasks, workspace
+from pages.shared import actions, format, jobs, server, tasks, workspace
 from pages.shared.noise_supports import SUPPORTS
 from xmlcore import robustness
 from xmlcore.experiment import twins as pairs
@@ -15,8 +15,11 @@ SIGMA, RATIO, SUPPORT = NOISE  # parameters of training with noise, with the ran
 LEAST_SIGMA = 1e-6  # units of the feature values; sigma 0 is not offered, because a twin is trained with noise
 
 
-def twins(data, fingerprint, runs, past, k) -> None:
-    """Offer to train the twin of a run; ``runs`` are compared above, ``past`` are all on the data set."""
+def twins(data, fingerprint, runs, past, titles, k) -> None:
+    """Offer to train the twin of a run.
+
+    ``runs`` are compared above, ``past`` are all on the data set, ``titles`` have their names by key.
+    """
     plain = [r for r in runs if not trained_with_noise(r)]
     if not plain:
         return
@@ -28,10 +31,9 @@ def twins(data, fingerprint, runs, past, k) -> None:
     )
     compared = pairs.twins(runs)
     if compared:
-        titles = {key: format.plain(title) for key, title in run_names.names(runs).items()}
-        text = "; ".join(f"{titles[one['key']]} and {titles[other['key']]}" for one, other in compared)
+        text = "; ".join(" and ".join(format.plain(titles[record["key"]]) for record in both) for both in compared)
         st.caption(f"Compared above: {text}.")
-    record, sigma, ratio, support = _choose(data, fingerprint, plain)
+    record, sigma, ratio, support = _choose(data, fingerprint, plain, titles)
     params = {**record["params"], "noise_sigma": sigma, "noise_ratio": ratio, "noise_support": support}
     task = tasks.train_task(fingerprint, record["model"], params, k)
     # Search by settings: a result of an earlier version has another key than today's task.
@@ -55,9 +57,9 @@ def twins(data, fingerprint, runs, past, k) -> None:
         st.warning(f"Noise on all features makes dense copies: training takes about {format.size(needed)} of memory.")
 
 
-def _choose(data, fingerprint, plain):
+def _choose(data, fingerprint, plain, titles):
     """Return the record of the run that gets a twin; sigma, copies per row and support of the noise."""
-    by_key, titles = {r["key"]: r for r in plain}, run_names.names(plain)
+    by_key = {r["key"]: r for r in plain}
     first_sigma = robustness.training_sigma(choices.scale(fingerprint))
     most_sigma = max(SIGMA.maximum, first_sigma)  # large feature values get a large first sigma
     first, second, third, fourth = st.columns([2, 1, 1, 2], vertical_alignment="bottom")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pages.sampling.view import about, one_class
-from pages.shared import format, tables
+from pages.sampling.view import one_class
+from pages.shared import format, results, tables
 
 MACRO_F1 = "F1 of means"  # the measure that the paper calls macro-F1; the Train page has another of that name
 MACRO_F1_HELP = (
@@ -13,15 +13,14 @@ MACRO_F1_HELP = (
 
 
 def about_model(view, named: bool) -> str:
-    """Return the size of the model and how well it separates training pairs; ``named`` adds the result's title."""
-    title = f"{about(view.record)}: " if named else ""
+    """Return the size of the model and how well it separates training pairs; with ``named``, also its settings."""
+    title = f"{results.trained(view.record)} " if named else ""
     risk = format.probability(view.model.empirical_risk_)
-    text = (
-        f"{title}the model takes {format.size(view.run.size['model_bytes'])}. It ranks labels by f, a weighted sum of "
+    return (
+        f"{title}The model takes {format.size(view.run.size['model_bytes'])}. It ranks labels by f, a weighted sum of "
         f"features of a row and a label; in {risk} of the training pairs the true label does not have the larger "
         "f (the empirical risk). Method and published settings: Joshi et al., NIPS 2017."
     )
-    return text[:1].upper() + text[1:]
 
 
 def sentence(view, study) -> str:

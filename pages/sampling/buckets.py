@@ -12,8 +12,8 @@ OTHERS = 4  # most results of other models shown beside this one
 SHARES = ["candidate_recall", "accuracy", "macro_f1"]
 
 
-def buckets(view, study, past) -> None:
-    """Draw accuracy and the F1 of means by label frequency; ``past`` has all runs.
+def buckets(view, study, past, names) -> None:
+    """Draw accuracy and the F1 of means by label frequency; ``past`` has all runs, ``names`` their names by key.
 
     ``study`` is the :class:`xmlcore.experiment.Sampling` of the result shown, or None.
     """
@@ -22,7 +22,7 @@ def buckets(view, study, past) -> None:
         st.caption("Press *Measure other numbers of candidates* above: these numbers are measured with it.")
         return
     others = _newest_of_each_model(past)
-    frame = _frame(view, study, others)
+    frame = _frame(view, study, others, names)
     if frame.empty:
         st.caption("No test row has a label.")
         return
@@ -52,14 +52,13 @@ def _newest_of_each_model(past) -> list:
     return list(newest.values())[:OTHERS]
 
 
-def _frame(view, study, others):
+def _frame(view, study, others, names):
     """Return measures by bucket of this result and of others, with the name and the colour of each."""
-    titles = run_names.names([view.record, *others])
-    parts = [study.buckets.assign(run=titles[view.key], model=MODEL)]
+    parts = [study.buckets.assign(run=names[view.key], model=MODEL)]
     for r in others:
         of_run = results.read(by_bucket, r)  # None: it cannot be read and is being made again
         if of_run is not None:
-            parts.append(of_run.assign(run=titles[r["key"]], model=run_names.style_model(r)))
+            parts.append(of_run.assign(run=names[r["key"]], model=run_names.style_model(r)))
         else:
             jobs.watch(jobs.active("train", key=r["key"]))
     frame = pd.concat(parts, ignore_index=True)

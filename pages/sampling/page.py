@@ -10,8 +10,8 @@ start with), ``words`` (sentences about what was measured).
 import streamlit as st
 
 from pages.sampling import answer, buckets, candidates, class_sizes, row, sweep, weights
-from pages.sampling.view import MODEL, View, about
-from pages.shared import begin, format, results, sections, server, settings, workspace
+from pages.sampling.view import MODEL, View
+from pages.shared import begin, format, results, run_names, sections, server, settings, workspace
 
 
 def main() -> None:
@@ -35,16 +35,16 @@ def main() -> None:
         problem = settings.needs_amounts(MODEL) if server.has_negative_values(fingerprint) else ""
         begin.no_run(text, data, fingerprint, name, "sampling", MODEL, results.K, link, problem, model=MODEL)
         return
-    key = results.chosen(workspace.SAMPLING_RUN, fingerprint, runs)
+    key, names = results.chosen(workspace.SAMPLING_RUN, fingerprint, runs), run_names.names(past)
     record = next(r for r in runs if r["key"] == key)
     both = results.run_and_model(record)
     if both is None:
-        _choose_run(fingerprint, runs, key)
+        _choose_run(fingerprint, runs, names, key)
         begin.watch_training(fingerprint, model=MODEL)
         return
     view = View(data, name, *both, record)
     sentence, cards = st.empty(), st.container()
-    _choose_run(fingerprint, runs, key)
+    _choose_run(fingerprint, runs, names, key)
     results.mark(record)
     st.caption(answer.about_model(view, named=len(runs) == 1))
     for warning in dict.fromkeys(view.run.warnings):
@@ -59,7 +59,7 @@ def main() -> None:
     with cards:
         answer.cards(view, study)
     further = {
-        "Head, torso and tail": lambda: buckets.buckets(view, study, past),
+        "Head, torso and tail": lambda: buckets.buckets(view, study, past, names),
         "A test row": lambda: row.row(view),
         "What f has learned": lambda: weights.weights(view),
         "More or less sampling": lambda: sweep.sweep(view),
@@ -67,12 +67,12 @@ def main() -> None:
     sections.show("sampling", further)
 
 
-def _choose_run(fingerprint, runs, key):
+def _choose_run(fingerprint, runs, names, key):
     """Show a select box of the results of this model; nothing when there is only one."""
     if len(runs) < 2:
         return
     help = f"All results of {MODEL} in this workspace on this data set, newest first."
-    titles = {r["key"]: about(r) for r in runs}
+    titles = {r["key"]: names[r["key"]] for r in runs}
     results.choose(workspace.SAMPLING_RUN, fingerprint, titles, key, "Result shown", help)
 
 

@@ -5,16 +5,10 @@ import functools
 import numpy as np
 
 from pages.sampling import values
-from pages.shared import format, server, settings, tasks
+from pages.shared import format, server, tasks
 from xmlcore import experiment, metrics
 
 MODEL = "DoubleSampling"
-
-
-def about(record) -> str:
-    """Return the title of a result: its settings that are not the default, and when it was made."""
-    changed = settings.changed(MODEL, record["params"]) or "default settings"
-    return f"{MODEL}, {changed} ({format.when(record['created'])})"
 
 
 class View:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, jobs, server, tasks, workspace
+from pages.shared import format, jobs, server, settings, tasks, workspace
 from xmlcore import experiment, store
 
 K = 5  # labels predicted for a row, and measured up to, in trainings that pages start
@@ -21,6 +21,12 @@ def kept(kind: str, fingerprint: str) -> list:
     """
     of = [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and not r.get("archived")]
     return [r for r in of if store.exists(kind, r["key"])][::-1]
+
+
+def trained(record: dict) -> str:
+    """Return a sentence on when a model was trained, and with which settings, for Markdown."""
+    changed = settings.changed(record["model"], record["params"]) or "default settings"
+    return f"Trained at {format.when(record['created'])} with {format.plain(changed)}."
 
 
 def task_of(record: dict):

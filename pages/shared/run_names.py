@@ -3,6 +3,7 @@
 from collections import Counter
 
 from pages.shared import settings
+from xmlcore import experiment
 from xmlcore.experiment.twins import trained_with_noise
 
 
@@ -12,26 +13,30 @@ def style_model(record: dict) -> str:
 
 
 def names(records: list[dict]) -> dict[str, str]:
-    """Return a name for each run, by key: the user's, or the shortest by which it differs from all other runs."""
-    namings = [
-        lambda r: r["model"] + (" trained with noise" if trained_with_noise(r) else ""),
-        lambda r: r["model"] + (f" trained with noise σ = {_sigma(r)}" if trained_with_noise(r) else ""),
-        lambda r: f"{namings[1](r)} ({_other_settings(r) or 'default settings'})",
-    ]
-    by_key = {}
+    """Return a name for each run, by key: the user's, or the model and, where several are of it, how they differ."""
+    short = [r.get("name") or experiment.model_title(r["model"], r["params"]) for r in records]
+    often, varied, by_key = Counter(short), _varied(records), {}
+    for r, name in zip(records, short):
+        differing = {p: value for p, value in r["params"].items() if p in varied.get(r["model"], ())}
+        if often[name] > 1 and differing:
+            name += f" ({settings.short_words(r['model'], differing)})"
+        by_key[r["key"]] = name
+    return told_apart(by_key)
+
+
+def told_apart(by_key: dict[str, str]) -> dict[str, str]:
+    """Return names by key; those that are the same get the beginning of the key behind them."""
+    often = Counter(by_key.values())
+    return {key: name if often[name] == 1 else f"{name} [{key[:4]}]" for key, name in by_key.items()}
+
+
+def _varied(records) -> dict[str, set]:
+    """Return the names of the parameters in which runs of a model differ, by model; the title has the noise."""
+    values = {}
     for r in records:
-        others = [o for o in records if o["key"] != r["key"]]
-        naming = next((f for f in namings if all(f(o) != f(r) for o in others)), namings[-1])
-        by_key[r["key"]] = r.get("name") or naming(r)
-    often = Counter(by_key.values())  # users may give a name twice, or one that another result has anyway
-    return {key: name if often[name] == 1 else f"{name} ({key[:4]})" for key, name in by_key.items()}
-
-
-def _sigma(record):
-    """Return the standard deviation of the noise in training, as text."""
-    return f"{record['params']['noise_sigma']:g}"
-
-
-def _other_settings(record):
-    """Return the settings that differ from the defaults, without the noise."""
-    return settings.changed(record["model"], {**record["params"], "noise_sigma": 0.0})
+        for name, value in r["params"].items():
+            values.setdefault(r["model"], {}).setdefault(name, set()).add(repr(value))
+    return {
+        model: {name for name, found in of_model.items() if len(found) > 1} - {"noise_sigma"}
+        for model, of_model in values.items()
+    }

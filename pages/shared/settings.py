@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 
 from xmlcore import experiment
 from xmlcore.experiment.train import changed_params
@@ -39,11 +40,18 @@ def words(model: str, params: dict) -> str:
 
 
 def short_words(model: str, params: dict) -> str:
-    """Return settings for a name, such as ``C 0.5, Trees 3``: of labels of the form what is before a comma."""
+    """Return settings for a name, such as ``C 0.5, Trees 3``: of labels of the form what tells them apart."""
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
     known = {p.name: p for p in info.parameters} if info else {}
+    often = Counter(p.label.split(",")[0] for p in known.values())
+
+    def label(name):
+        """Return the part of a label before the comma, or all of it if another label begins in the same way."""
+        first, _, rest = known[name].label.partition(",")
+        return first if often[first] == 1 else first + rest
+
     return ", ".join(
-        f"{known[name].label.split(',')[0] if name in known else name} {value_text(value, known.get(name))}"
+        f"{label(name) if name in known else name} {value_text(value, known.get(name))}"
         for name, value in params.items()
     )
 

@@ -1,13 +1,11 @@
 """What belongs to a workspace among all that is kept on this machine, in words."""
 
-import contextlib
-
 import pandas as pd
 
 from pages.shared import run_names, sources
 from pages.shared.user_workspaces import LISTS
 from pages.shared.user_workspaces import listed_keys as keys
-from xmlcore import experiment, store
+from xmlcore import store
 
 # Kinds of results, by the kind of their task, as the table calls them.
 KIND_WORDS = {
@@ -39,7 +37,6 @@ KIND_WORDS = {
 # Of each data set, whoever has it: these say nothing about what another workspace has done.
 OF_EVERY_DATASET = ("statistics", "description", "examine", "power_law", "export")
 LEAST_SHOWN = 0.01  # MB: what is smaller is shown as this
-MOST_NAMED = 30  # models of a data set whose names say just what differs; of more, each name has all changed settings
 FIELDS = ("known", *LISTS, "made")  # fields of a workspace that say what belongs to it
 
 
@@ -117,7 +114,7 @@ def titles_of(own: list[store.Artifact], found: store.Inventory, fields: dict) -
     """Return what the user calls each artifact, by key."""
     titles = {fingerprint: entry["name"] for fingerprint, entry in fields["known"].items()}
     for _, records in _by_dataset(fields["runs"]).items():
-        titles |= run_names.names(records) if len(records) < MOST_NAMED else {r["key"]: _short(r) for r in records}
+        titles |= run_names.names(records)
     titles |= {record["key"]: record["method"] for record in fields["selections"]}
     for one in own:
         if one.key not in titles:
@@ -131,17 +128,6 @@ def _by_dataset(records) -> dict[str, list]:
     for record in records:
         groups.setdefault(record["fingerprint"], []).append(record)
     return groups
-
-
-def _short(record) -> str:
-    """Return the name of a model: the user's, or what it is with the settings that differ from the defaults."""
-    if record.get("name"):
-        return record["name"]
-    model = record["model"]
-    with contextlib.suppress(KeyError, TypeError, ValueError):  # of a model that this version does not have
-        changed = experiment.changed_params(experiment.MODELS[model], record["params"])
-        return f"{model} ({changed})" if changed else model
-    return model
 
 
 def _title(one, titles) -> str:

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, format, results, run_changes, settings, tables, workspace
+from pages.shared import addresses, format, results, run_changes, run_names, settings, tables, workspace
 from pages.train import answer
 
 
@@ -14,12 +14,12 @@ def choose(runs, shown) -> None:
     """
     if len(runs) < 2:
         return
-    by_key = {r["key"]: r for r in runs}
+    by_key, titles = {r["key"]: r for r in runs}, run_names.names(runs)
     st.session_state[workspace.SHOWN_RUN] = shown["key"]
     st.selectbox(
         "Result shown",
         list(by_key),
-        format_func=lambda key: _title(by_key[key]),
+        format_func=titles.get,
         key=workspace.SHOWN_RUN,
         on_change=_reopen,
         args=(shown["fingerprint"],),
@@ -86,10 +86,3 @@ def _reopen(fingerprint):
     """Remember the run chosen in the select box."""
     key = st.session_state[workspace.SHOWN_RUN]
     workspace.update(lambda data: data["shown"].__setitem__(fingerprint, key))
-
-
-def _title(record) -> str:
-    """Return the text that the select box shows for a run."""
-    text = answer.settings_text(record["model"], record["params"])
-    name = f"{record['name']}: {record['model']}" if record.get("name") else record["model"]
-    return f"{name}, {text} ({format.when(record['created'])})"

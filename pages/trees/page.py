@@ -9,7 +9,7 @@ trees; nodes.py a table of all nodes. looked_at.py remembers what the user looks
 
 import streamlit as st
 
-from pages.shared import begin, format, results, sections, settings, workspace
+from pages.shared import begin, format, results, run_names, sections, settings, workspace
 from pages.trees import answer, depth, looked_at, nodes, one_tree, parts, plt_page, words
 
 
@@ -21,7 +21,8 @@ def main() -> None:
     if used is None:
         return
     data, fingerprint, name = used
-    runs = [r for r in results.kept("runs", fingerprint) if r["model"] in words.SHOWN]
+    every = results.kept("runs", fingerprint)
+    runs, titles = [r for r in every if r["model"] in words.SHOWN], run_names.names(every)
     if not runs:
         text = (
             "This page shows the trees of a model. A PLT has a label tree: how are labels grouped, and how well does "
@@ -36,7 +37,7 @@ def main() -> None:
     both = results.run_and_model(shown)
     if both is None:
         if len(runs) > 1:
-            _choose_run(fingerprint, runs, key)
+            _choose_run(fingerprint, runs, titles, key)
         _watch(fingerprint)
         return
     run, model = both
@@ -46,9 +47,9 @@ def main() -> None:
     else:
         plt_page.answer(name, model)
     if len(runs) > 1:
-        _choose_run(fingerprint, runs, key)
+        _choose_run(fingerprint, runs, titles, key)
     else:
-        st.caption(_about(runs[0]))
+        st.caption(results.trained(runs[0]))
     results.mark(shown)
     for warning in dict.fromkeys(run.warnings):
         st.warning(format.plain(settings.sentence(run.model, warning)))
@@ -73,17 +74,11 @@ def _watch(fingerprint):
         begin.watch_training(fingerprint, model=model)
 
 
-def _choose_run(fingerprint, runs, key):
+def _choose_run(fingerprint, runs, titles, key):
     """Show a select box of the results."""
     text = "All results with trees, of LdSM and PLT, of this workspace on this data set, newest first."
-    titles = {r["key"]: _about(r) for r in runs}
+    titles = {r["key"]: titles[r["key"]] for r in runs}
     results.choose(workspace.TREE_RUN, fingerprint, titles, key, "Result shown", text)
-
-
-def _about(record):
-    """Return the title of a result: its settings that are not the default, and when it was made."""
-    text = settings.changed(record["model"], record["params"]) or "default settings"
-    return f"{record['model']}, {text} ({format.when(record['created'])})"
 
 
 main()

@@ -251,11 +251,11 @@ def test_two_models_explain_the_same_label_side_by_side(ready):
     page = ready.go("explain")
     assert page.at.selectbox(key="explain.second").value == twin  # it comes first
     assert "Rank of the label" in page.metrics()
-    ends = [figure(page, title)["layout"]["xaxis"]["range"] for title in ("PLT", "PLT trained with noise")]
+    ends = [figure(page, title)["layout"]["xaxis"]["range"] for title in ("PLT", "PLT trained with noise σ = 0.1")]
     assert ends[0] == ends[1]
     page.at.selectbox(key="explain.second").set_value(ldsm)
     page.run()
-    assert figure(page, "LdSM") and figure(page, "PLT trained with noise") is None
+    assert figure(page, "LdSM") and figure(page, "PLT trained with noise σ = 0.1") is None
     page.at.selectbox(key="explain.run").set_value(ldsm)
     page.run()
     assert "**LdSM** ranks" in page.text()

@@ -443,7 +443,8 @@ def test_results_of_the_train_page_are_offered(ready):
     select(ready)
     page = ready.go("features")
     box = page.at.selectbox(key=model_key(page))
-    assert box.value == run and box.options[0] == "PLT (C, weight of the loss: 3), trained already"
+    assert box.value == run and box.options[0] == "PLT (C 3)"
+    assert "PLT (C automatic), not trained yet" in box.options
     assert "Train PLT on them and compare (about" in " ".join(b.label for b in page.at.button)
 
 

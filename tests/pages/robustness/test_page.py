@@ -108,10 +108,10 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
     train(ready, "LdSM", n_estimators=2)
     keys = [train(ready), train(ready, noise_sigma=0.1)]
     page = ready.go("robustness").until(lambda s: measured(s) and len(legend(figure(s, "P@1 under"))) == 3)
-    assert legend(figure(page, "P@1 under")) == ["PLT trained with noise", "PLT", "LdSM"]
+    assert legend(figure(page, "P@1 under")) == ["PLT trained with noise σ = 0.1", "PLT", "LdSM"]
     page.at.multiselect(key="robustness.runs").set_value(keys)
     page.run()
-    assert sorted(legend(figure(page, "P@1 under"))) == ["PLT", "PLT trained with noise"]
+    assert sorted(legend(figure(page, "P@1 under"))) == ["PLT", "PLT trained with noise σ = 0.1"]
     page.go("data").go("robustness")
     assert page.at.multiselect(key="robustness.runs").value == keys
     page.at.multiselect(key="robustness.runs").set_value([])
@@ -121,8 +121,8 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
 def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
     page.press("robustness.twin.train")
     page.until(lambda s: measured(s) and len(legend(figure(s, "P@1 under"))) == 2, seconds=300)
-    assert legend(figure(page, "P@1 under")) == ["PLT", "PLT trained with noise"]
-    assert "Compared above: PLT and PLT trained with noise." in page.text()
+    assert legend(figure(page, "P@1 under")) == ["PLT", "PLT trained with noise σ = 0.05"]
+    assert "Compared above: PLT and PLT trained with noise σ = 0.05." in page.text()
     assert page.at.button(key="robustness.twin.train").disabled
     run = experiment.load("train", page.at.multiselect(key="robustness.runs").value[1])
     assert run.params["noise_sigma"] == 0.05 and run.params["noise_support"] == "all"

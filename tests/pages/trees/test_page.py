@@ -394,7 +394,7 @@ def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
     older, newer = train(ready), train(ready, arity=3)
     page = ready.go("trees")
     choice = page.at.selectbox(key="trees.run")
-    assert choice.value == newer and "Arity: 3" in choice.options[0]
+    assert choice.value == newer and choice.options == ["LdSM (Arity 3)", "LdSM (Arity 2)"]
     assert "M = 3 children" in about_depth(page)
     choice.set_value(older)
     page.run()
