@@ -96,14 +96,12 @@ def undo(page: str, fingerprint: str | None = None) -> None:
 
 def tags(record: dict) -> list[str]:
     """Return the tags of a result."""
-    found = record.get("tags")
-    return [tag for tag in found if isinstance(tag, str)] if isinstance(found, list) else []
+    return list(record.get("tags", ()))
 
 
 def note(record: dict) -> str:
     """Return the note on a result; empty if there is none."""
-    found = record.get("note")
-    return found if isinstance(found, str) else ""
+    return record.get("note", "")
 
 
 def read_tags(text: str) -> list[str]:

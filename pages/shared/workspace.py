@@ -96,7 +96,7 @@ _EMPTY = {
     "look": None,  # the token of the address for looking only, once it was asked for
     "user": None,  # whose it is, if users sign in: see pages.shared.user_workspaces
 }
-OWN = ("name", "tags", "note")  # what a user gives a run: a text, a list of texts, a text; all may be missing
+OWN = {"name": str, "tags": list, "note": str}  # what a user gives a run; tags are texts, and all may be missing
 _LOCAL = ("dataset", "forms", "widgets", "shown", "rows")  # what a session that only looks may change for itself
 # Names in "rows". RUN is the key of a run, DATA the fingerprint of a data set, TREE a run's key and the tree's index:
 #   "run RUN"           test row looked at on the pages Train, Trees, Explain and Sampling
@@ -557,8 +557,8 @@ def _read(token) -> dict:
         if not isinstance(read[name], kind):
             read[name] = empty
     read["forms"] = {model: form for model, form in read["forms"].items() if isinstance(form, dict)}
-    read["known"] = {f: entry for f, entry in read["known"].items() if _has(entry, "name", "source", "notes")}
-    read["runs"] = [run for run in read["runs"] if _has(run, *_RUN, "created")]
+    read["known"] = {f: entry for f, entry in read["known"].items() if _is_known(entry)}
+    read["runs"] = [_without_damage(run) for run in read["runs"] if _is_run(run)]
     read["selections"] = [one for one in read["selections"] if _has(one, *_SELECTION, "created")]
     read["sweeps"] = [one for one in read["sweeps"] if _has(one, *_SWEEP) and isinstance(one["params"], dict)]
     read["made"] = [one for one in read["made"] if isinstance(one, list) and len(one) == 2 and _are_texts(one)]
@@ -581,6 +581,28 @@ def _jobs_of_version_1(records) -> list:
                 title = one.get("title", "a training" if kind == "train" else "a selection of features")
                 converted.append(record | {"fingerprint": one["fingerprint"], "title": title})
     return converted
+
+
+def _is_known(entry) -> bool:
+    """Return whether an entry has all that an entry of a data set needs."""
+    return _has(entry, "name", "source", "notes") and isinstance(entry["name"], str)
+
+
+def _is_run(record) -> bool:
+    """Return whether a record has all that a record of a run needs."""
+    if not _has(record, *_RUN, "created") or not isinstance(record["params"], dict):
+        return False
+    return _are_texts(record[name] for name in ("key", "fingerprint", "model", "created"))
+
+
+def _without_damage(run) -> dict:
+    """Return the record of a run without what a user cannot have given it, such as a name that is no text."""
+    for name, kind in OWN.items():
+        if name in run and not isinstance(run[name], kind):
+            del run[name]
+    if not _are_texts(run.get("tags", ())):
+        run["tags"] = [tag for tag in run["tags"] if isinstance(tag, str)]
+    return run
 
 
 def _is_job(record) -> bool:

@@ -324,13 +324,17 @@ def test_three_data_sets_are_compared_by_the_best_of_each_model(ready, words):
     assert "Over several data sets" not in page.run().text()
 
 
-def test_a_workspace_with_damaged_tags_and_notes_is_still_shown(ready, words):
+def test_a_workspace_with_damaged_names_tags_and_notes_is_still_shown(ready, words):
     runs = make(3, words)
-    for one, tags in zip(runs, ("text", [1, "good"], None)):
-        one |= {"tags": tags, "note": 5}
-    page = listed(ready, runs, words)
-    assert "Showing 3 of 3 results" in page.text()
+    for one, name, tags in zip(runs, (7, ["mine"], {}), ("text", [1, "good"], None)):
+        one |= {"name": name, "tags": tags, "note": 5}
+    page = listed(ready, [*runs, {**runs[0], "key": 5}, {**runs[0], "params": "none"}], words)
+    assert "Showing 3 of 3 results" in page.text() and "there is one result, PLT:" in page.text().replace("*", "")
     assert page.frame("run", "created")["n"].tolist() == [3]
+    page.at.selectbox(key="compare.lines").set_value("result")
+    assert sorted(page.run().frame("run", "created")["tags"]) == ["", "", "good"]
+    page.go("train")
+    assert not page.at.exception and "3 results, measures in percent" in page.text()
 
 
 def test_figures_call_results_by_the_names_that_users_gave_them_also_numbers_with_zeros(ready, words):
