@@ -10,6 +10,7 @@ import streamlit as st
 from pages.compare import more
 from pages.shared import format, run_changes, server, settings, workspace
 from xmlcore import experiment, store
+from xmlcore.experiment.kept_runs import SEED
 
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "R@5")  # by which results are ordered
 LINES = {
@@ -19,6 +20,7 @@ LINES = {
 }
 ANY = "all"
 GIVEN = ("run", "named", "tags", "note", "archived", "created")  # columns from the workspace's records
+CALLED = ("title", "setting_title", "setting_name")  # columns of what pages call a result and its setting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +52,7 @@ def every() -> Listed:
 
     The lines of the frame are those of :func:`xmlcore.experiment.runs`, with what the user gave the results: ``run``
     (name), ``named`` (whether there is one), ``tags`` (text), ``note``, ``archived``; ``dataset`` is its name here.
+    For what a result is called on this page, see :func:`_titles`.
     """
     return every_of(workspace.get("runs"), workspace.get("known"))
 
@@ -87,7 +90,7 @@ def _every(keys: str, changed: int, rounds: int, said: str) -> pd.DataFrame:
     frame = _kept(keys, changed, rounds)
     own = pd.DataFrame([given[key] for key in frame["key"]], columns=list(GIVEN), index=frame.index)
     names = [known.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])]
-    return frame.assign(**{name: own[name] for name in GIVEN}, dataset=names)
+    return _titles(frame.assign(**{name: own[name] for name in GIVEN}, dataset=names))
 
 
 def choose(frame) -> Choice:
@@ -183,22 +186,24 @@ def _texts(frame) -> pd.Series:
 def grouped(frame, choice: Choice) -> pd.DataFrame:
     """Return the lines of the table, best first on each data set: see :data:`LINES`.
 
-    The columns are those of :func:`xmlcore.experiment.seeds_grouped`, and ``run``, ``named``, ``tags``, ``note`` and
-    ``archived`` of the first result of each line, and ``title``, by which it differs from other lines of its data set.
+    The columns are those of :func:`xmlcore.experiment.seeds_grouped`, and ``tags``, ``note`` and ``archived`` of the
+    first result of each line, and ``run``, ``named`` and ``title``: see :func:`_titles`.
     """
-    alone = frame.assign(setting=frame["key"]) if choice.lines == "result" else frame
-    lines = experiment.seeds_grouped(alone)
-    first = frame.set_index("key")[["run", "named", "tags", "note", "archived"]]
-    lines = lines.join(first, on="key")
+    alone = choice.lines == "result"
+    lines = experiment.seeds_grouped(frame.assign(setting=frame["key"]) if alone else frame)
+    lines = lines.join(frame.set_index("key")[["run", "named", "tags", "note", "archived", *CALLED]], on="key")
+    if not alone:
+        named = lines["setting_name"] != ""
+        run = lines["setting_name"].where(named, lines["model"])
+        lines = lines.assign(run=run, named=named, title=lines["setting_title"])
     lines = lines.sort_values(choice.measure, ascending=False, kind="stable", na_position="last")
     if choice.lines == "model":
         lines = lines.drop_duplicates(["fingerprint", "model"])
-    lines = lines.reset_index(drop=True)
-    return lines.assign(title=_titles(lines))
+    return lines.reset_index(drop=True)
 
 
 def chosen(frame, lines, choice: Choice, ticked: set) -> pd.DataFrame:
-    """Return the lines of the table all of whose results are ticked, and lines of the other ticked results.
+    """Return the lines of the results that are ticked: those of the table, if it has all of them in whole lines.
 
     Parameters
     ----------
@@ -211,46 +216,72 @@ def chosen(frame, lines, choice: Choice, ticked: set) -> pd.DataFrame:
         Keys of results.
     """
     here = lines[lines["keys"].map(ticked.issuperset).astype(bool)]
-    hidden = frame[frame["key"].isin(ticked - {key for keys in here["keys"] for key in keys})]
-    if hidden.empty:
+    if ticked == {key for keys in here["keys"] for key in keys}:
         return here
-    others = grouped(hidden, Choice(choice.measure, "result" if choice.lines == "result" else "settings"))
-    both = pd.concat([here, others]) if len(here) else others
-    both = both.sort_values(choice.measure, ascending=False, kind="stable", na_position="last").reset_index(drop=True)
-    return both.assign(title=_titles(both))
+    kind = "result" if choice.lines == "result" else "settings"
+    return grouped(frame[frame["key"].isin(ticked)], Choice(choice.measure, kind))
 
 
-def _titles(lines) -> list[str]:
-    """Return a name for each line, by which lines of one data set differ: the user's, or the model and its settings."""
+def _titles(frame) -> pd.DataFrame:
+    """Return the frame with what results are called: the user's name, or the model and the settings that differ.
+
+    ``title`` is that of a result alone, ``setting_title`` that of all seeds of its setting; no two of a data set are
+    equal. ``setting_name`` is the newest name that the user gave one of the seeds, else empty. All results of the data
+    set count, not only those in the table, so that a result is called the same whatever the table shows.
+    """
+    newest = frame[frame["named"].astype(bool)].drop_duplicates("setting")
+    names = dict(zip(newest["setting"], newest["run"]))
+    frame = frame.assign(setting_name=[names.get(setting, "") for setting in frame["setting"]])
+    first = frame.drop_duplicates("setting")
+    words = dict(zip(first["setting"], _differing(first)))
+    of_settings = _distinct(first, _with_words(first, first["setting_name"], words.values()))
+    titles, seeds = dict(zip(first["setting"], of_settings)), Counter(frame["setting"])
+    with_seed = [
+        ", ".join(filter(None, (words[setting], settings.short_words(model, _seed(params)))))
+        for setting, model, params in zip(frame["setting"], frame["model"], frame["params"])
+    ]
+    alone = _with_words(frame, frame["run"].where(frame["named"], ""), with_seed)
+    alone = [titles[setting] if seeds[setting] == 1 else title for setting, title in zip(frame["setting"], alone)]
+    return frame.assign(setting_title=[titles[setting] for setting in frame["setting"]], title=_distinct(frame, alone))
+
+
+def _seed(params: dict) -> dict:
+    """Return the seed among parameters; empty for a model without one."""
+    return {name: value for name, value in params.items() if name == SEED}
+
+
+def _with_words(lines, names, words) -> list[str]:
+    """Return the name of each line, or else its model, with the words on its settings if others are called so."""
     short = [
-        run if has_name else experiment.model_title(model, params)
-        for run, has_name, model, params in zip(lines["run"], lines["named"], lines["model"], lines["params"])
+        name or experiment.model_title(model, params)
+        for name, model, params in zip(names, lines["model"], lines["params"])
     ]
     often = Counter(zip(lines["fingerprint"], short))
-    texts = _differing(lines, seed=bool((lines["keys"].str.len() == 1).all() and lines["setting"].equals(lines["key"])))
-    named = [
-        name if often[(fingerprint, name)] == 1 else f"{name} ({text})" if text else name
-        for name, fingerprint, text in zip(short, lines["fingerprint"], texts)
-    ]
-    again = Counter(zip(lines["fingerprint"], named))
     return [
-        name if again[(fingerprint, name)] == 1 else f"{name} [{key[:4]}]"
-        for name, fingerprint, key in zip(named, lines["fingerprint"], lines["key"])
+        f"{name} ({text})" if text and often[fingerprint, name] > 1 else name
+        for name, fingerprint, text in zip(short, lines["fingerprint"], words)
     ]
 
 
-def _differing(lines, seed: bool) -> list[str]:
-    """Return, for each line, the parameters in which it differs from others of its model, in words.
+def _distinct(lines, titles) -> list[str]:
+    """Return the titles, with the beginning of the key where others of the data set are equal, or else all of it."""
+    for digits in (4, None):
+        often = Counter(zip(lines["fingerprint"], titles))
+        titles = [
+            f"{title} [{key[:digits]}]" if often[fingerprint, title] > 1 else title
+            for title, fingerprint, key in zip(titles, lines["fingerprint"], lines["key"])
+        ]
+    return titles
 
-    ``seed`` says whether the seed is one of them: not where the results of all seeds are in one line.
-    """
+
+def _differing(lines) -> list[str]:
+    """Return, for each line, the parameters in which it differs from others of its data set and model, in words."""
     found = [""] * len(lines)
     place = {index: number for number, index in enumerate(lines.index)}
-    for model, own in lines.groupby("model", sort=False):
-        columns = experiment.parameters(own, seed=seed)
-        columns = columns.drop(columns=[name for name in columns if name == "noise_sigma"])
-        for index, values in zip(own.index, columns.to_dict("records")):
-            found[place[index]] = settings.short_words(model, values)
+    for (_, model), own in lines.groupby(["fingerprint", "model"], sort=False):
+        names = [name for name in experiment.parameters(own, seed=False) if name != "noise_sigma"]
+        for index, params in own["params"].items():
+            found[place[index]] = settings.short_words(model, {name: params[name] for name in names if name in params})
     return found
 
 

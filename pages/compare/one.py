@@ -59,7 +59,7 @@ def show(line, record: dict, frame) -> None:
     st.button(
         "All results", key="compare.back", icon=":material/arrow_back:", type="tertiary", on_click=_open, args=("",)
     )
-    name = line["run"] if line["named"] else experiment.model_title(line["model"], line["params"])
+    name = line["title"]
     st.header(f"{format.plain(name)} on {format.plain(line['dataset'])}")
     if line["problem"]:
         st.warning(f"The result cannot be read: {format.plain(line['problem'])}.")
@@ -222,6 +222,6 @@ def _log(record) -> None:
 
 def _everything(line) -> pd.DataFrame:
     """Return all that is known as a table of names and values."""
-    values = {name: value for name, value in line.items() if name not in ("params", "setting", "named")}
+    values = {name: value for name, value in line.items() if name not in ("params", "setting", "named", *listed.CALLED)}
     values |= {f"param.{name}": value for name, value in line["params"].items()}
     return pd.DataFrame({"name": list(values), "value": [str(value) for value in values.values()]})

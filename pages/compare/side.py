@@ -52,7 +52,7 @@ def show(chosen, lines, choice) -> None:
             "Side by side": of_two(measures),
             "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice.measure, file_name)),
             "Head, torso and tail": of_two(lambda: _buckets(keys, names, file_name)),
-            "What precision costs": lambda: _costs(of, choice.measure, file_name, _compared(keys, names, wanted, of)),
+            "What precision costs": lambda: _costs(of, choice.measure, file_name, _compared(keys, names, wanted)),
             "Which settings matter": lambda: _coordinates(of, choice.measure, file_name),
         }
     if lines["fingerprint"].nunique() > 1:
@@ -202,14 +202,9 @@ def _buckets(keys, names, file_name) -> None:
     )
 
 
-def _compared(keys, names, wanted, lines) -> pd.DataFrame:
-    """Return ``run`` and ``model`` of the lines side by side, in their order.
-
-    ``run`` is the title in the table, if the line is there: beside lines that it does not have, titles are longer.
-    """
-    titles = {frozenset(own): title for own, title in zip(lines["keys"], lines["title"])}
+def _compared(keys, names, wanted) -> pd.DataFrame:
+    """Return ``run`` (title) and ``model`` of the lines side by side, in their order."""
     found = pd.DataFrame({"run": wanted["title"].to_numpy(), "model": _styles(wanted)}, index=list(names))
-    found["run"] = [titles.get(frozenset(own), title) for own, title in zip(wanted["keys"], found["run"])]
     return found.loc[keys].reset_index(drop=True)
 
 

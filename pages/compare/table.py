@@ -191,12 +191,11 @@ ALL_CSV = "A line per result with all parameters, measures, times, tags and note
 def everything(frame) -> pd.DataFrame:
     """Return all that is known of all results, for a CSV file: a column per parameter, measures in [0, 1]."""
     own = ["key", "run", "dataset", "fingerprint", "model", "tags", "note", "archived"]
-    rest = [name for name in frame if name not in (*own, "params", "setting", "named")]
+    rest = [name for name in frame if name not in (*own, "params", "setting", "named", *listed.CALLED)]
     return pd.concat([frame[own], frame[rest], experiment.parameters(frame, every=True).add_prefix("param.")], axis=1)
 
 
 def _report(keys, frame, measure) -> str:
-    """Return a report on results, with the names that they and their data sets have in this workspace."""
-    named = frame[frame["named"]]
-    names = dict(zip(named["key"], named["run"])) | dict(zip(frame["fingerprint"], frame["dataset"]))
+    """Return a report on results, which calls them and their data sets as this page does."""
+    names = dict(zip(frame["key"], frame["setting_title"])) | dict(zip(frame["fingerprint"], frame["dataset"]))
     return experiment.report(keys, measure=measure, names=names)

@@ -197,6 +197,47 @@ def test_tags_notes_and_names_are_kept_and_found(ready, session, words):
     assert again.run().frame("run", "created")["run"].tolist() == ["mine"]
 
 
+def called(page):
+    """What the page calls the results side by side, by key."""
+    buttons = [one for one in page.at.button if (one.key or "").startswith("compare.open.")]
+    return {one.key.rpartition(".")[2]: one.label.replace("\\", "") for one in buttons}
+
+
+def test_a_result_is_called_the_same_whatever_else_is_in_the_table(ready, words):
+    made = make(24, words)  # of a model two settings with three seeds, or six settings
+    made[20]["name"] = "mine"
+    page = listed(ready, made, words)
+    keys = [made[at]["key"] for at in (0, 6, 7, 20)]
+    page = ticked(page, [made[at]["key"] for at in (0, 1, 2, 6, 7, 20)])
+    before = called(page)
+    assert sorted(before.values()) == ["OneVsRest (C 7)", "OneVsRest (C 8)", "PLT (Noise in training 1)", "mine"]
+    page.at.text_input(key="compare.text").set_value("C=7.0")
+    assert called(page.run()) == before and len(page.frame("run", "created")) == 1
+    page = ticked(page, [])
+    assert called(page) == {keys[1]: "OneVsRest (C 7)"} and "is one result, OneVsRest (C 7):" in plainly(page)
+    page.at.text_input(key="compare.text").set_value("")
+    page.at.selectbox(key="compare.lines").set_value("result")
+    alone = called(ticked(page.run(), keys))
+    assert alone == {**{key: before[key] for key in keys[1:]}, keys[0]: "PLT (Noise in training 1, Seed 0)"}
+    page.press(f"compare.open.{keys[0]}")
+    assert "PLT (Noise in training 1, Seed 0) on words" in page.text()
+
+
+def test_titles_of_one_data_set_differ_also_where_users_gave_a_name_twice(ready, words):
+    made = make(9, words)
+    for one, name in zip(made, ("a", "a", "a", "a", "b", "a", "OneVsRest (C 7)")):
+        one["name"] = name
+    page = listed(ready, made, words)
+    keys = [one["key"] for one in made]
+    assert len(set(called(ticked(page, keys)).values())) == 5
+    page.at.selectbox(key="compare.lines").set_value("result")
+    assert len(set(called(page.run()).values())) == 9
+
+
+def plainly(page):
+    return page.text().replace("*", "")
+
+
 def test_a_filter_that_fits_nothing_says_so(ready, words):
     page = listed(ready, make(3, words), words)
     page.at.text_input(key="compare.text").set_value("nothing like this")
