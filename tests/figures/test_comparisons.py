@@ -1,5 +1,8 @@
 """Figures that put several runs side by side."""
 
+import html
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -68,3 +71,41 @@ def test_twelve_runs_of_one_model_differ_in_colour_or_mark():
     frame = pd.DataFrame({"run": [f"run {number}" for number in range(12)], "model": "PLT", **values})
     marks = [trace.marker for trace in figures.measures_compared(frame).data]
     assert len({(mark.color, mark.symbol) for mark in marks}) == 12
+
+
+LONG = [f"PLT (Trees {trees}, {'Arity 16, ' * 4}C {c}, {'Epochs 20, ' * 3}end)" for trees in (1, 3) for c in (0.5, 1.0)]
+SAME_ENDS = [f"{'a' * 50} {place}, {'b' * 50}" for place in range(3)]
+MANY = [f"{'x' * 30}{number:03d} {'y' * 40} {number % 2}{'z' * 40}" for number in range(100)]
+
+
+@pytest.mark.parametrize("names", [LONG, SAME_ENDS, MANY, ["short", "s" * 40, "s" * 41, f"{'s' * 39}…", "<b>" * 20]])
+def test_long_names_that_begin_or_end_alike_differ_in_the_legend_and_are_whole_where_one_points(names):
+    from xmlcore.figures._style import apart
+
+    cut = apart(names, 40)
+    assert list(cut) == names and len(set(cut.values())) == len(names)
+    assert all(len(html.unescape(text)) <= 40 and "<" not in text for text in cut.values())
+    assert all(text == name for name, text in cut.items() if len(name) <= 40)
+    few = names[:12]
+    frame = pd.concat([measures(1).assign(run=name) for name in few])
+    costs = pd.DataFrame({"run": few, "model": "PLT", "s": 1.0, "P@1": 50.0})
+    buckets = pd.DataFrame({"run": few, "model": "PLT", "bucket": "head", "n_labels": 4, "recall": 0.5})
+    of = {text: name for name, text in apart(few, 40).items()}
+    for figure in (
+        figures.measures_compared(frame),
+        figures.buckets_compared(buckets),
+        figures.frontier(costs, {"s": "s"}, ["P@1"]),
+    ):
+        traces = [trace for trace in figure.data if trace.hovertemplate]
+        assert {trace.name for trace in traces} == set(of)
+        for trace in traces:
+            hover = html.unescape(re.search("<b>(.*?)</b>", trace.hovertemplate)[1].replace("<br>", ""))
+            assert hover.replace(" ", "") == of[trace.name].replace(" ", "")
+
+
+def test_of_names_that_begin_alike_the_words_are_kept_in_which_they_differ():
+    from xmlcore.figures._style import apart
+
+    assert apart(["PLT (Arity 16, Trees 3)", "PLT (Arity 16, Trees 5)"], 20) == {
+        "PLT (Arity 16, Trees 3)": "PLT (Arity… Trees 3)", "PLT (Arity 16, Trees 5)": "PLT (Arity… Trees 5)"
+    }  # fmt: skip

@@ -6,8 +6,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.figures._style import QUIET, need_columns, new_figure, run_colors, short
+from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, whole
 
+LEGEND = 40  # letters of a name in a legend
 BUCKETS = ("head", "torso", "tail")
 SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a white and on a dark page
 
@@ -34,7 +35,7 @@ def measures_compared(frame: pd.DataFrame, title: str = "Measures side by side")
         vertical_spacing=0.16, figure=new_figure(title, shown=len(frame), total=len(frame)),
     )  # fmt: skip
     ks = sorted(frame["k"].unique())
-    styles = run_colors(frame.drop_duplicates("run"))
+    styles, legend = run_colors(frame.drop_duplicates("run")), apart(runs, LEGEND)
     groups = {names: own.sort_values("k") for names, own in frame.groupby(["run", "measure"], sort=False)}
     traces, layout = [], {"height": 230 * -(-len(measures) // columns) + 110 + 22 * len(runs), "showlegend": True}
     for place, measure in enumerate(measures):
@@ -42,7 +43,7 @@ def measures_compared(frame: pd.DataFrame, title: str = "Measures side by side")
         for number, run in enumerate(runs):
             if (run, measure) in groups:
                 shift = 0.6 * ((number + 0.5) / len(runs) - 0.5)
-                trace = _intervals(groups[run, measure], ks, shift, styles[run])
+                trace = _intervals(groups[run, measure], ks, shift, styles[run], legend[str(run)])
                 traces.append({**trace, "showlegend": place == 0, "xaxis": f"x{axis}", "yaxis": f"y{axis}"})
         layout[f"xaxis{axis}"] = {
             "tickvals": list(range(len(ks))),
@@ -57,7 +58,7 @@ def measures_compared(frame: pd.DataFrame, title: str = "Measures side by side")
     return figure
 
 
-def _intervals(own, ks, shift, style) -> dict:
+def _intervals(own, ks, shift, style, name) -> dict:
     """Return the trace of one run and measure, a point for each k, moved sideways by ``shift``."""
     run, measure = own["run"].iloc[0], own["measure"].iloc[0]
     value, low, high = (own[column].to_numpy(float) for column in ("value", "low", "high"))
@@ -67,11 +68,11 @@ def _intervals(own, ks, shift, style) -> dict:
         "y": 100 * value,
         "error_y": {"array": 100 * (high - value), "arrayminus": 100 * (value - low), "thickness": 1.5, "width": 3},
         "mode": "markers",
-        "name": short(run, 40),
+        "name": name,
         "legendgroup": run,
         "marker": {**style, "size": 9},
         "customdata": list(zip(own["k"], 100 * low, 100 * high)),
-        "hovertemplate": f"<b>{short(run, 40)}</b><br>{measure.replace('@k', '@%{customdata[0]}')} = %{{y:.2f}} %"
+        "hovertemplate": f"<b>{whole(run)}</b><br>{measure.replace('@k', '@%{customdata[0]}')} = %{{y:.2f}} %"
         " (%{customdata[1]:.2f} to %{customdata[2]:.2f})<extra></extra>",
     }
 
@@ -94,16 +95,16 @@ def buckets_compared(frame: pd.DataFrame, column: str = "recall", title: str | N
     need_columns(frame, ["run", "model", "bucket", "n_labels", column], "buckets_compared")
     name = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}.get(column, column)
     figure = new_figure(title or f"{name} of head, torso and tail labels", shown=len(frame), total=len(frame))
-    styles = run_colors(frame.drop_duplicates("run"))
+    styles, legend = run_colors(frame.drop_duplicates("run")), apart(frame["run"], LEGEND)
     patterns = ("", "/", ".", "x", "-", "|", "+", "\\")
     for number, (run, own) in enumerate(frame.groupby("run", sort=False)):
         figure.add_bar(
             x=own["bucket"],
             y=100 * own[column],
-            name=short(run, 40),
+            name=legend[str(run)],
             marker={"color": styles[run]["color"], "pattern": {"shape": patterns[number % len(patterns)]}},
             customdata=own["n_labels"],
-            hovertemplate=f"<b>{short(run, 40)}</b><br>%{{x}}: {name} %{{y:.2f}} %, %{{customdata:,}} labels with a "
+            hovertemplate=f"<b>{whole(run)}</b><br>%{{x}}: {name} %{{y:.2f}} %, %{{customdata:,}} labels with a "
             "test row<extra></extra>",
         )
     figure.update_layout(barmode="group", showlegend=True, height=330 + 22 * frame["run"].nunique())
@@ -135,7 +136,8 @@ def parameters_compared(
     need_columns(frame, [measure, *parameters], "parameters_compared")
     drawn = frame.dropna(subset=[measure, *parameters])
     figure = new_figure(title or f"{measure} by settings", shown=len(drawn), total=len(frame))
-    dimensions = [_dimension(drawn[name], label) for name, label in parameters.items()]
+    titles = apart(parameters.values(), 24)
+    dimensions = [_dimension(drawn[name], titles[str(label)]) for name, label in parameters.items()]
     values = drawn[measure].astype(float)
     dimensions.append({"label": f"{measure}, %", "values": values.tolist()})
     figure.add_parcoords(
@@ -157,14 +159,13 @@ LEGIBLE = "#74808A"  # a contrast of 4.0 on a white page and 4.5 on a dark one
 
 def _dimension(values, label) -> dict:
     """Return an axis of parallel coordinates: of numbers as they are, of texts by their places in the order."""
-    label = short(label, 24)
     if pd.api.types.is_numeric_dtype(values):
         distinct = sorted(values.unique())
         ticks = {"tickvals": distinct, "ticktext": [f"{value:g}" for value in distinct]} if len(distinct) <= 8 else {}
         return {"label": label, "values": values.astype(float).tolist(), **ticks}
     distinct = sorted(values.astype(str).unique(), key=_by_number)
     places = {text: place for place, text in enumerate(distinct)}
-    ticks = {"tickvals": list(places.values()), "ticktext": [short(text, 16) for text in distinct]}
+    ticks = {"tickvals": list(places.values()), "ticktext": list(apart(distinct, 16).values())}
     return {"label": label, "values": [places[str(value)] for value in values], **ticks}
 
 

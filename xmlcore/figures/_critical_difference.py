@@ -3,7 +3,7 @@
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import EDGE, MODEL_COLORS, PURPLE, QUIET, need_columns, new_figure, short
+from xmlcore.figures._style import EDGE, MODEL_COLORS, PURPLE, QUIET, apart, need_columns, new_figure, whole
 
 STEP = 26  # height of a line with a name, in pixels
 
@@ -81,13 +81,14 @@ def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Me
             y=[y],
             mode="markers",
             marker={"color": color, "size": 11},
-            hovertemplate=f"<b>{short(method, 40)}</b>: mean rank %{{x:.2f}}<extra></extra>",
+            hovertemplate=f"<b>{whole(method)}</b>: mean rank %{{x:.2f}}<extra></extra>",
         )
+    names = apart(frame["method"], 24)
     figure.update_layout(height=STEP * (top + 2.5) + 130, showlegend=False, margin={"l": 16})
     figure.update_xaxes(title_text="Mean rank, 1 is the best", range=[0.8, max(n, 1 + difference) + 0.2], dtick=1)
     figure.update_yaxes(
         tickvals=[n - 1 - place for place in range(n)],
-        ticktext=[f"{short(m, 24)}  {r:.2f}" for m, r in zip(frame["method"], frame["rank"])],
+        ticktext=[f"{names[str(m)]}  {r:.2f}" for m, r in zip(frame["method"], frame["rank"])],
         range=[-0.6, top + 1.8],
         showgrid=False,
         ticks="",

@@ -10,9 +10,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.figures._style import QUIET, need_columns, new_figure, run_colors, run_style, short
+from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, run_style, whole
 
 PANEL = 300  # height of a row of panels, in pixels
+LEGEND = 40  # letters of a name in the legend
 NAMED = 15  # most runs that have a mark and a line in the legend each
 
 
@@ -77,7 +78,7 @@ def frontier(
         rows=len(measures), cols=len(costs), shared_xaxes=True, shared_yaxes=True, horizontal_spacing=0.04,
         vertical_spacing=0.06, figure=new_figure(title, shown=len(drawn), total=len(frame)),
     )  # fmt: skip
-    best = {}
+    best, styles, legend = {}, run_colors(drawn, compared), apart(drawn["run"], LEGEND)
     for row, measure in enumerate(measures, start=1):
         for column, cost in enumerate(costs, start=1):
             own = drawn.assign(**{cost: drawn[cost].where(drawn[cost] > 0)})
@@ -92,7 +93,7 @@ def frontier(
             if len(drawn) > NAMED:
                 named = own[own["run"].isin([] if compared is None else compared["run"])]
                 _points_of_models(figure, own, named.index, cost, measure, row, column)
-            _points(figure, named, cost, measure, row, column, run_colors(drawn, compared))
+            _points(figure, named, cost, measure, row, column, styles, legend)
             figure.update_xaxes(type="log", **_ticks(own[cost]), row=row, col=column)
             if row == len(measures):
                 figure.update_xaxes(title_text=costs[cost], row=row, col=column)
@@ -102,14 +103,14 @@ def frontier(
     return figure
 
 
-def _points(figure, drawn, cost, measure, row, column, styles):
-    """Add a mark for each run; ``styles`` has their colours and marks."""
+def _points(figure, drawn, cost, measure, row, column, styles, legend):
+    """Add a mark for each run; ``styles`` has their colours and marks, ``legend`` what the legend calls them."""
     for _, run in drawn.iterrows():
-        name = short(run["run"], 40)
+        name = run["run"]
         figure.add_scatter(
-            x=[run[cost]], y=[run[measure]], mode="markers", name=name, legendgroup=name,
-            marker={**styles[run["run"]], "size": 11}, showlegend=row == column == 1, row=row, col=column,
-            hovertemplate=f"<b>{name}</b><br>{measure} = %{{y:.2f}} %<br>%{{x:.3~g}}<extra></extra>",
+            x=[run[cost]], y=[run[measure]], mode="markers", name=legend[str(name)], legendgroup=str(name),
+            marker={**styles[name], "size": 11}, showlegend=row == column == 1, row=row, col=column,
+            hovertemplate=f"<b>{whole(name)}</b><br>{measure} = %{{y:.2f}} %<br>%{{x:.3~g}}<extra></extra>",
         )  # fmt: skip
 
 
@@ -122,7 +123,7 @@ def _points_of_models(figure, drawn, named, cost, measure, row, column):
         figure.add_scatter(
             x=own[cost], y=own[measure], mode="markers", name=name, legendgroup=f"model {model}",
             marker={"color": style["color"], "symbol": style["mark"], "size": 7, "opacity": opacity},
-            showlegend=row == column == 1, row=row, col=column, customdata=[short(name, 60) for name in own["run"]],
+            showlegend=row == column == 1, row=row, col=column, customdata=[whole(name) for name in own["run"]],
             hovertemplate=f"<b>%{{customdata}}</b><br>{measure} = %{{y:.2f}} %<br>%{{x:.3~g}}<extra></extra>",
         )  # fmt: skip
 

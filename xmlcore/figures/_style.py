@@ -1,6 +1,10 @@
 """Colours, marks, the template and helpers that all figures share."""
 
 import html
+import os
+import textwrap
+from collections import Counter
+from collections.abc import Iterable
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -195,6 +199,69 @@ def short(name: str, letters: int = 20) -> str:
     """Return a name for a figure: cut to ``letters``, and without markup."""
     name = str(name)
     return html.escape(name if len(name) <= letters else name[: letters - 1] + "…", quote=False)
+
+
+def apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
+    """Return names for a figure as :func:`short` does, but cut so that different names stay different.
+
+    Names that begin alike are cut in the middle; those that end alike, too, have what is left out before the place in
+    which they differ. Names that still are equal have a number.
+
+    Parameters
+    ----------
+    names : iterable
+        Names are taken as texts.
+    letters : int
+
+    Returns
+    -------
+    dict of str
+        What the figure writes, by name.
+    """
+    names = list(dict.fromkeys(map(str, names)))
+    found = {name: name for name in names if len(name) <= letters}
+    for cut in (_cut_at_the_end, _cut_in_the_middle, _cut_before_the_difference):
+        left = [name for name in names if name not in found]
+        cuts = cut(left, letters)
+        often = Counter([*found.values(), *cuts])
+        found |= {name: text for name, text in zip(left, cuts) if often[text] == 1}
+    left = [name for name in names if name not in found]
+    found |= {name: f"{name[: letters - 6]}… ({number})" for number, name in enumerate(left, start=1)}
+    return {name: html.escape(found[name], quote=False) for name in names}
+
+
+def _cut_at_the_end(names, letters) -> list[str]:
+    """Return the beginning of each name."""
+    return [f"{name[: letters - 1]}…" for name in names]
+
+
+def _cut_in_the_middle(names, letters) -> list[str]:
+    """Return the beginning and the end of each name."""
+    end = (letters - 1) // 2
+    return [f"{name[: letters - 1 - end]}…{name[-end:]}" for name in names]
+
+
+def _cut_before_the_difference(names, letters) -> list[str]:
+    """Return a few letters of each name, and what begins with the word in which it differs from others."""
+    beginnings: dict[str, list[str]] = {}
+    for name in names:
+        beginnings.setdefault(name[: letters - 1], []).append(name)
+    cuts = []
+    for name in names:
+        at = len(os.path.commonprefix(beginnings[name[: letters - 1]]))
+        word = name.rfind(" ", 0, at) + 1
+        at = word if at - word < letters // 3 else at
+        rest = name[at:]
+        room = letters - letters // 3 - 1
+        cuts.append(f"{name[: letters // 3]}…{rest if len(rest) <= room else f'{rest[: room - 1]}…'}")
+    return cuts
+
+
+def whole(name: str, letters: int = 44) -> str:
+    """Return all of a name for what a figure says where one points: without markup, in lines of so many letters."""
+    name = str(name)
+    lines = [name] if len(name) <= letters else textwrap.wrap(name, letters)
+    return "<br>".join(html.escape(line, quote=False) for line in lines)
 
 
 def signed(value: float, digits: int) -> str:
