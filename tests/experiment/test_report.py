@@ -1,5 +1,6 @@
 """LaTeX tables, comparisons of runs, and the report."""
 
+import html
 import json
 import re
 from dataclasses import replace
@@ -10,7 +11,7 @@ import pytest
 
 from benchmarks.library.many_runs import make
 from tests.pages.small import small_data
-from xmlcore import Ranking, experiment, metrics
+from xmlcore import Ranking, experiment, metrics, store
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment import side_by_side
 from xmlcore.metrics import Difference
@@ -134,6 +135,38 @@ def test_a_report_is_one_file_that_loads_nothing_and_has_all_runs(kept, tmp_path
     assert content.count('id="library"') == 1
     assert "Over 2 data sets" in content and "is best: P@1" in content and "by Holm" in content
     assert all(key in content for key in keys)
+
+
+def said(content):
+    """What a report says before its figures, without markup."""
+    return html.unescape(re.sub(r"<[^>]+>", "", content.split('id="figures"')[0].split("</head>")[1]))
+
+
+def test_a_report_leaves_out_what_cannot_be_read_and_says_what_and_why(kept):
+    data, keys = kept
+    lines = experiment.seeds_grouped(experiment.runs(keys)).sort_values("P@1", ascending=False, kind="stable")
+    best, second, gone = (lines["keys"].iloc[at] for at in (0, 1, 2))
+    for key in best:
+        (store.folder("runs", key) / store.VALUE).write_bytes(b"damaged")
+    for key in gone:
+        store.delete("runs", key)
+    record = store.folder("runs", second[0]) / store.META
+    record.write_text(json.dumps({**json.loads(record.read_text()), "summary": None}))  # as an early version wrote it
+    (store.folder("runs", second[0]) / store.VALUE).write_bytes(b"damaged")
+    text = said(experiment.report(keys, names={best[0]: "the <best>", gone[0]: "gone"}))
+    assert re.search(r"Left out, because it cannot be read: the <best>: the stored runs/\w+ was damaged", text)
+    assert f"gone [{gone[0]}]: it is not kept" in text
+    assert re.search(rf"\[{second[0]}\]: the stored runs/{second[0]} was damaged", text)
+    assert re.search(r"is best of those that can be read: P@1 [\d.]+ %", text)
+    assert "Measures with 95 % intervals over test rows, " in text and "No more can be said" not in text
+
+
+def test_a_report_of_which_nothing_can_be_read_has_the_table_and_the_reasons(kept):
+    data, keys = kept
+    (store.folder("runs", keys[0]) / store.VALUE).write_bytes(b"damaged")
+    text = said(experiment.report(keys[:1]))
+    assert "was damaged" in text and "So no more can be said." in text and "Training, s" in text
+    assert "is not kept" in said(experiment.report(keys[:2]))
 
 
 def test_a_report_on_nothing_is_refused(own_cache):

@@ -16,6 +16,7 @@ from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.kept_runs import KS, half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.task import load
 from xmlcore.experiment.train import Train, changed_params
+from xmlcore.store import MissingArtifactError, StoreError
 from xmlcore.typing import FilePath
 
 if TYPE_CHECKING:
@@ -91,25 +92,26 @@ def report(
         The file's content. It has, for each data set: which runs are best and whether the differences are real (with
         Holm's correction for their number), a table of all runs, measures with intervals and labels by frequency of up
         to 12 of them, what precision costs; then the mean ranks over several data sets, the settings of all runs, and
-        versions and date.
+        versions and date. Runs that cannot be read are left out, and it says which and why.
 
     Raises
     ------
     ValueError
         None of the runs is kept, or there is no such measure.
     """
+    keys, names = list(dict.fromkeys(keys)), names or {}
     frame = runs(keys)
-    frame = frame[frame["problem"] == ""]
     if frame.empty:
         raise ValueError("none of these runs is kept: give keys of kept runs, such as experiment.runs()['key']")
     if measure not in frame:
         raise ValueError(f"measure is {measure!r}: it must be a column of experiment.runs(), such as 'P@1'")
-    names = names or {}
+    missing = _missing(keys, frame, names)
+    frame = frame[frame["problem"] == ""]
     frame = frame.assign(dataset=[names.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])])
     lines = seeds_grouped(frame).sort_values(measure, ascending=False, kind="stable")
     lines = lines.assign(run=_names(lines, names))
     figures: dict = {}
-    parts = [_part(own, measure, figures) for _, own in lines.groupby("fingerprint", sort=False)]
+    parts = [missing] + [_part(own, measure, figures) for _, own in lines.groupby("fingerprint", sort=False)]
     parts += [_ranks(lines, measure, figures), _settings(lines), _about(frame)]
     content = PAGE.format(
         version=__version__,
@@ -123,6 +125,20 @@ def report(
     if path is not None:
         Path(path).write_text(content, encoding="utf-8")
     return content
+
+
+def _missing(keys, frame, names) -> str:
+    """Return the paragraph on runs that are left out of the whole report, and why; empty if there are none."""
+    lines = frame.set_index("key")
+    why = {key: lines.loc[key, "problem"] if key in lines.index else "it is not kept" for key in keys}
+    models = lines["model"].to_dict()
+    return _left_out({f"{names.get(key) or models.get(key, '')} [{key}]".strip(): why[key] for key in keys if why[key]})
+
+
+def _left_out(why) -> str:
+    """Return a paragraph on what is left out, and why; empty if there is nothing: ``why`` has the reasons by name."""
+    said = "; ".join(f"<b>{html.escape(name)}</b>: {html.escape(str(reason))}" for name, reason in why.items())
+    return f"<p>Left out, because it cannot be read: {said}.</p>" if why else ""
 
 
 def _names(lines, names) -> list[str]:
@@ -151,21 +167,30 @@ def _part(lines, measure, figures) -> str:
     """Return the part of the report on one data set."""
     from xmlcore import figures as drawing
     from xmlcore.datasets import load_saved
-    from xmlcore.store import StoreError
 
     where = lines["dataset"].iloc[0]
     head, drawn_name = f"<h2>{html.escape(where)}</h2>", html.escape(where, quote=False)
     try:
         data = load_saved(lines["fingerprint"].iloc[0])
-        kept = {line["run"]: load(Train.kind, _middle(line, measure)) for _, line in lines.head(MOST).iterrows()}
     except (StoreError, OSError) as error:
         return f"{head}{_table_of_runs(lines, measure)}<p>No more can be said: {html.escape(str(error))}.</p>"
+    kept, unreadable = {}, {}
+    for _, line in lines.iterrows():
+        if len(kept) < MOST:
+            try:
+                kept[line["run"]] = load(Train.kind, _middle(line, measure))
+            except (StoreError, OSError) as error:
+                unreadable[line["run"]] = error
+    if not kept:
+        return f"{head}{_table_of_runs(lines, measure)}{_left_out(unreadable)}<p>So no more can be said.</p>"
     size = (
         f"{data.n_train:,} training rows, {data.n_test:,} test rows, {data.n_features:,} features, {data.n_labels:,} "
     )
     text = [head, f'<p class="quiet">{size}labels; fingerprint {lines["fingerprint"].iloc[0]}.</p>']
-    text.append(f"<p>{_answer(data, kept, lines, measure)}</p>")
+    text.append(f"<p>{_answer(data, kept, lines, measure, bool(unreadable))}</p>")
     text.append(_table_of_runs(lines, measure))
+    if unreadable:
+        text.append(f"{_left_out(unreadable)}<p>The table has what was measured of it before.</p>")
     if (lines["n"] > 1).any():
         text.append(
             '<p class="quiet">In tests and below, of several seeds the run nearest to the mean stands for all.</p>'
@@ -191,16 +216,19 @@ def _part(lines, measure, figures) -> str:
 def _middle(line, measure) -> str:
     """Return the key of the run of a line whose measure is nearest to the mean."""
     own = runs(line["keys"])
+    if own.empty:
+        raise MissingArtifactError("it is not kept")
     return own["key"].iloc[int((own[measure] - line[measure]).abs().to_numpy().argmin())]
 
 
-def _answer(data, kept, lines, measure) -> str:
-    """Return sentences: which line is best, and of which others it is really better."""
-    names = lines.loc[lines["run"].isin(kept) & lines[measure].notna(), "run"].tolist()
+def _answer(data, kept, lines, measure, of_readable) -> str:
+    """Return sentences: which line is best, of those that can be read, and of which others it is really better."""
+    known = lines[lines["run"].isin(kept) & lines[measure].notna()]
+    names = known["run"].tolist()
     if not names:
         return f"{html.escape(measure)} is not known of any of these results."
-    value = f"{measure} {100 * lines[measure].iloc[0]:.1f} %"
-    best = f"<b>{html.escape(names[0])}</b> is best: {value}."
+    of = " of those that can be read" if of_readable else ""
+    best = f"<b>{html.escape(names[0])}</b> is best{of}: {measure} {100 * known[measure].iloc[0]:.1f} %."
     if len(names) == 1:
         return best
     name, k = measure.split("@")
