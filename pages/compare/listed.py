@@ -139,6 +139,14 @@ def _select(label, name, options, said=None, width=150):
     )
 
 
+def clear() -> None:
+    """Have the table leave out nothing but what is archived; called by a button."""
+    values = {"compare.dataset": ANY, "compare.model": ANY, "compare.tag": ANY, "compare.text": ""}
+    for key in values.keys() & st.session_state.keys():
+        st.session_state[key] = st.session_state[workspace.MADE_WITH][key] = values[key]
+    workspace.update(lambda data: data["widgets"].update(values))
+
+
 def table(listed: Listed, choice: Choice) -> pd.DataFrame:
     """Return the lines of the table: see :func:`grouped`."""
     return _table(*listed.source, json.dumps(dataclasses.asdict(choice)))

@@ -3,10 +3,15 @@
 import io
 
 import pandas as pd
+import streamlit as st
 
 from pages.shared import format, server
 from xmlcore import experiment, figures, store
 from xmlcore.experiment import side_by_side
+
+# Key of st.session_state: why results could not be read, by key. Reading a damaged result removes it, so only the first
+# reason says what was wrong.
+UNREADABLE = "compare.unreadable"
 
 
 def middle(line, measure: str) -> str:
@@ -23,26 +28,32 @@ def _middle(keys: str, measure: str, mean: float, changed: int) -> str:
     return own["key"].iloc[int((own[measure] - mean).abs().to_numpy().argmin())]
 
 
-def readable(keys: list[str], most: int) -> list[str]:
-    """Return the keys of the first results, ``most`` at most, whose predictions and data sets can be read."""
-    found = []
+def readable(keys: list[str], most: int) -> tuple[list[str], dict[str, str]]:
+    """Return the keys of the first results, ``most`` at most, whose predictions and data sets can be read.
+
+    Those before them that cannot be read come second, with the reason of each.
+    """
+    found, unreadable, datasets = [], {}, set()
+    reasons = st.session_state.setdefault(UNREADABLE, {})
     for key in keys:
         if len(found) == most:
             break
         try:
-            server.dataset(server.run(key).fingerprint)
-        except (store.StoreError, OSError):
+            fingerprint = server.run(key).fingerprint
+            if fingerprint not in datasets:
+                server.dataset(fingerprint)
+                datasets.add(fingerprint)
+        except (store.StoreError, OSError) as error:
+            unreadable[key] = reasons.setdefault(key, str(error))
             continue
+        reasons.pop(key, None)
         found.append(key)
-    return found
+    return found, unreadable
 
 
 def difference(a: str, b: str, measure: str):
     """Return the :class:`xmlcore.metrics.Difference` of two results; None if one cannot be read."""
-    try:
-        return _difference(a, b, measure)
-    except (store.StoreError, OSError):
-        return None
+    return _difference(a, b, measure) if len(readable([a, b], 2)[0]) == 2 else None
 
 
 @server.shared(max_entries=200, show_spinner="Testing the difference")

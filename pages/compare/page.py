@@ -20,7 +20,10 @@ def main() -> None:
     with st.container():  # each in one place, so that the browser does not draw anew what stays as it is
         run_changes.undo("compare")
     if frame.empty:
-        answer.without_results()
+        if records:
+            table.missing(frame, records)
+        else:
+            answer.without_results()
         return
     if key is not None:
         one.show(frame[frame["key"] == key].iloc[0], records[key], frame)
@@ -31,13 +34,14 @@ def main() -> None:
     with place:
         answer.sentence(lines, choice)
     with st.container():
-        table.show(lines, choice, len(frame))
+        table.show(lines, choice, frame)
+        table.missing(frame, records)
     with st.container():
         if choice.more:
             more.take(listed.filtered(frame, choice), choice)
     ticked = [k for k in table.chosen_keys() if k in records]
     table.buttons([records[k] for k in ticked], lines, frame, choice)
-    side.show(listed.chosen(frame, lines, choice, set(ticked)), lines, choice)
+    side.show(listed.chosen(frame, lines, choice, set(ticked)), lines, choice, frame)
 
 
 main()

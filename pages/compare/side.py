@@ -14,7 +14,7 @@ MEMORY = {"training_mb": "Training memory, MB", "model_mb": "Model in memory, MB
 OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
 
 
-def show(chosen, lines, choice) -> None:
+def show(chosen, lines, choice, frame) -> None:
     """Compare lines of the table: those that are ticked, or else the best on a data set.
 
     Parameters
@@ -24,18 +24,23 @@ def show(chosen, lines, choice) -> None:
     lines : DataFrame
         The lines of the table.
     choice : pages.compare.listed.Choice
+    frame : DataFrame
+        All results.
     """
-    fingerprint = _dataset(chosen if len(chosen) else lines)
-    if fingerprint is None:
-        return
-    of = lines[(lines["fingerprint"] == fingerprint) & lines[choice.measure].notna()]
-    wanted = chosen[chosen["fingerprint"] == fingerprint] if len(chosen) else of.head(FIRST)
-    names = {of_runs.middle(line, choice.measure): line["title"] for _, line in wanted.iterrows()}
-    keys = of_runs.readable(list(names), MOST)
-    where = wanted["dataset"].iloc[0] if len(wanted) else ""
-    file_name = f"{format.file_name(where)}-compared"
     with st.container():  # in one place, so that the browser does not draw anew what is below
-        _header(keys, names, chosen, wanted, where)
+        heading = st.container()
+        fingerprint = _dataset(chosen if len(chosen) else lines)
+        of = lines[(lines["fingerprint"] == fingerprint) & lines[choice.measure].notna()]
+        wanted = chosen[chosen["fingerprint"] == fingerprint] if len(chosen) else of.head(FIRST)
+        names = {of_runs.middle(line, choice.measure): line["title"] for _, line in wanted.iterrows()}
+        keys, unreadable = of_runs.readable(list(names), MOST)
+        where = wanted["dataset"].iloc[0] if len(wanted) else ""
+        several = len(of) > 1 or len(keys) > 1 or _several(frame)
+        over = (lines if len(lines) else frame)["fingerprint"].nunique() > 1
+        if several or over:
+            heading.header(f"{len(keys)} side by side on {format.plain(where)}" if len(keys) > 1 else "Comparison")
+        _compared_ones(keys, unreadable, names, wanted, choice.measure if chosen.empty else None)
+    file_name = f"{format.file_name(where)}-compared"
 
     def measures():
         """Show the measures of the chosen ones, and in which settings they differ."""
@@ -44,23 +49,34 @@ def show(chosen, lines, choice) -> None:
 
     def of_two(draw):
         """Return the function for a section on two lines or more."""
-        return draw if len(keys) > 1 else _ask_for_two
+        return draw if len(keys) > 1 else of_any(_ask_for_two)
+
+    def of_any(draw):
+        """Return the function for a section on all lines of the data set."""
+        return _without_lines if fingerprint is None else draw
 
     found = {}
-    if len(of) > 1 or len(keys) > 1:  # the same tabs whatever is ticked: the browser draws anew what other ones have
+    if several:  # the same tabs whatever is ticked and found: the browser draws anew what other ones have
         found = {
             "Side by side": of_two(measures),
             "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice.measure, file_name)),
             "Head, torso and tail": of_two(lambda: _buckets(keys, names, file_name)),
-            "What precision costs": lambda: _costs(of, choice.measure, file_name, _compared(keys, names, wanted)),
-            "Which settings matter": lambda: _coordinates(of, choice.measure, file_name),
+            "What precision costs": of_any(
+                lambda: _costs(of, choice.measure, file_name, _compared(keys, names, wanted))
+            ),
+            "Which settings matter": of_any(lambda: _coordinates(of, choice.measure, file_name)),
         }
-    if lines["fingerprint"].nunique() > 1:
-        found["Over several data sets"] = lambda: across.show(lines, choice.measure)
+    if over:
+        found["Over several data sets"] = lambda: across.show(lines, choice.measure) if len(lines) else _without_lines()
     if found:
         sections.show("compare", found)
     else:
         st.caption("Comparing takes two lines of one data set: train a second model, or show more lines above.")
+
+
+def _several(frame) -> bool:
+    """Return whether there are two settings or more on a data set."""
+    return bool(frame.drop_duplicates("setting")["fingerprint"].duplicated().any())
 
 
 def _dataset(lines) -> str | None:
@@ -73,28 +89,37 @@ def _dataset(lines) -> str | None:
     if len(names) == 1:
         return first
     key = f"compare.side.{abs(hash(tuple(names))) & 0xFFFFFF:x}"
-    st.header("Side by side")
     return st.selectbox(
         "Results on", list(names), format_func=names.get, width=260, **workspace.keep(key, first, options=list(names))
     )
 
 
-def _header(keys, names, chosen, wanted, where) -> None:
-    """Say what is compared, and offer the view of each result."""
-    if len(keys) > 1:
-        st.header(f"{len(keys)} side by side on {format.plain(where)}")
-    said = [] if len(chosen) or len(keys) < 2 else ["The best ones, because no line is ticked."]
-    if len(wanted) > len(keys):
+def _compared_ones(keys, unreadable, names, wanted, measure) -> None:
+    """Say what is compared and what is left out, and offer the view of each result.
+
+    ``measure`` is that by which the best are compared because no line is ticked, else None.
+    """
+    said = []
+    if len(keys) > 1 and measure is not None:
+        said.append(f"No line is ticked, so the {len(keys)} best of the table in {measure} are compared.")
+    if len(wanted) > len(keys) + len(unreadable):
         said.append(f"Showing {len(keys)} of {len(wanted)} lines.")
     if len(keys) > 1 and (wanted["n"] > 1).any():
         said.append("Of several seeds, the result nearest to their mean stands for all.")
     if said:
         st.caption(" ".join(said))
+    for key, reason in unreadable.items():
+        st.warning(f"**{format.plain(names[key])}** is left out, because it cannot be read: {format.plain(reason)}.")
     if keys:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.caption("Details of:", width="content")
+            st.caption("Compared, with details:" if len(keys) > 1 else "Details of:", width="content")
             for key in keys:
                 one.link(key, names[key])
+
+
+def _without_lines() -> None:
+    """Say why nothing is compared while the table has no lines."""
+    st.caption("Nothing is compared, because no result fits what is chosen above.")
 
 
 def _ask_for_two() -> None:

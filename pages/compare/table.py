@@ -15,6 +15,7 @@ PEAK = (
     "before. Empty for results that were trained by an earlier version."
 )
 EXPLAINED = ("P@k", "nDCG@k", "PSP@k")  # measures whose meaning stands below the table
+NAMED = 5  # most results that are named where there is no room for a list
 SMALL = 46  # width of a column of an interval, in pixels
 
 
@@ -35,7 +36,7 @@ def untick() -> None:
     st.session_state[UNTICKED] = st.session_state.get(UNTICKED, 0) + 1
 
 
-def show(lines, choice, total: int) -> None:
+def show(lines, choice, frame) -> None:
     """Show the table; the lines that the user ticks are compared below.
 
     Parameters
@@ -43,13 +44,14 @@ def show(lines, choice, total: int) -> None:
     lines : DataFrame
         What :func:`pages.compare.listed.grouped` returned.
     choice : pages.compare.listed.Choice
-    total : int
-        Number of all results of the workspace.
+    frame : DataFrame
+        All results.
     """
     if lines.empty:
-        st.caption(f"Showing 0 of {format.count(total, 'result')}.")
+        _empty(frame)
         return
-    frame, columns = _drawn(lines, choice)
+    total = len(frame)
+    drawn, columns = _drawn(lines, choice)
     ticked, before = set(chosen_keys()), []
     for number, keys in enumerate(lines["keys"]):
         if ticked.issuperset(keys):
@@ -65,10 +67,10 @@ def show(lines, choice, total: int) -> None:
         choose_keys([one for one in chosen_keys() if one not in here] + own)
 
     tables.show(
-        frame,
+        drawn,
         key,
         columns,
-        height=tables.height(len(frame), 420),
+        height=tables.height(len(drawn), 420),
         on_select=remember,
         selection_mode="multi-row",
         **tables.ticked(before),
@@ -84,9 +86,34 @@ def show(lines, choice, total: int) -> None:
     )
     st.caption(
         f"{of}{grouped}, best {choice.measure} first; measures in percent.{spread} Tick lines to compare or change "
-        "them; click a heading to sort."
+        "them; with none ticked, the best are compared below. Click a heading to sort."
     )
     st.caption(" ".join(f"{measure}: {measured.MEANING[measure]}." for measure in EXPLAINED))
+
+
+def _empty(frame) -> None:
+    """Say in the place of the table that it has no lines, and offer to clear the filters."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        of = format.count(len(frame), "result")
+        if frame["archived"].all():
+            st.caption(f"Showing 0 of {of}: all are archived. *Archived, too* shows them.", width="content")
+        else:
+            st.caption(f"Showing 0 of {of}.", width="content")
+            st.button("Clear filters", key="compare.clear", icon=":material/filter_alt_off:", on_click=listed.clear)
+
+
+def missing(frame, records: dict) -> None:
+    """Name the results that the workspace lists and that are not stored any more: the table does not have them."""
+    kept = set(frame["key"])
+    names = [f"{one.get('name') or one['model']} ({key[:4]})" for key, one in records.items() if key not in kept]
+    if names:
+        said = [format.plain(name) for name in names[:NAMED]]
+        said += [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
+        st.caption(
+            f"Not in the table, because what was stored of {'it' if len(names) == 1 else 'them'} was deleted or "
+            f"damaged: {format.listed(said)}. Train with the same settings again to compare "
+            f"{'it' if len(names) == 1 else 'them'}."
+        )
 
 
 def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
@@ -172,17 +199,15 @@ def buttons(records: list, lines, frame, choice) -> None:
             ALL_CSV,
             key="compare.csv",
         )
-        charts.page_button(
-            "Report, HTML",
-            lambda: _report(
-                [record["key"] for record in records] or [k for keys in lines["keys"] for k in keys],
-                frame,
-                choice.measure,
-            ),
-            "report.html",
-            "One file with tables, figures, tests, settings and versions that needs no network: of the ticked results, "
-            "or else of all in the table",
-        )
+        keys = [record["key"] for record in records] or [key for keys in lines["keys"] for key in keys]
+        if keys:
+            charts.page_button(
+                "Report, HTML",
+                lambda: _report(keys, frame, choice.measure),
+                "report.html",
+                "One file with tables, figures, tests, settings and versions that needs no network: of the ticked "
+                "results, or else of all in the table. It says which cannot be read, and why",
+            )
 
 
 ALL_CSV = "A line per result with all parameters, measures, times, tags and notes; filters do not count"

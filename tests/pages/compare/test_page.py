@@ -10,7 +10,7 @@ from benchmarks.library.many_runs import make
 from pages.shared import sections, server
 from tests.pages.making import workspace_path
 from tests.pages.small import small_data
-from xmlcore import datasets, experiment, metrics
+from xmlcore import datasets, experiment, metrics, store
 from xmlcore.experiment import side_by_side
 
 
@@ -238,11 +238,57 @@ def plainly(page):
     return page.text().replace("*", "")
 
 
-def test_a_filter_that_fits_nothing_says_so(ready, words):
-    page = listed(ready, make(3, words), words)
+def test_a_filter_that_fits_nothing_says_so_keeps_the_tabs_and_is_cleared_by_a_button(ready, session, words):
+    page = listed(ready, make(6, words), words)
+    before = list(places(page))
     page.at.text_input(key="compare.text").set_value("nothing like this")
+    page.run().at.selectbox(key="compare.model").set_value("PLT")
     said = page.run().text()
-    assert "No result fits what is chosen below." in said and "Showing 0 of 3 results." in said
+    assert "No result fits what is chosen below." in said and "Showing 0 of 6 results." in said
+    assert [name for name in places(page) if name != "table"] == [name for name in before if name != "table"]
+    assert "Nothing is compared, because no result fits what is chosen above." in said
+    assert "Report, HTML" not in page.downloads(), "there is nothing to report on"
+    page.press("compare.clear")
+    assert "Showing 6 of 6 results" in page.text() and list(places(page)) == before
+    assert page.at.text_input(key="compare.text").value == "" and page.at.selectbox(key="compare.model").value == "all"
+    assert not page.at.warning, "Streamlit warns of a field with two values"
+    assert "Showing 6 of 6 results" in session(page.token).go("compare").text(), "also after a reload"
+
+
+def test_results_that_cannot_be_read_are_named_with_the_reason_and_later_as_missing(ready, words):
+    made = make(12, words, seeds=1)
+    page = listed(ready, made, words)
+    best = next(iter(called(page)))
+    name = called(page)[best]
+    server.forget()
+    (store.folder("runs", best) / store.VALUE).write_bytes(b"damaged")
+    said = plainly(page.run())
+    assert f"{name} is left out, because it cannot be read: the stored runs/{best} was damaged" in said
+    assert "3 side by side on words" in said
+    said = plainly(page.run())
+    (model,) = (one["model"] for one in made if one["key"] == best)
+    assert f"was deleted or damaged: {model} ({best[:4]})." in said and "Showing 11 of 11 results" in said
+    assert "is left out" not in said and "4 side by side on words" in said
+    for one in made:
+        store.delete("runs", one["key"])
+    said = plainly(page.run())
+    assert "and 7 more." in said and "No model has been trained" not in said
+
+
+def test_what_is_compared_while_no_line_is_ticked_is_said_with_names(ready, words):
+    page = listed(ready, make(12, words, seeds=1), words)
+    said = "No line is ticked, so the 4 best of the table in P@1 are compared."
+    assert said in page.text() and len(called(page)) == 4
+    page = ticked(page, list(called(page))[:2])
+    assert said not in page.text() and len(called(page)) == 2
+
+
+def test_the_data_set_is_chosen_below_the_header_that_names_it(ready, words):
+    other = small_data("second", 1)
+    page = listed(ready, [*make(3, words), *make(3, other, first=100)], words, other)
+    order = [element.value if element.type == "header" else element.label for element in page.at.main
+             if element.type == "header" or getattr(element, "label", "") == "Results on"]  # fmt: skip
+    assert order[:2] == ["2 side by side on second", "Results on"]
 
 
 def test_archived_results_are_left_out_until_asked_for(ready, words):
