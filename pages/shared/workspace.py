@@ -14,10 +14,11 @@ from copy import deepcopy
 
 import streamlit as st
 
-from pages.shared import copies, tab_view, user_workspaces, workspace_files
+from pages.shared import copies, tab_view, user_workspaces, workspace_files, workspace_records
 from pages.shared.workspace_files import locked
 from pages.shared.workspace_files import path as _path
-from xmlcore import experiment, store
+from pages.shared.workspace_records import DEFAULT_DATASET
+from xmlcore import store
 
 # --- every key of st.session_state that is not a widget's own ---
 WORKSPACE = "workspace.token"
@@ -66,66 +67,13 @@ VIEW = "workspace.view"  # in another session: what its tab looks at
 SINCE = "workspace.since"  # likewise: when it was opened, and when it chose what it looks at
 
 QUERY = "workspace"  # the name of the token in the address of the page, and the key of the field that keeps it there
-DEFAULT_DATASET = "api-docs"
 MOST_MADE = 5000  # results of other kinds that a workspace remembers to have asked for
 LONGEST_NAME = 80  # characters in the name of a data set
 LOOK_ONLY = "This address is for looking only: it cannot start, change or delete anything."
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
-_VERSION = 2
-_EMPTY = {
-    "version": _VERSION,
-    "dataset": None,  # fingerprint in use
-    "used": 0.0,  # when a data set was put in use because it had become ready, in seconds since 1970
-    "wanted": DEFAULT_DATASET,  # a catalog entry to prepare, and to use when it is ready
-    # What may be opened: fingerprint -> {"name", "source": "catalog", "upload", "synthetic", "split" or "words",
-    # "notes": [...]}, with "entry", the name in the catalog, of a data set of the catalog that was given another name,
-    # and "files", what the user calls the files it was read from, by what they are.
-    "known": {},
-    "forms": {},  # model -> {parameter: value} as last typed, allowed or not; "MODEL own": as they were before a preset
-    "widgets": {},  # widget key -> value
-    # Results, in the order in which they became ready. "asked": when the user asked for it, in seconds since 1970.
-    # {"key", "fingerprint", "model", "params", "k", "created", "asked"}, and what the user gave it: see OWN
-    "runs": [],
-    "selections": [],  # {"key", "fingerprint", "method", "params", "created", "asked"}
-    "made": [],  # [kind in the store, key] of results of other kinds that this workspace asked for, oldest first
-    "shown": {},  # fingerprint -> key of the run shown
-    "rows": {},  # name -> number of the row, tree, node or label looked at: see the list of names below
-    "jobs": [],  # records of tasks.start: tasks whose results have not been collected
-    "sweeps": [],  # records of sweeps, oldest first: see pages.shared.sweeping
-    "look": None,  # the token of the address for looking only, once it was asked for
-    "user": None,  # whose it is, if users sign in: see pages.shared.user_workspaces
-}
-OWN = {"name": str, "tags": list, "note": str}  # what a user gives a run; tags are texts, and all may be missing
 _LOCAL = ("dataset", "forms", "widgets", "shown", "rows")  # what a session that only looks may change for itself
-# Names in "rows". RUN is the key of a run, DATA the fingerprint of a data set, TREE a run's key and the tree's index:
-#   "run RUN"           test row looked at on the pages Train, Trees, Explain and Sampling
-#   "DATA training"     row looked at on the Data page, likewise "DATA test"; "DATA training first": the row that the
-#                       table begins with
-#   "tree RUN"          index of the tree looked at
-#   "top TREE"          node with which the drawing of a part of the tree begins
-#   "node TREE"         node looked at in such a drawing
-#   "path TREE"         node looked at in the drawing of a test row's path
-#   "path of TREE"      the test row to which "path TREE" belongs: for another row, that node is not used
-#   "label node TREE"   node looked at in the drawing of a label's rows
-#   "label node of TREE"  the label to which "label node TREE" belongs: for another label, that node is not used
-#   "trees label DATA"  label looked at on the Trees page
-#   "trees mode", "trees levels", "trees most"  what is drawn of a tree, how many levels, how many nodes of a label
-#   "path label RUN"    label to which the path of a test row is shown; "path label of RUN": that test row
-#   "trees children", "trees positive"  children drawn; positive test rows that a node needs to be listed
-#   "label RUN"         label explained; "label row RUN": the row to which this choice belongs
-#   "label features RUN"  label of "Features of a label" on the Explain page
-#   "explain noise"     seed of the noise on the Explain page
-#   "ticked RUN"        label ticked on the Train page; -1 when none is
-#   "other RUN"         label that the one explained is compared with; "other row RUN", "other of RUN": the row and the
-#                       label to which this choice belongs
-#   "features label DATA"  label looked at on the Features page
-#   "noisy rows DATA"   first of the test rows that the Robustness page shows
 LISTS = {"train": "runs", "select": "selections"}  # kinds of tasks whose results the workspace lists
-_RUN = ("key", "fingerprint", "model", "params", "k")
-_SELECTION = ("key", "fingerprint", "method", "params")
-_SWEEP = ("key", "fingerprint", "params", "asked")
-_JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
 
 
 def open_workspace() -> None:
@@ -142,7 +90,7 @@ def open_workspace() -> None:
         st.session_state[WORKSPACE] = _looked_at(token) or token
         if not only_looks():
             with locked():
-                data = user_workspaces.bind(token, _read(token))
+                data = user_workspaces.bind(token, workspace_records.read(token))
             st.session_state[VIEW], st.session_state[SINCE] = tab_view.of(data), {"": time.time()}
             _still_used(token)
         if token != in_address:  # what the address says counts more than the field that keeps it there
@@ -194,7 +142,7 @@ def look_token() -> str:
     if made is None:
         made = secrets.token_hex(16)
         with locked():
-            workspace_files.write(made, {"version": _VERSION, "look_of": token()})
+            workspace_files.write(made, {"version": workspace_records.VERSION, "look_of": token()})
         update(look=made)
     return made
 
@@ -234,7 +182,7 @@ def update(change=None, /, **fields) -> None:
         else:
             tab_view.note(before, data, st.session_state[SINCE], time.time())
             st.session_state[VIEW] = tab_view.of(data)
-            workspace_files.write(token(), tab_view.written(_read(token()), before, data))
+            workspace_files.write(token(), tab_view.written(workspace_records.read(token()), before, data))
         st.session_state[SNAPSHOT] = data
 
 
@@ -391,7 +339,7 @@ def leave_dataset(fingerprint: str) -> None:
 
 def dataset_name(seen: dict | None = None) -> str | None:
     """Return the user's name of the data set in use, now or in an earlier snapshot; None when none is in use."""
-    data = st.session_state.get(SNAPSHOT, _EMPTY) if seen is None else seen
+    data = st.session_state.get(SNAPSHOT, workspace_records.EMPTY) if seen is None else seen
     return data.get("known", {}).get(data.get("dataset"), {}).get("name")
 
 
@@ -423,7 +371,7 @@ def add_result(kind: str, record: dict) -> None:
         if key not in {one["key"] for one in listed}:
             replaced = [one for one in listed if all(one.get(name) == record.get(name) for name in same)]
             listed[:] = [one for one in listed if one not in replaced]
-            given = {name: one[name] for one in replaced for name in OWN if name in one}
+            given = {name: one[name] for one in replaced for name in workspace_records.OWN if name in one}
             listed.append(record | given)
         if kind == "train":
             field, name = "shown", record["fingerprint"]
@@ -439,7 +387,8 @@ def add_result(kind: str, record: dict) -> None:
 def change_runs(keys: list[str], change) -> None:
     """Change the records of listed runs: ``change`` is called with each and changes it in place.
 
-    Its own fields may be changed: those named in :data:`OWN`, and ``archived``, whether lists leave it out.
+    Its own fields may be changed: those named in :data:`pages.shared.workspace_records.OWN`, and ``archived``, whether
+    lists leave it out.
     """
 
     if refuse():
@@ -512,7 +461,7 @@ def _still_used(token) -> None:
 
 def begin() -> str:
     """Make an empty workspace and return its token."""
-    return user_workspaces.begin(deepcopy(_EMPTY))
+    return user_workspaces.begin(deepcopy(workspace_records.EMPTY))
 
 
 def _current() -> dict:
@@ -524,9 +473,9 @@ def _current() -> dict:
     with locked():
         mine = token()
         if only_looks() and not workspace_files.exists(mine):
-            return deepcopy(_EMPTY)
+            return deepcopy(workspace_records.EMPTY)
         if not workspace_files.exists(mine):
-            data = deepcopy(_EMPTY)
+            data = deepcopy(workspace_records.EMPTY)
             before = st.session_state.get(SNAPSHOT, data)
             if store.trouble(0) is not None:
                 data = deepcopy(before)
@@ -535,88 +484,9 @@ def _current() -> dict:
                 notify(NOT_FOUND)
             workspace_files.write(mine, data)
         if only_looks():
-            data, own = _read(mine), deepcopy(st.session_state.get(LOOKS, {}))
+            data, own = workspace_records.read(mine), deepcopy(st.session_state.get(LOOKS, {}))
             if own:
                 tab_view.drop_removed(data, own)
             return data | own
         selection = f"{FEATURES_SELECTION} "
-        return tab_view.merged(_read(mine), st.session_state[VIEW], st.session_state[SINCE], selection)
-
-
-def _read(token) -> dict:
-    """Return the workspace in a file; what is damaged in the file is left out."""
-    data = workspace_files.read(token)
-    if not isinstance(data, dict) or data.get("version") not in (1, _VERSION):
-        return deepcopy(_EMPTY)
-    if data["version"] == 1:
-        data = {**data, "version": _VERSION, "jobs": _jobs_of_version_1(data.get("jobs"))}
-    # Entries that do not have the expected form come from a damaged file: they are left out, and the rest is used.
-    read = {name: data.get(name, empty) for name, empty in deepcopy(_EMPTY).items()}
-    for name, empty in deepcopy(_EMPTY).items():
-        kind = (str, type(None)) if empty is None or name == "wanted" else type(empty)
-        if not isinstance(read[name], kind):
-            read[name] = empty
-    read["forms"] = {model: form for model, form in read["forms"].items() if isinstance(form, dict)}
-    read["known"] = {f: entry for f, entry in read["known"].items() if _is_known(entry)}
-    read["runs"] = [_without_damage(run) for run in read["runs"] if _is_run(run)]
-    read["selections"] = [one for one in read["selections"] if _has(one, *_SELECTION, "created")]
-    read["sweeps"] = [one for one in read["sweeps"] if _has(one, *_SWEEP) and isinstance(one["params"], dict)]
-    read["made"] = [one for one in read["made"] if isinstance(one, list) and len(one) == 2 and _are_texts(one)]
-    read["jobs"] = [job for job in read["jobs"] if _is_job(job)]
-    return read
-
-
-def _jobs_of_version_1(records) -> list:
-    """Return the records of jobs as version 2 has them.
-
-    Only trainings and selections are converted: their results may be ready by now. Version 1 did not record the inputs
-    of other jobs; their pages start them again.
-    """
-    converted = []
-    for one in records if isinstance(records, list) else ():
-        for kind, names in (("train", _RUN), ("select", _SELECTION)):
-            if _has(one, "id", "kind", *names) and one["kind"] == kind:
-                record = {"id": one["id"], "kind": kind, "inputs": {"dataset": one["fingerprint"]}, "key": one["key"]}
-                record["params"] = {name: one[name] for name in names if name not in ("key", "fingerprint")}
-                title = one.get("title", "a training" if kind == "train" else "a selection of features")
-                converted.append(record | {"fingerprint": one["fingerprint"], "title": title})
-    return converted
-
-
-def _is_known(entry) -> bool:
-    """Return whether an entry has all that an entry of a data set needs."""
-    return _has(entry, "name", "source", "notes") and isinstance(entry["name"], str)
-
-
-def _is_run(record) -> bool:
-    """Return whether a record has all that a record of a run needs."""
-    if not _has(record, *_RUN, "created") or not isinstance(record["params"], dict):
-        return False
-    return _are_texts(record[name] for name in ("key", "fingerprint", "model", "created"))
-
-
-def _without_damage(run) -> dict:
-    """Return the record of a run without what a user cannot have given it, such as a name that is no text."""
-    for name, kind in OWN.items():
-        if name in run and not isinstance(run[name], kind):
-            del run[name]
-    if not _are_texts(run.get("tags", ())):
-        run["tags"] = [tag for tag in run["tags"] if isinstance(tag, str)]
-    return run
-
-
-def _is_job(record) -> bool:
-    """Return whether a record has all that a record of a job needs."""
-    if not _has(record, *_JOB) or record["kind"] not in experiment.KINDS:
-        return False
-    return isinstance(record["inputs"], dict) and isinstance(record["params"], dict)
-
-
-def _are_texts(values) -> bool:
-    """Return whether all values are texts."""
-    return all(isinstance(value, str) for value in values)
-
-
-def _has(record, *names) -> bool:
-    """Return whether a record is a dict with these keys."""
-    return isinstance(record, dict) and all(name in record for name in names)
+        return tab_view.merged(workspace_records.read(mine), st.session_state[VIEW], st.session_state[SINCE], selection)
