@@ -24,7 +24,7 @@ def read(runs: list, known: dict, used: str | None, widgets: dict) -> None:
     measured = lines[lines[choice.measure].notna()]
     here = used if (measured["fingerprint"] == used).any() else next(iter(measured["fingerprint"]), None)
     first = measured[measured["fingerprint"] == here].head(side.FIRST)
-    keys = of_runs.readable([of_runs.middle(line, choice.measure) for _, line in first.iterrows()], side.FIRST)
+    keys, _ = of_runs.readable([of_runs.middle(line, choice.measure) for _, line in first.iterrows()], side.FIRST)
     if len(keys) > 1:
         of_runs.difference(*keys[:2], choice.measure)
         of_runs.measures(keys, {}, more.names(choice.more))

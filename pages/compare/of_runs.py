@@ -3,15 +3,13 @@
 import io
 
 import pandas as pd
-import streamlit as st
 
 from pages.shared import format, server
 from xmlcore import experiment, figures, store
 from xmlcore.experiment import side_by_side
 
-# Key of st.session_state: why results could not be read, by key. Reading a damaged result removes it, so only the first
-# reason says what was wrong.
-UNREADABLE = "compare.unreadable"
+# Why results could not be read, by key. Reading a damaged result removes it: only the first reason says what was wrong.
+_reasons = {}
 
 
 def middle(line, measure: str) -> str:
@@ -34,7 +32,6 @@ def readable(keys: list[str], most: int) -> tuple[list[str], dict[str, str]]:
     Those before them that cannot be read come second, with the reason of each.
     """
     found, unreadable, datasets = [], {}, set()
-    reasons = st.session_state.setdefault(UNREADABLE, {})
     for key in keys:
         if len(found) == most:
             break
@@ -44,9 +41,9 @@ def readable(keys: list[str], most: int) -> tuple[list[str], dict[str, str]]:
                 server.dataset(fingerprint)
                 datasets.add(fingerprint)
         except (store.StoreError, OSError) as error:
-            unreadable[key] = reasons.setdefault(key, str(error))
+            unreadable[key] = _reasons.setdefault(key, str(error))
             continue
-        reasons.pop(key, None)
+        _reasons.pop(key, None)
         found.append(key)
     return found, unreadable
 

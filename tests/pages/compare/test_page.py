@@ -210,7 +210,12 @@ def test_a_result_is_called_the_same_whatever_else_is_in_the_table(ready, words)
     keys = [made[at]["key"] for at in (0, 6, 7, 20)]
     page = ticked(page, [made[at]["key"] for at in (0, 1, 2, 6, 7, 20)])
     before = called(page)
-    assert sorted(before.values()) == ["OneVsRest (C 7)", "OneVsRest (C 8)", "PLT (Noise in training 1)", "mine"]
+    assert sorted(before.values()) == [
+        "OneVsRest (C 7)",
+        "OneVsRest (C 8)",
+        "PLT (Noise in training copies per row 1)",
+        "mine",
+    ]
     page.at.text_input(key="compare.text").set_value("C=7.0")
     assert called(page.run()) == before and len(page.frame("run", "created")) == 1
     page = ticked(page, [])
@@ -218,9 +223,12 @@ def test_a_result_is_called_the_same_whatever_else_is_in_the_table(ready, words)
     page.at.text_input(key="compare.text").set_value("")
     page.at.selectbox(key="compare.lines").set_value("result")
     alone = called(ticked(page.run(), keys))
-    assert alone == {**{key: before[key] for key in keys[1:]}, keys[0]: "PLT (Noise in training 1, Seed 0)"}
+    assert alone == {
+        **{key: before[key] for key in keys[1:]},
+        keys[0]: "PLT (Noise in training copies per row 1, Seed 0)",
+    }
     page.press(f"compare.open.{keys[0]}")
-    assert "PLT (Noise in training 1, Seed 0) on words" in page.text()
+    assert f"{seed_0} on words" in page.text()
 
 
 def test_titles_of_one_data_set_differ_also_where_users_gave_a_name_twice(ready, words):
