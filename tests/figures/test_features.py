@@ -13,6 +13,9 @@ def test_feature_bars_are_the_best_with_intervals_where_scores_are_estimates():
     bar = figure.data[0]
     assert list(bar.x) == [3, 2] and list(bar.y) == [1, 0]
     assert list(bar.error_x.array) == pytest.approx([0.2, 0.4])
+    line = figure.data[1]  # dark, on the white one of the bar: visible on every bar and page
+    assert (list(line.x), list(line.y), bar.error_x.color) == ([3, 2], [1, 0], "white")
+    assert line.error_x.array.tolist() == bar.error_x.array.tolist() and line.error_x.thickness < bar.error_x.thickness
     assert figure.layout.yaxis.ticktext[0] == "a &lt;b&gt;"
     assert figure.layout.meta == {"shown": 2, "total": 3}
     assert figures.feature_bars(frame[["name", "score"]]).data[0].error_x.array is None
@@ -21,12 +24,12 @@ def test_feature_bars_are_the_best_with_intervals_where_scores_are_estimates():
 def test_feature_bars_tell_features_that_go_with_the_label_from_others():
     frame = pd.DataFrame({"name": ["a", "b", "c"], "score": [3.0, 2.0, 1.0], "standard_error": [0.3, 0.2, 0.1]})
     frame = frame.assign(with_label=[0.5, 0.1, 0.2], without_label=[0.1, 0.7, 0.1])
-    more, less = figures.feature_bars(frame, by_occurrence=True).data
+    more, less, _ = figures.feature_bars(frame, by_occurrence=True).data
     assert (more.name, more.x.tolist(), more.y.tolist()) == ("more frequent in the label’s rows", [3, 1], [2, 0])
     assert (less.name, less.x.tolist(), less.error_x.array.tolist()) == ("less frequent in them", [2], [0.4])
-    assert [bar.name for bar in figures.feature_bars(frame.head(1), by_occurrence=True).data] == [more.name]
+    assert [bar.name for bar in figures.feature_bars(frame.head(1), by_occurrence=True).data[:-1]] == [more.name]
     equal = frame.assign(without_label=frame["with_label"])
-    assert [bar.name for bar in figures.feature_bars(equal, by_occurrence=True).data] == ["equally frequent"]
+    assert [bar.name for bar in figures.feature_bars(equal, by_occurrence=True).data[:-1]] == ["equally frequent"]
     with pytest.raises(ValueError, match="with_label"):
         figures.feature_bars(frame[["name", "score"]], by_occurrence=True)
 

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from xmlcore.figures._bars import bar_axes, bars
 from xmlcore.figures._color_bar import percent_ticks
 from xmlcore.figures._heat import LETTERS, heat_map
-from xmlcore.figures._style import AGAINST, FOR, GREY, ORANGE, QUIET, need_columns, new_figure, percent, short
+from xmlcore.figures._style import AGAINST, FOR, GREY, INK, ORANGE, need_columns, new_figure, percent, short
 
 
 def feature_bars(
@@ -69,8 +69,18 @@ def feature_bars(
             continue
         bars(figure, values, mine, hovers, color, what, f"score {wording}")
         if errors is not None and values.size:
-            lines = {"type": "data", "array": errors[mine], "color": QUIET, "thickness": 1.5, "width": 4}
-            figure.data[-1].error_x = lines
+            # A white line below the dark one: one of them is seen on every bar, on a white and on a dark page.
+            figure.data[-1].error_x = {"array": errors[mine], "color": "white", "thickness": 4, "width": 5}
+    if errors is not None and values.size:
+        figure.add_scatter(
+            x=values,
+            y=np.arange(values.size)[::-1],
+            error_x={"array": errors, "color": INK, "thickness": 1.5, "width": 4},
+            mode="markers",
+            marker={"opacity": 0},
+            hoverinfo="skip",
+            showlegend=False,
+        )
     bar_axes(figure, texts, values.size)
     figure.update_xaxes(title_text=unit, rangemode="tozero", exponentformat="power", nticks=5)
     figure.update_layout(showlegend=by_occurrence)
