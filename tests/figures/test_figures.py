@@ -162,6 +162,7 @@ def test_a_hundred_numbers_of_labels_stay_readable():
     assert (figure.layout.meta["width"], figure.layout.meta["last"]) == (2, 42)
     assert [text for _, text in bar.customdata][:2] == ["0–1", "2–3"] and bar.customdata[-1][1] == "42 or more"
     assert bar.customdata[-1][0] == 59 and axis.ticktext[-1] == "≥ 42" and len(axis.ticktext) <= 8
+    assert axis.ticktext[0] == "0–1", "the first bar has a number, too"
     assert list(axis.tickvals) == sorted(axis.tickvals)
 
 

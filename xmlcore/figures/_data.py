@@ -252,10 +252,10 @@ def _number_of_labels(start, width, last):
 
 
 def _group_axis(least, most, width, last):
-    """Return an axis with the numbers of labels below groups: below some of many groups, always below the last."""
+    """Return an axis with the numbers of labels below groups: below some of many, always below the ends."""
     starts = list(range(int(least), int(most) + 1, width))
     step = -(-len(starts) // 8)
-    shown = starts[::-step][::-1]
+    shown = starts[:-step:step] + starts[-1:]
     return {"tickvals": [start // width for start in shown], "ticktext": [_brief(s, width, last) for s in shown]}
 
 
