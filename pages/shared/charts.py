@@ -20,7 +20,16 @@ _embed = getattr(st, "iframe", None) or components.html
 
 
 def show_figure(
-    figure, frame, name: str, caption: str, *, key: str | None = None, on_click=None, place: str | None = None, of=()
+    figure,
+    frame,
+    name: str,
+    caption: str,
+    *,
+    key: str | None = None,
+    on_click=None,
+    place: str | None = None,
+    of=(),
+    help: str | None = None,
 ) -> None:
     """Show a figure, a caption that says what it shows and how to read it, and its downloads.
 
@@ -45,6 +54,8 @@ def show_figure(
         label and node: the browser would make a button with another key, and all beside it, anew.
     of : sequence of str
         Keys of the results shown, if there are several and ``name`` does not have them: the files name their settings.
+    help : str, optional
+        How what is drawn is computed, in Markdown: a question mark behind the caption shows it.
     """
     key = key or f"chart-{name}"
     place = place or key
@@ -60,7 +71,7 @@ def show_figure(
         if on_click is not None:
             extra |= {"on_select": on_click, "selection_mode": "points"}
         st.plotly_chart(figure, theme="streamlit", key=key, config=_config(name), **extra)
-        st.caption(caption)
+        st.caption(caption, help=help)
 
         def page():
             """Return the figure as an HTML page."""

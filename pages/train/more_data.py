@@ -9,6 +9,9 @@ from xmlcore import experiment, figures
 BY_BUCKET = "Recall@5 by label frequency"
 VIEWS = ("P@1", "P@3", "P@5", BY_BUCKET)
 BUCKETS = ("head", "torso", "tail")
+COMPUTED = """How it is computed: the curve is a − b·n⁻ᶜ, where n is the number of training rows and a the limit that it
+approaches. a, b and c are fitted to the means over seeds by least squares. The interval comes from fitting again to
+test rows and seeds drawn again."""
 
 
 def show(run, file_name: str) -> None:
@@ -49,10 +52,11 @@ def _draw(curve, file_name, key):
         curve.frame,
         f"{file_name}-learning-curve-{key[:6]}",
         f"Each point is a training on a random sample of the training rows ({format.count(len(curve.seeds), 'seed')}), "
-        "measured on all test rows. The dotted curve a − b·n^−c is fitted to the means; the open mark is its forecast "
-        "for twice the rows, with a 95\u00a0% interval from test rows and seeds drawn again. It supposes that new rows "
-        "would be like these.",
+        "measured on all test rows. The dotted curve follows their means and flattens as rows are added; the open "
+        "mark is its forecast for twice the rows, with a 95\u00a0% interval. It supposes that new rows would be "
+        "like these.",
         key="train.more_data",
+        help=COMPUTED,
     )
     for note in curve.notes:
         st.caption(f"Not trained: {format.plain(note)}")
