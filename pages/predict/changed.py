@@ -54,7 +54,13 @@ def _text(found, label) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         typed = st.text_area("Change words here", value=text, key=key, height=220, max_chars=most)
-        st.button("Undo changes", key="predict.changed.undo", on_click=st.session_state.update, args=({key: text},))
+        st.button(
+            "Undo changes",
+            key="predict.changed.undo",
+            on_click=st.session_state.update,
+            args=({key: text},),
+            disabled=typed == text,
+        )
     with right:
         if typed == text:
             st.caption("Change, add or remove a word, and the labels before and after stand here.")

@@ -72,6 +72,13 @@ class Editor:
         self.state["drawn"] = True
         return row_of(frame["feature"], edited["value"], edited["drop"], n_features)
 
+    def is_changed(self) -> bool:
+        """Return whether anything was typed, dropped or added."""
+        frame = self.state["frame"]
+        began = row_of(frame["feature"], frame["value"], frame["drop"], self.names.n_features)
+        typed = st.session_state.get(self._editor_key(self.state), {}).get("edited_rows")
+        return bool(typed) or len(frame) != self.x.nnz or bool((began != self.x).nnz)
+
     def add(self, forget=None) -> None:
         """Show a search for features, and a button that undoes all changes.
 
@@ -101,7 +108,13 @@ class Editor:
                     on_change=self._added,
                     args=(key,),
                 )
-        st.button("Undo changes", key=f"{self.key}.reset", on_click=self._undo, args=(forget,))
+        st.button(
+            "Undo changes",
+            key=f"{self.key}.reset",
+            on_click=self._undo,
+            args=(forget,),
+            disabled=not self.is_changed(),
+        )
 
     def _editor_key(self, state) -> str:
         """Return the key of the table: another one for each row that editing begins with."""

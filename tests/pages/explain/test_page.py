@@ -155,8 +155,10 @@ def test_a_feature_is_added_and_every_model_predicts_again(ready):
     assert len(tables) == 4  # one for each model
     np.testing.assert_allclose(tables[0]["after"], 100 * wanted["after"], rtol=1e-6)
     assert tables[0]["rank_before"].tolist() == wanted["rank_before"].tolist()
+    assert not page.at.button(key="explain.whatif.reset").disabled
     page.press("explain.whatif.reset")
     assert "Change a value, drop a feature or add one" in page.text()
+    assert page.at.button(key="explain.whatif.reset").disabled, "there is nothing to undo"
 
 
 def test_a_true_label_that_was_missed_can_be_explained(page):
