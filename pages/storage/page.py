@@ -120,7 +120,7 @@ def _pin(chosen, by, pin):
 
 def _room(found):
     """Show how much all results may take, and a field that changes it."""
-    st.header("Room for all results")
+    st.header("How much disk results may take")
     if os.environ.get(BOUND_VARIABLE):
         st.caption(f"Whoever runs this server has set it to {os.environ[BOUND_VARIABLE]}, by {BOUND_VARIABLE}.")
         return
