@@ -1,7 +1,7 @@
 """What can be done with the data sets of the workspace, in one box: split, make other features, compare, rename."""
 
 from pages.data import boxes, manage, resplit, reword
-from pages.shared import server
+from pages.shared import server, workspace
 
 
 def show(data, fingerprint, used: dict) -> None:
@@ -16,17 +16,18 @@ def show(data, fingerprint, used: dict) -> None:
     used : dict
         The workspace's record of the data set in use.
     """
-    forms = {}
-    if data is not None:
+    forms, only_looks = {}, workspace.only_looks()
+    if data is not None and not only_looks:
         forms["Split again"] = resplit.busy(), lambda: _split(data, fingerprint, used)
         if data.texts_train is not None and data.texts_test is not None:
             forms["Other words"] = reword.busy(), lambda: _words(data, fingerprint, used)
     opened = manage.opened()
     if opened:
         forms["Compare"] = False, lambda: manage.compare(opened, fingerprint)
-        forms["Rename, convert or remove"] = False, lambda: manage.one(opened, fingerprint)
+        if not only_looks:
+            forms["Rename, convert or remove"] = False, lambda: manage.one(opened, fingerprint)
     if forms:
-        boxes.show("Change or compare data sets", forms)
+        boxes.show("Compare data sets" if only_looks else "Change or compare data sets", forms)
 
 
 def _split(data, fingerprint, used):

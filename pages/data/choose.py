@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.data import boxes, invented, known, manage, text_form, upload_form
-from pages.shared import jobs, server, sources, workspace
+from pages.shared import actions, jobs, server, sources, workspace
 from xmlcore import datasets
 
 OPENED = "data.opened"  # key of st.session_state: the data set that was in use when a form was last busy, by form
@@ -12,6 +12,8 @@ OPENED = "data.opened"  # key of st.session_state: the data set that was in use 
 def show(fingerprint) -> None:
     """Show the list of data sets and the ways to get more; ``fingerprint``: of the data set in use."""
     _choice(fingerprint)
+    if actions.refused():
+        return
     manage.undo()
     upload_form.FILES.empty_when_read()  # before the box is drawn, which is folded then
     text_form.FILES.empty_when_read()

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, format, jobs, tables, tasks, workspace
+from pages.shared import format, jobs, tables, tasks, workspace
 from xmlcore import datasets, experiment
 from xmlcore.datasets import downloaded
 
@@ -37,9 +37,7 @@ def show() -> None:
     _about(found[name])
     with st.container(horizontal=True, vertical_alignment="center"):
         label, icon, waits = _offer(name)
-        # One that is ready can be looked at by everyone.
-        button = st.button if waits or state_of(name) == "ready" else actions.button
-        button(label, key="known.get", icon=icon, type="primary", disabled=waits, on_click=_get, args=(name,))
+        st.button(label, key="known.get", icon=icon, type="primary", disabled=waits, on_click=_get, args=(name,))
         st.link_button("Its web page", found[name].page, icon=":material/open_in_new:", type="tertiary")
     if name not in {record["params"]["name"] for record, _ in _failed()}:  # the failure above says the same
         st.caption(f"{BY_HAND}: {_steps(found[name])}")
@@ -151,8 +149,6 @@ def _failed() -> list:
 
 def _steps(entry) -> str:
     """Return what a person does to get the file of a data set, as Markdown."""
-    if workspace.only_looks():  # visitors do not see the folders of this machine
-        return "the owner of this workspace can put the file there by hand."
     folder = str(downloaded.folder(entry)).replace("`", "")
     return (
         f"open [its web page]({entry.page}), save the file, and put it, packed or unpacked, into the folder `{folder}` "

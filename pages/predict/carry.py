@@ -46,12 +46,15 @@ def _card(text: str) -> None:
 def open_model() -> None:
     """Show a field for a packed model, and a button that opens it; then it can be chosen as the model."""
     st.header("Open a model from a file")
+    if actions.refused():
+        return
     number = reconnected.number(ROUND)
-    about = {
-        "help": "A file that this page, PackedModel.save or the command line has written. Nothing in it is executed."
-    }
-    about |= actions.refusal()
-    file = st.file_uploader("Packed model, a zip file", type=["zip"], key=f"predict.open.{number}", **about)
+    file = st.file_uploader(
+        "Packed model, a zip file",
+        type=["zip"],
+        key=f"predict.open.{number}",
+        help="A file that this page, PackedModel.save or the command line has written. Nothing in it is executed.",
+    )
     actions.button(
         "Open the model",
         key="predict.open",

@@ -68,6 +68,8 @@ def remembered(one) -> list[dict]:
 
 def _upload(one) -> None:
     """Show a field for a file and the button that has it predicted."""
+    if actions.refused():
+        return
     number, of = reconnected.number(ROUND), ROWS
     if one.packed.is_text:
         kept = workspace.keep("predict.file of", TEXTS, options=list(OF))
@@ -82,9 +84,7 @@ def _upload(one) -> None:
         st.caption("Predicts labels for each text of a file, in the background; they can be downloaded as CSV.")
     left, right = st.columns([3, 1], vertical_alignment="top")
     with left:
-        name = FILE[of]
-        about = {"help": FORMATS[of]} | actions.refusal()
-        file = st.file_uploader(name, key=f"predict.file.{number}", **about)
+        file = st.file_uploader(FILE[of], key=f"predict.file.{number}", help=FORMATS[of])
     options = {"of": of}
     with right:
         if of == ROWS:

@@ -13,6 +13,13 @@ def button(label: str, **settings) -> bool:
     return st.button(label, **{**settings, **refusal()})
 
 
+def refused() -> bool:
+    """Return whether this session only looks; if so, a sentence says why a form is not shown."""
+    if workspace.only_looks():
+        st.caption(workspace.LOOK_ONLY)
+    return workspace.only_looks()
+
+
 def refusal() -> dict:
     """Return arguments that disable a widget and say why in a session that only looks; none in other sessions."""
     return {"disabled": True, "help": workspace.LOOK_ONLY} if workspace.only_looks() else {}

@@ -69,7 +69,7 @@ SINCE = "workspace.since"  # likewise: when it was opened, and when it chose wha
 QUERY = "workspace"  # the name of the token in the address of the page, and the key of the field that keeps it there
 MOST_MADE = 5000  # results of other kinds that a workspace remembers to have asked for
 LONGEST_NAME = 80  # characters in the name of a data set
-LOOK_ONLY = "This address is for looking only: it cannot start, change or delete anything."
+LOOK_ONLY = "This link is for looking only: it cannot start, change or delete anything."
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
 _LOCAL = ("dataset", "forms", "widgets", "shown", "rows")  # what a session that only looks may change for itself

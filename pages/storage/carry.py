@@ -62,8 +62,10 @@ def _record(record) -> dict:
 
 def _read():
     """Show a field for a file of a workspace, and a button that has it read."""
+    if actions.refused():
+        return
     number = reconnected.number(workspace.UPLOAD_ROUND)
-    file = st.file_uploader("File of a workspace", type=["zip"], key=f"storage.file.{number}", **actions.refusal())
+    file = st.file_uploader("File of a workspace", type=["zip"], key=f"storage.file.{number}")
     actions.button(
         "Read the file",
         key="storage.read",

@@ -120,7 +120,7 @@ def test_another_workspace_uses_what_was_downloaded_without_a_download(ready, se
     assert "**bibtex**: 80 rows" in other.press("known.get").run().text()
 
 
-def test_folders_of_the_machine_are_not_shown_to_who_only_looks(ready, session):
+def test_who_only_looks_sees_no_forms_and_no_folders_of_the_machine(ready, session):
     from pages.shared import workspace, workspace_files
 
     path = workspace._path(ready.token)
@@ -128,7 +128,10 @@ def test_folders_of_the_machine_are_not_shown_to_who_only_looks(ready, session):
     workspace_files.write(token, {"version": 2, "look_of": ready.token})
     assert path.is_file()
     looking = session(token)
-    assert str(data_root()) not in looking.text() and "the owner of this workspace" in looking.text()
+    assert str(data_root()) not in looking.text() and str(data_root()) in ready.text()
+    assert "This link is for looking only" in looking.text() and not looking.at.get("file_uploader")
+    assert "data.choice" in {box.key for box in looking.at.selectbox} and ready.at.get("file_uploader")
+    assert not {b.key for b in looking.at.button} & {"upload.read", "manage.rename", "manage.remove", "known.get"}
 
 
 def test_a_synthetic_data_set_is_made_and_put_in_use(ready):

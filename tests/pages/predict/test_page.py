@@ -142,7 +142,9 @@ def test_features_are_typed_and_outlive_a_page_switch(page, model):
     for _ in range(2):
         assert page.frame("rank", "name", "score")["label"].tolist() == model.predict_topk(x, 5).labels[0].tolist()
         page.go("data").go("predict")
+    assert not page.at.button(key="predict.features.reset").disabled
     page.press("predict.features.reset")
+    assert page.at.button(key="predict.features.reset").disabled
     assert "predicts as soon as there is a text or a feature" in page.text()
 
 
@@ -185,6 +187,7 @@ def test_a_text_is_still_there_after_a_page_switch_and_a_word_of_it_can_be_chang
     assert html(page).count("hl-text") >= 2  # both texts are marked
     page.press("predict.changed.undo")
     assert "Change, add or remove a word" in page.text()
+    assert page.at.button(key="predict.changed.undo").disabled, "there is nothing to undo"
 
 
 def test_the_sections_are_the_same_before_and_after_a_text_is_typed(texts):
@@ -335,5 +338,6 @@ def test_who_only_looks_sees_predictions_and_can_upload_nothing(ready, key, sess
     workspace_files.write("f" * 32, {"version": 2, "look_of": ready.token})
     page = session("f" * 32).go("predict")
     assert "ranks these labels first for test row 0" in page.text()
-    uploads = [element.proto for element in page.at.get("file_uploader")]
-    assert len(uploads) == 2 and all(upload.disabled for upload in uploads)
+    said = "\n".join(caption.value for caption in page.at.main.caption)
+    assert not page.at.get("file_uploader") and said.count("This link is for looking only") == 2
+    assert len(session(ready.token).go("predict").at.get("file_uploader")) == 2
