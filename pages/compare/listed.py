@@ -113,7 +113,7 @@ def choose(frame) -> Choice:
             "Find",
             **workspace.keep("compare.text", "", lambda value: isinstance(value, str)),
             placeholder="name, note, setting",
-            width=130,
+            width=140,
         )
         switch = {"allowed": lambda value: isinstance(value, bool)}
         parameters = st.toggle(
