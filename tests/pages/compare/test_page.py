@@ -223,10 +223,8 @@ def test_a_result_is_called_the_same_whatever_else_is_in_the_table(ready, words)
     page.at.text_input(key="compare.text").set_value("")
     page.at.selectbox(key="compare.lines").set_value("result")
     alone = called(ticked(page.run(), keys))
-    assert alone == {
-        **{key: before[key] for key in keys[1:]},
-        keys[0]: "PLT (Noise in training copies per row 1, Seed 0)",
-    }
+    seed_0 = "PLT (Noise in training copies per row 1, Seed 0)"
+    assert alone == {**{key: before[key] for key in keys[1:]}, keys[0]: seed_0}
     page.press(f"compare.open.{keys[0]}")
     assert f"{seed_0} on words" in page.text()
 
