@@ -5,6 +5,8 @@ import streamlit as st
 from pages.shared import charts, format, tables
 from xmlcore import experiment, figures, metrics
 
+HEAD = 16  # letters of a name above a column
+
 
 def show(lines, measure: str) -> None:
     """Compare models over the data sets on which all of them were trained.
@@ -18,12 +20,12 @@ def show(lines, measure: str) -> None:
         return
     st.markdown(_answer(frame, measure))
     shown = (100 * frame).round(2).reset_index(names="dataset")
-    number = st.column_config.NumberColumn
+    number, heads = st.column_config.NumberColumn, figures.cut_apart(frame.columns, HEAD)
     tables.show(
         shown,
         "compare.across",
         {"dataset": st.column_config.TextColumn("Data set", width=130)}
-        | {name: number(name, format="%.2f", width=130) for name in frame.columns},
+        | {name: number(head, format="%.2f", width=130, help=format.plain(name)) for name, head in heads.items()},
         height=tables.height(len(shown), 300),
     )
     left_out = lines["fingerprint"].nunique() - len(frame)

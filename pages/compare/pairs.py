@@ -30,7 +30,7 @@ def show(keys, names, measure, file_name) -> None:
 def _choose(label, field, keys, titles) -> str:
     """Let the user choose one of the results, which the workspace remembers, and return its key."""
     kept = workspace.keep(field, keys[0], options=keys)
-    return st.selectbox(label, keys, format_func=titles.get, width=300, **kept)
+    return st.selectbox(label, keys, format_func=titles.get, width=440, **kept)
 
 
 def _details(a, b, names, file_name) -> None:

@@ -8,6 +8,8 @@ from pages.shared import charts, format, results, sections, settings, tables, wo
 from xmlcore import experiment, figures
 from xmlcore.experiment import side_by_side
 
+AXIS = 24  # letters of a name above an axis of parallel coordinates
+HEAD = 20  # letters of a name above a column
 MOST = 12  # lines side by side
 FIRST = 4  # lines side by side while none is ticked
 MEMORY = {"training_mb": "Training memory, MB", "model_mb": "Model in memory, MB"}  # columns of the figure
@@ -131,11 +133,12 @@ def _measures(keys, names, file_name, further) -> None:
     """Show measures with intervals as a table and a figure; ``further`` ones are in the table and the files only."""
     frame = of_runs.measures(keys, names, further)
     shown = _wide(frame)
-    number, columns = st.column_config.TextColumn, {"measure": st.column_config.TextColumn("%", width=95, pinned=True)}
+    text, heads = st.column_config.TextColumn, figures.cut_apart(shown.columns[1:], HEAD)
     tables.show(
         shown,
         "compare.measures",
-        {**columns, **{name: number(name, width=150) for name in shown.columns[1:]}},
+        {"measure": text("%", width=95, pinned=True)}
+        | {name: text(head, width=150, help=format.plain(name)) for name, head in heads.items()},
         height=tables.height(len(shown), 460),
     )
     st.caption(
@@ -320,13 +323,15 @@ def _coordinates(lines, measure, file_name) -> None:
     frame = pd.DataFrame({name: _axis(columns[name], known.get(name)) for name in columns}, index=own.index)
     frame[measure] = 100 * own[measure]
     labels = {name: known[name].label.split(",")[0] if name in known else name for name in columns}
+    cut = [label for label in labels.values() if len(label) > AXIS]
     figure = figures.parameters_compared(frame, labels, measure, f"{measure} of {model} by settings")
     charts.show_figure(
         figure,
         frame,
         f"{file_name}-settings",
         f"Each line is one setting of {model}: orange lines are the best in {measure}, blue ones the worst. Draw along "
-        "an axis to keep only the lines through that part; a click on the axis brings all back.",
+        "an axis to keep only the lines through that part; a click on the axis brings all back."
+        + (f" In full, names above the axes are: {format.listed(cut)}." if cut else ""),
         key="compare.coordinates.figure",
         of=list(own["key"]),
     )

@@ -135,9 +135,9 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
         columns["spread"] = number("±", format="%.2f", width=SMALL, help=f"Of {choice.measure}, over seeds.")
         frame["n"] = lines["n"]
         columns["n"] = number("Seeds", format="%d", width=58, help="Results with these settings and other seeds.")
-    for name, (title, values, column) in _parameters(lines, choice).items():
+    for name, (title, values, column, help) in _parameters(lines, choice).items():
         frame[name] = values
-        columns[name] = column(title, width=max(70, min(160, 9 * len(title))))
+        columns[name] = column(title, width=max(70, min(160, 9 * len(title))), help=help)
     for measure in (*SHOWN, *choice.more):
         if measure != choice.measure:
             frame[measure] = 100 * lines[measure]
@@ -165,19 +165,21 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
 
 
 def _parameters(lines, choice) -> dict:
-    """Return title, values and kind of the column of each parameter that is shown, by name."""
+    """Return title, values, kind and help of the column of each parameter that is shown, by name."""
     known = {p.name: p for info in experiment.MODELS.values() for p in info.parameters}
     found, titles = {}, set()
     for name, values in experiment.parameters(lines, choice.every, seed=choice.lines == "result").items():
-        title = known[name].label.split(",")[0] if name in known else name
+        label = known[name].label if name in known else name
+        title = label.split(",")[0]
         title = f"{title} ({name})" if title in titles or title in SHOWN else title
         titles.add(title)
+        help = f"{format.plain(label)} ({format.plain(name)})"
         given = [value for value in values if value is not None]
         if given and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in given):
-            found[f"param.{name}"] = (title, pd.to_numeric(values), st.column_config.NumberColumn)
+            found[f"param.{name}"] = (title, pd.to_numeric(values), st.column_config.NumberColumn, help)
         else:
             said = ["" if value is None else settings.value_text(value, known.get(name)) for value in values]
-            found[f"param.{name}"] = (title, said, st.column_config.TextColumn)
+            found[f"param.{name}"] = (title, said, st.column_config.TextColumn, help)
     return found
 
 

@@ -30,7 +30,15 @@ from xmlcore.figures._results import labels_by_bucket, measures_at_k, trials
 from xmlcore.figures._robustness import buckets_under_noise, prediction_times, robustness_curves
 from xmlcore.figures._sampling import bucket_bars, candidate_curves, sampled_classes, sampling_sweep
 from xmlcore.figures._selections import feature_bars, group_heat, overlap_heat, selection_heat
-from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, MODEL_COLORS, PALETTE, PART_COLORS, template
+from xmlcore.figures._style import (
+    BUCKET_COLORS,
+    MEASURE_COLORS,
+    MODEL_COLORS,
+    PALETTE,
+    PART_COLORS,
+    cut_apart,
+    template,
+)
 from xmlcore.figures._sweeps import sweep_values
 from xmlcore.figures._together import cooccurrence_heat, label_network
 from xmlcore.figures._tree import tree
@@ -51,6 +59,7 @@ __all__ = [
     "contributions_compared",
     "cooccurrence_heat",
     "critical_difference",
+    "cut_apart",
     "deletion_curves",
     "feature_bars",
     "feature_bars_of_node",

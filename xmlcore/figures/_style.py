@@ -202,7 +202,12 @@ def short(name: str, letters: int = 20) -> str:
 
 
 def apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
-    """Return names for a figure as :func:`short` does, but cut so that different names stay different.
+    """Return names for a figure, by name: cut as :func:`cut_apart` does, and without markup."""
+    return {name: html.escape(text, quote=False) for name, text in cut_apart(names, letters).items()}
+
+
+def cut_apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
+    """Return names that are cut where they are long, so that different names stay different.
 
     Names that begin alike are cut in the middle; those that end alike, too, have what is left out before the place in
     which they differ. Names that still are equal have a number.
@@ -212,11 +217,12 @@ def apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
     names : iterable
         Names are taken as texts.
     letters : int
+        Longer names are cut to as many.
 
     Returns
     -------
     dict of str
-        What the figure writes, by name.
+        The cut names, by name.
     """
     names = list(dict.fromkeys(map(str, names)))
     found = {name: name for name in names if len(name) <= letters}
@@ -227,7 +233,7 @@ def apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
         found |= {name: text for name, text in zip(left, cuts) if often[text] == 1}
     left = [name for name in names if name not in found]
     found |= {name: f"{name[: letters - 6]}… ({number})" for number, name in enumerate(left, start=1)}
-    return {name: html.escape(found[name], quote=False) for name in names}
+    return {name: found[name] for name in names}
 
 
 def _cut_at_the_end(names, letters) -> list[str]:

@@ -229,6 +229,17 @@ def test_a_result_is_called_the_same_whatever_else_is_in_the_table(ready, words)
     assert f"{seed_0} on words" in page.text()
 
 
+def test_columns_of_results_whose_names_begin_alike_have_different_heads_with_the_whole_name_as_help(ready, words):
+    made = make(2, words, first=6)
+    for one, last in zip(made, ("one", "two")):
+        one["name"] = f"{'a long name ' * 4}{last}"
+    (table,) = (one for one in listed(ready, made, words).at.dataframe if "measure" in one.value)
+    columns = json.loads(table.proto.columns)
+    found = {one["help"].replace("\\", ""): one["label"] for name, one in columns.items() if one.get("help")}
+    assert set(found) == {one["name"] for one in made} and len(set(found.values())) == 2
+    assert all(len(label) <= 20 for label in found.values())
+
+
 def test_titles_of_one_data_set_differ_also_where_users_gave_a_name_twice(ready, words):
     made = make(9, words)
     for one, name in zip(made, ("a", "a", "a", "a", "b", "a", "OneVsRest (C 7)")):
