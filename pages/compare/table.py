@@ -86,7 +86,8 @@ def show(lines, choice, frame) -> None:
     )
     st.caption(
         f"{of}{grouped}, best {choice.measure} first; measures in percent.{spread} Tick lines to compare or change "
-        "them; with none ticked, the best are compared below. Click a heading to sort."
+        "them; with none ticked, the best are compared below. Click a heading to sort, "
+        "and twice on a cell to read all of it."
     )
     st.caption(" ".join(f"{measure}: {measured.MEANING[measure]}." for measure in EXPLAINED))
 
