@@ -10,22 +10,27 @@ from xmlcore import figures
 def show(described, found, fingerprint, name) -> None:
     """Show the spread of the numbers per row and per label; ``name`` begins the names of files."""
     st.header("How large is it?")
-    number = st.column_config.NumberColumn
-    whole = {"format": "localized", "width": 70}
+    numbers = described.spread[["quantity", "part", "mean", "median", "min", "q05", "q25", "q75", "q95", "max"]]
+
+    def number(column, title, help=None):
+        """Return the settings of a column of whole numbers, or with a decimal for all if one of them has some."""
+        is_whole = bool((numbers[column] % 1 == 0).all())
+        return st.column_config.NumberColumn(title, format="localized" if is_whole else "%.1f", width=70, help=help)
+
     tables.show(
-        described.spread[["quantity", "part", "mean", "median", "min", "q05", "q25", "q75", "q95", "max"]],
+        numbers,
         "sizes.table",
         {
             "quantity": st.column_config.TextColumn("Number of", width=125),
             "part": st.column_config.TextColumn("Rows", width=70),
-            "mean": number("Mean", format="%.2f", width=70),
-            "min": number("Least", **whole),
-            "q05": number("5\u00a0%", **whole, help="5\u00a0% of the rows, or labels, have at most this number."),
-            "q25": number("25\u00a0%", **whole),
-            "median": number("Median", **whole),
-            "q75": number("75\u00a0%", **whole),
-            "q95": number("95\u00a0%", **whole, help="95\u00a0% of the rows, or labels, have at most this number."),
-            "max": number("Most", **whole),
+            "mean": st.column_config.NumberColumn("Mean", format="%.2f", width=70),
+            "min": number("min", "Least"),
+            "q05": number("q05", "5\u00a0%", "5\u00a0% of the rows, or labels, have at most this number."),
+            "q25": number("q25", "25\u00a0%"),
+            "median": number("median", "Median"),
+            "q75": number("q75", "75\u00a0%"),
+            "q95": number("q95", "95\u00a0%", "95\u00a0% of the rows, or labels, have at most this number."),
+            "max": number("max", "Most"),
         },
         height=tables.height(len(described.spread), 300),
     )

@@ -198,7 +198,7 @@ def label_table(view, label) -> None:
     factor, times = _readable(table["score"].max())
     scores = [column for column in ("score", "weighted_score", "standard_error") if column in shown.columns]
     shown[scores] = factor * shown[scores]
-    digits = {"format": tables.value_format(shown["score"]) if factor == 1 else "%.2f", "width": 90}
+    forms = {column: tables.value_format(shown[column]) if factor == 1 else "%.2f" for column in scores}
     errors = ["standard_error"] if sampled else []
     columns = ["rank", "name", "feature", "score", *errors, "with_label", "without_label"]
     if view.weighted:
@@ -214,15 +214,18 @@ def label_table(view, label) -> None:
             "weighted_score": number(
                 f"Score × share{times}",
                 help="Score times the share of the label’s rows that have the feature.",
-                **digits | {"width": 100 if factor == 1 else 132},
+                format=forms.get("weighted_score"),
+                width=100 if factor == 1 else 132,
             ),
             "rank": number(
                 "Rank by score" if view.weighted else "Rank", format="%d", width=105 if view.weighted else 65
             ),
             "name": st.column_config.TextColumn("Feature", width=140),
             "feature": number("Id", format="%d", width=65),
-            "score": number(f"Score{times}", **digits),
-            "standard_error": number(f"Standard error{times}", **digits | {"width": 115 if factor == 1 else 160}),
+            "score": number(f"Score{times}", format=forms["score"], width=90),
+            "standard_error": number(
+                f"Standard error{times}", format=forms.get("standard_error"), width=115 if factor == 1 else 160
+            ),
             "with_label": number(
                 "In label’s rows, %",
                 format="%.1f",
