@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from pages.shared import run_names, selectors, server, settings, workspace
-from xmlcore import experiment
+from pages.shared import run_names, selectors, server, workspace
 
 # Ways to rank the features that a label keeps, and whether scores are multiplied by occurrence.
 ORDERS = {"Score × share of the label’s rows": True, "Score alone, as in the paper on FALS": False}
 QUERY = "features.query"  # name of the search for labels, which decides what the table of all labels lists
-IN_TITLE = ("pattern", "attribution")  # parameters that the name of a selection already tells
 
 
 def shown_record(fingerprint, past) -> dict | None:
@@ -19,7 +17,7 @@ def shown_record(fingerprint, past) -> dict | None:
 
 def choose_selection(view) -> None:
     """Show a select box of all selections on the data set."""
-    titles = run_names.told_apart({one["key"]: title(one) for one in view.past})
+    titles = run_names.selections(view.past)
     widget = workspace.FEATURES_SELECTION
     st.session_state[widget] = view.key
     st.selectbox(
@@ -32,14 +30,6 @@ def choose_selection(view) -> None:
         ),
         help="All selections of this workspace on this data set, newest first.",
     )
-
-
-def title(record, skip=()) -> str:
-    """Return the title of a selection, with the settings that are not the default; those in ``skip`` are left out."""
-    left_out = (*IN_TITLE, *skip)
-    params = {name: value for name, value in record["params"].items() if name not in left_out}
-    changed = settings.short_changed(record["method"], params)
-    return experiment.selection_title(record["method"], record["params"]) + (f" ({changed})" if changed else "")
 
 
 def choose_order(view) -> bool:

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from pages.features import choices, words
-from pages.shared import charts, fields, format, tables, tasks, workspace
+from pages.features import words
+from pages.shared import charts, fields, format, run_names, tables, tasks, workspace
 from xmlcore import experiment, figures
 from xmlcore.experiment import estimates
 
@@ -139,7 +139,7 @@ def _options(view) -> dict:
         if record["params"] | varied not in known:
             known.append(record["params"] | varied)
             own = record["params"] == view.selection.params
-            options[choices.title(record, skip=varied)] = ((record["method"], record["params"]), own)
+            options[run_names.selection_title(record, skip=varied)] = ((record["method"], record["params"]), own)
     return options
 
 

@@ -6,6 +6,8 @@ from pages.shared import settings
 from xmlcore import experiment
 from xmlcore.experiment.twins import trained_with_noise
 
+IN_TITLE = ("pattern", "attribution")  # parameters that the title of a selection already tells
+
 
 def style_model(record: dict) -> str:
     """Return the name under which a run has its colour: a PLT trained with noise is the paper's ExtendedPLT."""
@@ -22,6 +24,19 @@ def names(records: list[dict]) -> dict[str, str]:
             name += f" ({settings.short_words(r['model'], differing)})"
         by_key[r["key"]] = name
     return told_apart(by_key)
+
+
+def selection_title(record: dict, skip=()) -> str:
+    """Return the title of a selection, with the settings that are not the default; those in ``skip`` are left out."""
+    left_out = (*IN_TITLE, *skip)
+    params = {name: value for name, value in record["params"].items() if name not in left_out}
+    changed = settings.short_changed(record["method"], params)
+    return experiment.selection_title(record["method"], record["params"]) + (f" ({changed})" if changed else "")
+
+
+def selections(records: list[dict]) -> dict[str, str]:
+    """Return a name for each selection of features, by key."""
+    return told_apart({record["key"]: selection_title(record) for record in records})
 
 
 def told_apart(by_key: dict[str, str]) -> dict[str, str]:

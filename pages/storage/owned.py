@@ -115,7 +115,8 @@ def titles_of(own: list[store.Artifact], found: store.Inventory, fields: dict) -
     titles = {fingerprint: entry["name"] for fingerprint, entry in fields["known"].items()}
     for _, records in _by_dataset(fields["runs"]).items():
         titles |= run_names.names(records)
-    titles |= {record["key"]: record["method"] for record in fields["selections"]}
+    for _, records in _by_dataset(fields["selections"]).items():
+        titles |= run_names.selections(records)
     for one in own:
         if one.key not in titles:
             titles[one.key] = _title(one, titles)
@@ -123,7 +124,7 @@ def titles_of(own: list[store.Artifact], found: store.Inventory, fields: dict) -
 
 
 def _by_dataset(records) -> dict[str, list]:
-    """Return the records of models by data set."""
+    """Return records of models or of selections by data set."""
     groups = {}
     for record in records:
         groups.setdefault(record["fingerprint"], []).append(record)
