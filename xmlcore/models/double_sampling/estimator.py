@@ -84,10 +84,10 @@ class DoubleSampling(MultiLabelModel):
     1. ``log count``: Σ log(1 + y_t)
     2. ``log rarity``: Σ log(1 + l_S / F_t)
     3. ``idf``: Σ I_t
-    4. ``share x idf``: Σ (y_t / |y|) I_t
+    4. ``tf-idf``: Σ (y_t / |y|) I_t
     5. ``log share``: Σ log(1 + y_t / |y|)
-    6. ``log share x idf``: Σ log(1 + (y_t / |y|) I_t)
-    7. ``log share x rarity``: Σ log(1 + (y_t / |y|) (l_S / F_t))
+    6. ``log tf-idf``: Σ log(1 + (y_t / |y|) I_t)
+    7. ``log lift``: Σ log(1 + (y_t / |y|) (l_S / F_t))
     8. ``common terms``: Σ 1
     9. ``distance``: of the row to the class's centroid
     10. ``BM25``: Σ I_t 2 y_t / (y_t + 0.25 + 0.75 |y| / mean |y|)

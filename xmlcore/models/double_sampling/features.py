@@ -7,10 +7,10 @@ MEANINGS = {
     "log count": "Sum of log(1 + count in the label) over the terms that the row and the label have in common.",
     "log rarity": "Sum of log(1 + all counts / counts of the term) over the common terms: rare terms in common.",
     "idf": "Sum of the inverse document frequencies of the common terms.",
-    "share x idf": "Sum over the common terms of their share of the label's counts x inverse document frequency.",
+    "tf-idf": "Sum over the common terms of their share of the label's counts × inverse document frequency.",
     "log share": "Sum of log(1 + share of the label's counts) over the common terms.",
-    "log share x idf": "Sum of log(1 + share of the label's counts x inverse document frequency), over common terms.",
-    "log share x rarity": "Sum over the common terms of log(1 + lift): how much more frequent the label has the term "
+    "log tf-idf": "Sum of log(1 + share of the label's counts × inverse document frequency), over common terms.",
+    "log lift": "Sum over the common terms of log(1 + lift): how much more frequent the label has the term "
     "than all rows together.",
     "common terms": "Number of terms that the row and the label have in common.",
     "distance": "Distance of the row to the label's centroid: small means alike.",
