@@ -12,18 +12,24 @@ LETTER, PADDING = 7.5, 20  # width of a letter and of the space around a cell's 
 LINE, SPACE = 20, 15  # height of a line of text and of the space around a cell's lines, in pixels
 
 
+def width(names, most: int = NAMES[1]) -> int:
+    """Return the width of a column of names, in pixels: the longest one is seen in full, up to ``most``."""
+    text = LETTER * max((len(name) for name in names), default=0)
+    return math.ceil(min(max(text + PADDING, NAMES[0]), most))
+
+
 def sizes(names) -> tuple[int, int]:
     """Return the width of a column of names and the height of its rows, in pixels: the longest name is seen in full."""
     text = LETTER * max((len(name) for name in names), default=0)
-    width = math.ceil(min(max(text + PADDING, NAMES[0]), NAMES[1]))
-    room = width - PADDING
+    wide = width(names)
+    room = wide - PADDING
     # Words are not broken, so lines are not full: a little less than the width is counted on.
     lines = math.ceil(text / (room - 3 * LETTER)) if text > room else 1
-    return width, LINE * lines + SPACE
+    return wide, LINE * lines + SPACE
 
 
 def show(frame: pd.DataFrame, names: dict, config: dict, key: str, **settings) -> None:
     """Show a table of labels; ``names`` gives the titles of the columns that hold names, ``config`` has the others."""
-    width, height = sizes([text for column in names for text in frame[column]])
-    columns = {column: st.column_config.TextColumn(title, width=width) for column, title in names.items()}
+    wide, height = sizes([text for column in names for text in frame[column]])
+    columns = {column: st.column_config.TextColumn(title, width=wide) for column, title in names.items()}
     tables.show(frame, key, columns | config, row_height=height, **settings)

@@ -4,12 +4,13 @@ import os
 
 import streamlit as st
 
-from pages.shared import actions, format, server, tables, workspace
+from pages.shared import actions, format, label_tables, server, tables, workspace
 from pages.storage import carry, delete, owned, trials
 from xmlcore import store
 from xmlcore.store.limit import BOUND_VARIABLE
 
 HEIGHT = 420  # pixels of the table
+TITLE = 350  # pixels of its column of titles at most
 REMOVALS = 3  # lines on what was removed to make room
 
 
@@ -66,12 +67,12 @@ def _table(lines, own, found, fields):
         frame,
         f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
         {
-            "title": column.TextColumn("Title", width=245),
+            "title": column.TextColumn("Title", width=label_tables.width(frame["title"], TITLE)),
             "kind": column.TextColumn("What", width=130),
             "mb": column.NumberColumn("Size", format="%.2f MB", width=85),
             "created": column.DatetimeColumn("Made", format="distance", width=105),
             "used": column.DatetimeColumn("Last used", format="distance", width=118),
-            "source": column.TextColumn("Made from", width=125),
+            "source": column.TextColumn("Made from", width=label_tables.width(frame["source"])),
             "users": column.NumberColumn("Used by", help="Results that were computed from it.", width=65),
             "pinned": column.TextColumn("Pinned", width=60),
         },
@@ -88,7 +89,8 @@ def _table(lines, own, found, fields):
         to_do = "" if workspace.only_looks() else " Tick some to delete or pin them."
         st.caption(f"{format.count(len(frame), 'line')}, the largest first.{to_do}")
         return
-    st.caption(f"{len(chosen):,} of {len(frame):,} ticked, {format.size(sum(one.bytes for one in chosen))}.")
+    said = f"{len(chosen):,} of {len(frame):,} ticked, {format.size(sum(one.bytes for one in chosen))}"
+    st.caption(f"{said}: {format.plain(frame['title'].iloc[rows[0]])}." if len(rows) == 1 else f"{said}.")
     with st.container(horizontal=True, gap="small"):
         pinned = all(by in one.pins for one in chosen)
         actions.button(
