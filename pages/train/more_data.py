@@ -9,6 +9,10 @@ from xmlcore import experiment, figures
 BY_BUCKET = "Recall@5 by label frequency"
 VIEWS = ("P@1", "P@3", "P@5", BY_BUCKET)
 BUCKETS = ("head", "torso", "tail")
+FORECAST = (
+    " The dotted curve follows their means and flattens as rows are added; the open mark is its forecast for twice the "
+    "rows, with a 95\u00a0% interval. It supposes that new rows would be like these."
+)
 COMPUTED = """How it is computed: the curve is a − b·n⁻ᶜ, where n is the number of training rows and a the limit that it
 approaches. a, b and c are fitted to the means over seeds by least squares. The interval comes from fitting again to
 test rows and seeds drawn again."""
@@ -47,16 +51,16 @@ def _draw(curve, file_name, key):
     measure, buckets = (view, ("all",)) if view != BY_BUCKET else ("Recall@5", BUCKETS)
     for bucket in buckets:
         st.markdown(format.plain(curve.sentence(measure, bucket)))
+    figure = figures.learning_curve(curve.frame, curve.forecasts, measure, buckets)
+    forecast = any(trace.line.dash == "dot" for trace in figure.data)
     charts.show_figure(
-        figures.learning_curve(curve.frame, curve.forecasts, measure, buckets),
+        figure,
         curve.frame,
         f"{file_name}-learning-curve-{key[:6]}",
         f"Each point is a training on a random sample of the training rows ({format.count(len(curve.seeds), 'seed')}), "
-        "measured on all test rows. The dotted curve follows their means and flattens as rows are added; the open "
-        "mark is its forecast for twice the rows, with a 95\u00a0% interval. It supposes that new rows would be "
-        "like these.",
+        f"measured on all test rows.{FORECAST if forecast else ''}",
         key="train.more_data",
-        help=COMPUTED,
+        help=COMPUTED if forecast else None,
     )
     for note in curve.notes:
         st.caption(f"Not trained: {format.plain(note)}")

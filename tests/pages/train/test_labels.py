@@ -114,7 +114,7 @@ def test_two_results_of_one_name_are_told_apart():
     from pages.shared import run_names
 
     runs = [{"key": key * 8, "model": "PLT", "params": {}, "name": "same"} for key in ("ab", "cd")]
-    assert run_names.names(runs) == {"ab" * 8: "same (abab)", "cd" * 8: "same (cdcd)"}
+    assert run_names.names(runs) == {"ab" * 8: "same [abab]", "cd" * 8: "same [cdcd]"}
     assert run_names.names(runs[:1]) == {"ab" * 8: "same"}
     runs[0]["name"] = "PLT"
     del runs[1]["name"]
