@@ -1,6 +1,7 @@
 """What is computed from the predictions of several results; each answer is kept for all sessions."""
 
 import io
+import json
 
 import pandas as pd
 
@@ -82,6 +83,23 @@ def measures(keys: list[str], names: dict, more=()):
     """
     frame = _measures(" ".join(keys), "\n".join(more))
     return frame.assign(run=frame["run"].map(names))
+
+
+@server.shared(max_entries=20)
+def _measures_figure(keys: str, more: str, names: str):
+    """Return the figure of measures of results, whose names are in JSON."""
+    named = dict(zip(keys.split(), json.loads(names)))
+    return figures.measures_compared(drawn(measures(list(named), named, more.split("\n"))))
+
+
+def measures_figure(keys: list[str], names: dict, more=()):
+    """Return the figure of what :func:`measures` returns, without further measures."""
+    return _measures_figure(" ".join(keys), "\n".join(more), json.dumps([names[key] for key in keys]))
+
+
+def drawn(frame) -> pd.DataFrame:
+    """Return the measures that are in the figure."""
+    return frame[frame["measure"].isin(side_by_side.COMPARED)]
 
 
 @server.shared(max_entries=20)

@@ -6,7 +6,6 @@ import streamlit as st
 from pages.compare import across, more, of_runs, one, pairs
 from pages.shared import charts, format, results, sections, settings, tables, workspace
 from xmlcore import experiment, figures
-from xmlcore.experiment import side_by_side
 
 AXIS = 24  # letters of a name above an axis of parallel coordinates
 HEAD = 20  # letters of a name above a column
@@ -159,10 +158,9 @@ def _measures(keys, names, file_name, further) -> None:
             f"{file_name}-measures.tex",
             "A table with booktabs: the best value bold, the second underlined, with intervals",
         )
-    drawn = frame[frame["measure"].isin(side_by_side.COMPARED)]
     charts.show_figure(
-        figures.measures_compared(drawn),
-        drawn,
+        of_runs.measures_figure(keys, names, further),
+        of_runs.drawn(frame),
         f"{file_name}-side-by-side",
         "Points are measures over all test rows, lines their 95\u00a0% intervals. Two intervals may overlap although "
         "the difference is real, because both models are measured on the same rows: *Is the difference real?* says "
