@@ -23,7 +23,8 @@ PDF_WIDTH = 900  # pixels
 PDF_SECONDS = 60  # within which Chrome has to draw a PDF
 CHROMES = ("google-chrome", "google-chrome-stable", "chrome", "chromium", "chromium-browser")
 _LOG = logging.getLogger(__name__)
-# A downloaded figure is a page by itself. Its policy lets it load nothing from anywhere; the colours are those of
+# A downloaded figure is a page by itself. Its policy lets it load nothing from anywhere, and Plotly make code while it
+# runs, with which parallel coordinates are drawn ('unsafe-eval'); the colours are those of
 # .streamlit/config.toml.
 _PAGE = Path(__file__).with_name("figure.html").read_text(encoding="utf-8")
 _AXIS_COLORS = {"gridcolor": "#323b43", "linecolor": "#a9b4bd", "tickcolor": "#a9b4bd"}
