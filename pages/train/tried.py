@@ -123,8 +123,10 @@ def _say_best(task, found):
     if line["n_seeds"] > 1:
         shown = f"{answer.percent(line['low'])} to {answer.percent(line['high'])}"
         sure = f", mean of {line['n_seeds']} seeds (95\u00a0% interval {shown})"
-    else:
+    elif "random_state" in experiment.full_params(found.model):
         sure = ", with one seed: how far chance moves it is not known"
+    else:
+        sure = ""  # training has no chance in it
     st.markdown(
         f"**{format.plain(_words(task, found.best_setting))}** is the best of "
         f"{format.count(len(found.settings), 'setting')} of {format.plain(found.model)}: {found.measure} = "

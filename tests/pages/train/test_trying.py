@@ -72,6 +72,7 @@ def start(page, values="0.01, 3"):
 def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page):
     start(page).until(lambda s: "is the best of 2 settings" in s.text())
     assert "2 settings, 2 trainings" in page.text() or "Tried already" in page.text()
+    assert "one seed" not in page.text()  # nothing in the training of this model is by chance
     table = page.frame("C", "mean", "state")
     assert table["state"].tolist() == ["done", "done"] and figure(page, "P@1 on the rows held out") is not None
     assert "test rows**:" not in page.text()  # before the choice is trained on all rows
