@@ -131,7 +131,7 @@ def test_a_report_is_one_file_that_loads_nothing_and_has_all_runs(kept, tmp_path
     shown = content.split('id="figures"')[0]
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", shown) and "default-src 'none'" in shown
     figures = json.loads(re.search(r'id="figures">(.*?)</script>', content)[1])
-    assert set(figures) == set(re.findall(r'<figure id="(figure-\d+)"', shown)) and len(figures) == 7
+    assert set(figures) == set(re.findall(r'<figure id="(figure-\d+)"', shown)) and len(figures) == 9
     assert content.count('id="library"') == 1
     assert "Over 2 data sets" in content and "is best: P@1" in content and "by Holm" in content
     assert all(key in content for key in keys)
@@ -187,3 +187,53 @@ def test_models_are_compared_on_the_data_sets_that_all_of_them_have():
     wide = experiment.best_of_models(frame, "P@1")
     assert wide.index.tolist() == ["A", "B"] and wide.columns.tolist() == ["LdSM", "PLT"]
     assert wide.loc["A", "LdSM"] == 0.6
+
+
+def test_a_report_draws_the_settings_of_a_model_against_the_measure_when_three_of_them_differ(own_cache):
+    data = small_data()
+    save_dataset(data)
+    keys = [record["key"] for record in make(27, data)]  # nine lines, three of each model
+
+    def drawn(keys):
+        figures = json.loads(re.search(r'id="figures">(.*?)</script>', experiment.report(keys))[1])
+        return [one for one in figures.values() if one["data"][0]["type"] == "parcoords"]
+
+    lines = experiment.seeds_grouped(experiment.runs(keys))
+    several = [model for model, own in lines.groupby("model", sort=False) if len(own) >= 3]
+    found = drawn(keys)
+    assert several and len(found) == len(several)
+    for figure in found:
+        own = lines[lines["model"] == next(m for m in several if f" of {m} " in figure["layout"]["title"]["text"])]
+        *settings, measure = figure["data"][0]["dimensions"]
+        assert len(settings) == len(experiment.parameters(own, seed=False).columns)
+        assert sorted(measure["values"]) == pytest.approx(sorted(100 * own["P@1"]))
+    two_of_each = [
+        key for keys in lines.groupby("model")["keys"].agg(lambda own: own.iloc[0] + own.iloc[1]) for key in keys
+    ]
+    assert not drawn(two_of_each)
+
+
+def test_a_report_has_the_labels_and_rows_for_which_one_of_the_best_two_is_better(own_cache):
+    data = replace(small_data(), row_names_test=[f"row <{i}>" for i in range(small_data().n_test)])
+    save_dataset(data)
+    runs = experiment.runs([record["key"] for record in make(3, data, seeds=1)])
+    content = experiment.report(runs["key"])
+    lines = runs.sort_values("P@1", ascending=False, kind="stable")
+    a, b = (experiment.load("train", key) for key in lines["key"].head(2))
+    labels, rows = side_by_side.labels_compared(data, a, b), side_by_side.rows_compared(data, a, b)
+    total = side_by_side.wins_by_bucket(labels).iloc[-1]
+    part = content.split("<h3>Where the best two differ</h3>")[1].split("<h2>")[0]
+    assert f"all</td><td>{total['a']}</td><td>{total['equal']}</td><td>{total['b']}</td>" in part
+    differing, better = int((labels["difference"] != 0).sum()), int((rows["difference"] > 0).sum())
+    assert f"{min(20, differing)} of {differing} labels that differ" in part
+    assert f"in {better} test rows, the second in {len(rows) - better}, of {data.n_test}" in part
+    assert f"{min(20, len(rows))} of {len(rows)} rows that differ" in part
+    first = int(rows["row"].iloc[0])
+    assert f"row &lt;{first}&gt;" in part and "row <" not in part, "names of rows are escaped"
+    predicted = [j for j in a.ranking.labels[first, :5].tolist() if j >= 0]
+    true = set(data.Y_test[[first]].indices.tolist())
+    assert ", ".join(f"✓ {data.label_name(j)}" if j in true else data.label_name(j) for j in predicted) in part
+
+
+def test_the_report_of_one_result_compares_it_with_nothing(kept):
+    assert "Where the best two differ" not in experiment.report(kept[1][:1])

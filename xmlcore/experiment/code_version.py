@@ -47,6 +47,7 @@ LEFT_OUT = frozenset(
         "experiment/packing.py",
         "experiment/portable.py",
         "experiment/report.py",
+        "experiment/report_tables.py",
         "experiment/run_code.py",
         "experiment/side_by_side.py",
         "experiment/submitting.py",

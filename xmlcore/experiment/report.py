@@ -14,8 +14,10 @@ from xmlcore import __version__, metrics
 from xmlcore.experiment import side_by_side
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.kept_runs import KS, half_width, parameters, runs, seeds_grouped
+from xmlcore.experiment.report_tables import of_two, table
 from xmlcore.experiment.task import load
 from xmlcore.experiment.train import Train, changed_params
+from xmlcore.parameters import AUTO
 from xmlcore.store import MissingArtifactError, StoreError
 from xmlcore.typing import FilePath
 
@@ -23,16 +25,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST = 12  # lines that are put side by side on a data set
+LEAST_VARIED = 3  # lines of a model whose settings are drawn
 COSTS = {
     "fit_s": "Training, seconds",
     "training_mb": "Memory while training, MB",
     "model_mb": "Model in memory, MB",
 }
-# The policy lets the page load nothing from anywhere. Plotly is kept compressed, once.
+# The policy lets the page load nothing from anywhere. Parallel coordinates are drawn by code that Plotly makes while it
+# runs ('unsafe-eval'). Plotly is kept compressed, once.
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
+ content="default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:">
 <meta name="generator" content="xmlcore {version}"><title>{title}</title>
 <style>
 body {{ margin: 0 auto; max-width: 72rem; padding: 1rem; background: #fff; color: #1b2329;
@@ -91,7 +95,8 @@ def report(
     str
         The file's content. It has, for each data set: which runs are best and whether the differences are real (with
         Holm's correction for their number), a table of all runs, measures with intervals and labels by frequency of up
-        to 12 of them, what precision costs; then the mean ranks over several data sets, the settings of all runs, and
+        to 12 of them, what precision costs, the settings of each model against the measure, labels and test rows for
+        which one of the best two is better; then the mean ranks over several data sets, the settings of all runs, and
         versions and date. Runs that cannot be read are left out, and it says which and why.
 
     Raises
@@ -210,7 +215,39 @@ def _part(lines, measure, figures) -> str:
         title = f"{measure} on {drawn_name} against time and memory"
         shown = {name: title for name, title in COSTS.items() if drawn[name].notna().sum() > 1}
         text.append(_figure(figures, drawing.frontier(drawn, shown, [measure], title, frame)))
+    text += [_figure(figures, drawn) for drawn in _by_settings(lines, measure, drawn_name)]
+    best = lines.loc[lines["run"].isin(kept) & lines[measure].notna(), "run"].head(2)
+    if len(best) == 2:
+        text.append(of_two(data, {name: kept[name] for name in best}))
     return "\n".join(text)
+
+
+def _by_settings(lines, measure, where) -> list:
+    """Return a figure for each model of which three lines or more differ in their settings: settings and measure."""
+    import pandas as pd
+
+    from xmlcore import figures as drawing
+
+    found = []
+    for model, own in lines.groupby("model", sort=False):
+        columns = parameters(own, seed=False)
+        if len(own) < LEAST_VARIED or columns.empty:
+            continue
+        known = {p.name: p for p in MODELS[model].parameters} if model in MODELS else {}
+        frame = pd.DataFrame({name: _axis(columns[name], known.get(name)) for name in columns}, index=own.index)
+        labels = {name: known[name].label.split(",")[0] if name in known else name for name in columns}
+        frame[measure] = 100 * own[measure]
+        title = f"{measure} of {model} by settings on {where}: each line is a setting"
+        found.append(drawing.parameters_compared(frame, labels, measure, title))
+    return found
+
+
+def _axis(values, parameter):
+    """Return the values of a parameter as numbers, or as texts if some are none."""
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        return values.astype(float)
+    said = values.map(lambda value: str(value) if parameter is None else parameter.named(value))
+    return said.mask([value is None or value == AUTO for value in values], "automatic")
 
 
 def _middle(line, measure) -> str:
@@ -264,7 +301,7 @@ def _table_of_runs(lines, measure) -> str:
     note = (
         '<p class="quiet">± is half of the 95 % interval of the mean over seeds.</p>' if (lines["n"] > 1).any() else ""
     )
-    return _table(heads, rows) + note
+    return table(heads, rows) + note
 
 
 def _table_of_measures(frame) -> str:
@@ -283,14 +320,7 @@ def _table_of_measures(frame) -> str:
             text = f"<b>{text}</b>" if mark == 0 else f'<span class="second">{text}</span>' if mark == 1 else text
             cells.append(f"{text}<br><small>{100 * line.low:.2f} to {100 * line.high:.2f}</small>")
         rows.append([html.escape(measure.replace("@k", f"@{k}")), *cells])
-    return _table(["%", *names], rows)
-
-
-def _table(heads, rows) -> str:
-    """Return an HTML table; the cells of the rows are HTML, the heads are text."""
-    head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return table(["%", *names], rows)
 
 
 def _figure(figures, figure) -> str:
@@ -353,7 +383,7 @@ def _settings(lines) -> str:
         cells = (line["run"], line["dataset"], changed or "default settings", every, seeds, ", ".join(line["keys"]))
         rows.append([html.escape(cell) for cell in cells])
     heads = ["Model", "Data set", "Differs from the defaults", "All parameters", "Seeds", "Keys"]
-    return f"<h2>Settings</h2><details><summary>All settings</summary>{_table(heads, rows)}</details>"
+    return f"<h2>Settings</h2><details><summary>All settings</summary>{table(heads, rows)}</details>"
 
 
 def _about(frame) -> str:
