@@ -30,7 +30,7 @@ def opened(browser, path):
         page = context.new_page()
         page.goto(path.as_uri())
         page.locator(".js-plotly-plot").last.wait_for(timeout=WAIT)
-        page.locator(".parcoords .axis").first.wait_for(timeout=WAIT)
+        page.locator(".parcoords .axis, .no-webgl").first.wait_for(timeout=WAIT)
         return page.locator("body").inner_text(), sum(page.evaluate(DRAWN))
     finally:
         context.close()
