@@ -109,3 +109,24 @@ def test_of_names_that_begin_alike_the_words_are_kept_in_which_they_differ():
     assert apart(["PLT (Arity 16, Trees 3)", "PLT (Arity 16, Trees 5)"], 20) == {
         "PLT (Arity 16, Trees 3)": "PLT (Arity… Trees 3)", "PLT (Arity 16, Trees 5)": "PLT (Arity… Trees 5)"
     }  # fmt: skip
+
+
+def test_settings_that_differ_by_ratios_are_spaced_by_them_on_their_axis():
+    few = [0.1, 0.3, 1.0, 10.0]
+    frame = pd.DataFrame(
+        {"C": few, "trees": [1, 3, 5, 9], "eps": [0.0, 1.0, 2.0, 50.0], "P@1": [60.0, 64.0, 62.0, 61.0]}
+    )
+    axes = figures.parameters_compared(frame, {"C": "C", "trees": "Trees", "eps": "ε"}, "P@1").data[0].dimensions
+    C, trees, eps, measure = axes
+    assert list(C.values) == pytest.approx(np.log10(few)) == list(C.tickvals) and list(C.ticktext) == [
+        "0.1",
+        "0.3",
+        "1",
+        "10",
+    ]
+    assert list(trees.values) == [1, 3, 5, 9] and list(eps.values) == [0, 1, 2, 50], "0 has no ratio to 50"
+    assert list(measure.values) == frame["P@1"].tolist()
+    many = pd.DataFrame({"C": np.geomspace(0.02, 300, 20), "P@1": np.arange(20.0)})
+    axis = figures.parameters_compared(many, {"C": "C"}, "P@1").data[0].dimensions[0]
+    assert list(axis.ticktext) == ["0.02", "0.1", "1", "10", "100", "300"]
+    assert list(axis.tickvals) == pytest.approx(np.log10([0.02, 0.1, 1, 10, 100, 300]))

@@ -1,7 +1,9 @@
 """Figures that put several runs side by side."""
 
+import math
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -155,18 +157,29 @@ def parameters_compared(
 
 
 LEGIBLE = "#74808A"  # a contrast of 4.0 on a white page and 4.5 on a dark one
+BY_RATIO = 10  # the largest value by the smallest from which an axis has equal steps for equal ratios
+MOST_TICKS = 8  # values of an axis that are all written beside it
 
 
 def _dimension(values, label) -> dict:
-    """Return an axis of parallel coordinates: of numbers as they are, of texts by their places in the order."""
+    """Return an axis of parallel coordinates: of numbers, which may be spaced by ratios, or of texts in their order."""
     if pd.api.types.is_numeric_dtype(values):
-        distinct = sorted(values.unique())
-        ticks = {"tickvals": distinct, "ticktext": [f"{value:g}" for value in distinct]} if len(distinct) <= 8 else {}
-        return {"label": label, "values": values.astype(float).tolist(), **ticks}
+        distinct = sorted(values.astype(float).unique())
+        by_ratio = bool(distinct) and distinct[0] > 0 and distinct[-1] >= BY_RATIO * distinct[0]
+        said = distinct if len(distinct) <= MOST_TICKS else _powers(distinct) if by_ratio else []
+        places, drawn = (np.log10(said), np.log10(values.astype(float))) if by_ratio else (np.array(said), values)
+        ticks = {"tickvals": places.tolist(), "ticktext": [f"{value:g}" for value in said]} if said else {}
+        return {"label": label, "values": drawn.astype(float).tolist(), **ticks}
     distinct = sorted(values.astype(str).unique(), key=_by_number)
     places = {text: place for place, text in enumerate(distinct)}
     ticks = {"tickvals": list(places.values()), "ticktext": list(apart(distinct, 16).values())}
     return {"label": label, "values": [places[str(value)] for value in values], **ticks}
+
+
+def _powers(values: list) -> list:
+    """Return the first and the last of sorted numbers, and the powers of ten between them."""
+    low, high = math.floor(math.log10(values[0])) + 1, math.ceil(math.log10(values[-1]))
+    return [values[0], *(10.0**power for power in range(low, high)), values[-1]]
 
 
 def _by_number(text: str):
