@@ -66,7 +66,7 @@ def test_coverage_and_abandonment_are_napkinxcs():
 
 
 def test_macro_measures_are_xcolumns():
-    oracle = pytest.importorskip("xcolumns.metrics", reason="xCOLUMNs is a second oracle: pip install xcolumns")
+    oracle = pytest.importorskip("xcolumns.metrics", reason="xCOLUMNs is an oracle: see requirements-dev.txt")
     true, ranking, _ = case(4)
     Y, ranked = matrices(true, ranking)
     share = Y.toarray().any(axis=0).mean()  # xCOLUMNs divides by the number of all labels
