@@ -220,6 +220,7 @@ def everything(frame) -> pd.DataFrame:
     """Return all that is known of all results, for a CSV file: a column per parameter, measures in [0, 1]."""
     own = ["key", "run", "dataset", "fingerprint", "model", "tags", "note", "archived"]
     rest = [name for name in frame if name not in (*own, "params", "setting", "named", *listed.CALLED)]
+    frame = frame.assign(seed=frame["seed"].astype("Int64"))  # models without a seed would make all of them floats
     return pd.concat([frame[own], frame[rest], experiment.parameters(frame, every=True).add_prefix("param.")], axis=1)
 
 

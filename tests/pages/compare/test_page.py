@@ -1,9 +1,11 @@
 """The Compare page, through app.py."""
 
+import io
 import json
 import time
 from collections import OrderedDict
 
+import pandas as pd
 import pytest
 
 from benchmarks.library.many_runs import make
@@ -449,3 +451,12 @@ def test_figures_call_results_by_the_names_that_users_gave_them_also_numbers_wit
     drawn = [json.loads(chart.proto.spec) for chart in page.at.get("plotly_chart")]
     (costs,) = (figure for figure in drawn if "against time" in figure["layout"]["title"]["text"])
     assert {"007", "7"} <= {trace["name"] for trace in costs["data"]}
+
+
+def test_the_file_of_all_results_has_seeds_as_whole_numbers_also_beside_models_without_one(own_cache, words):
+    from pages.compare import listed, table
+
+    listed = listed.every_of(make(24, words), {})
+    text = table.everything(listed.frame).to_csv(index=False)
+    seeds = pd.read_csv(io.StringIO(text), dtype=str)["seed"]
+    assert set(seeds.dropna()) == {"0", "1", "2"} and seeds.isna().any()
