@@ -8,6 +8,7 @@ from pages.data import answer, examined
 from pages.shared import charts, format, server, tables, tasks
 from xmlcore import datasets, experiment, figures
 
+UNLIKELY = 0.01  # with a larger p, a difference may still be chance
 FEW = 50  # labels; with fewer, distributions can hardly be told apart (Clauset et al. 2009)
 
 
@@ -130,6 +131,7 @@ def _compared(row):
     """Return a part of a sentence that compares another distribution with the power law."""
     chance = "p below 0.001" if row.p < 0.001 else f"p = {row.p:.2g}"
     how = "about as well as" if row.p >= 0.1 else "worse than" if row.ratio > 0 else "better than"
+    how = how if row.p >= 0.1 or row.p < UNLIKELY else f"somewhat {how}"
     article = "an" if row.distribution.startswith("e") else "a"
     return f"{article} **{row.distribution}** distribution fits {how} the power law ({chance})"
 

@@ -62,7 +62,8 @@ LOOKED_FOR = (
         "training row",
         "training rows without labels",
         "has no labels|have no labels",
-        "Check whether their labels are unknown: a model learns that these rows have none.",
+        "Check whether their labels are unknown: PLT and OneVsRest learn that these rows have none, LdSM and "
+        "DoubleSampling leave them out.",
     ),
     (
         "n_rows_without_labels_test",

@@ -26,7 +26,7 @@ def show(data, fingerprint) -> None:
     scope = f"{fingerprint} {part}"
     with query_box:
         query = st.text_input(
-            "Find rows by label, feature or row name",
+            "Find rows by label, feature or row name" if texts is None else "Find rows by label, feature, name or text",
             **workspace.keep(selectors.query_key("rows.query", data), ""),
             placeholder="part of a name" if texts is None else "part of a name or a text",
         )

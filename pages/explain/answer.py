@@ -97,7 +97,8 @@ def text(view) -> None:
     """Show the text of the row with the words marked that speak for and against the label, if rows have texts."""
     texts, vectorizer = view.data.texts_test, view.data.vectorizer
     if texts is not None and vectorizer is not None:
-        st.header("In the text")
+        if view.kind != "score":  # of such a model it is one sentence
+            st.header("In the text")
         marked_text.show(texts[view.row], vectorizer, view.contributions, view.name, view.kind)
 
 

@@ -60,7 +60,8 @@ def _results(view, found):
     rows = f"all {rows}" if len(found.rows) == found.n_test else f"{len(found.rows):,} of {rows}"
     left, right = st.columns(2, gap="large")
     with left:
-        figure = figures.deletion_curves(found.deletion, title="Do the features that are named matter?")
+        named = "of largest value" if view.kind == "score" else "that are named"  # methods that the model has
+        figure = figures.deletion_curves(found.deletion, title=f"Do the features {named} matter?")
         left_over = ", ".join(
             f"{explaining.share(value)} ({method})" for method, value in figure.layout.meta["left"].items()
         )
