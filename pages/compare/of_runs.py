@@ -49,6 +49,11 @@ def readable(keys: list[str], most: int) -> tuple[list[str], dict[str, str]]:
     return found, unreadable
 
 
+def has_trials(key: str) -> bool:
+    """Return whether a model has chosen settings by trials, while it was trained."""
+    return bool(server.run(key).trials)
+
+
 def difference(a: str, b: str, measure: str):
     """Return the :class:`xmlcore.metrics.Difference` of two results; None if one cannot be read."""
     return _difference(a, b, measure) if len(readable([a, b], 2)[0]) == 2 else None

@@ -188,15 +188,28 @@ def _settings(keys, names, wanted) -> None:
     by_key = {key: line for _, line in wanted.iterrows() for key in line["keys"]}
     own = pd.DataFrame([by_key[key] for key in keys])
     columns = experiment.parameters(own, seed=False)
-    said, any_changed = [], False
+    said, any_changed, fixed = [], False, []
     for key, (_, line), values in zip(keys, own.iterrows(), columns.to_dict("records")):
         present = {name: values[name] for name in values if name in line["params"]}
         text = settings.words(line["model"], present) if present else settings.changed(line["model"], line["params"])
         any_changed = any_changed or bool(text)
         said.append(f"**{format.plain(names[key])}**: {format.plain(text or 'default settings')}.")
+        if not settings.changed(line["model"], line["params"]) and not of_runs.has_trials(key):
+            fixed.append(names[key])
     st.markdown(
         "Settings in which they differ. " + " ".join(said) if any_changed else "Each has its model’s default settings."
     )
+    tuned = [names[key] for key in keys if of_runs.has_trials(key)]
+    if tuned and fixed:
+        st.caption(
+            f"{_listed(tuned)} chose settings by trials on training rows; {_listed(fixed)} did not, so other settings "
+            "may do much better. *Try several settings* on the Train page makes the comparison fair."
+        )
+
+
+def _listed(names) -> str:
+    """Return names in bold for a sentence."""
+    return format.listed([f"**{format.plain(name)}**" for name in names])
 
 
 def _buckets(keys, names, file_name) -> None:

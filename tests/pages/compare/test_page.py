@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.library.many_runs import make
 from pages.shared import sections, server
-from tests.pages.making import workspace_path
+from tests.pages.making import train, workspace_path
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, metrics, store
 from xmlcore.experiment import side_by_side
@@ -460,3 +460,15 @@ def test_the_file_of_all_results_has_seeds_as_whole_numbers_also_beside_models_w
     text = table.everything(listed.frame).to_csv(index=False)
     seeds = pd.read_csv(io.StringIO(text), dtype=str)["seed"]
     assert set(seeds.dropna()) == {"0", "1", "2"} and seeds.isna().any()
+
+
+def test_where_one_model_has_chosen_its_settings_and_another_has_not_the_page_says_so(ready, monkeypatch):
+    from pages.compare import of_runs
+
+    tuned = train(ready)
+    train(ready, "OneVsRest", C=32.0)
+    monkeypatch.setattr(of_runs, "has_trials", lambda key: key == tuned)
+    assert "makes the comparison fair" not in ready.go("compare").text(), "the user has chosen the other's settings"
+    train(ready, "OneVsRest")
+    said = plainly(ready.go("compare"))
+    assert "PLT chose settings by trials on training rows; OneVsRest (C 1) did not, so other settings" in said
