@@ -9,7 +9,7 @@ INTRODUCTION = """**New here?** In extreme multi-label classification, each row 
 many. This dashboard trains models on such data, measures them, and shows why they predict what they predict."""
 API_DOCS = """**The data that comes with it**, api-docs: each row is the documentation of a Python function, and its
 labels are the names of the function’s parameters. A model learns to tell from the words which parameters a function
-has."""
+has. (Some texts begin with the call of the function, which gives them away.)"""
 OTHER = """**The data in use**, {}: a model learns to tell from the features of a row which labels it has."""
 STEPS = """1. **Data**: look at rows and labels on this page, or upload your own file at *Add a data set*.
 2. **Train**: keep the settings and press Train. {}
