@@ -3,7 +3,8 @@
 import json
 
 from pages.shared import format, server
-from xmlcore import experiment
+from xmlcore import experiment, store
+from xmlcore.experiment import learned
 from xmlcore.selection import frames
 
 
@@ -49,15 +50,16 @@ class View:
 def plan(fingerprint: str, method: str, params: dict) -> dict:
     """Return the expected time and memory of a selection, and how FALS would compute it.
 
-    Raises ValueError for impossible settings. See :func:`xmlcore.experiment.selection_plan`.
+    Raises ValueError for impossible settings. See :func:`xmlcore.experiment.selection_plan`; earlier selections with
+    these settings correct its time.
     """
-    return _plan(fingerprint, method, json.dumps(params, sort_keys=True))
+    return _plan(fingerprint, method, json.dumps(params, sort_keys=True), store.changed(learned.FOLDER))
 
 
 @server.shared(max_entries=200)
-def _plan(fingerprint, method, params):
-    """Return the plan for parameters that are given as JSON, so that they can be a key of the kept values."""
-    return experiment.selection_plan(server.dataset(fingerprint), method, json.loads(params))
+def _plan(fingerprint, method, params, learned_at):
+    """Return the plan, by what was learned until a time, for parameters given as JSON, which can be a key."""
+    return learned.selection_plan(server.dataset(fingerprint), method, json.loads(params))
 
 
 @server.shared(max_entries=100)

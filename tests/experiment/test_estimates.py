@@ -115,6 +115,20 @@ def test_a_training_is_learned_from_and_its_task_estimates_by_it(words, monkeypa
     assert task.estimate().seconds == pytest.approx(expected)
 
 
+def test_a_selection_is_learned_from_and_so_is_the_estimate_of_the_same_with_other_seeds(words, monkeypatch):
+    monkeypatch.setattr(learned, "PRIOR", 1e-9)
+    inputs, params = {"dataset": save_dataset(words)}, {"n_epochs": 2}
+    task = experiment.task("select", inputs, {"method": "FALS", "params": params})
+    more = experiment.task("selection_stability", inputs, {"method": "FALS", "params": params, "seeds": range(5)})
+    other = experiment.task("select", inputs, {"method": "FALS", "params": {"n_epochs": 3}})
+    before, other_before = more.estimate().seconds, other.estimate().seconds
+    plain = task.estimate().seconds - estimates.START
+    took = experiment.load("select", experiment.keep(task)).times["fit_s"]
+    assert task.estimate().seconds == pytest.approx(estimates.START + took)
+    assert more.estimate().seconds == pytest.approx(before + 5 * (took - plain))
+    assert other.estimate().seconds == other_before, "what other settings take is not known"
+
+
 # --- against the clock
 
 

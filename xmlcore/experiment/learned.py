@@ -1,9 +1,10 @@
-"""How much longer trainings take than estimated: learned from each training, used for the next estimate.
+"""How much longer trainings and selections take than estimated: learned from each, used for the next estimate.
 
-What is kept is one factor for each model on each data set and machine, with and without noise: the measured
-time of trainings as a multiple of their estimates. It is a weighted geometric mean: a training weighs as much as it
-took seconds, half as much once another has followed, and the estimate as it is weighs :data:`PRIOR` seconds. So a short
-training, whose time is mostly that of reading and loading, hardly changes the factor, and a long one nearly decides.
+What is kept is one factor for each model on each data set and machine, with and without noise: the measured time of
+trainings as a multiple of their estimates. Selections of features have one for each setting but the seed. It is a
+weighted geometric mean: a training weighs as much as it took seconds, half as much once another has followed, and the
+estimate as it is weighs :data:`PRIOR` seconds. So a short training, whose time is mostly that of reading and loading,
+hardly changes the factor, and a long one nearly decides.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import math
 from xmlcore import store
 from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment import estimates
+from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.task import Estimate
 
 FOLDER = "times"
@@ -37,7 +39,7 @@ def train(dataset, model: str, params: dict) -> Estimate:
     Estimate
     """
     made = estimates.train(dataset, model, params)
-    kept = _kept(dataset, model, params) or _kept(dataset, model, {**params, "noise_sigma": 0})
+    kept = _kept(_key(dataset, model, params)) or _kept(_key(dataset, model, {**params, "noise_sigma": 0}))
     if kept is None:
         return made
     factor, _ = kept
@@ -55,20 +57,79 @@ def keep(dataset, model: str, params: dict, seconds: float) -> None:
         Time of the training and of its measurement on the test rows.
     """
     work = estimates.train(dataset, model, params).seconds - estimates.START
+    _keep(_key(dataset, model, params), work, seconds)
+
+
+def selection_plan(dataset, method: str, params: dict | None = None) -> dict:
+    """Estimate a selection as :func:`xmlcore.experiment.estimates.selection_plan` does, corrected by earlier ones.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    method : str
+        A key of :data:`xmlcore.experiment.SELECTORS`.
+    params : dict, optional
+        Parameters that differ from the defaults.
+
+    Returns
+    -------
+    dict
+    """
+    plan = estimates.selection_plan(dataset, method, params)
+    kept = _kept(_selection_key(dataset, method, params))
+    return plan if kept is None else plan | {"seconds": kept[0] * plan["seconds"]}
+
+
+def selection(dataset, method: str, params: dict, times: int = 1) -> Estimate:
+    """Estimate selections as :func:`xmlcore.experiment.estimates.selection` does, corrected by earlier ones.
+
+    Parameters
+    ----------
+    dataset, method, params
+        As for :func:`selection_plan`.
+    times : int
+        Number of selections, each with another seed.
+
+    Returns
+    -------
+    Estimate
+    """
+    made = estimates.selection(dataset, method, params, times)
+    plain = estimates.selection_plan(dataset, method, params)["seconds"]
+    one = selection_plan(dataset, method, params)["seconds"]
+    return Estimate(made.seconds + times * (one - plain), made.bytes)
+
+
+def keep_selection(dataset, method: str, params: dict, seconds: float) -> None:
+    """Keep how much longer than estimated a selection took.
+
+    Parameters
+    ----------
+    dataset, method, params
+        As for :func:`selection_plan`.
+    seconds : float
+        Time of one selection, without compiling kernels.
+    """
+    work = estimates.selection_plan(dataset, method, params)["seconds"]
+    _keep(_selection_key(dataset, method, params), work, seconds)
+
+
+def _keep(key, work, seconds):
+    """Keep that what was estimated to take ``work`` seconds took ``seconds``."""
     if seconds <= 0 or work <= 0:
         return
-    before, weight = _kept(dataset, model, params) or (1.0, PRIOR)
+    before, weight = _kept(key) or (1.0, PRIOR)
     weight = max(weight / 2, PRIOR)
     mean = (weight * math.log(before) + seconds * math.log(seconds / work)) / (weight + seconds)
-    key, fields = _key(dataset, model, params), {"factor": math.exp(mean), "weight": weight + seconds}
+    fields = {"factor": math.exp(mean), "weight": weight + seconds}
     with contextlib.suppress(OSError), store.writing(FOLDER, key, replace=True, **fields):
         pass  # the record has all there is
 
 
-def _kept(dataset, model, params) -> tuple[float, float] | None:
+def _kept(key) -> tuple[float, float] | None:
     """Return the factor that was kept and its weight in seconds; None if there is none, or its file is damaged."""
     try:
-        info = store.info(FOLDER, _key(dataset, model, params))
+        info = store.info(FOLDER, key)
         factor, weight = float(info["factor"]), float(info["weight"])
     except (KeyError, OSError, TypeError, ValueError):  # none was kept (a StoreError), or the file is damaged
         return None
@@ -78,4 +139,12 @@ def _kept(dataset, model, params) -> tuple[float, float] | None:
 def _key(dataset, model, params) -> str:
     """Return the key of what is kept of a model on a data set and this machine."""
     what = {"model": model, "noise": params.get("noise_sigma", 0) > 0, **estimates.machine()}
+    return artifact_key(FOLDER, {"dataset": dataset.fingerprint}, what, VERSION)
+
+
+def _selection_key(dataset, method, params) -> str:
+    """Return the key of what is kept of a selection on a data set and this machine, the same for all seeds."""
+    settings = SELECTORS[method].filled(method, params)
+    settings.pop("random_state", None)
+    what = {"method": method, "settings": settings, **estimates.machine()}
     return artifact_key(FOLDER, {"dataset": dataset.fingerprint}, what, VERSION)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xmlcore.experiment import estimates
+from xmlcore.experiment import learned
 from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.train import changed_params, check_names
@@ -320,13 +320,15 @@ class Select(Task):
     def estimate(self) -> Estimate:
         from xmlcore.datasets import in_use_or_saved
 
-        return estimates.selection(in_use_or_saved(self.fingerprint), **self.params)
+        return learned.selection(in_use_or_saved(self.fingerprint), **self.params)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
 
         progress("Reading data", 0.0)
-        selection, fitted = select_and_fit(load_saved(self.fingerprint), progress=progress, **self.params)
+        data = load_saved(self.fingerprint)
+        selection, fitted = select_and_fit(data, progress=progress, **self.params)
+        learned.keep_selection(data, selection.method, selection.params, selection.times["fit_s"])
         if files is not None and hasattr(fitted, "predict_topk"):
             files["model"] = fitted.save
         return as_plain(selection)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xmlcore.experiment import estimates
+from xmlcore.experiment import learned
 from xmlcore.experiment.select import (
     WarningsBySeed,
     key_params,
@@ -189,7 +189,7 @@ class MeasureSelectionStability(Task):
         from xmlcore.datasets import in_use_or_saved
 
         method, params, times = self.params["method"], self.params["params"], len(self.params["seeds"])
-        return estimates.selection(in_use_or_saved(self.fingerprint), method, params, times)
+        return learned.selection(in_use_or_saved(self.fingerprint), method, params, times)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
