@@ -18,7 +18,7 @@ ACTIVE = ("queued", "running")
 # For kinds of tasks, the phases after which little is left. Jobs of other kinds may train something first, too.
 MAIN_PHASES = {
     "train": {"Training nodes", "Training trees", "Training labels", "Growing trees", "Predicting"},
-    "select": {"Growing trees"},
+    "select": {"Scoring features", "Growing trees"},
     "robustness": {"Perturbing and predicting"},
 }
 EVERY = 1.0  # seconds between two updates of the progress of jobs, for all places of a page that show progress together
@@ -184,19 +184,21 @@ def time_left(job, expected: float | None, kind: str = "") -> str:
     """Return how long a job of a kind will go on, such as ``about 20 s left``; empty when that is not known.
 
     It is the longer of two estimates: what is left of the expected seconds, and what is left of the present phase if it
-    goes on as fast as until now. Where little comes after the phase, the second one counts more and more, and from the
-    middle of the phase alone: so an expectation that was too long is corrected, too.
+    goes on as fast as until now. The latter is said to be the least, as other phases may follow. Where little comes
+    after the phase, the second one counts more and more, and from the middle of the phase alone: so an expectation that
+    was too long is corrected, too.
     """
     done, spent = job.fraction, job.phases.get(job.phase, 0.0)
     measured = done >= 0.05 and spent >= 1
     of_phase = spent * (1 - done) / done if measured else 0.0
     of_all = 0.0 if expected is None else expected - job.elapsed
     left = max(of_phase, of_all)
+    word = "about" if of_all >= of_phase else "at least"
     if measured and job.phase in MAIN_PHASES.get(kind, ()):
         weight = min(1.0, 2 * done)
-        left = weight * of_phase + (1 - weight) * left
+        left, word = weight * of_phase + (1 - weight) * left, "about"
     if left >= 1:
-        return f"about {format.seconds(left)} left"
+        return f"{word} {format.seconds(left)} left"
     over = expected is not None and job.elapsed > 1.5 * expected and job.elapsed > expected + 5
     return f"longer than expected ({format.seconds(expected)})" if over else ""
 
