@@ -141,8 +141,8 @@ def watch_trainings(fingerprint: str, past: list) -> None:
 # --- noise ---
 
 
-def choose_noise(data, fingerprint, runs) -> Settings | None:
-    """Return the noise or attack that is chosen; None when its levels cannot be read."""
+def choose_noise(data, fingerprint, runs) -> Settings:
+    """Return the noise or attack that is chosen."""
     kind = st.selectbox(
         "Noise or attack",
         list(noise.KINDS),
@@ -155,8 +155,6 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
     tree = surrogate(fingerprint, results.K).key if transferred else ""
     scope = f"{kind} {options.get('norm', '')} {fingerprint[:8]}"
     levels = _levels(kind, options, scale(fingerprint), scope)
-    if levels is None:
-        return None
     n_repeats = 1
     left, right = st.columns(2, vertical_alignment="bottom") if kind != "fgsm" else (None, st.container())
     if left is not None:  # FGSM has no randomness, so repeats would be equal
@@ -258,14 +256,15 @@ def _ways() -> dict:
     return {way: way in picked for way in ways}
 
 
-def _levels(kind, options, values, scope) -> list[float] | None:
-    """Return the levels typed in the field, at first levels that suit the data; None when they cannot be read."""
-    first = robustness.default_levels(kind, options.get("norm", 2), values)
+def _levels(kind, options, values, scope) -> list[float]:
+    """Return the levels typed in the field, at first levels that suit the data; if they cannot be read, the last."""
+    first = list(robustness.default_levels(kind, options.get("norm", 2), values))
+    widget, title = f"robustness.levels {scope}", noise.level_title(kind, options)
     typed = st.text_input(
-        noise.level_title(kind, options),
+        title,
         **workspace.keep(
-            f"robustness.levels {scope}",
-            ", ".join(f"{level:g}" for level in first),
+            widget,
+            noise.written(first),
             lambda value: isinstance(value, str),
         ),
         help="Levels, with commas between them. Level 0, without noise, is always measured. Feature values of this "
@@ -274,9 +273,8 @@ def _levels(kind, options, values, scope) -> list[float] | None:
     )
     levels, problem = noise.parse_levels(typed, kind)
     if problem:
-        st.error(format.plain(problem))
-        return None
-    return levels
+        st.error(format.plain(f"{title}: {problem}"))
+    return fields.read_or_last(widget, levels, first, noise.written)
 
 
 def _repeats(kind) -> int:

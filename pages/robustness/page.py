@@ -43,9 +43,6 @@ def main() -> None:
         else:
             sentence.markdown("Choose at least one result to see how it holds up under noise.")
         return
-    if settings is None:
-        sentence.markdown("The answer is here once the levels of noise can be read.")
-        return
     titles = run_names.names(past)
     alike, apart = settings.alike(runs), settings.apart(runs, titles)
     if not alike:

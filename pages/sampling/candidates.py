@@ -22,8 +22,6 @@ def candidates(view):
         most=view.n_present,
     )
     study_of_own_q = if_kept(view.task(candidates=view.first_candidates))
-    if typed is None:
-        return study_of_own_q
     numbers = values.with_own(typed, view.q)
     most = max(numbers)
     needed = experiment.candidate_bytes(view.data.n_test, most)

@@ -19,10 +19,6 @@ def sweep(view) -> None:
     limit = _kappa_limit(view)
     if limit:
         st.caption(limit)
-    if kappas is None or examples is None:
-        with answer:
-            st.caption("The figures appear here once the values above can be read.")
-        return
     kappas, examples = values.with_own(kappas, view.kappa), values.with_own(examples, view.examples)
     expected = values.estimate(view, kappas, examples, (), n_repeats)
     trainings = format.count(n_repeats * (len(kappas) + len(examples)), "training")
@@ -49,7 +45,7 @@ def sweep(view) -> None:
 
 
 def _choose(view):
-    """Return values of κ and of examples per label (None when they cannot be read), and repeats."""
+    """Return values of κ, of examples per label, and repeats."""
     short = view.key[:8]
 
     def seconds(kappas, examples, n_repeats):

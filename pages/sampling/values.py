@@ -4,7 +4,7 @@ import math
 
 import streamlit as st
 
-from pages.shared import format, workspace
+from pages.shared import fields, format, workspace
 from xmlcore.experiment import estimates
 
 # First values: numbers of candidates of a row, of adversarial labels of an example, of examples per label.
@@ -21,14 +21,13 @@ def estimate(view, kappas=(), examples=(), candidates=(), n_repeats=1):
     return estimates.sampling(view.run, view.data, view.task(kappas, examples, candidates, n_repeats).params)
 
 
-def field(label: str, widget: str, first, help: str, **bounds) -> tuple | None:
-    """Show a field for values with commas between them, and return them; None when they cannot be read."""
+def field(label: str, widget: str, first, help: str, **bounds) -> tuple:
+    """Show a field for values with commas between them, and return them; if they cannot be read, the last ones."""
     typed = st.text_input(label, **workspace.keep(widget, written(first), lambda v: isinstance(v, str)), help=help)
     values, problem = parse(typed, label.split(",")[0], **bounds)
     if problem:
-        st.error(format.plain(problem))
-        return None
-    return tuple(values)
+        st.error(format.plain(f"{label.split(',')[0]}: {problem}"))
+    return fields.read_or_last(widget, tuple(values), tuple(first), written)
 
 
 def parse(text: str, what: str, *, whole: bool, least: float, most: float) -> tuple[list, str | None]:

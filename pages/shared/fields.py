@@ -1,4 +1,6 @@
-"""First values of input fields, and checks of remembered values."""
+"""First values of input fields, checks of remembered values, and what stands in for values that cannot be read."""
+
+import streamlit as st
 
 
 def rows_within(seconds, n_rows: int, most_seconds: float, samples) -> int:
@@ -23,3 +25,26 @@ def rows_within(seconds, n_rows: int, most_seconds: float, samples) -> int:
 def whole_number(low: int, high: int):
     """Return a function that says whether a remembered value is a whole number from ``low`` to ``high``."""
     return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def read_or_last(widget: str, values, first, write):
+    """Return the values that were typed into a field; if they cannot be read, those read last, and say below the field.
+
+    Parameters
+    ----------
+    widget : str
+        Key of the field.
+    values : sequence or None
+        What was typed; empty or None if it cannot be read.
+    first : sequence
+        What stands in if nothing could be read in this session.
+    write : callable
+        Writes values as text.
+    """
+    kept = f"{widget} read last"
+    if values:
+        st.session_state[kept] = values
+        return values
+    last = st.session_state.get(kept, first)
+    st.caption(f"Until this is put right, the page is about {write(last)}.")
+    return last

@@ -197,12 +197,19 @@ def test_the_attacked_tree_itself_is_not_compared_with_models_that_it_is_transfe
 def test_levels_that_cannot_be_read_are_said_to_be_so(page):
     field = next(t.key for t in page.at.text_input if t.key.startswith("robustness.levels"))
     page.at.text_input(key=field).set_value("0.1, much")
-    assert "“much” is not a number" in page.run().at.error[0].value
+    said = page.run().at.error[0].value
+    assert "σ" in said and "“much” is not a number" in said, "the field and what is wrong in it"
+    assert measured(page) and page.at.number_input(key="robustness.repeats gaussian"), "all else stays"
+    assert "Until this is put right, the page is about 0.01, 0.05, 0.1" in page.text()
     page.at.text_input(key=field).set_value("0")
     assert "At least one level above 0" in page.run().at.error[0].value
     page.at.text_input(key=field).set_value("0.2; 0.2, 0.02")
-    page.run().until(lambda s: measured(s))
-    assert list(page.at.select_slider(key="robustness.level").options) == ["σ = 0.02", "σ = 0.2"]
+    both = ["σ = 0.02", "σ = 0.2"]
+    levels = lambda s: list(s.at.select_slider(key="robustness.level").options) if measured(s) else []  # noqa: E731
+    page.run().until(lambda s: levels(s) == both)
+    page.at.text_input(key=field).set_value("-1")
+    page.run()
+    assert page.at.error and levels(page) == both, "what was read last stays"
 
 
 def test_a_sample_of_rows_is_said_to_be_one(page):

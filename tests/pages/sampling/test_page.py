@@ -225,13 +225,14 @@ def test_other_values_are_measured_and_outlive_a_page_switch(measured, key):
 
 
 def test_values_that_cannot_be_read_are_said_to_be_so_and_the_rest_of_the_page_stays(measured, key):
+    shown = set(titles(measured))
     measured.at.text_input(key=f"sampling.kappa {key[:8]}").set_value("1, many")
     measured.at.text_input(key=f"sampling.candidates {key[:8]}").set_value("31")
     measured.run()
     said = [error.value.replace("\\", "") for error in measured.at.error]
     assert any("“many” is not a number" in error for error in said)
     assert any("cannot be 31" in error and "1 to 30" in error for error in said)
-    assert {"Label sizes before and after sampling", "Accuracy by label frequency"} <= set(titles(measured))
+    assert {"Label sizes before and after sampling", "Accuracy by label frequency"} <= set(titles(measured)) == shown
     assert "True label among 10" in measured.metrics()
 
 
