@@ -22,18 +22,19 @@ def begin(data, fingerprint, name) -> None:
         )
         nothing = data.Y_train.nnz == 0
         task = tasks.select_task(fingerprint, method, params=None)
+        time = ""
+        if task.exists():  # made in another workspace, or removed from this one
+            time = " (selected already)"
+        elif not nothing and (seconds := server.estimated_seconds(task)) is not None:
+            time = f" ({tasks.takes(seconds)})"
         actions.button(
-            f"Select features by {method} with its default settings",
+            f"Select features by {method} with its default settings{time}",
             type="primary",
             key="features.begin",
             on_click=tasks.start,
             args=(task,),
             disabled=nothing or bool(jobs.active("select", fingerprint=fingerprint)),
         )
-        if task.exists():
-            st.caption(KEPT)
-        elif not nothing:
-            st.caption(words.expected_cost(fingerprint, method, task.params["params"]))
         _jobs(fingerprint)
     with right:
         server.fragment(_controls)(data, fingerprint, None, page_state())
@@ -75,6 +76,7 @@ def _controls(data, fingerprint, shown, drawn_state):
         forms.show(method, info, skip=("n_features",))
         with place:
             nothing = data.Y_train.nnz == 0
+            running = not nothing and _runs(data, fingerprint, method)
             pressed = actions.button(
                 "Select",
                 type="primary" if shown else "secondary",
@@ -82,10 +84,12 @@ def _controls(data, fingerprint, shown, drawn_state):
                 key="features.select",
                 on_click=_select,
                 args=(data, fingerprint, method),
-                disabled=nothing,
+                disabled=nothing or running,
             )
             if nothing:
                 st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
+            elif running:
+                st.caption("This selection is being made.")
             else:
                 _what_select_does(data, fingerprint, method, shown, pressed)
     st.caption(format.plain(f"{info.summary} {info.paper}."))
@@ -144,6 +148,14 @@ def _problems(data, fingerprint, method, params) -> list[str]:
         except (ValueError, TypeError) as error:
             problems = [settings.in_form(method, str(error))]
     return problems
+
+
+def _runs(data, fingerprint, method) -> bool:
+    """Return whether the selection with the settings of the form waits or runs."""
+    params = _params(data, method)
+    if _problems(data, fingerprint, method, params):
+        return False
+    return bool(jobs.active(key=tasks.select_task(fingerprint, method, params).key))
 
 
 def _what_select_does(data, fingerprint, method, shown, pressed):

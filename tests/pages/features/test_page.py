@@ -2,6 +2,7 @@
 
 import io
 import json
+import threading
 import warnings
 
 import numpy as np
@@ -63,8 +64,24 @@ def test_a_selection_that_another_workspace_made_is_not_said_to_take_time(ready)
     fingerprint = json.loads(making.workspace_path(ready).read_text())["dataset"]
     experiment.keep(experiment.task("select", {"dataset": fingerprint}, {"method": "FALS", "params": None}))
     said = ready.go("features").text()
-    assert said.count("Selected already: pressing the button shows the selection at once") == 2
+    assert said.count("Selected already: pressing the button shows the selection at once") == 1
     assert "of memory in addition" not in said
+    assert ready.at.button(key="features.begin").label.endswith("(selected already)")
+
+
+def test_what_the_first_selection_takes_is_said_once_and_no_button_starts_it_twice(ready, monkeypatch):
+    page = ready.go("features")
+    assert page.text().count("of memory in addition to the data") == 1
+    assert "(about" in page.at.button(key="features.begin").label
+    go_on = threading.Event()
+    monkeypatch.setattr(experiment.KINDS["select"], "run", lambda *args, **settings: go_on.wait(60))
+    try:
+        page.press("features.begin")
+        assert page.at.button(key="features.begin").disabled and page.at.button(key="features.select").disabled
+        page.at.number_input(key="features.share").set_value(0.5)
+        assert not page.run().at.button(key="features.select").disabled, "with other settings it is another selection"
+    finally:
+        go_on.set()
 
 
 def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found):
