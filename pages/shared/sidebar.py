@@ -159,22 +159,11 @@ def _jobs():
         addresses.link("Jobs", "Running" if elsewhere else "Interrupted jobs", "pending_actions")
     jobs.watch([*elsewhere, *compiling], compact=True)
     if len(elsewhere) < len(own):  # shown once, so that a page never has two different states of one job
-        here = [job for job in own if job not in elsewhere]
-        st.caption(f"{_states(here)}: this page shows {'it' if len(here) == 1 else 'them'}.")
+        here = len(own) - len(elsewhere)  # which of them run changes while this stays as it is
+        many = f"{here:,} jobs run or wait: this page shows them."
+        st.caption("1 job runs or waits: this page shows it." if here == 1 else many)
     if warm_up is not None and warm_up.state == "failed":
         st.warning(
             "Compiling the kernels ahead failed, so each training compiles the kernels that it needs. "
             f"Reason: {format.plain(warm_up.error or 'unknown')}"
         )
-
-
-def _states(listed) -> str:
-    """Return how many jobs run and how many wait, in words such as ``1 job runs and 3 wait``."""
-    waiting = sum(job.state == "queued" for job in listed)
-    running = len(listed) - waiting
-    if not waiting:
-        return f"{format.count(running, 'job')} {'runs' if running == 1 else 'run'}"
-    wait = "waits" if waiting == 1 else "wait"
-    if not running:
-        return f"{format.count(waiting, 'job')} {wait}"
-    return f"{format.count(running, 'job')} {'runs' if running == 1 else 'run'} and {waiting:,} {wait}"
