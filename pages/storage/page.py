@@ -71,7 +71,9 @@ def _table(lines, own, found, fields):
             "kind": column.TextColumn("What", width=130),
             "mb": column.NumberColumn("Size", format="%.2f MB", width=85),
             "created": column.DatetimeColumn("Made", format="distance", width=105),
-            "used": column.DatetimeColumn("Last used", format="distance", width=118),
+            "used": column.DatetimeColumn(
+                "Last used", format="distance", width=118, help="A use is noted if the last noted one is an hour old."
+            ),
             "source": column.TextColumn("Made from", width=label_tables.width(frame["source"])),
             "users": column.NumberColumn("Used by", help="Results that were computed from it.", width=65),
             "pinned": column.TextColumn("Pinned", width=60),
