@@ -43,6 +43,8 @@ def _follow(scope, key, titles):
         page, said, first = "", "", st.session_state.get(_FIRST, {}).get(key, "") if asked else ""
     if first not in ("", *titles):
         page, said, first = "", "", ""
+    if said and not asked:  # Back to an entry of the browser's history that is older than this session, or this visit
+        first = first or titles[0]
     first = "" if first == asked else first
     if (page, said) != (key, asked) and (asked or first):
         turn_to(scope, asked or first)

@@ -67,6 +67,16 @@ def test_back_from_another_page_walks_on_through_the_sections_that_were_open(rea
     assert "Why this and not that?" in page.run().text()
 
 
+def test_back_to_an_address_from_before_a_reload_opens_the_first_section(ready, session):
+    train(ready)
+    ready.go("explain")
+    page = session(ready.token)
+    page._at.query_params[sections.FIELD] = "Features of a label"  # a reload: nothing is known of what was open before
+    assert "Features of a label" in page.go("explain").text()
+    page.at.query_params.pop(sections.FIELD)  # as Back does
+    assert "Why this and not that?" in page.run().text()
+
+
 def test_the_section_that_was_open_opens_again_after_a_filter_that_left_nothing_to_compare(ready):
     train(ready)
     train(ready, C=3.0)
@@ -75,7 +85,6 @@ def test_the_section_that_was_open_opens_again_after_a_filter_that_left_nothing_
     assert "Head, torso and tail labels" in page.run().text()
     page.at.text_input(key="compare.text").set_value("nothing like this")
     assert "Head, torso and tail labels" not in page.run().text()
-    page.at.query_params.pop(sections.FIELD, None)  # as Streamlit does for a field that is gone
     page.at.text_input(key="compare.text").set_value("")
     assert "Head, torso and tail labels" in page.run().text()
 
