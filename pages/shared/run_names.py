@@ -1,5 +1,6 @@
 """Short names that tell runs apart, and colours of runs. A run is given as its record in the workspace."""
 
+import contextlib
 from collections import Counter
 
 from pages.shared import settings
@@ -30,8 +31,10 @@ def selection_title(record: dict, skip=()) -> str:
     """Return the title of a selection, with the settings that are not the default; those in ``skip`` are left out."""
     left_out = (*IN_TITLE, *skip)
     params = {name: value for name, value in record["params"].items() if name not in left_out}
-    changed = settings.short_changed(record["method"], params)
-    return experiment.selection_title(record["method"], record["params"]) + (f" ({changed})" if changed else "")
+    changed, title = settings.short_changed(record["method"], params), record["method"]
+    with contextlib.suppress(ValueError):  # a method or a parameter that this version of xmlcore does not have
+        title = experiment.selection_title(record["method"], record["params"])
+    return f"{title} ({changed})" if changed else title
 
 
 def selections(records: list[dict]) -> dict[str, str]:

@@ -34,3 +34,9 @@ def test_runs_of_the_same_name_are_told_apart_by_their_keys():
 def test_a_plt_trained_with_noise_has_the_colour_of_the_extended_plt():
     assert run_names.style_model(record("b", noise_sigma=0.05)) == "ExtendedPLT"
     assert run_names.style_model(record("b", "LdSM", noise_sigma=0.05)) == "LdSM"
+
+
+def test_a_selection_of_another_version_of_the_program_has_a_name():
+    mine = {"key": "a", "method": "FALS", "params": {"gone": 3}}
+    assert run_names.selection_title(mine) == "FALS (gone 3)"
+    assert run_names.selection_title({**mine, "method": "Old"}) == "Old (gone 3)"
