@@ -4,6 +4,7 @@ from copy import deepcopy
 
 from pages.shared import workspace_files
 from xmlcore import experiment
+from xmlcore.store.places import KEY
 
 DEFAULT_DATASET = "api-docs"
 VERSION = 2
@@ -75,8 +76,8 @@ def read(token) -> dict:
             read[name] = empty
     read["forms"] = {model: form for model, form in read["forms"].items() if isinstance(form, dict)}
     read["known"] = {f: entry for f, entry in read["known"].items() if _is_known(entry)}
-    read["runs"] = [_without_damage(run) for run in read["runs"] if _is_run(run)]
-    read["selections"] = [one for one in read["selections"] if _has(one, *_SELECTION, "created")]
+    read["runs"] = [_without_damage(run) for run in read["runs"] if _is_result(run, *_RUN)]
+    read["selections"] = [one for one in read["selections"] if _is_result(one, *_SELECTION)]
     read["sweeps"] = [one for one in read["sweeps"] if _has(one, *_SWEEP) and isinstance(one["params"], dict)]
     read["made"] = [one for one in read["made"] if isinstance(one, list) and len(one) == 2 and _are_texts(one)]
     read["jobs"] = [job for job in read["jobs"] if _is_job(job)]
@@ -105,11 +106,12 @@ def _is_known(entry) -> bool:
     return _has(entry, "name", "source", "notes") and isinstance(entry["name"], str)
 
 
-def _is_run(record) -> bool:
-    """Return whether a record has all that a record of a run needs."""
-    if not _has(record, *_RUN, "created") or not isinstance(record["params"], dict):
+def _is_result(record, *names) -> bool:
+    """Return whether a record has all that a record of a run or of a selection needs: these names, and a time."""
+    if not _has(record, *names, "created") or not isinstance(record["params"], dict):
         return False
-    return _are_texts(record[name] for name in ("key", "fingerprint", "model", "created"))
+    texts = (record[name] for name in (*names, "created") if name not in ("params", "k"))
+    return _are_texts(texts) and KEY.fullmatch(record["key"]) is not None
 
 
 def _without_damage(run) -> dict:
