@@ -254,8 +254,8 @@ def is_unread(name: str, version: int = 0) -> bool:
     named, compiling = (str(cache_root()), name), warm_up()
     if not serving() or _ahead.get(named) == version or (compiling is not None and compiling.active):
         return False
+    _ahead.pop(named, None)  # to put it at the end; another session may do the same now
     _ahead[named] = version
-    _ahead.move_to_end(named)
     if len(_ahead) > MOST_AHEAD:
         _ahead.popitem(last=False)
     return True
