@@ -1,8 +1,7 @@
 """What the Compare page shows first, made before it is opened."""
 
-import dataclasses
-
 from pages.compare import listed, more, of_runs, side
+from xmlcore import experiment
 
 
 def read(runs: list, known: dict, used: str | None, widgets: dict) -> None:
@@ -18,9 +17,9 @@ def read(runs: list, known: dict, used: str | None, widgets: dict) -> None:
     used : str or None
         Fingerprint of its data set in use.
     """
-    names = [field.name for field in dataclasses.fields(listed.Choice)]
-    choice = listed.Choice(**{name: widgets[f"compare.{name}"] for name in names if f"compare.{name}" in widgets})
-    lines = listed.table(listed.every_of(runs, known), choice)
+    every = listed.every_of(runs, known)
+    choice = _choice(every.frame, widgets)
+    lines = listed.table(every, choice)
     measured = lines[lines[choice.measure].notna()]
     here = used if (measured["fingerprint"] == used).any() else next(iter(measured["fingerprint"]), None)
     first = measured[measured["fingerprint"] == here].head(side.FIRST)
@@ -28,3 +27,18 @@ def read(runs: list, known: dict, used: str | None, widgets: dict) -> None:
     if len(keys) > 1:
         of_runs.difference(*keys[:2], choice.measure)
         of_runs.measures(keys, {}, more.names(choice.more))
+
+
+def _choice(frame, widgets: dict) -> listed.Choice:
+    """Return what the fields of the page choose; they do not take a kept value that they do not offer."""
+    offered = {"measure": listed.MEASURES, "lines": tuple(listed.LINES), "dataset": [*frame["fingerprint"]]}
+    offered |= {"model": [*frame["model"]], "tag": [tag for text in frame["tags"] for tag in text.split(", ")]}
+    offered |= {"archived": (False, True), "every": (False, True)}
+    kept = {name: widgets[f"compare.{name}"] for name in offered if f"compare.{name}" in widgets}
+    text, further = widgets.get("compare.text"), widgets.get("compare.more")
+    further = further if isinstance(further, list) else []
+    return listed.Choice(
+        **{name: value for name, value in kept.items() if value in offered[name]},
+        text=text.strip() if isinstance(text, str) else "",
+        more=tuple(measure for measure in experiment.MORE_MEASURES if measure in further),
+    )

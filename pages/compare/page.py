@@ -16,7 +16,7 @@ def main() -> None:
     st.title("Compare")
     results = listed.every()
     frame, records = results.frame, results.records
-    key = one.opened(records)
+    key = one.opened({key: records[key] for key in frame["key"]})
     with st.container():  # each in one place, so that the browser does not draw anew what stays as it is
         run_changes.undo("compare")
     if frame.empty:

@@ -10,6 +10,7 @@ from xmlcore import experiment, figures
 AXIS = 24  # letters of a name above an axis of parallel coordinates
 HEAD = 20  # letters of a name above a column
 MOST = 12  # lines side by side
+MEASURE = "\u200bmeasure"  # column of the measures; no result can have this name, but one may be named "measure"
 FIRST = 4  # lines side by side while none is ticked
 MEMORY = {"training_mb": "Training memory, MB", "model_mb": "Model in memory, MB"}  # columns of the figure
 OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
@@ -136,7 +137,7 @@ def _measures(keys, names, file_name, further) -> None:
     tables.show(
         shown,
         "compare.measures",
-        {"measure": text("%", width=95, pinned=True)}
+        {MEASURE: text("%", width=95, pinned=True)}
         | {name: text(head, width=150, help=format.plain(name)) for name, head in heads.items()},
         height=tables.height(len(shown), 460),
     )
@@ -179,8 +180,8 @@ def _wide(frame) -> pd.DataFrame:
     named = frame.assign(text=text, at=frame["measure"].str.replace("@k", "@", regex=False) + frame["k"].astype(str))
     wide = named.pivot(index="at", columns="run", values="text")
     wide = wide.loc[list(dict.fromkeys(named["at"])), list(dict.fromkeys(named["run"]))]
-    wide.insert(0, "\u200bmeasure", wide.index)
-    return wide.rename(columns={"\u200bmeasure": "measure"}).reset_index(drop=True)
+    wide.insert(0, MEASURE, wide.index)
+    return wide.reset_index(drop=True)
 
 
 def _settings(keys, names, wanted) -> None:

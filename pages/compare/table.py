@@ -143,8 +143,8 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
         if measure != choice.measure:
             frame[measure] = 100 * lines[measure]
             columns[measure] = number(measure, format="%.2f", width=max(68, 9 * len(measure)))
-    frame["fit_s"] = [format.in_seconds(value) if value == value else None for value in lines["fit_s"]]
-    columns["fit_s"] = number("Training, s", format="%g", width=85)
+    frame["fit_s"] = lines["fit_s"]
+    columns["fit_s"] = number("Training, s", format=tables.time_format(lines["fit_s"]), width=85)
     frame["model_mb"] = lines["model_bytes"] / 1e6
     columns["model_mb"] = number("Model, MB", format="%.3g", width=82, help="Size of the model in memory.")
     if lines["training_bytes"].notna().any():

@@ -9,7 +9,10 @@ import pandas as pd
 import pytest
 
 from benchmarks.library.many_runs import make
-from pages.shared import sections, server
+from pages.compare import ahead, side
+from pages.compare.listed import Choice, every_of
+from pages.compare.one import DIGITS, FIELD
+from pages.shared import sections, server, tables
 from tests.pages.making import train, workspace_path
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, metrics, store
@@ -88,7 +91,43 @@ def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, mon
     monkeypatch.setattr(side_by_side, "measures_with_intervals", None)
     monkeypatch.setattr(sections, "is_open", lambda tab: tab.open)
     page = ready.go("compare")
-    assert "if both were equally good" in page.text() and page.frame("measure")["measure"].iloc[0] == "P@1"
+    assert "if both were equally good" in page.text() and page.frame(side.MEASURE)[side.MEASURE].iloc[0] == "P@1"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("measure", 5), ("text", 5), ("more", ["x", "macro F1@5"]), ("more", 5), ("tag", None), ("dataset", "gone")],
+)
+def test_what_the_fields_of_the_page_do_not_offer_is_not_read_ahead(own_cache, words, name, value):
+    made, known = make(3, words), {words.fingerprint: {"name": "words"}}
+    datasets.save_dataset(words)
+    choice = ahead._choice(every_of(made, known).frame, {f"compare.{name}": value})
+    assert choice == Choice(more=("macro F1@5",) if isinstance(value, list) else ())
+    ahead.read(made, known, words.fingerprint, {f"compare.{name}": value})
+
+
+def test_the_address_of_a_result_that_is_not_stored_any_more_shows_all_results(ready, words):
+    made = make(3, words)
+    page = listed(ready, made, words)
+    store.delete("runs", made[0]["key"])
+    page.at.query_params[FIELD] = made[0]["key"][:DIGITS]
+    said = page.run().text()
+    assert "does not have the result of the link" in said and "Showing 2 of 2 results" in said
+
+
+def test_times_of_training_have_one_number_of_decimals(ready, words):
+    made = make(6, words)
+    page = listed(ready, made, words)
+    (table,) = (found for found in page.at.dataframe if "fit_s" in found.value)
+    form = json.loads(table.proto.columns)["fit_s"]["type_config"]["format"]
+    assert form == tables.time_format(table.value["fit_s"]) and form.endswith("f")
+
+
+def test_a_result_may_have_the_name_of_the_column_of_measures(ready, words):
+    made = make(2, words, first=6)
+    made[0]["name"] = "measure"
+    page = listed(ready, made, words)
+    assert page.frame(side.MEASURE)["measure"].str.match(r"\d").all()
 
 
 def line(page, **fields):
@@ -174,8 +213,8 @@ def test_further_measures_are_columns_when_asked_and_are_taken_of_results_that_l
     assert experiment.runs([records[0]["key"]])["macro F1@5"].tolist() == [pytest.approx(expected)]
     assert frame.columns.tolist().index("coverage@3") == frame.columns.tolist().index("macro F1@5") - 1
     assert (frame["coverage@3"] > 0).all()
-    sides = page.frame("measure")
-    assert "macro F1@5" in sides["measure"].tolist() and "coverage@3" in sides["measure"].tolist()
+    sides = page.frame(side.MEASURE)
+    assert "macro F1@5" in sides[side.MEASURE].tolist() and "coverage@3" in sides[side.MEASURE].tolist()
 
 
 def test_tags_notes_and_names_are_kept_and_found(ready, session, words):
@@ -235,7 +274,7 @@ def test_columns_of_results_whose_names_begin_alike_have_different_heads_with_th
     made = make(2, words, first=6)
     for one, last in zip(made, ("one", "two")):
         one["name"] = f"{'a long name ' * 4}{last}"
-    (table,) = (one for one in listed(ready, made, words).at.dataframe if "measure" in one.value)
+    (table,) = (one for one in listed(ready, made, words).at.dataframe if side.MEASURE in one.value)
     columns = json.loads(table.proto.columns)
     found = {one["help"].replace("\\", ""): one["label"] for name, one in columns.items() if one.get("help")}
     assert set(found) == {one["name"] for one in made} and len(set(found.values())) == 2
@@ -336,8 +375,8 @@ def test_two_ticked_lines_stand_side_by_side(ready, words):
     keys = list(records(page))
     page = ticked(page, [keys[0], keys[1], keys[2], keys[6]])
     assert "2 side by side on words" in page.text()
-    measures = page.frame("measure")
-    assert measures["measure"].tolist()[:3] == ["P@1", "P@3", "P@5"] and len(measures.columns) == 3
+    measures = page.frame(side.MEASURE)
+    assert measures[side.MEASURE].tolist()[:3] == ["P@1", "P@3", "P@5"] and len(measures.columns) == 3
     wins = page.frame("bucket", "a", "equal", "b").set_index("bucket")
     assert wins.loc["all"].sum() == len(page.frame("label", "difference", "f1_a"))
     assert {"Measures, LaTeX", "Measures, CSV", "All results, CSV", "Report, HTML"} <= page.downloads()
