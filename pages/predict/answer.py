@@ -33,6 +33,11 @@ class Answer:
         except ValueError as error:  # such as a negative value, which not every model takes
             self.problem = str(error)
 
+    @property
+    def of_pairs(self) -> bool:
+        """Whether the model scores pairs of a row and a candidate label."""
+        return self.kind == "score"
+
     @functools.cached_property
     def scores(self) -> np.ndarray:
         """Their scores on the scale of explanations."""
@@ -95,6 +100,15 @@ def labels(found: Answer) -> None:
         "predict.labels",
         signs=explaining.signs(found.kind, "score"),
     )
+    if found.ranked.size < found.k:
+        st.caption(
+            f"These are {found.ranked.size:,} of the {found.k:,} labels asked for: the model ranks no others here."
+            + (
+                " It ranks candidates only; *Candidates, q* on the Train page is their number."
+                if found.of_pairs
+                else ""
+            )
+        )
     missed = sorted((true or frozenset()) - set(found.ranked.tolist()))
     if missed:
         names = ", ".join(format.plain(found.name(label)) for label in missed)

@@ -14,13 +14,13 @@ MEASURES = {  # on the page; tables for download have more
     "nDCG@k": "right labels count more the earlier they come, of the best possible for the row",
     "PSP@k": "propensity-scored P@k: rare labels count more, of the best possible",
     PAPER_MEASURE: "like nDCG@k, but rare labels count more: a label of n training rows by 1 / log(1 + n). The "
-    "PSnDCG@k of the Train page has other weights",
+    "PSDCG@k and PSnDCG@k of the Train page have other weights",
 }
 
 
 def title(measure: str) -> str:
     """Return what a measure is called on the page."""
-    return "PSDCG@k" if measure == PAPER_MEASURE else measure
+    return "PSDCG@k by 1/log(1 + n)" if measure == PAPER_MEASURE else measure
 
 
 class Measured:

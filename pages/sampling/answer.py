@@ -59,7 +59,8 @@ def _accuracy(data) -> str:
     rows, examples = int(np.count_nonzero(np.diff(data.Y_test.indptr))), data.Y_test.nnz
     if rows == examples:
         return f": {counted(data)}"
-    return f" of at most {format.percent(rows / examples)}: it counts all true labels of a row, and one is predicted."
+    most = format.percent(rows / examples)
+    return f": the share of all true labels that are predicted. One is predicted for each row, so it is at most {most}."
 
 
 def counted(data) -> str:

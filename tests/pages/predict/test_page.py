@@ -341,3 +341,11 @@ def test_who_only_looks_sees_predictions_and_can_upload_nothing(ready, key, sess
     said = "\n".join(caption.value for caption in page.at.main.caption)
     assert not page.at.get("file_uploader") and said.count("This link is for looking only") == 2
     assert len(session(ready.token).go("predict").at.get("file_uploader")) == 2
+
+
+def test_where_a_model_ranks_fewer_labels_than_asked_for_the_page_says_so(ready):
+    train(ready, "DoubleSampling", n_candidates=3)
+    page = ready.go("predict")
+    assert "These are 3 of the 5 labels asked for" in page.text() and "It ranks candidates only" in page.text()
+    page.at.number_input(key="predict.count").set_value(3)
+    assert "labels asked for" not in page.run().text()

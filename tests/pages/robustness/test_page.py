@@ -85,12 +85,12 @@ def test_measure_k_and_share_lost_are_chosen(page):
 def test_a_measure_has_one_name_on_the_page(page):
     assert [option for option in page.at.selectbox(key="robustness.measure").options if "PS" in option] == [
         "PSP@k",
-        "PSDCG@k",
+        "PSDCG@k by 1/log(1 + n)",
     ]
     page.at.selectbox(key="robustness.measure").set_value("PSDCG@k (1/log)")
     page.run()
-    spec = figure(page, "PSDCG@1 under Gaussian noise")
-    assert spec["layout"]["yaxis"]["title"]["text"] == "PSDCG@1, %"
+    spec = figure(page, "PSDCG@1 by 1/log(1 + n) under Gaussian noise")
+    assert spec["layout"]["yaxis"]["title"]["text"] == "PSDCG@1 by 1/log(1 + n), %"
 
 
 def test_a_failed_training_of_a_model_that_is_not_compared_is_not_shown_here(ready, key, monkeypatch):

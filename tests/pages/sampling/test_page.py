@@ -138,7 +138,7 @@ def test_accuracy_stands_beside_the_p_at_1_of_the_train_page_and_says_why_it_dif
     assert page.metrics()["P@1"] == percent(p) and page.metrics()["Accuracy"] == percent(accuracy)
     said = page.text()
     assert f"right for **{percent(p)}** of the test rows" in said and f"**Accuracy is {percent(accuracy)}**" in said
-    assert f"of at most {percent(100 / n)}: it counts all true labels of a row, and one is predicted" in said
+    assert f"One is predicted for each row, so it is at most {percent(100 / n)}" in said
     about = next(metric.proto.help for metric in page.at.metric if metric.label == "Accuracy")
     assert f"The 100 test rows have {n} true labels together" in about.replace("\u00a0", " ")
 
@@ -312,7 +312,7 @@ def test_rows_of_several_classes_and_none_can_be_looked_at(ready):
     key = train(ready, several=True)
     page = ready.go("sampling").until(everything)
     data, model = tailed_data(several=True), experiment.load_run_model(key)
-    assert "it counts all true labels of a row, and one is predicted" in page.text()
+    assert "One is predicted for each row, so it is at most" in page.text()
     assert f"sampled copies of {data.Y_train.nnz} training examples" in page.text()
     assert model.n_pairs_ < 10 * model.sampled_size_.sum()  # none of a row's classes among each other
     assert f"up to 10 other labels (about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
