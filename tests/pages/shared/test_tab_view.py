@@ -5,6 +5,8 @@ import streamlit as st
 
 from pages.shared import removed, workspace
 
+OLD, NEW, NEWER, SELECTED = (8 * letter for letter in "abcd")  # keys of results
+
 
 def tab(monkeypatch, token=None):
     """Open a tab and return its session's state; :func:`in_tab` works in it."""
@@ -20,7 +22,7 @@ def tabs(monkeypatch):
     one = tab(monkeypatch)
     workspace.add_dataset("f1", "one", "upload", use=True)
     workspace.add_dataset("f2", "two", "upload", use=False)
-    workspace.add_result("train", run("old", asked=1.0))
+    workspace.add_result("train", run(OLD, asked=1.0))
     two = tab(monkeypatch, workspace.token())
 
     def go(which):
@@ -38,23 +40,23 @@ def run(key, asked):
 
 def test_a_tab_keeps_its_data_set_row_and_widgets_when_another_tab_chooses_others(tabs):
     workspace.update(dataset="f2")
-    workspace.choose_row("run old", 7)
+    workspace.choose_row(f"run {OLD}", 7)
     workspace.update(lambda data: data["widgets"].update({"train.model": "LdSM"}))
     tabs(2)
-    assert workspace.get("dataset") == "f1" and workspace.chosen_row("run old") == 0
+    assert workspace.get("dataset") == "f1" and workspace.chosen_row(f"run {OLD}") == 0
     assert workspace.get("widgets") == {}
     workspace.choose_row("f1 test", 3)
     tabs(1)
-    assert workspace.get("dataset") == "f2" and workspace.chosen_row("run old") == 7
+    assert workspace.get("dataset") == "f2" and workspace.chosen_row(f"run {OLD}") == 7
     assert workspace.chosen_row("f1 test") == 0
 
 
 def test_a_new_tab_begins_with_what_was_chosen_last_in_any_tab(tabs, monkeypatch):
-    workspace.choose_row("run old", 7)
+    workspace.choose_row(f"run {OLD}", 7)
     tabs(2)
     workspace.choose_row("f1 test", 3)
     tab(monkeypatch, workspace.token())
-    assert workspace.get("rows") == {"run old": 7, "f1 test": 3}
+    assert workspace.get("rows") == {f"run {OLD}": 7, "f1 test": 3}
 
 
 def test_data_sets_results_and_settings_are_those_of_the_workspace_in_every_tab(tabs):
@@ -67,23 +69,23 @@ def test_data_sets_results_and_settings_are_those_of_the_workspace_in_every_tab(
 def test_a_new_result_is_shown_in_every_tab_that_has_not_chosen_another_since_it_was_asked_for(tabs, monkeypatch):
     now = workspace.time.time()
     monkeypatch.setattr(workspace.time, "time", lambda: now + 10)
-    workspace.add_result("train", run("new", asked=now + 5))
-    assert workspace.get("shown") == {"f1": "new"}
+    workspace.add_result("train", run(NEW, asked=now + 5))
+    assert workspace.get("shown") == {"f1": NEW}
     tabs(2)
-    assert workspace.get("shown") == {"f1": "new"}
-    workspace.update(lambda data: data["shown"].update(f1="old"))
+    assert workspace.get("shown") == {"f1": NEW}
+    workspace.update(lambda data: data["shown"].update(f1=OLD))
     tabs(1)
-    assert workspace.get("shown") == {"f1": "new"}
-    workspace.add_result("train", run("newer", asked=now + 8))
+    assert workspace.get("shown") == {"f1": NEW}
+    workspace.add_result("train", run(NEWER, asked=now + 8))
     tabs(2)
-    assert workspace.get("shown") == {"f1": "old"}, "it chose after this was asked for"
+    assert workspace.get("shown") == {"f1": OLD}, "it chose after this was asked for"
 
 
 def test_a_selection_that_is_new_is_shown_in_every_tab(tabs):
-    record = {"key": "s", "fingerprint": "f1", "method": "FALS", "params": {}, "created": ""}
+    record = {"key": SELECTED, "fingerprint": "f1", "method": "FALS", "params": {}, "created": ""}
     workspace.add_result("select", record | {"asked": workspace.time.time() + 5})
     tabs(2)
-    assert workspace.get("widgets")[f"{workspace.FEATURES_SELECTION} f1"] == "s"
+    assert workspace.get("widgets")[f"{workspace.FEATURES_SELECTION} f1"] == SELECTED
 
 
 def test_a_data_set_that_becomes_ready_is_used_in_every_tab(tabs):
@@ -97,9 +99,9 @@ def test_what_another_tab_removes_is_no_longer_looked_at(tabs):
     tabs(2)
     workspace.update(dataset="f2")
     tabs(1)
-    assert workspace.get("dataset") == "f1" and workspace.get("shown") == {"f1": "old"}
+    assert workspace.get("dataset") == "f1" and workspace.get("shown") == {"f1": OLD}
     tabs(2)
-    workspace.remove_runs(["old"])
+    workspace.remove_runs([OLD])
     tabs(1)
     assert workspace.get("shown") == {}
     tabs(2)
