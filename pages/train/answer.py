@@ -101,14 +101,15 @@ def chosen(run, name) -> None:
         f"Settings chosen by {format.count(len(trials), 'trial')} on {rows:,} of the training rows, in "
         f"{format.duration(seconds)}: {values}."
     )
+    shape = "" if "arity" in trials else " of one level, so one classifier per label,"
     with st.expander("Trials"):
         charts.show_figure(
             figures.trials(trials),
             trials,
             f"{name}-trials",
-            "Each point is a label tree that was trained on a sample of the training rows, and measured on other "
-            "training rows; test rows are not used. The C used for all rows lies between the best one here and the "
-            "published one, because a sample shows only roughly which C is best.",
+            f"Each point is a label tree{shape} that was trained on a sample of the training rows, and measured on "
+            "other training rows; test rows are not used. The C used for all rows lies between the best one here and "
+            "the published one, because a sample shows only roughly which C is best.",
         )
 
 

@@ -53,6 +53,18 @@ def test_each_label_learns_from_its_own_features_alone(words, kept):
     assert set(found.measures["features"]) == {"all", "selected"}
 
 
+def test_C_is_chosen_once_for_all_labels(words, kept):
+    selected = experiment.load("select", kept).selected
+    X, Y = (sp.csr_array(sp.vstack([part] * 8)) for part in (words.X_train, words.Y_train))
+    Y = sp.csr_array(Y[np.random.default_rng(0).permutation(Y.shape[0])])  # nothing to be learned: a small C is best
+    used = np.unique(selected)
+    (C,) = OneVsRest().choose(X[:, used], Y).settings.values()
+    model, given = (experiment.PerLabelOneVsRest(selected, **params).fit(X, Y) for params in ({}, {"C": C}))
+    np.testing.assert_array_equal(model.predict_topk(X).scores, given.predict_topk(X).scores)
+    other = experiment.PerLabelOneVsRest(selected, C=10.0).fit(X, Y)
+    assert C != 10.0 and (other.predict_topk(X).scores != given.predict_topk(X).scores).any()
+
+
 def test_labels_without_rows_are_never_predicted_and_labels_of_all_rows_always():
     X = sp.csr_array(np.random.default_rng(0).random((20, 4)))
     Y = np.zeros((20, 3), dtype=bool)

@@ -110,7 +110,7 @@ def test_rows_are_predicted_alike_alone_in_batches_dense_and_scaled(fitted, monk
     np.testing.assert_array_equal(np.concatenate([p.labels for p in parts]), whole.labels[[0, 511, 512, 699]])
     np.testing.assert_array_equal(np.concatenate([p.scores for p in parts]), whole.scores[[0, 511, 512, 699]])
     proba = fitted.predict_proba(X)
-    monkeypatch.setattr("xmlcore.models.one_vs_rest.MARGINS_AT_ONCE", 20)
+    monkeypatch.setattr("xmlcore.models.one_vs_rest.estimator.MARGINS_AT_ONCE", 20)
     assert (fitted.predict_proba(X) != proba).nnz == 0
     np.testing.assert_allclose(fitted.predict_topk(8 * X.toarray(), 3).scores, whole.scores)
 
@@ -246,7 +246,8 @@ def test_a_damaged_model_is_refused(fitted, harm, tmp_path):
 
 @pytest.mark.parametrize("part, name, value", [
     ("values", "loss", "hinge"), ("values", "n_features", -1), ("values", "n_iter", "x"), ("params", "C", -1),
-    ("params", "loss", 3), ("params", "n_jobs", 0),
+    ("params", "loss", 3), ("params", "n_jobs", 0), ("values", "settings", {"C": "auto"}),
+    ("values", "settings", {"C": -1}), ("values", "settings", 3), ("values", "trials", [1]),
 ])  # fmt: skip
 def test_a_damaged_description_is_refused(fitted, part, name, value, tmp_path):
     folder = fitted.save(tmp_path / "model")
@@ -255,6 +256,60 @@ def test_a_damaged_description_is_refused(fitted, part, name, value, tmp_path):
     (folder / "params.json").write_text(json.dumps(description))
     with pytest.raises(ModelFormatError):
         load_model(folder)
+
+
+def many_rows(n=900, D=120, L=30, seed=1):
+    """Rows of many rare features, of which each label has three: a large C is best, as in documents."""
+    rng = np.random.default_rng(seed)
+    own = rng.choice(D, (L, 3))
+    labels = rng.integers(0, L, n)
+    X = (rng.random((n, D)) < 0.04).astype(np.float32)
+    X[np.arange(n)[:, None], own[labels]] = rng.random((n, 3)) < 0.6
+    return sp.csr_array(X), sp.csr_array((np.ones(n, bool), (np.arange(n), labels)), shape=(n, L))
+
+
+def test_C_is_chosen_by_trials_on_training_rows_whatever_the_number_of_threads():
+    X, Y = many_rows()
+    chosen = OneVsRest(n_jobs=1).fit(X[:700], Y[:700])
+    trials = chosen.chosen_
+    assert len(trials) == 3 and (trials["rows"] == 175).all()  # a quarter of the rows
+    assert trials["C"].is_unique and list(trials)[:2] == ["C", "P@1"]
+    choice = OneVsRest(n_jobs=2).choose(X[:700], Y[:700])
+    assert choice.settings == chosen.settings_ and len(choice.trials) == 3
+    assert [trial["score"] for trial in choice.trials] == trials["score"].tolist()
+    same(chosen, OneVsRest(**choice.settings).fit(X[:700], Y[:700]), X[700:])
+
+
+def test_the_trials_of_C_are_one_classifier_per_label():
+    """They train a label tree of one level, whose probabilities are those of liblinear's classifiers."""
+    X, Y = many_rows()
+    exact = {"weight_threshold": 0, "tol": 1e-6}
+    tree = OneVsRest()._trial_tree(30).set_params(C=3.0, **exact).fit(X, Y)
+    found = OneVsRest(C=3.0, **exact).fit(X, Y).predict_proba(X[:50]).toarray()
+    np.testing.assert_allclose(tree.predict_proba(X[:50]).toarray(), found, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss, C", [("logistic", 10.0), ("squared_hinge", 1.0)])
+def test_with_few_rows_C_is_the_published_one(loss, C):
+    model = OneVsRest(loss=loss).fit(*problem())
+    assert model.settings_ == {"C": C} and model.chosen_.empty
+    same(model, OneVsRest(loss=loss, C=C).fit(*problem()), problem(seed=3)[0])
+
+
+def test_a_saved_model_has_its_trials_and_one_of_earlier_versions_the_C_of_its_parameters(tmp_path):
+    chosen = OneVsRest().fit(*many_rows())
+    read = load_model(chosen.save(tmp_path / "model"))
+    assert read.C == "auto" and read.settings_ == chosen.settings_ and read.chosen_.equals(chosen.chosen_)
+    folder = OneVsRest(C=3.0).fit(*problem()).save(tmp_path / "earlier")
+    description = json.loads((folder / "params.json").read_text())
+    del description["values"]["settings"], description["values"]["trials"]
+    (folder / "params.json").write_text(json.dumps(description))
+    assert load_model(folder).settings_ == {"C": 3.0} and load_model(folder).chosen_.empty
+    state = chosen.__getstate__() | {"C": 3.0}
+    del state["settings_"], state["_trials"]
+    pickled = OneVsRest.__new__(OneVsRest)
+    pickled.__setstate__(state)
+    assert pickled.settings_ == {"C": 3.0} and pickled.chosen_.empty
 
 
 def test_bad_data_is_refused():

@@ -84,7 +84,8 @@ class Reduced:
 class PerLabelOneVsRest:
     """A linear classifier for each label, trained by :class:`xmlcore.OneVsRest` on the features of this label only.
 
-    For each label, rows are scaled to length 1 over the features of this label.
+    For each label, rows are scaled to length 1 over the features of this label. If C is "auto", it is chosen once, by
+    trials on all labels and on the features that any label has.
 
     Parameters
     ----------
@@ -120,6 +121,8 @@ class PerLabelOneVsRest:
         progress = to_progress(progress)
 
         columns, Y = sp.csc_array(X), sp.csc_array(Y)
+        used = sp.csr_array(columns[:, np.unique(self.selected)])
+        params = self.params | OneVsRest(**self.params).choose(used, Y, progress).settings
         n_labels, parts = Y.shape[1], []
         bias = np.full(n_labels, -np.inf)
         for label in range(n_labels):
@@ -131,7 +134,7 @@ class PerLabelOneVsRest:
             if n_true == Y.shape[0]:
                 bias[label] = np.inf
             elif n_true:
-                model = OneVsRest(**self.params).fit(sp.csr_array(columns[:, features]), sp.csr_array(Y[:, [label]]))
+                model = OneVsRest(**params).fit(sp.csr_array(columns[:, features]), sp.csr_array(Y[:, [label]]))
                 coef = model.coef_
                 weights[coef.indices] = coef.data
                 bias[label] = model.intercept_[0]

@@ -103,7 +103,7 @@ def pieces() -> list[Piece]:
         Piece("reading", "reading files", 5, datasets.warm_up),
         Piece("LdSM", "decision trees", 11, of(LdSM())),
         Piece("FALS", "feature selection", 9, _select),
-        Piece("OneVsRest", "baselines", 3, of(OneVsRest())),
+        Piece("OneVsRest", "baselines", 3, of(OneVsRest(C=1.0))),
         Piece("DoubleSampling", "double sampling", 13, of(DoubleSampling())),
         Piece("ensembles", "ensembles, beams, reranking", 4, _ensembles),
         Piece("noise", "noise and explanations", 9, _perturb_and_explain),

@@ -94,20 +94,26 @@ def trials(frame: pd.DataFrame) -> go.Figure:
     Parameters
     ----------
     frame : DataFrame
-        :attr:`xmlcore.PLT.chosen_`: columns ``arity``, ``max_leaf_labels``, ``loss``, ``C``, ``P@1``, ``P@3``, ``P@5``.
+        :attr:`xmlcore.PLT.chosen_`: columns ``arity``, ``max_leaf_labels``, ``loss``, ``C``, ``P@1``, ``P@3``, ``P@5``;
+        or :attr:`xmlcore.OneVsRest.chosen_`, which has only ``C`` of the settings.
 
     Returns
     -------
     plotly.graph_objects.Figure
     """
     measures = ["P@1", "P@3", "P@5"]
-    need_columns(frame, ["arity", "max_leaf_labels", "loss", "C", *measures], "trials")
+    of_trees = "arity" in frame
+    need_columns(frame, [*(("arity", "max_leaf_labels", "loss") if of_trees else ()), "C", *measures], "trials")
     figure = new_figure("Trials", shown=len(frame), total=len(frame))
-    names = [f"{n}: arity {arity}, C = {C:.3g}" for n, (arity, C) in enumerate(zip(frame["arity"], frame["C"]), 1)]
-    about = [
-        f"arity {arity}, at most {leaf:,} labels per leaf, {loss}"
-        for arity, leaf, loss in zip(frame["arity"], frame["max_leaf_labels"], frame["loss"])
-    ]
+    names = [f"C = {C:.3g}" for C in frame["C"]]
+    about = names
+    if of_trees:
+        names = [f"arity {arity}, {name}" for arity, name in zip(frame["arity"], names)]
+        about = [
+            f"arity {arity}, at most {leaf:,} labels per leaf, {loss}"
+            for arity, leaf, loss in zip(frame["arity"], frame["max_leaf_labels"], frame["loss"])
+        ]
+    names = [f"{number}: {name}" for number, name in enumerate(names, 1)]
     for measure, dash in zip(measures, ("solid", "dash", "dot")):
         color = MEASURE_COLORS["P@k"]
         figure.add_scatter(
@@ -121,6 +127,6 @@ def trials(frame: pd.DataFrame) -> go.Figure:
             hovertemplate=measure + " = %{y:.2f} %<br>%{customdata}<extra>%{x}</extra>",
         )
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text="Trial, with its arity and C", type="category")
+    figure.update_xaxes(title_text="Trial, with its arity and C" if of_trees else "Trial, with its C", type="category")
     figure.update_yaxes(title_text="Percent", rangemode="tozero")
     return figure

@@ -13,6 +13,7 @@ import numpy as np
 
 from xmlcore import __version__
 from xmlcore.label_names import check_label_names
+from xmlcore.parameters import AUTO
 from xmlcore.versions import refusal
 from xmlcore.zips import plain_arrays
 
@@ -297,6 +298,36 @@ def model_from_parts(description: dict, arrays: dict[str, np.ndarray]) -> "Multi
     model._check_params()
     model._restore(description["values"], arrays)
     return model
+
+
+def check_settings(settings, trials, names, parameters) -> tuple[dict, list[dict]]:
+    """Check and return the settings that a saved model was fitted with, and the trials by which they were chosen.
+
+    Parameters
+    ----------
+    settings, trials : object
+        What the file has.
+    names : sequence of str
+        The settings that there must be.
+    parameters : sequence of Parameter
+        They say which values are allowed.
+
+    Raises
+    ------
+    ModelFormatError
+        The values are not what a model has.
+    """
+    if not isinstance(settings, dict) or set(settings) != set(names) or AUTO in settings.values():
+        raise ModelFormatError(f"the settings {settings!r} lack a value of {', '.join(names)}")
+    checks = {parameter.name: parameter for parameter in parameters}
+    try:
+        for name, value in settings.items():
+            checks[name].check(value)
+    except (ValueError, TypeError) as error:
+        raise ModelFormatError(f"its settings are invalid: {error}") from error
+    if not isinstance(trials, list) or not all(isinstance(trial, dict) for trial in trials):
+        raise ModelFormatError("its trials are no list of dicts")
+    return settings, trials
 
 
 def check_columns(feature_of_column, n_features):

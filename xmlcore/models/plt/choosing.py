@@ -2,7 +2,7 @@
 
 import math
 import time
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from xmlcore._kernels.lanes import LANES
 from xmlcore.models.plt.training import TrainingRows
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TYPES = {"arity": int, "max_leaf_labels": int, "loss": str, "C": float}  # of the parameters that can be "auto"
 NAMES = tuple(TYPES)
@@ -359,6 +362,13 @@ class Trials:
         trial |= {"score": sum(ratios) / len(KS), "rows": self.rows.Y.shape[0], "seconds": time.perf_counter() - start}
         self.made.append(trial)
         return trial
+
+
+def trials_table(trials: list[dict[str, Any]], names=NAMES) -> "pd.DataFrame":
+    """Return trials as a table: the settings ``names``, P@k for each of ``KS``, "score", "rows" and "seconds"."""
+    import pandas as pd
+
+    return pd.DataFrame(trials, columns=[*names, *(f"P@{k}" for k in KS), "score", "rows", "seconds"])
 
 
 def precision_of(Y, labels) -> list[float]:

@@ -11,7 +11,7 @@ from xmlcore.arrays import columns_of, read_only
 from xmlcore.label_names import read_label_names
 from xmlcore.models.base import MultiLabelModel, labels_given, toy_rows
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_representations
-from xmlcore.models.plt.choosing import KS, NAMES, Choice, choose, published_settings
+from xmlcore.models.plt.choosing import NAMES, Choice, choose, published_settings, trials_table
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import (
     LOSS_NUMBERS,
@@ -215,11 +215,8 @@ class PLT(MultiLabelModel):
         all rows); ``P@1``, ``P@3``, ``P@5`` in [0, 1], on other rows; ``score``, the mean of their ratios to those of
         the first trial; ``rows``, the size of the sample; ``seconds``. It has no lines if nothing was tried.
         """
-        import pandas as pd
-
         self._check_fitted()
-        columns = [*NAMES, *(f"P@{k}" for k in KS), "score", "rows", "seconds"]
-        return pd.DataFrame(self._trials, columns=columns)
+        return trials_table(self._trials)
 
     def _train(self, X, Y, progress, n_clean=None):
         """Do what :meth:`fit` says, but choose parameters on the first ``n_clean`` rows alone, if that is not None."""

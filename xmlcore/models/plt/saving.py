@@ -12,8 +12,7 @@ from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
 from xmlcore.models.plt.parameters import PARAMETERS
 from xmlcore.models.plt.training import with_index
-from xmlcore.models.saving import ModelFormatError, check_columns
-from xmlcore.parameters import AUTO
+from xmlcore.models.saving import ModelFormatError, check_columns, check_settings
 from xmlcore.validation import INT32_MAX, check_count
 
 DTYPES = dict(
@@ -77,18 +76,7 @@ def settings_of(values: dict, model) -> tuple[dict, list[dict]]:
     """
     given = {name: getattr(model, name) for name in NAMES}
     settings = values.get("settings", published_settings(given | {"loss": values["loss"]}))
-    trials = values.get("trials", [])
-    if not isinstance(settings, dict) or set(settings) != set(NAMES) or AUTO in settings.values():
-        raise ModelFormatError(f"the settings {settings!r} lack a value of {', '.join(NAMES)}")
-    checks = {parameter.name: parameter for parameter in PARAMETERS}
-    try:
-        for name, value in settings.items():
-            checks[name].check(value)
-    except (ValueError, TypeError) as error:
-        raise ModelFormatError(f"its settings are invalid: {error}") from error
-    if not isinstance(trials, list) or not all(isinstance(trial, dict) for trial in trials):
-        raise ModelFormatError("its trials are no list of dicts")
-    return settings, trials
+    return check_settings(settings, values.get("trials", []), NAMES, PARAMETERS)
 
 
 def _check_arrays(arrays, n_columns, n_labels):
