@@ -505,9 +505,9 @@ def test_where_one_model_has_chosen_its_settings_and_another_has_not_the_page_sa
     from pages.compare import of_runs
 
     tuned = train(ready)
-    train(ready, "OneVsRest", C=32.0)
+    train(ready, "LdSM", n_estimators=2)
     monkeypatch.setattr(of_runs, "has_trials", lambda key: key == tuned)
     assert "makes the comparison fair" not in ready.go("compare").text(), "the user has chosen the other's settings"
-    train(ready, "OneVsRest")
+    train(ready, "LdSM")
     said = plainly(ready.go("compare"))
-    assert "PLT chose settings by trials on training rows; OneVsRest (C 1) did not, so other settings" in said
+    assert "PLT chose settings by trials on training rows; LdSM (Trees 20) did not, so other settings" in said

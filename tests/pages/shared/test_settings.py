@@ -61,7 +61,7 @@ def test_warnings_end_with_one_full_stop():
 
 def test_what_differs_from_the_defaults_is_said_in_a_few_words():
     assert settings.short_changed("OneVsRest", {"loss": "logistic", "C": 3.0}) == "C 3"
-    assert settings.short_changed("OneVsRest", {"C": 1.0}) == ""
+    assert settings.short_changed("OneVsRest", {"C": "auto"}) == ""
     assert settings.short_changed("OneVsRest", {"noise_sigma": 0.1, "noise_ratio": 5}) == (
         "Noise in training σ 0.1, Noise in training copies per row 5"
     )
