@@ -119,12 +119,14 @@ def value_format(values) -> str:
 def percent_format(values) -> str:
     """Return a printf format for a column of percentages: one decimal, and more where small values need them.
 
-    With up to three decimals, no value between 0 and 100 is shown as either.
+    Values near 0 get three decimals at most. No value below 100 is shown as 100, which would be certain; as models
+    compute with single precision, seven decimals are enough for that.
     """
     values = np.asarray(values, dtype=np.float64)
-    gaps = np.minimum(values, 100 - values)
-    smallest = np.min(gaps, where=gaps > 0, initial=100)
-    return f"%.{next((digits for digits in (1, 2) if smallest > 0.5 / 10**digits), 3)}f"
+    smallest = np.min(values, where=values > 0, initial=100)
+    gap = np.min(100 - values, where=values < 100, initial=100)
+    digits = next((digits for digits in (1, 2) if smallest > 0.5 / 10**digits), 3)
+    return f"%.{next((more for more in range(digits, 7) if gap > 0.5 / 10**more), 7)}f"
 
 
 def time_format(values) -> str:

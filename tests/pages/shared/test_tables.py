@@ -99,6 +99,8 @@ def test_values_have_the_digits_that_mean_something(values, shown):
         ([97.0, 0.03, np.nan], ["97.00", "0.03", "nan"]),
         ([99.97, 50], ["99.97", "50.00"]),  # not "100.0", which would be certain
         ([1e-7, 2], ["0.000", "2.000"]),
+        ([99.9999994, 50], ["99.999999", "50.000000"]),
+        ([100 * float(np.nextafter(np.float32(1), np.float32(0))), 1], ["99.99999", "1.00000"]),
         ([0, 100], ["0.0", "100.0"]),
         ([[60, 5], [0.01, np.nan]], ["60.00", "5.00", "0.01", "nan"]),  # two columns beside each other
     ],
