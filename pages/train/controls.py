@@ -32,8 +32,9 @@ def show(data, fingerprint, shown_key, drawn_state) -> None:
     with st.container(border=True):
         # The button and what is said about it come first, so that they are in sight with every model.
         nothing_to_learn = data.Y_train.nnz == 0
-        place = st.container()
-        forms.show(model, info)
+        place, settings_place = st.container(), st.container(key="train-settings")
+        with settings_place:
+            forms.show(model, info)
         with place:
             pressed = actions.button(
                 "Train",
@@ -49,9 +50,13 @@ def show(data, fingerprint, shown_key, drawn_state) -> None:
             else:
                 _say_what_train_does(fingerprint, model, shown_key, pressed)
             begin.watch_training(fingerprint)
-    if not nothing_to_learn:
-        trying.show(fingerprint, model)
-    st.caption(format.plain(f"{info.summary} {info.paper}."))
+            if shown_key is not None:  # seen on a phone only: see pages/shared/frame.py
+                with st.container(key="train-unfold"):
+                    st.toggle("Show the settings", key="train.unfold")
+    with st.container(key="train-more"):
+        if not nothing_to_learn:
+            trying.show(fingerprint, model)
+        st.caption(format.plain(f"{info.summary} {info.paper}."))
 
 
 def page_state():
