@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.data import start, uploads
-from pages.shared import addresses, format, tables
+from pages.shared import addresses, format, tables, workspace
 
 RARE = 5  # a label with at most this many training rows counts as rare
 # Least number of labels, and of training rows of the most frequent label, for which a long tail is mentioned.
@@ -48,7 +48,8 @@ def show(data, known) -> None:
     notes = data.notes if known["source"] == "catalog" else known["notes"]
     if notes:
         st.caption(" ".join(format.plain(uploads.sentence(note)) for note in dict.fromkeys(notes)))
-    if data.Y_train.nnz and start.is_closed():  # the panel has the link, too
+    # The panel has the link, too, and who only looks can train nothing.
+    if data.Y_train.nnz and start.is_closed() and not workspace.only_looks():
         addresses.link("Train", "Train a model on this data set", "arrow_forward")
 
 

@@ -93,6 +93,8 @@ def _table(lines, own, found, fields):
         return
     said = f"{len(chosen):,} of {len(frame):,} ticked, {format.size(sum(one.bytes for one in chosen))}"
     st.caption(f"{said}: {format.plain(frame['title'].iloc[rows[0]])}." if len(rows) == 1 else f"{said}.")
+    if workspace.only_looks():
+        return
     with st.container(horizontal=True, gap="small"):
         pinned = all(by in one.pins for one in chosen)
         actions.button(
@@ -123,7 +125,9 @@ def _pin(chosen, by, pin):
 
 
 def _room(found):
-    """Show how much all results may take, and a field that changes it."""
+    """Show how much all results may take, and a field that changes it; nothing to who only looks."""
+    if workspace.only_looks():
+        return
     st.header("How much disk results may take")
     if os.environ.get(BOUND_VARIABLE):
         st.caption(f"Whoever runs this server has set it to {os.environ[BOUND_VARIABLE]}, by {BOUND_VARIABLE}.")

@@ -9,6 +9,7 @@ forecasts what more rows would give.
 import streamlit as st
 
 from pages.shared import (
+    actions,
     begin,
     format,
     jobs,
@@ -37,30 +38,39 @@ def main() -> None:
     run = results.run(record) if record else None
     if run is not None or record is None:  # a record without a run is damaged, and results.run has said so
         answer.sentence(data, name, run)
-    with st.container(key="controls-first"):  # on a phone the button is above the result: see pages/shared/frame.py
-        right, left = st.columns([1, 2], gap="large")
-    with left:
-        run_changes.undo("train", fingerprint)
-        if run is None:
-            _how_to_begin()
-        else:
-            file_name = f"{format.file_name(name)}-{run.model}-{record['key'][:6]}"
-            past.choose(runs, record)
-            answer.show(run, record)
-            answer.chosen(run, file_name)
-            answer.figure(run, file_name)
-            run_code.show(record, file_name, "train")
-    with right:
-        # A fragment, so that typing does not draw the results again. It draws the whole page again when the state of
-        # the page is not the one given here.
-        key = record["key"] if record else None
-        server.fragment(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
+    file_name = "" if run is None else f"{format.file_name(name)}-{run.model}-{record['key'][:6]}"
+    if actions.refused():
+        begin.watch_training(fingerprint)
+        _results(run, record, runs, fingerprint, file_name)
+    else:
+        with st.container(key="controls-first"):  # on a phone the button comes first: see pages/shared/frame.py
+            right, left = st.columns([1, 2], gap="large")
+        with left:
+            _results(run, record, runs, fingerprint, file_name)
+        with right:
+            # A fragment, so that typing does not draw the results again. It draws the whole page again when the state
+            # of the page is not the one given here.
+            key = record["key"] if record else None
+            server.fragment(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
     data_file, drawn_state = format.file_name(name), controls.page_state()
     further = {} if run is None else _of_result(data, run, record["key"], data_file, file_name)
     if sweeping.kept(fingerprint):
         further[trying.TRIED] = lambda: tried.show(fingerprint, data_file, drawn_state)
     if further:
         sections.show("train", further)
+
+
+def _results(run, record, runs, fingerprint, file_name):
+    """Show the result that was chosen, and all results of the data set; or how to begin while there is none."""
+    run_changes.undo("train", fingerprint)
+    if run is None:
+        _how_to_begin()
+        return
+    past.choose(runs, record)
+    answer.show(run, record)
+    answer.chosen(run, file_name)
+    answer.figure(run, file_name)
+    run_code.show(record, file_name, "train")
 
 
 def _of_result(data, run, key, data_file, file_name):
@@ -90,7 +100,6 @@ def _how_to_begin():
         st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
         return
     if workspace.only_looks():
-        st.info(workspace.LOOK_ONLY)
         return
     st.info("Keep the settings as they are for a first result, and press Train.")
     st.markdown("**Which model?**")

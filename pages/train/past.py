@@ -43,10 +43,13 @@ def choose(runs, shown) -> None:
             **{c: st.column_config.NumberColumn(c, format="%.2f", width=65) for c in frame.columns if "@" in c},
         },
         height=tables.height(len(frame), 178),
-        on_select="rerun",
-        selection_mode="multi-row",
         column_order=_in_order(frame),
+        **({} if workspace.only_looks() else {"on_select": "rerun", "selection_mode": "multi-row"}),
     )
+    if workspace.only_looks():
+        st.caption(f"{len(frame)} results, measures in percent.")
+        addresses.link("Compare", "Compare results", addresses.ICONS["Compare"])
+        return
     lines = [line for line in ticked.selection.rows if line < len(frame)]
     chosen = [by_key[frame["key"].iloc[line]] for line in lines] or [shown]
     hint = f"{len(lines)} ticked." if lines else "Tick one to name or delete it, several to delete them."

@@ -79,7 +79,6 @@ def test_an_address_for_looking_only_shows_all_and_changes_nothing(two_runs, ses
     assert "OneVsRest ranks" in looking.text().replace("**", "")
     looking.at.number_input(key="train.row").set_value(9)
     assert "**Test row 9**" in looking.run().text(), "it may look at what it likes"
-    looking.at.number_input(key="form.OneVsRest.C").set_value(3.0)
     assert "2 results, measures in percent" in looking.text()
     assert stored(two_runs) == before and len(server.jobs()) == n_jobs
     assert not any(two_runs.token in str(code.value) for code in looking.at.code), "the token for working stays secret"
@@ -117,7 +116,6 @@ def test_what_would_be_refused_is_disabled_and_says_why(two_runs, session):
     look = look_of(two_runs)
     looking = session(look)
     for page, keys in {
-        "train": ["train.OneVsRest.submit"],
         "explain": ["explain.measure"],
         "features": ["features.begin"],
     }.items():
@@ -128,6 +126,17 @@ def test_what_would_be_refused_is_disabled_and_says_why(two_runs, session):
     looking.go("explain")
     assert not any(b.disabled for b in looking.at.button if b.label == "Random row")
     assert not two_runs.go("train").at.button(key="train.OneVsRest.submit").disabled
+
+
+def test_who_only_looks_sees_results_and_no_form_that_trains(two_runs, session):
+    assert "train.OneVsRest.submit" in [button.key for button in two_runs.go("train").at.button]
+    assert "Tick one to name or delete it" in two_runs.text()
+    page = session(look_of(two_runs)).go("train")
+    keys = [button.key for button in page.at.button]
+    assert "train.OneVsRest.submit" not in keys and not [key for key in keys if key and key.startswith("train.name")]
+    assert "ranks a true label first" in page.text() and "Tick one" not in page.text()
+    assert page.text().count(workspace.LOOK_ONLY) == 1
+    assert not [field.label for field in page.at.number_input if field.label in ("C", "Epochs")]
 
 
 def test_the_second_label_the_mode_and_ticked_labels_are_in_the_address(two_runs, session):

@@ -182,7 +182,8 @@ def test_a_session_that_only_looks_can_change_nothing(measured, session):
     page, _, _ = measured
     looking = session(in_session(page, workspace.look_token)).go("storage")
     assert "PLT" in table(looking).index
-    assert looking.at.button(key="storage.default").disabled
+    assert "storage.default" not in [button.key for button in looking.at.button]
+    assert "At most, GB" not in [field.label for field in looking.at.number_input]
     assert "For looking only: nothing here can be started, changed or deleted." in looking.text()
     assert "Tick some to delete or pin them" in page.go("storage").text() and "Tick some" not in looking.text()
     assert [toggle.label for toggle in page.at.toggle] and not looking.at.toggle
