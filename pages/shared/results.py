@@ -94,7 +94,14 @@ def _make_again(record, note):
 
 
 def mark(record: dict) -> None:
-    """Say when a run or selection was made by earlier code, and offer to make it again; else show nothing."""
+    """Say when a run or selection was made by earlier code, and offer to make it again; else show nothing.
+
+    Where stored settings are damaged, say which.
+    """
+    damaged = settings.damaged(record.get("model") or record["method"], record["params"])
+    if damaged:
+        st.warning(format.plain(f"The stored settings of this result are damaged. {' '.join(damaged)}"))
+        return
     try:
         task = task_of(record)
     except (ValueError, TypeError):

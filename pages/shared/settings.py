@@ -108,6 +108,17 @@ def is_number(parameter, value) -> bool:
     return parameter.kind != "int" or (value == int(value) and abs(value) < _LARGEST)
 
 
+def damaged(model: str, params: dict) -> list[str]:
+    """Return sentences on stored settings that should be numbers and are not; empty when all are."""
+    info = (experiment.MODELS | experiment.SELECTORS).get(model)
+    return [
+        f"{p.label}: {value_text(params[p.name])} is not a number."
+        for p in (info.parameters if info else ())
+        if p.kind in ("int", "float") and p.name in params and params[p.name] != AUTO
+        if not is_number(p, params[p.name])
+    ]
+
+
 def problem(parameter, value) -> str | None:
     """Return a sentence that says why ``value`` is not allowed; None when it is."""
     if parameter.kind == "choice":

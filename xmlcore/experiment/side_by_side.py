@@ -8,6 +8,7 @@ import numpy as np
 from xmlcore import metrics
 from xmlcore.datasets.statistics import BUCKETS, label_buckets
 from xmlcore.experiment.kept_runs import KS
+from xmlcore.experiment.twins import trained_with_noise
 from xmlcore.ranking import Ranking
 
 if TYPE_CHECKING:
@@ -266,7 +267,7 @@ def model_style(model: str, params: dict[str, Any]) -> str:
     -------
     str
     """
-    return "ExtendedPLT" if model == "PLT" and params.get("noise_sigma", 0) > 0 else model
+    return "ExtendedPLT" if model == "PLT" and trained_with_noise({"params": params}) else model
 
 
 def model_title(model: str, params: dict[str, Any]) -> str:
@@ -283,8 +284,9 @@ def model_title(model: str, params: dict[str, Any]) -> str:
     -------
     str
     """
-    sigma = params.get("noise_sigma", 0) or 0
-    return f"{model} trained with noise σ = {sigma:g}" if sigma > 0 else model
+    return (
+        f"{model} trained with noise σ = {params['noise_sigma']:g}" if trained_with_noise({"params": params}) else model
+    )
 
 
 def _share(p):

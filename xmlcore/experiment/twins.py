@@ -10,8 +10,9 @@ NOISE_PARAMS = ("noise_sigma", "noise_ratio", "noise_support")
 
 
 def trained_with_noise(record: dict) -> bool:
-    """Return whether noisy copies were added to the training rows of a run."""
-    return record["params"].get("noise_sigma", 0) > 0
+    """Return whether noisy copies were added to the training rows of a run; False if its noise is no number."""
+    sigma = record["params"].get("noise_sigma", 0)
+    return isinstance(sigma, (int, float)) and sigma > 0
 
 
 def params_without_noise(record: dict) -> dict:
