@@ -1,5 +1,8 @@
 """All measures of a result, for all labels and for each bucket of labels."""
 
+import math
+
+import numpy as np
 import streamlit as st
 
 from pages.shared import charts, format, measured, results, tables, tasks, workspace
@@ -33,20 +36,23 @@ def _table(found, file_name) -> None:
         help="Head labels are the most frequent in training, tail labels the rarest: see the Data page.",
         **workspace.keep("train.every.bucket", "all", options=list(SHOWN)),
     )
+    same = repeated(found.measures, bucket)
     frame = lines(found.measures, bucket)
+    frame = frame[~frame["measure"].isin(same)].reset_index(drop=True)
     tables.show(
         frame,
         "train.every.table",
         {
             "measure": st.column_config.TextColumn("Measure, %", width=125, pinned=True),
-            **{f"k = {k}": st.column_config.TextColumn(f"k = {k}", width=140) for k in results.KS},
+            **{f"k = {k}": st.column_config.TextColumn(f"k = {k}", width=150) for k in results.KS},
             "meaning": st.column_config.TextColumn("Meaning", width=530),
         },
         height=tables.height(len(frame), 420),
     )
     st.caption(
         f"{len(frame)} measures in percent, in brackets the 95\u00a0% interval from {found.n_resamples:,} draws of the "
-        "test rows. Smaller is better for abandonment and Hamming loss, larger for all others.",
+        "test rows. Smaller is better for abandonment and Hamming loss, larger for all others."
+        + "".join(f" {repeats} is the same as {first} here." for repeats, first in same.items()),
         help=measured.INTERVAL,
     )
     charts.csv_button(
@@ -69,9 +75,28 @@ def lines(measures, bucket: str):
     return pd.DataFrame(texts)
 
 
+def repeated(measures, bucket: str) -> dict[str, str]:
+    """Return averages whose values are those of P@k or R@k at every k of a bucket, each with the measure it repeats.
+
+    Precision of rows is P@k if as many labels as asked for are predicted for each row, and so is that of all pairs.
+    """
+    mine = measures[measures["bucket"] == bucket].pivot(index="measure", columns="k", values="value")
+    pairs = [(f"{average} {of}@k", f"{of}@k") for of in ("P", "R") for average in ("micro", "samples")]
+    pairs = [(average, first) for average, first in pairs if {average, first} <= set(mine.index)]
+    return {
+        average: first for average, first in pairs if np.allclose(mine.loc[average], mine.loc[first], equal_nan=True)
+    }
+
+
 def in_percent(row) -> str:
-    """Return a measure with its interval in percent: ``83.21 (81.9 to 84.4)``; a dash where it is not defined."""
+    """Return a measure with its interval in percent: ``83.21 (81.9 to 84.4)``; a dash where it is not defined.
+
+    Measures of less than 1 % have three significant digits.
+    """
     if row.value != row.value:
         return "–"
-    low, high = (f"{100 * end:.1f}" for end in (row.low, row.high))
-    return f"{100 * row.value:.2f} ({low} to {high})"
+    value, low, high = 100 * row.value, 100 * row.low, 100 * row.high
+    if not 0 < value < 1:
+        return f"{value:.2f} ({low:.1f} to {high:.1f})"
+    digits = 2 - math.floor(math.log10(value))
+    return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"

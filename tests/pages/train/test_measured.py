@@ -39,6 +39,23 @@ def test_measures_are_lines_of_text_with_their_meaning():
     assert every.lines(frame, "tail")["k = 1"].tolist() == ["–"]
 
 
+def test_an_average_is_left_out_only_where_it_has_the_values_of_another_measure():
+    frame = pd.DataFrame(
+        {"bucket": "all", "measure": ["P@k", "P@k", "samples P@k", "samples P@k", "micro P@k", "micro P@k"],
+         "k": [1, 3] * 3, "value": [0.5, 0.4, 0.5, 0.4, 0.5, 0.41]}
+    )  # fmt: skip
+    assert every.repeated(frame, "all") == {"samples P@k": "P@k"} and every.repeated(frame, "tail") == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.00024681, "0.0247 (0.0237 to 0.0257)"), (0.25, "25.00 (25.0 to 25.0)")],
+)
+def test_a_small_measure_has_three_significant_digits(value, shown):
+    row = pd.Series({"value": value, "low": value - 1e-5, "high": value + 1e-5})
+    assert every.in_percent(row) == shown
+
+
 def test_every_measure_has_a_meaning():
     assert set(metrics.MEASURES) == set(measured.MEANING)
 
@@ -57,7 +74,9 @@ def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilitie
     assert (figure(page, "Are probabilities right?") is not None) == (model == "PLT")
     page.press("train.every").until(lambda s: "draws of the test rows" in s.text())
     lines = page.frame("measure", "meaning")
-    assert len(lines) == len(metrics.MEASURES)
+    left_out = {"micro P@k", "samples P@k", "samples R@k"}
+    assert set(lines["measure"]) == set(metrics.MEASURES) - left_out
+    assert "samples P@k is the same as P@k here" in page.text()
     page.at.radio(key="train.every.bucket").set_value("tail")
     assert len(page.run().frame("measure", "meaning")) == len(experiment.measures.OF_BUCKETS)
 
