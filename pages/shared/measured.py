@@ -25,7 +25,7 @@ MEANING = {
     "R@k": "share of a row’s true labels among the k predicted",
     "nDCG@k": "right labels count more the earlier they come; 100\u00a0% is the best possible order",
     "PSP@k": "propensity-scored P@k: rare labels count more; 100\u00a0% is the best possible value",
-    "PSR@k": "recall in which rare labels count more; 100\u00a0% is the best possible value",
+    "PSR@k": "PSP@k in which a row counts less the more labels it has; 100\u00a0% is the best possible value",
     "PSDCG@k": "PSP@k in which the first places count more",
     "PSnDCG@k": "nDCG@k in which rare labels count more",
     "abandonment@k": "share of the rows without a right label among the k predicted; smaller is better",
