@@ -29,6 +29,8 @@ def show(data, fingerprint) -> None:
             "Find rows by label, feature or row name" if texts is None else "Find rows by label, feature, name or text",
             **workspace.keep(selectors.query_key("rows.query", data), ""),
             placeholder="part of a name" if texts is None else "part of a name or a text",
+            help="Finds rows that have these characters in this order, also inside a word. Upper and lower case are "
+            "the same.",
         )
     found = tables.find_rows(data, part, query)
     with button_box:
