@@ -64,26 +64,30 @@ def _imbalance(summary):
             (
                 "Head labels",
                 f"{summary['n_labels_head']:,}",
-                "The most frequent labels that together make up half of the labels given to training rows.",
+                "The most frequent labels. Half of all labels given to training rows are one of these "
+                f"{format.count(summary['n_labels_head'], 'label')}; the rest share the other half.",
             ),
             (
-                "Mean IRLbl",
+                "Mean imbalance (IRLbl)",
                 f"{summary['irlbl_mean']:,.1f}",
-                "Imbalance ratio: rows of the most frequent label / rows of a label. This is the mean over labels, of "
-                f"training and test rows together; the largest is {summary['irlbl_max']:,.0f}. Charte et al. 2015.",
+                "How many times rarer a label is than the most frequent one: 10 means a tenth of its rows. The mean "
+                "over labels, in training and test rows together; for the rarest label it is "
+                f"{summary['irlbl_max']:,.0f}. IRLbl of Charte et al. 2015.",
             ),
             (
-                "SCUMBLE",
+                "Rare with frequent (SCUMBLE)",
                 f"{summary['scumble']:.3f}",
-                "0: labels of a row are equally frequent. Near 1: frequent and rare labels stand on the same rows, so "
-                "that resampling rows cannot balance them. Mean over rows. Charte et al. 2019.",
+                "Whether rare labels stand on the same rows as frequent ones, from 0 (never) to 1. Where they do, "
+                "repeating rows with rare labels repeats frequent ones, too, and balances nothing. Mean over rows. "
+                "Charte et al. 2019.",
             ),
             (
-                "Labels missing (guess)",
+                "Labels forgotten (guess)",
                 format.percent(missing),
-                "Share of the true labels that training rows lack, by the propensity model of Jain et al. 2016: about "
-                f"{format.count(round(summary['n_missing_estimate']), 'label')} would have to be added. The model was "
-                "fitted to Wikipedia and Amazon; for other data it is a rough guess.",
+                "People who label rows forget some labels, rare ones most. This is the share of the true labels that "
+                "are likely to be missing from training rows: about "
+                f"{format.count(round(summary['n_missing_estimate']), 'label')}. The estimate, by the propensity model "
+                "of Jain et al. 2016, was fitted to Wikipedia and Amazon; for other data it is a rough guess.",
             ),
         ]
     )

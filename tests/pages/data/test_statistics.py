@@ -28,7 +28,11 @@ def leaky():
 
 def test_the_page_answers_questions_in_their_order(ready):
     assert [header.value for header in ready.at.header] == list(HEADERS)
-    assert {"Mean IRLbl", "SCUMBLE", "Labels missing (guess)"} <= ready.metrics().keys()
+    assert {
+        "Mean imbalance (IRLbl)",
+        "Rare with frequent (SCUMBLE)",
+        "Labels forgotten (guess)",
+    } <= ready.metrics().keys()
     assert ready.frame("quantity", "q95").shape == (6, 10)
     assert "pairs of labels** occur on the same row" in ready.text()
     downloads = ready.downloads()
