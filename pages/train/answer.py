@@ -39,7 +39,11 @@ def show(run, record) -> None:
             f"{format.duration(times['predict_ms_per_row'] / 1000)}/row",
             "Mean over all test rows, k labels each.",
         ),
-        ("Model", format.size(size["model_bytes"]), f"In memory; {size['n_weights']:,} weights that are not zero."),
+        (
+            "Model in memory",
+            format.size(size["model_bytes"]),
+            f"{size['n_weights']:,} weights that are not zero. Its size on disk is on the page Storage.",
+        ),
     ]
     if run.model in TREE_MODELS:
         text = f"Over all trees; the deepest is {size['depth']} levels deep."

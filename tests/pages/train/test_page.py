@@ -1,10 +1,11 @@
 """The Train page, opened and used through app.py."""
 
+import json
 import time
 
 import pytest
 
-from tests.pages.making import train
+from tests.pages.making import train, workspace_path
 from tests.pages.small import small_data
 from xmlcore import LdSM, datasets, experiment
 
@@ -48,7 +49,7 @@ def test_every_model_is_trained_and_its_result_shown(ready, model):
     ready.go("train").at.selectbox(key="train.model").select(model)
     page = ready.run().press(f"train.{model}.submit").until(lambda s: "ranks a true label first" in s.text())
     assert ("Tree nodes" in page.metrics()) == (model == "LdSM")
-    assert "Training" in page.metrics() and "Model" in page.metrics()
+    assert "Training" in page.metrics() and "Model in memory" in page.metrics()
 
 
 def test_single_predictions_follow_the_chosen_row(ready):
@@ -257,3 +258,17 @@ def test_that_a_model_takes_no_negative_values_is_said_before_training(ready):
     assert "**The training was not started.**" in page.at.error[0].value
     page.at.selectbox(key="train.model").select("PLT")
     assert not page.run().at.error
+
+
+@pytest.mark.parametrize("name", ["noise_sigma", "n_estimators", "random_state"])
+def test_a_stored_setting_that_is_no_number_is_named_and_no_page_fails(ready, name):
+    train(ready)
+    path = workspace_path(ready)
+    stored = json.loads(path.read_text())
+    stored["runs"][0]["params"][name] = "many"
+    path.write_text(json.dumps(stored))
+    page = ready.go("train")
+    assert "The stored settings of this result are damaged" in page.text() and "many is not a number" in page.text()
+    assert "ranks a true label first" in page.text()
+    for other in ("compare", "predict", "explain", "robustness", "storage"):
+        assert not ready.go(other).at.exception, other
