@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import more
-from pages.shared import format, run_changes, server, settings, workspace
+from pages.shared import run_changes, server, settings, workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.kept_runs import SEED
 
@@ -291,8 +291,3 @@ def _differing(lines) -> list[str]:
         for index, params in own["params"].items():
             found[place[index]] = settings.short_words(model, {name: params[name] for name in names if name in params})
     return found
-
-
-def when(iso: str) -> str:
-    """Return when a result was made, so that the column sorts by time."""
-    return str(pd.Timestamp(iso).tz_convert(None).strftime("%Y-%m-%d %H:%M")) if "T" in str(iso) else format.when(iso)

@@ -191,10 +191,10 @@ def _origin(line, record) -> dict:
             found["Most memory while training"] = format.size(line["training_bytes"])
         found["Weights that are not zero"] = f"{line['n_weights']:,.0f}"
     found |= {"Data set": line["dataset"], "Fingerprint of the data set": line["fingerprint"]}
-    found |= {"Trained": f"{listed.when(line['created'])} UTC", "Key": line["key"]}
+    found |= {"Trained": f"{format.when(line['created'])} ({format.zone()})", "Key": line["key"]}
     found |= {"xmlcore": line["xmlcore"], "Hash of the code": line["code"]}
     with_size = store.exists("runs", line["key"])
-    return found | ({"Kept in": format.size(store.info("runs", line["key"])["bytes"])} if with_size else {})
+    return found | ({"Result on disk": format.size(store.info("runs", line["key"])["bytes"])} if with_size else {})
 
 
 def _facts(title, facts) -> None:

@@ -146,7 +146,9 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     frame["fit_s"] = lines["fit_s"]
     columns["fit_s"] = number("Training, s", format=tables.time_format(lines["fit_s"]), width=85)
     frame["model_mb"] = lines["model_bytes"] / 1e6
-    columns["model_mb"] = number("Model, MB", format="%.3g", width=82, help="Size of the model in memory.")
+    columns["model_mb"] = number(
+        "Model in memory, MB", format="%.3g", width=150, help="Its size on disk is on the page Storage."
+    )
     if lines["training_bytes"].notna().any():
         frame["training_mb"] = (lines["training_bytes"] / 1e6).round()
         columns["training_mb"] = number("Training, MB", format="%d", width=96, help=PEAK)
@@ -160,8 +162,8 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     if lines["problem"].astype(bool).any():
         frame["problem"] = lines["problem"]
         columns["problem"] = text("Cannot be read", width=160)
-    frame["created"] = [listed.when(value) for value in lines["created"]]
-    columns["created"] = text("Trained, UTC", width=125)
+    frame["created"] = [format.moment(value) for value in lines["created"]]
+    columns["created"] = tables.moments("Trained")
     return frame, columns
 
 

@@ -4,9 +4,13 @@ A no-break space stands between a number and its unit, so that a line never ends
 downloaded have numbers, with the unit in the column's name.
 """
 
+import contextlib
 import html
 import math
-from datetime import datetime
+from datetime import datetime, tzinfo
+from zoneinfo import ZoneInfo
+
+import streamlit as st
 
 from xmlcore.datasets.visible import visible
 
@@ -125,14 +129,29 @@ def size(n_bytes: float) -> str:
     return f"{n_bytes:.1f}\u00a0GB"
 
 
-def when(iso: str) -> str:
-    """Return the local time of an ISO time: ``14:02`` for today, else with the day, ``3 May, 14:02``."""
+def zone() -> tzinfo:
+    """Return the time zone of the reader, as the browser says it; that of this machine if it says none."""
+    with contextlib.suppress(KeyError, ValueError, OSError):  # a zone that this machine does not know
+        if st.context.timezone:
+            return ZoneInfo(st.context.timezone)
+    return datetime.now().astimezone().tzinfo
+
+
+def moment(iso: str) -> datetime | None:
+    """Return an ISO time in the time zone of the reader; None if it cannot be read."""
     try:
-        moment = datetime.fromisoformat(iso).astimezone()
+        return datetime.fromisoformat(iso).astimezone(zone())
     except (TypeError, ValueError):
+        return None
+
+
+def when(iso: str) -> str:
+    """Return an ISO time in the time zone of the reader, ``3 May, 14:02``; with the year if it is another one."""
+    found = moment(iso)
+    if found is None:
         return str(iso)
-    today = datetime.now().astimezone().date()
-    return moment.strftime("%H:%M" if moment.date() == today else f"{moment.day} %b, %H:%M")
+    year = "" if found.year == datetime.now(found.tzinfo).year else f" {found.year}"
+    return found.strftime(f"{found.day} %b{year}, %H:%M")
 
 
 def since(seconds: float) -> str:

@@ -129,6 +129,12 @@ def percent_format(values) -> str:
     return f"%.{next((more for more in range(digits, 7) if gap > 0.5 / 10**more), 7)}f"
 
 
+def moments(label: str, help: str = ""):
+    """Return the column of a table with times, which are those of :func:`pages.shared.format.moment`."""
+    about = f"In the time zone {format.zone()}. {help}".strip()
+    return st.column_config.DatetimeColumn(label, format="D MMM, HH:mm", width=105, help=about)
+
+
 def time_format(values) -> str:
     """Return a printf format for a column of times: two digits of the shortest one, and three decimals at most."""
     values = np.asarray(values, dtype=np.float64)

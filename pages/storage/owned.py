@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from pages.shared import run_names, sources
+from pages.shared import format, run_names, sources
 from pages.shared.user_workspaces import LISTS
 from pages.shared.user_workspaces import listed_keys as keys
 from xmlcore import store
@@ -36,7 +36,7 @@ KIND_WORDS = {
 }
 # Of each data set, whoever has it: these say nothing about what another workspace has done.
 OF_EVERY_DATASET = ("statistics", "description", "examine", "power_law", "export")
-LEAST_SHOWN = 0.01  # MB: what is smaller is shown as this
+LEAST_SHOWN = 0.1  # MB: what is smaller is shown as this
 FIELDS = ("known", *LISTS, "made")  # fields of a workspace that say what belongs to it
 
 
@@ -75,19 +75,19 @@ def table(own: list[store.Artifact], found: store.Inventory, fields: dict, by: s
     Returns
     -------
     DataFrame
-        ``kind`` and ``title`` in words, ``bytes``, ``mb`` (the same, at least 0.01), ``created`` and ``used`` (UTC),
+        ``kind`` and ``title`` in words, ``bytes``, ``mb`` (the same, at least 0.1), ``created`` and ``used``,
         ``source`` (the title of what it was made from), ``users`` (number of results computed from it), ``pinned``,
         ``again`` (whether it can be made again), and ``folder`` and ``key``, by which the store finds it.
     """
-    titles, users = titles_of(own, found, fields), _users(own, found)
+    titles, users, zone = titles_of(own, found, fields), _users(own, found), format.zone()
     lines = [
         {
             "kind": kind_words(one),
             "title": titles[one.key],
             "bytes": one.bytes,
             "mb": max(LEAST_SHOWN, one.bytes / 1e6),
-            "created": pd.Timestamp(one.created, unit="s", tz="UTC"),
-            "used": pd.Timestamp(one.used, unit="s", tz="UTC"),
+            "created": pd.Timestamp(one.created, unit="s", tz="UTC").tz_convert(zone),
+            "used": pd.Timestamp(one.used, unit="s", tz="UTC").tz_convert(zone),
             "source": _source(one, titles, fields),
             "users": users.get(one.key, 0),
             "pinned": "pinned" if by in one.pins else "",

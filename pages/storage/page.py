@@ -68,12 +68,12 @@ def _table(lines, own, found, fields):
         f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
         {
             "title": column.TextColumn("Title", width=label_tables.width(frame["title"], TITLE)),
-            "kind": column.TextColumn("What", width=130),
-            "mb": column.NumberColumn("Size", format="%.2f MB", width=85),
-            "created": column.DatetimeColumn("Made", format="distance", width=105),
-            "used": column.DatetimeColumn(
-                "Last used", format="distance", width=118, help="A use is noted if the last noted one is an hour old."
+            "kind": column.TextColumn("What", width=145),
+            "mb": column.NumberColumn(
+                "On disk, MB", format="%.1f", width=95, help="Size of the files; in memory it may be another."
             ),
+            "created": tables.moments("Made"),
+            "used": tables.moments("Last used", "A use is noted if the last noted one is an hour old."),
             "source": column.TextColumn("Made from", width=label_tables.width(frame["source"])),
             "users": column.NumberColumn("Used by", help="Results that were computed from it.", width=65),
             "pinned": column.TextColumn("Pinned", width=60),

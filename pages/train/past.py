@@ -39,7 +39,7 @@ def choose(runs, shown) -> None:
             "training s": st.column_config.NumberColumn(
                 "Training, s", format=tables.time_format(frame["training s"]), width=85
             ),
-            "trained": st.column_config.TextColumn("Trained", width=90),
+            "trained": tables.moments("Trained"),
             **{c: st.column_config.NumberColumn(c, format="%.2f", width=65) for c in frame.columns if "@" in c},
         },
         height=tables.height(len(frame), 178),
@@ -80,7 +80,7 @@ def table(runs, shown) -> pd.DataFrame:
         line |= {f"{m[:-1]}{k}": 100 * answer.value(measures, m, k) for m in answer.SHOWN_MEASURES for k in results.KS}
         line["training s"] = times["fit_s"]
         line["settings"] = settings.short_changed(record["model"], record["params"]) or "default settings"
-        line["trained"] = format.when(record["created"])
+        line["trained"] = format.moment(record["created"])
         lines.append(line)
     return pd.DataFrame(lines)
 

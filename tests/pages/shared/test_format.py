@@ -124,3 +124,15 @@ def test_times_have_two_digits_that_mean_something(seconds, said):
 def test_a_line_never_ends_between_a_number_and_its_unit(write):
     for value in (0.0, 2e-6, 3e-4, 0.012, 0.5, 1.0, 42.0, 125.0, 7200.0, 3.2e9):
         assert not re.search(r"[0-9] [^0-9]", write(value)), write(value)
+
+
+def test_times_are_in_the_time_zone_of_the_reader_and_have_the_year_if_it_is_another_one(monkeypatch):
+    from types import SimpleNamespace
+
+    monkeypatch.setattr(format.st, "context", SimpleNamespace(timezone="Asia/Tokyo"))
+    year = format.moment("2026-01-01T00:00:00+00:00").now().year
+    assert format.when(f"{year}-05-03T12:02:00+00:00") == "3 May, 21:02"
+    assert format.when("2019-12-31T23:30:00+00:00") == "1 Jan 2020, 08:30"
+    assert format.when("yesterday") == "yesterday" and format.moment("yesterday") is None
+    monkeypatch.setattr(format.st, "context", SimpleNamespace(timezone="No/Such"))
+    assert format.zone() is not None
