@@ -12,6 +12,7 @@ from pages.shared import format
 EMPTY_CELLS = {"placeholder": ""} if "placeholder" in inspect.signature(st.dataframe).parameters else {}
 _TAKES_TICKS = "selection_default" in inspect.signature(st.dataframe).parameters
 TICKS, BORDER = 40, 2  # width of the column in which lines are ticked, and of the border of a table, in pixels
+BAR = 10  # height of the bar by which a table is scrolled sideways, in pixels: else it would lie on the last line
 NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"  # a text that is a number to a spreadsheet
 TEXT = 200  # characters of a text in a table
 PARTS = {"training": "train", "test": "test"}
@@ -155,7 +156,7 @@ def about_features(frame: pd.DataFrame) -> str:
 
 def height(count: int, most: int) -> int:
     """Return the height in pixels of a table of ``count`` lines: at most ``most``, and no empty lines below a few."""
-    return min(most, 35 * count + 38)
+    return min(most, 35 * count + 38 + BAR)
 
 
 def show(frame: pd.DataFrame, key: str, columns: dict, *, signs: dict | None = None, **settings):
