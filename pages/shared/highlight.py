@@ -153,7 +153,7 @@ def _legend(listed, label, unit):
     """Return what the colours mean, and how much the strongest word contributes."""
     name = html.escape(visible(label), quote=False)
     text = (
-        f'<mark class="hl-for hl-3">Blue, solid line</mark>: raises the score of {name}. '
+        f'<mark class="hl-for hl-3">Blue, solid line</mark>: raises the score of <strong>{name}</strong>. '
         f'<mark class="hl-against hl-3">Orange, dashed line</mark>: lowers it. '
         "The deeper the colour, the larger the contribution; a word that occurs several times has that of all its "
         "places. Not marked: no influence, or not known to the model."
@@ -161,7 +161,7 @@ def _legend(listed, label, unit):
     if len(listed) and listed["contribution"].iloc[0]:
         word = html.escape(visible(listed["word"].iloc[0]), quote=False)
         amount = format.signed(listed["contribution"].iloc[0])
-        text += f" The strongest is “{word}” with {amount} to {html.escape(unit, quote=False)}."
+        text += f" The strongest is <strong>{word}</strong> with {amount} to {html.escape(unit, quote=False)}."
     return f'<p class="hl-legend">{text}</p>'
 
 
