@@ -1,5 +1,7 @@
 """All runs of this workspace on the data set: choose, name and delete them; the Compare page compares them."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -27,6 +29,7 @@ def choose(runs, shown) -> None:
     )
     frame = table(runs, shown)
     key = f"train.past.{hash(tuple(frame['key'])) & 0xFFFFFF:x}"  # ticks belong to the lines of one table
+    ticks: dict[str, Any] = {} if workspace.only_looks() else {"on_select": "rerun", "selection_mode": "multi-row"}
     ticked = tables.show(
         frame,
         key,
@@ -44,7 +47,7 @@ def choose(runs, shown) -> None:
         },
         height=tables.height(len(frame), 178),
         column_order=_in_order(frame),
-        **({} if workspace.only_looks() else {"on_select": "rerun", "selection_mode": "multi-row"}),
+        **ticks,
     )
     if workspace.only_looks():
         st.caption(f"{len(frame)} results, measures in percent.")
