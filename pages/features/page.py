@@ -23,7 +23,7 @@ def main() -> None:
     if used is None:
         return
     data, fingerprint, name = used
-    past = results.kept("selections", fingerprint)
+    past = results.usable("selections", fingerprint)
     record = choices.shown_record(fingerprint, past)
     if record is None:
         select.begin(data, fingerprint, name)

@@ -20,7 +20,7 @@ def main() -> None:
     if used is None:
         return
     data, fingerprint, name = used
-    past = results.kept("runs", fingerprint)
+    past = results.usable("runs", fingerprint)
     if not past:
         about = (
             "This page shows how predictions suffer when feature values are noisy or attacked, and how much training "

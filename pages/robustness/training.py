@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.robustness import choices
-from pages.shared import actions, format, jobs, server, settings, tasks, workspace
+from pages.shared import actions, format, jobs, results, server, settings, tasks, workspace
 from pages.shared.noise_supports import SUPPORTS
 from xmlcore import robustness
 from xmlcore.experiment import twins as pairs
@@ -20,7 +20,8 @@ def twins(data, fingerprint, runs, past, titles, k) -> None:
 
     ``runs`` are compared above, ``past`` are all on the data set, ``titles`` have their names by key.
     """
-    plain = [r for r in runs if not trained_with_noise(r) and not settings.damaged(r["model"], r["params"])]
+    plain = [r for r in runs if not trained_with_noise(r) and results.can_be_made(r)]
+    plain = [r for r in plain if not settings.damaged(r["model"], r["params"])]
     if not plain:
         return
     st.header("Training with noise")

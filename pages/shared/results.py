@@ -1,8 +1,10 @@
 """Runs and selections of this workspace: list them, choose the one that a page shows, and read them."""
 
+import re
+
 import streamlit as st
 
-from pages.shared import format, jobs, server, settings, tasks, workspace
+from pages.shared import format, jobs, run_names, server, settings, tasks, workspace
 from xmlcore import experiment, store
 
 K = 5  # labels predicted for a row, and measured up to, in trainings that pages start
@@ -21,6 +23,52 @@ def kept(kind: str, fingerprint: str) -> list:
     """
     of = [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and not r.get("archived")]
     return [r for r in of if store.exists(kind, r["key"])][::-1]
+
+
+def usable(kind: str, fingerprint: str) -> list:
+    """Return what :func:`kept` does without results that only another version can read; a caption names these.
+
+    Parameters
+    ----------
+    kind : {"runs", "selections"}
+    fingerprint : str
+    """
+    every = kept(kind, fingerprint)
+    out = {r["key"]: why for r in every if (why := _not_here(r)) and not ("model" in r and _is_readable(r["key"]))}
+    if out:
+        names = run_names.names(every) if kind == "runs" else run_names.selections(every)
+        named = (f"**{format.plain(names[key])}** ({format.plain(why)})" for key, why in out.items())
+        have = "This result was" if len(out) == 1 else "These results were"
+        st.caption(f"Left out: {format.listed(list(named))}. {have} made by another version of the program.")
+    return [r for r in every if r["key"] not in out]
+
+
+def can_be_made(record: dict) -> bool:
+    """Return whether this version has the model or method of a result, and each of its parameters."""
+    return not _not_here(record)
+
+
+def _not_here(record) -> str:
+    """Return what of a result this version does not have, such as ``PLT has no parameter x``; empty if it has all."""
+    try:
+        task_of(record)
+    except (ValueError, TypeError) as error:
+        return _briefly(error)
+    return ""
+
+
+def _briefly(error) -> str:
+    """Return what this version does not have, without the list of all that it has."""
+    return re.split(": known are |: it has ", str(error))[0]
+
+
+def _is_readable(key) -> bool:
+    """Return whether this version reads the model of a run."""
+    try:
+        server.model(key)
+    except (store.StoreError, OSError):
+        return False
+    return True
 
 
 def trained(record: dict) -> str:
@@ -85,8 +133,9 @@ def _make_again(record, note):
     """Start the task of a result that cannot be read anew, with a note, or say that its settings no longer exist."""
     try:
         task = task_of(record)
-    except (ValueError, TypeError) as error:  # the program has changed since
-        st.error(f"The stored result cannot be read. Its settings no longer exist: {format.plain(error)}.")
+    except (ValueError, TypeError) as error:
+        why = format.plain(_briefly(error))
+        st.error(f"This result was made by another version of the program, and this version cannot read it: {why}.")
         return
     # A run whose model is damaged is kept until it is replaced; so is a result of another version of the program.
     started = tasks.make_again(task, again=task.key == record["key"] and task.exists(), note=note)
@@ -105,7 +154,7 @@ def mark(record: dict) -> None:
     try:
         task = task_of(record)
     except (ValueError, TypeError):
-        st.caption(tasks.MARKS["earlier version"])
+        st.caption(tasks.MARKS["another version"])
         return
     origin = experiment.provenance(task) if task.key == record["key"] else "earlier version"
     if origin in tasks.MARKS and not jobs.active(key=task.key):

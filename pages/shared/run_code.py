@@ -24,7 +24,10 @@ def show(record: dict, file_name: str, place: str) -> None:
         files = workspace.get("known").get(record["fingerprint"], {}).get("files", {})
         try:
             code = _code(record["key"], json.dumps(files, sort_keys=True))
-        except (store.StoreError, KeyError) as error:
+        except KeyError:  # a model of another version of the program
+            st.caption("The code cannot be written: this version of the program does not have this model.")
+            return
+        except store.StoreError as error:
             st.caption(f"The code cannot be written: {format.plain(error)}")
             return
         st.caption("These lines make the result again in a notebook, with the same measures.")

@@ -21,6 +21,7 @@ MARKS = {
     "earlier code": "This result was made before the last change of the program. It is most likely still the same.",
     "imported": "This result came with the file of a workspace. Its numbers were not computed on this machine.",
     "earlier version": "This result was made by an earlier version of the program, and may differ from today's.",
+    "another version": "This result was made by another version of the program. This version cannot make it again.",
 }
 
 

@@ -1,0 +1,97 @@
+"""Results of a later version, whose model or parameter this version does not have: each page goes on, and says so."""
+
+import json
+import shutil
+
+import pytest
+
+from tests.pages.making import figure, select, train, workspace_path
+from xmlcore import store
+
+SHOWN = ["train", "predict", "robustness", "explain", "trees", "sampling"]  # pages that show a model
+LISTED = ["data", "compare", "features", "storage", "jobs"]
+
+
+def later(session, kind, key, change):
+    """Have a kept result be of a later version: in the workspace, in the store and, of a run, in its model's files."""
+    from pages.shared import server
+
+    path = workspace_path(session)
+    stored = json.loads(path.read_text())
+    change(next(r for r in stored[kind] if r["key"] == key))
+    path.write_text(json.dumps(stored))
+    value, facts, folder = store.load(kind, key), store.info(kind, key), store.folder(kind, key)
+    change(value)
+    model = folder.parent / "model-of-test"
+    if kind == "runs":
+        shutil.copytree(folder / "model", model)
+        description = json.loads((model / "params.json").read_text())
+        change(description)
+        description["class"] = value["model"]
+        (model / "params.json").write_text(json.dumps(description))
+    names = ("task", "version", "code", "xmlcore", "fingerprint", "dataset", "summary")
+    facts = {name: facts[name] for name in names if name in facts}
+    with store.writing(kind, key, replace=True, **facts) as place:
+        store.write_value(place, value)
+        if kind == "runs":
+            shutil.move(model, place / "model")
+    server.forget()
+
+
+def another_model(record):
+    record["method" if "method" in record else "model"] = "LaterModel"
+
+
+def another_parameter(record):
+    record["params"]["later_parameter"] = 3
+
+
+CHANGES = [another_model, another_parameter]
+SAID = "by another version of the program"
+
+
+def runs(session, page):
+    """A run of the model that a page shows, and a newer one; return their keys."""
+    model = "DoubleSampling" if page == "sampling" else "PLT"
+    return train(session, model), train(session, model, random_state=2)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_page_says_that_the_result_shown_is_of_another_version(ready, name, change):
+    _, newer = runs(ready, name)
+    later(ready, "runs", newer, change)
+    page = ready.go(name)
+    if name in ("trees", "sampling") and change is another_model:  # nobody knows whether that model has trees
+        assert not page.at.error
+    else:
+        assert SAID in page.text()
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("name", SHOWN + LISTED)
+def test_a_page_shows_a_result_although_another_one_is_of_another_version(ready, name, change):
+    older, _ = runs(ready, name)
+    later(ready, "runs", older, change)
+    page = ready.go(name)
+    assert all(SAID in error.value for error in page.at.error)  # Explain compares two models
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_robustness_measures_the_results_that_can_be_read_and_names_the_others(ready, change):
+    _, newer = runs(ready, "robustness")
+    later(ready, "runs", newer, change)
+    page = ready.go("robustness").until(lambda s: figure(s, "P@1 under"))
+    assert "Left out: **" in page.text() and SAID in page.text() and not page.at.error
+    assert len(page.at.multiselect(key="robustness.runs").options) == 1
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_selection_of_another_version_is_left_out_and_named(ready, change):
+    first = select(ready, n_epochs=3, n_features=4)
+    later(ready, "selections", select(ready, n_epochs=3, n_features=5), change)
+    page = ready.go("features")
+    assert SAID in page.text() and not page.at.error
+    assert figure(page, "Features of topic")
+    later(ready, "selections", first, change)
+    assert SAID in page.run().text()
