@@ -8,6 +8,7 @@ from xmlcore import experiment, figures
 
 SAMPLE = 200  # test rows explained for the views of the whole model
 ROWS_OF_LABEL = 200  # rows with a label that are explained at most
+SHARE = "The share says how a row is divided among its candidates, in proportion to exp(f); it is no probability."
 LABEL_BARS, MODEL_BARS = 15, 20  # features drawn for one label, and for the whole model
 
 
@@ -61,7 +62,9 @@ def _results(view, found):
     left, right = st.columns(2, gap="large")
     with left:
         named = "of largest value" if view.kind == "score" else "that are named"  # methods that the model has
-        figure = figures.deletion_curves(found.deletion, title=f"Do the features {named} matter?")
+        what = "share of the candidates" if view.kind == "score" else "probability"
+        axis = "Label’s share of the candidates" if view.kind == "score" else "Probability of the label"
+        figure = figures.deletion_curves(found.deletion, title=f"Do the features {named} matter?", score=axis)
         left_over = ", ".join(
             f"{explaining.share(value)} ({method})" for method, value in figure.layout.meta["left"].items()
         )
@@ -69,9 +72,10 @@ def _results(view, found):
             figure,
             found.deletion,
             f"{view.files}-deletion",
-            "Each row’s features are removed, those ranked highest first; the sooner the probability of its first "
+            f"Each row’s features are removed, those ranked highest first; the sooner the {what} of its first "
             f"label falls, the better the ranking names what the model uses. What is left in the end, as a share of "
-            f"the probability at first: {left_over}. Means over {rows} with 95\u00a0% intervals.",
+            f"the {what} at first: {left_over}. Means over {rows} with 95\u00a0% intervals."
+            + (f" {SHARE}" if view.kind == "score" else ""),
             key="explain.deletion",
         )
     with right:
