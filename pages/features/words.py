@@ -56,8 +56,9 @@ def rare(data, selection) -> str:
     return (
         f"Of the three features of largest score of each label, half occur in at most "
         f"{format.count(int(median_rows), 'training row')}. A gradient says what would change an output most, whether "
-        "or not rows have it. To select features that a label’s rows do have, choose the attribution “DeepLIFT”, which "
-        "counts a feature only in rows that have it."
+        "or not rows have it. To predict from the features, keep it: on seven of eight data sets decision trees were "
+        "better with them than with those of the attribution “DeepLIFT”. To read what a label’s rows are about, choose "
+        "“DeepLIFT”: it counts a feature only in rows that have it."
     )
 
 
