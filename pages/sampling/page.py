@@ -27,7 +27,7 @@ def main() -> None:
     runs = [r for r in past if r["model"] == MODEL]
     if not runs:
         text = (
-            "DoubleSampling learns from a sample of rows, each compared with a sample of other labels. This page shows "
+            "DoubleSampling learns from a sample of rows, each compared with some other labels. This page shows "
             "what is drawn, how the sizes of both samples (π and κ) influence the predictions, and why a row gets its "
             f"label. {begin.not_trained(name, f'No {MODEL} has')}"
         )

@@ -93,8 +93,9 @@ def _kappa_limit(view) -> str | None:
     requested, most = view.run.params["n_adversarial"], view.most_kappa
     if view.near:
         text = (
-            f"Adversaries are other candidates of the example, so with q = {view.q:,} there are {most:,} at most: a "
-            "larger κ gives the same training."
+            f"Adversaries are other candidates of the example, so with q = {view.q:,} there are {most:,} at most. "
+            f"With κ = {most:,} each example is compared with all of them, and none are drawn; a larger κ gives the "
+            "same training. In the paper, adversaries are drawn from all other labels."
         )
     elif requested > most:
         text = f"There are {format.count(most, 'other label')}: a larger κ gives the same training."

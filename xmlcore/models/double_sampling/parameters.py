@@ -28,8 +28,9 @@ PARAMETERS = (
         "n_adversarial",
         "Adversarial labels, κ",
         "Number of other labels that each example is compared with. They are all different; if there are "
-        "fewer other labels, all are used. A larger number takes more time and memory in training, and "
-        "hardly changes accuracy. The paper uses 5 to 122.",
+        "fewer other labels, all are used. Other candidates are at most q - 1: from κ = q - 1 on, each example "
+        "is compared with all of them, and none are drawn. A larger number takes more time and memory in "
+        "training, and hardly changes accuracy. The paper uses 5 to 122.",
         "int",
         10,
         minimum=1,
