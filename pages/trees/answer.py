@@ -18,11 +18,13 @@ def sentence(data, name, model) -> None:
     nodes = same if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,} nodes"
     deepest = max(int(tree.depth.max()) for tree in trees)
     grown = "a decision tree" if one else f"{len(trees):,} decision trees"
+    down = "the tree" if one else "each tree"
     st.markdown(
-        f"On **{format.plain(name)}** LdSM has grown **{grown}** of {nodes}. A tree divides the training rows, split "
-        "by split, into groups with similar labels, and predicts for a row the labels of the groups that it ends in. "
-        f"The deepest group is **{format.count(deepest, 'split')}** below the root. {_quality(model)}"
+        f"On **{format.plain(name)}** LdSM has grown **{grown}** of {nodes}. A tree splits the training rows again and "
+        f"again, into groups with similar labels; the deepest group is **{format.count(deepest, 'split')}** below the "
+        f"root. A new row goes down {down} to one group or several, and gets the labels that are frequent there."
     )
+    st.markdown(_quality(model))
 
 
 def _quality(model) -> str:
@@ -34,8 +36,8 @@ def _quality(model) -> str:
     roots, best = np.array([tree.objective[0] for tree in trees]), words.best_objective(model)
     mean = "" if len(trees) == 1 else ", on average"
     return (
-        "**J** says how good a split is, and smaller is better: it is small if the children get about equally many "
-        "rows, the rows of a label stay together, and no row goes several ways. J is "
+        "The objective **J** says how good a split is: the smaller, the better. It is small if all children get about "
+        "equally many rows, the rows of a label stay together, and each row goes only one way. J is "
         f"**{format.number(np.nanmean(roots))}** at the root{'' if len(trees) == 1 else 's'}{mean}, and "
         f"**{format.number(np.nanmean(split))}** on average over all splits"
         + ("." if best is None else f"; the smallest possible is {format.number(best)}.")
