@@ -54,13 +54,11 @@ def curves(measurements, settings, files) -> None:
             format_func=ways.get,
             **workspace.keep("robustness.drawn", "value", options=list(ways)),
         )
-    repeats = (
-        f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats."
-        if settings.n_repeats > 1
-        else "One repeat, so no intervals."
-    )
+    bands = f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats: they show what other noise would change."
     if settings.kind == "fgsm":
-        repeats = "The attack has no randomness, so no intervals."
+        bands = "The attack has no randomness, so no bands."
+    elif settings.n_repeats == 1:
+        bands = "One repeat, so no bands."
     direction = (
         "Lower is better"
         if way == "drop"
@@ -80,9 +78,20 @@ def curves(measurements, settings, files) -> None:
         ),
         tables.csv_safe(mine),
         f"{files}-curves",
-        f"{title(measure)}: {MEASURES[measure]}. {direction}. {repeats} On {settings.rows_text}. "
-        f"{_attacked_on(measurements, settings)}",
+        f"{title(measure)}: {MEASURES[measure]}. {direction}. {bands} "
+        f"{_other_rows(measurements)} On {settings.rows_text}. {_attacked_on(measurements, settings)}",
         key="robustness.curves",
+    )
+
+
+def _other_rows(measurements) -> str:
+    """Return a sentence on how uncertain P@1 is because other test rows could have been measured."""
+    points = 100 * measurements.margin_of_rows
+    if not np.isfinite(points):
+        return ""
+    return (
+        f"What other test rows would change is not in them: that alone is up to ±{points:.1f} points of P@1, but the "
+        "rows are the same for every result and level."
     )
 
 
@@ -112,7 +121,8 @@ def losses(measurements, settings, files) -> None:
     note = f" {title(PAPER_MEASURE)}: {MEASURES[PAPER_MEASURE]}." if PAPER_MEASURE in measures else ""
     st.caption(
         f"For each measure, in percent: its value without noise (clean), its value at {level_text} (noisy), and the "
-        "share of the clean value that is lost; at the right the prediction time without and with noise. The form is "
+        "share of the clean value that is lost; at the right the prediction time without and with noise, each "
+        "measured in its own way (see the help of the columns). The form is "
         f"that of Tables 4 and 5 of the paper. On {settings.rows_text}.{note}"
     )
     with st.container(horizontal=True, gap="small"):
@@ -145,9 +155,12 @@ def _columns(table, measures, level, level_text):
             config[column] = number(label, format=None if loss else "%.2f", help=help, width=width)
             signs |= {column: "{:.2f}"} if loss else {}
     time_help = f"Time to predict {max(results.KS)} labels for a row, from which those at each k are taken."
-    for column, label, width in (("ms per row clean", "ms/row clean", 96), ("ms per row", "noisy", 62)):
+    for column, label, width, how in (
+        ("ms per row clean", "ms/row clean", 96, "All rows are predicted in one call, as on the Train page."),
+        ("ms per row", "noisy", 62, noise.IN_BLOCKS),
+    ):
         shown[column] = table[column]
-        config[column] = number(label, format=tables.time_format(table[column]), width=width, help=time_help)
+        config[column] = number(label, format=tables.time_format(table[column]), width=width, help=f"{time_help} {how}")
     return shown, config, signs
 
 

@@ -119,6 +119,20 @@ def _first_runs(fingerprint, past) -> list:
     return list(first.values())[:FIRST_RUNS]
 
 
+def milder_noise(runs: list, titles: dict, settings) -> str:
+    """Return a sentence that names the runs whose models drop a part of the noise; empty if there are none."""
+    dropping = [r for r in runs if experiment.MODELS[r["model"]].cls.NEGATIVE_AS_ZERO]
+    if not dropping or not noise.makes_negative(settings.kind):
+        return ""
+    names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
+    one = len(dropping) == 1
+    return (
+        f"{names} {'takes' if one else 'take'} negative values as 0 in each prediction, so a part of the "
+        f"{'attack' if settings.kind in ATTACKS else 'noise'} is lost on {'it' if one else 'them'}: other models get "
+        "all of it."
+    )
+
+
 def _remember_runs(fingerprint):
     """Remember the runs in the select box; called when it changes."""
     remember_runs(fingerprint, list(st.session_state[workspace.ROBUSTNESS_RUNS]))

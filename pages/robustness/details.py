@@ -66,6 +66,6 @@ def times(measurements, settings, files) -> None:
         f"{files}-times",
         f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the noise; bands are "
         f"95\u00a0% intervals over {settings.n_repeats} repeats, which are wide where repeats are few: each time also "
-        f"depends on what else the machine did.{dense}",
+        f"depends on what else the machine did.{dense} {noise.IN_BLOCKS}",
         key="robustness.times",
     )

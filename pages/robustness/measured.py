@@ -4,10 +4,13 @@ import functools
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 
-from pages.shared import run_names, tasks
+from pages.robustness import noise
+from pages.shared import format, run_names, tasks
 from xmlcore import robustness
 
+NORMAL_95 = 1.96  # standard errors on either side of a mean that make a 95 % interval
 PAPER_MEASURE = "PSDCG@k (1/log)"
 MEASURES = {  # on the page; tables for download have more
     "P@k": "share of the k predicted labels that are right",
@@ -57,10 +60,36 @@ class Measured:
         return float(at[column].iloc[0]) if len(at) else float("nan")
 
     @functools.cached_property
+    def margin_of_rows(self) -> float:
+        """Half the width of the 95 % interval of P@1 that comes from the test rows measured; the largest of all.
+
+        P@1 is a share p of n rows, so it is 1.96 times the root of p (1 - p) / n.
+        """
+        s = self.summary
+        at = s[(s["measure"] == "P@k") & (s["k"] == 1) & (s["bucket"] == "all")]
+        n = at["run"].map(self.n_rows)
+        return float((NORMAL_95 * np.sqrt(at["mean"] * (1 - at["mean"]) / n)).max())
+
+    @functools.cached_property
     def measures(self) -> list[str]:
         """The measures of :data:`MEASURES` that the results have."""
         present = set(self.summary["measure"])
         return [m for m in MEASURES if m in present]
+
+
+def place(runs, settings):
+    """Return where measurements are started or drawn: a frame that says what will be there while there are none."""
+    if any(settings.task(r).state() for r in runs):
+        return st.container()
+    frame = st.container(border=True, height="stretch", vertical_alignment="center", horizontal_alignment="center")
+    axis = noise.level_title(settings.kind, settings.options)
+    frame.caption(
+        f"Here will be curves: P@k and other measures of {format.count(len(runs), 'result')} without noise and at the "
+        f"levels {noise.written(settings.levels)} ({axis[0].lower()}{axis[1:]}), on {settings.rows_text}. Tabs below "
+        "will have all measures, head, torso and tail labels, and prediction times.",
+        width="content",
+    )
+    return frame
 
 
 def measure(runs, names, settings) -> Measured | None:

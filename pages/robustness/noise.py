@@ -2,6 +2,9 @@
 
 import math
 
+from xmlcore.noise import BLOCK_BYTES
+from xmlcore.robustness.evaluation import ATTACK_ROWS
+
 KINDS = {
     "gaussian": "Gaussian noise",
     "words": "Changed words",
@@ -21,6 +24,12 @@ ABOUT = {
 NORMS = {"2": "L2, length of the change", "inf": "L∞, largest change of a feature"}
 GRADIENTS = {"own": "each model itself", "tree": "one label tree, the same for all"}
 WAYS = {"drop": "dropped", "swap": "swapped", "insert": "inserted"}
+# How the times of rows under noise are measured, which differs from how the Train page measures.
+IN_BLOCKS = (
+    f"To save memory, rows under noise are predicted in blocks of at most {BLOCK_BYTES >> 20} MiB, and under attack of "
+    f"at most {ATTACK_ROWS} rows; the Train page predicts all rows in one call, which is quicker. Jobs that run "
+    "meanwhile slow both."
+)
 MOST_LEVELS = 12  # most levels measured at once
 
 
@@ -99,3 +108,8 @@ def computed_on(transferred: bool) -> str:
 def makes_dense(kind: str, options: dict) -> bool:
     """Return whether rows under noise have a value of every feature."""
     return kind == "gaussian" and options.get("support", "all") == "all"
+
+
+def makes_negative(kind: str) -> bool:
+    """Return whether values that are not negative may become negative."""
+    return kind != "words"

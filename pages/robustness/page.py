@@ -48,7 +48,7 @@ def main() -> None:
     if not alike:
         sentence.markdown(apart)
         return
-    with left:
+    with left, measured.place(alike, settings):
         measurements = measured.measure(alike, titles, settings)
     with right:
         choices.watch_trainings(fingerprint, past)
@@ -59,7 +59,8 @@ def main() -> None:
             f"{format.plain(noise.noise_text(settings.kind, settings.options))}? Measure it to see. {apart}"
         )
     else:
-        sentence.markdown(f"{answer.sentence(name, measurements, settings)} {apart}")
+        milder = choices.milder_noise(alike, titles, settings)
+        sentence.markdown(f"{answer.sentence(name, measurements, settings)} {apart} {milder}")
         with left:
             server.fragment(answer.curves)(measurements, settings, files)
     training.twins(data, fingerprint, runs, past, titles, results.K)

@@ -27,6 +27,7 @@ class Estimator(HasParameters):
     """
 
     PRESETS: dict[str, Preset] = {}  # published settings by name, beside the defaults, whose name is "recommended"
+    NEGATIVE_AS_ZERO = False  # whether predictions replace negative feature values by 0
     _estimator_type: str | None = None  # scikit-learn 1.5 reads this attribute, later versions read the tags
 
     n_features_in_: int

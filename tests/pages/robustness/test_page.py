@@ -73,6 +73,30 @@ def test_the_table_has_each_measure_without_and_with_noise_and_what_is_lost(page
     assert {"Table, CSV", "All measurements, CSV", "Figure, HTML", "Data, CSV"} <= page.downloads()
 
 
+def test_the_figure_says_what_its_bands_leave_out(page, key):
+    summary = robustness.summarise(gaussian(key).load().frame)
+    p = summary[(summary["measure"] == "P@k") & (summary["k"] == 1) & (summary["bucket"] == "all")]["mean"]
+    points = 100 * (1.96 * np.sqrt(p * (1 - p) / 30)).max()
+    assert f"that alone is up to ±{points:.1f} points of P@1" in page.text()
+
+
+def test_before_a_measurement_a_frame_says_what_will_be_there(ready, key, monkeypatch):
+    estimate(monkeypatch, "robustness", 100.0)
+    page = ready.go("robustness")
+    assert "Here will be curves: P@k and other measures of 1 result without noise" in page.text()
+    assert "Here will be" not in page.press("robustness.start").until(measured).text()
+
+
+def test_models_that_take_negative_values_as_0_are_named(ready):
+    train(ready, "DoubleSampling")
+    train(ready)
+    page = ready.go("robustness").until(lambda s: measured(s) and len(legend(figure(s, "P@1 under"))) == 2)
+    assert "**DoubleSampling** takes negative values as 0 in each prediction" in page.text()
+    page.at.selectbox(key="robustness.kind").set_value("words")
+    page.run().until(lambda s: figure(s, "P@1 under changed words"))
+    assert "negative values" not in page.text()
+
+
 def test_measure_k_and_share_lost_are_chosen(page):
     page.at.selectbox(key="robustness.measure").set_value("nDCG@k")
     page.at.selectbox(key="robustness.k").set_value(3)

@@ -136,6 +136,7 @@ class DoubleSampling(MultiLabelModel):
 
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
+    NEGATIVE_AS_ZERO = True
 
     def __init__(
         self,
