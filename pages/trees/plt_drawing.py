@@ -104,12 +104,18 @@ def _choose(view):
         return part, value, (0, deepest)
     kept = workspace.keep(
         f"trees.whole.depths {view.key[:8]} {view.t}",
-        (0, deepest),
+        (0, _first_depth(view.tree)),
         lambda pair: isinstance(pair, (list, tuple)) and len(pair) == 2 and 0 <= pair[0] <= pair[1] <= deepest,
     )
     kept["value"] = tuple(kept["value"])
     with third:
         return part, value, tuple(st.slider("Depths", 0, deepest, **kept))
+
+
+def _first_depth(tree) -> int:
+    """Return the largest depth down to which all nodes are drawn; at least 1, the children of the root."""
+    down_to = np.cumsum(np.bincount(tree.depth))
+    return max(1, int(np.count_nonzero(down_to <= MOST_NODES)) - 1)
 
 
 def _about_label(view, frame, label, path) -> str:
