@@ -62,7 +62,11 @@ def _results(view, found):
     left, right = st.columns(2, gap="large")
     with left:
         named = "of largest value" if view.kind == "score" else "that are named"  # methods that the model has
-        what = "share of the candidates" if view.kind == "score" else "probability"
+        what = (
+            "share of its first label among the candidates"
+            if view.kind == "score"
+            else "probability of its first label"
+        )
         axis = "Label’s share of the candidates" if view.kind == "score" else "Probability of the label"
         figure = figures.deletion_curves(found.deletion, title=f"Do the features {named} matter?", score=axis)
         left_over = ", ".join(
@@ -72,10 +76,9 @@ def _results(view, found):
             figure,
             found.deletion,
             f"{view.files}-deletion",
-            f"Each row’s features are removed, those ranked highest first; the sooner the {what} of its first "
-            f"label falls, the better the ranking names what the model uses. What is left in the end, as a share of "
-            f"the {what} at first: {left_over}. Means over {rows} with 95\u00a0% intervals."
-            + (f" {SHARE}" if view.kind == "score" else ""),
+            f"Each row’s features are removed, those ranked highest first; the sooner the {what} falls, the better the "
+            f"ranking names what the model uses. What is left of it in the end: {left_over}. Means over {rows} with "
+            "95\u00a0% intervals." + (f" {SHARE}" if view.kind == "score" else ""),
             key="explain.deletion",
         )
     with right:
