@@ -146,6 +146,8 @@ _ON_PAGE = (
     (r"max_features needs the list of words that hashing_bits avoids: .*", "Empty “Max features” or “Hashing, bits”."),
     (r"pattern (.*) is no regular expression", r"the “Pattern of a word” \1 is no regular expression"),
     (r"pattern (.*) could search", r"the “Pattern of a word” \1 could search"),
+    (r"pattern (.*) takes more", r"the “Pattern of a word” \1 takes more"),
+    (r"pattern has (\S+) characters", r"the “Pattern of a word” has \1 characters"),
     (r"pattern (.*) has (\d+) groups", r"the “Pattern of a word” \1 has \2 groups"),
     (r" If it is right, pass max_columns=\d+\.", " The dashboard takes no more."),
     (r"Give names separately, as feature_names\.", "Give names in a file of their own, at “Feature names”."),

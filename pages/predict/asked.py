@@ -112,14 +112,17 @@ def _text(one) -> Question | None:
     )
     if texts is not None:
         st.button("Take the text of a random test row", key="predict.take", on_click=_take, args=(texts,))
-    if not typed.strip():
-        return None
-    return Question(vector(one, typed), "this text", "text", text=typed)
+    x = vector(one, typed) if typed.strip() else None
+    return None if x is None else Question(x, "this text", "text", text=typed)
 
 
 def vector(one, text: str):
-    """Return the features of a text: csr_array, shape (1, D)."""
-    return sp.csr_array(one.packed.vectorizer.transform([text]))
+    """Return the features of a text: csr_array, shape (1, D); None, and say why, if its words cannot be found."""
+    try:
+        return sp.csr_array(one.packed.vectorizer.transform([text]))
+    except ValueError as error:  # the data set has a pattern of words that takes too long
+        st.error(f"The words of the text cannot be found: {format.plain(str(error))}")
+        return None
 
 
 def _typed() -> None:

@@ -66,6 +66,8 @@ def _text(found, label) -> None:
             st.caption("Change, add or remove a word, and the labels before and after stand here.")
             return
         after = asked.vector(one, typed)
+        if after is None:
+            return
         changes = row_editor.changes(one.packed, found.x, after)
         before_after.show(one.packed, one.model, found.x, after, found.k, "predict.before after")
     if not changes:

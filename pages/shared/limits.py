@@ -12,6 +12,7 @@ from streamlit import config
 from pages.shared import accounts, format, in_memory, server, user_workspaces, workspace, workspace_files
 from pages.shared.audit import FILES_VARIABLE, SIZE_VARIABLE, whole_number
 from xmlcore import store
+from xmlcore.datasets.texts import apart
 
 JOBS = "XMLCORE_USER_JOBS"  # jobs that wait or run
 DISK = "XMLCORE_USER_DISK"  # what the user's workspaces keep, such as "20 GB"
@@ -25,13 +26,14 @@ def size(variable: str) -> int | None:
 
 
 def apply() -> None:
-    """Have Streamlit take no larger files than a user may upload; called when the server starts.
+    """Set what this server process takes at most: files that are uploaded, searches; called when the server starts.
 
     Raises ValueError if a limit is set to what is none.
     """
     for variable in (JOBS, SIZE_VARIABLE, FILES_VARIABLE):
         whole_number(variable, None)
     in_memory.bound()
+    apart.limit_search(apart.SECONDS)
     size(DISK)
     most = size(UPLOAD)
     if most is not None:  # the fields of pages say so

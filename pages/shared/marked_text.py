@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import explaining, highlight
+from pages.shared import explaining, format, highlight
 
 
 def show(text: str, vectorizer, found, name: str, kind: str, what: str = "Text") -> None:
@@ -26,4 +26,9 @@ def show(text: str, vectorizer, found, name: str, kind: str, what: str = "Text")
         st.caption("This model compares the text as a whole with each label, so single words have no contributions.")
         return
     given = dict(zip(found["feature"].tolist(), found["contribution"].tolist()))
-    st.html(highlight.page(text, vectorizer.spans(text), given, name, explaining.UNITS[kind], what))
+    try:
+        spans = vectorizer.spans(text)
+    except ValueError as error:  # the data set has a pattern of words that takes too long
+        st.error(f"The words of the text cannot be found: {format.plain(str(error))}")
+        return
+    st.html(highlight.page(text, spans, given, name, explaining.UNITS[kind], what))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xmlcore import store
-from xmlcore.datasets.texts.vectorizer import WORD
+from xmlcore.datasets.texts.words import WORD
 from xmlcore.experiment import given
 from xmlcore.experiment.packing import pack_run
 from xmlcore.experiment.task import Estimate, Task, load, register

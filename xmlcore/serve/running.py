@@ -7,6 +7,7 @@ import socket
 import warnings
 from collections.abc import Callable
 
+from xmlcore.datasets.texts import apart
 from xmlcore.extras import require
 
 IDLE_SECONDS = 30  # after which a connection without a request is closed
@@ -79,6 +80,7 @@ def run(
     import uvicorn
 
     warnings.filterwarnings("ignore", message="X does not have valid feature names")  # rows of requests never have
+    apart.limit_search(apart.SECONDS)
     listening = listening or listen(host, port)
     config = uvicorn.Config(
         app,

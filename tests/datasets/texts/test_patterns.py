@@ -1,10 +1,12 @@
 """Patterns of words that search without end are refused by their form."""
 
+import time
+
 import pytest
 
-from xmlcore.datasets.texts import TextVectorizer
-from xmlcore.datasets.texts.patterns import runs_away
-from xmlcore.datasets.texts.vectorizer import WORD
+from xmlcore.datasets.texts import TextVectorizer, apart
+from xmlcore.datasets.texts.patterns import is_quick, runs_away
+from xmlcore.datasets.texts.words import WORD
 
 HARMLESS = [
     WORD,
@@ -54,7 +56,7 @@ ENDLESS = [
     r"\w+\w+\w+!",
     r"(?:ab)+(?:ab)+(?:ab)+!",
     r"(?:\d|\w\w)" * 30 + "!",
-    r"\w?" * 3000,
+    r"\w?" * 300,
 ]
 
 
@@ -68,3 +70,50 @@ def test_a_pattern_whose_repetition_can_match_in_many_ways_is_refused_before_it_
     assert runs_away(pattern)
     with pytest.raises(ValueError, match="pattern .* could search without end: .* in one way only"):
         TextVectorizer(pattern=pattern).fit(["a" * 50])
+
+
+@pytest.fixture
+def limited():
+    """Limit searches as a server does."""
+    apart.limit_search(0.5)
+    yield
+    apart.limit_search(None)
+
+
+@pytest.mark.parametrize("pattern", [r"\w+\w+!", r"\w+(?=\w*!)", r"(?:(?!\w*\w*!)\w)+!", r"\w+!"])
+def test_a_search_that_takes_too_long_is_ended_where_there_is_a_limit(pattern, limited):
+    text, start = "a" * 100_000, time.perf_counter()
+    with pytest.raises(ValueError, match="takes more than 0.5 seconds on these texts: write it so that"):
+        TextVectorizer(pattern=pattern, min_df=1).fit([text])
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize("pattern", [*HARMLESS[1:9], "(#)?x", r"#?(\w[\w.]*)|-", r"\b"])
+@pytest.mark.parametrize("accents", [None, "unicode"])
+def test_a_search_with_a_limit_finds_the_same(pattern, accents, limited):
+    texts = ["Ångström's well-known U.S.A. x #tag.a 3.5% 12 34", "", "x\ud800y x- a-b", "été x"]
+    vectorizer = TextVectorizer(pattern=pattern, min_df=1, strip_accents=accents)
+    try:
+        found = vectorizer.fit_transform(texts)
+    except ValueError as error:
+        found = str(error)
+    spans = [vectorizer.spans(text) for text in texts] if hasattr(vectorizer, "words_") else []
+    apart.limit_search(None)
+    try:
+        expected = vectorizer.fit_transform(texts)
+    except ValueError as error:
+        assert found == str(error)
+        return
+    assert (found != expected).nnz == 0 and found.shape == expected.shape
+    for one, text in zip(spans, texts):
+        assert all((a == b).all() for a, b in zip(one, vectorizer.spans(text)))
+
+
+def test_patterns_in_which_only_the_end_repeats_are_quick():
+    assert all(map(is_quick, ["[A-Za-z]{2,}", r"\w\w+", r"\b\w+", "a", r"\S+?", "(?i)[a-z]+"]))
+    assert not any(map(is_quick, [r"\w+!", r"\w+\w+", r"(?:a+)+", r"\w{1000,}", "", r"\w+$", r"x*y", "a" * 100 + "b+"]))
+
+
+def test_a_very_long_pattern_is_refused():
+    with pytest.raises(ValueError, match="pattern has 1,001 characters: it can have 1,000 at most"):
+        TextVectorizer(pattern="a" * 1001).check()

@@ -17,6 +17,8 @@ CHARACTERS = 0x600  # code points below this one are all looked at; above, one o
 _KINDS = tuple(map(re.compile, (r"\d", r"[^\W\d]", r"\s", r"[^\w\s]")))  # each character is of one of these
 CHOICES = 3  # places outside of repetitions, at most, where several parts of the pattern may match what comes next
 LONG = 2  # how often such a place counts at which a repetition may end, as each of its characters can be the last one
+SHORT = 10  # parts of a quick pattern, and least rounds of its repetition, at most: each may be tried at each character
+_SINGLE = (codes.LITERAL, codes.NOT_LITERAL, codes.ANY, codes.IN, codes.CATEGORY)
 _ASSERTIONS = (codes.ASSERT, codes.ASSERT_NOT)
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
 _CATEGORIES = {
@@ -49,6 +51,31 @@ def runs_away(pattern: str) -> bool:
     found = _Pattern(pattern, items)
     found.part(items, repeated=False)
     return found.ambiguous
+
+
+def is_quick(pattern: str) -> bool:
+    """Return whether the time of a search is in proportion to the text: only the end of the pattern repeats anything.
+
+    That is a single character, which is repeated to where it does not match any more; nothing follows that may fail.
+
+    Parameters
+    ----------
+    pattern : str
+        It can be compiled.
+
+    Returns
+    -------
+    bool
+        Also False for some patterns that are quick, such as ``a|b``.
+    """
+    items = parser.parse(pattern)
+    before = [code for code, _ in items[:-1]]
+    if not items or len(items) > SHORT or not set(before) <= {*_SINGLE, codes.AT}:
+        return False
+    code, argument = items[-1]
+    if code in _REPEATS:
+        return argument[0] <= SHORT and len(argument[2]) == 1 and argument[2][0][0] in _SINGLE
+    return code in _SINGLE
 
 
 class _Pattern:

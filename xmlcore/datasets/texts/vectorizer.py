@@ -8,14 +8,13 @@ import scipy.sparse as sp
 
 from xmlcore.datasets.texts.grams import Grams, HashedGrams, counts, learn
 from xmlcore.datasets.texts.packed import packed, unpacked
-from xmlcore.datasets.texts.words import IGNORED, UNKNOWN, Coder, WordFinder, known_codes
+from xmlcore.datasets.texts.words import IGNORED, UNKNOWN, WORD, Coder, WordFinder, known_codes
 from xmlcore.parameters import HasParameters, Parameter, check_parameters, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.validation import INT32_MAX, check_count, check_fitted
 from xmlcore.versions import refusal
 
 FORMAT = 1  # of what to_plain returns
-WORD = r"(?u)\b\w\w+\b"  # two or more letters, digits or underscores, as scikit-learn's TfidfVectorizer
 BLOCK = 4096  # texts between two reports of progress, and texts that are hashed at once
 ENGLISH = "english"
 LONGEST = 8  # words of an n-gram

@@ -3,12 +3,16 @@
 import re
 import unicodedata
 from array import array
+from collections.abc import Iterable, Iterator
 from itertools import repeat
 
 import numpy as np
 
-from xmlcore.datasets.texts.patterns import runs_away
+from xmlcore.datasets.texts import apart
+from xmlcore.datasets.texts.patterns import is_quick, runs_away
 
+WORD = r"(?u)\b\w\w+\b"  # two or more letters, digits or underscores, as scikit-learn's TfidfVectorizer
+LONGEST = 1000  # characters of a pattern, at most: compiling a longer one takes long, too
 IGNORED = -2  # code of a word that is left out before n-grams are formed: a stop word
 UNKNOWN = -1  # code of a word that no feature has
 
@@ -28,10 +32,12 @@ class WordFinder:
     Raises
     ------
     ValueError
-        The pattern is no regular expression, has several groups, or could search without end.
+        The pattern is no regular expression, has several groups, is too long, or could search without end.
     """
 
     def __init__(self, pattern: str, lowercase: bool = True, strip_accents: str | None = None):
+        if len(pattern) > LONGEST:
+            raise ValueError(f"pattern has {len(pattern):,} characters: it can have {LONGEST:,} at most")
         try:
             self._pattern = re.compile(pattern)
         except re.error as error:
@@ -45,11 +51,17 @@ class WordFinder:
                 f"pattern {pattern!r} could search without end: write its parts so that they match a text in "
                 r"one way only, such as \w+(?:-\w+)* instead of (?:\w+-?)*"
             )
+        self._quick = pattern == WORD or is_quick(pattern)
         self._lowercase, self._strip = lowercase, _STRIP[strip_accents]
 
-    def words(self, text: str) -> list[str]:
-        """Return the words of a text, in their order."""
-        return self._pattern.findall(self._prepared(text))
+    def words(self, texts: Iterable[str]) -> Iterator[list[str]]:
+        """Yield the words of each text, in their order."""
+        if self._quick or not apart.is_limited():
+            yield from (self._pattern.findall(self._prepared(text)) for text in texts)
+            return
+        texts = [self._prepared(text) for text in texts]
+        for text, spans in zip(texts, apart.spans(self._pattern.pattern, texts)):
+            yield [text[start:end] for start, end in spans]
 
     def places(self, text: str) -> tuple[list[str], np.ndarray, np.ndarray]:
         """Return the words of a text, and where each starts and ends in it, in characters.
@@ -60,10 +72,13 @@ class WordFinder:
         starts, ends : ndarray of int64, shape (number of words,)
             A word is ``text[start:end]`` before it was brought into lower case and lost its accents.
         """
-        group = self._pattern.groups
-        found = [(match[group], *match.span(group)) for match in self._pattern.finditer(self._prepared(text))]
-        words = [word for word, _, _ in found]
-        starts, ends = (np.array([one[i] for one in found], np.int64) for i in (1, 2))
+        prepared = self._prepared(text)
+        if self._quick or not apart.is_limited():
+            spans = [match.span(self._pattern.groups) for match in self._pattern.finditer(prepared)]
+        else:
+            (spans,) = apart.spans(self._pattern.pattern, [prepared])
+        words = [prepared[start:end] for start, end in spans]
+        starts, ends = (np.array([span[i] for span in spans], np.int64) for i in (0, 1))
         if self._lowercase or self._strip is not None:
             origin = self._origin(text)
             if origin is not None:
@@ -175,9 +190,9 @@ def known_codes(texts, finder: WordFinder, numbers: dict[str, int]) -> tuple[np.
 
 def _read(texts, finder, numbered):
     """Return the numbers of the words of all texts, and the end of each text."""
-    codes, ends, words_of = array("i"), array("q"), finder.words
-    for text in texts:
-        codes.extend(numbered(words_of(text)))
+    codes, ends = array("i"), array("q")
+    for words in finder.words(texts):
+        codes.extend(numbered(words))
         ends.append(len(codes))
     return np.array(codes, np.int32), np.array(ends, np.int64)
 
