@@ -15,6 +15,8 @@ from xmlcore.experiment import given
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import making`
 
+from making import of_file  # noqa: E402
+
 
 @pytest.fixture(scope="session")
 def data():
@@ -80,14 +82,6 @@ def read_back(path):
     file = {"workspace": io.BytesIO(path.read_bytes())}
     task = experiment.task("import_workspace", {}, {"files": given.described(file)})
     given.give(task.key, file)
-    experiment.keep(task)
-    return task
-
-
-def of_file(kind, inputs, content, what="rows", **params):
-    """A kept task that reads a file which is given to it."""
-    task = experiment.task(kind, inputs, {"files": given.described({what: io.BytesIO(content)}), **params})
-    given.give(task.key, {what: io.BytesIO(content)})
     experiment.keep(task)
     return task
 

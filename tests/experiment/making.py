@@ -1,6 +1,9 @@
 """Tasks of all kinds with their parameters by position, for tests."""
 
+import io
+
 from xmlcore import experiment
+from xmlcore.experiment import given
 
 
 def train(fingerprint, model="PLT", params=None, k=5):
@@ -41,3 +44,11 @@ def sampling(run, **params):
 def reduced(selection, model="PLT", params=None, per_label=False, n_per_label=None, k=5):
     params = {"model": model, "params": params, "per_label": per_label, "n_per_label": n_per_label, "k": k}
     return experiment.task("reduced", {"selection": selection}, params)
+
+
+def of_file(kind, inputs, content, what="rows", **params):
+    """A kept task that reads a file which is given to it."""
+    task = experiment.task(kind, inputs, {"files": given.described({what: io.BytesIO(content)}), **params})
+    given.give(task.key, {what: io.BytesIO(content)})
+    experiment.keep(task)
+    return task

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import of_file
+from making import of_file
 
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_matrix
