@@ -137,3 +137,19 @@ def test_without_runs_there_is_an_empty_table(own_cache):
     assert "mine" not in experiment.seeds_grouped(frame.assign(mine=1)), "the same columns as with runs"
     assert frame.empty and "P@1" in frame and "n" in experiment.seeds_grouped(frame)
     assert experiment.parameters(frame).empty
+
+
+@pytest.mark.parametrize(
+    "damage", [{"measures": [0.5]}, {"measures": {"P@k": 0.5}}, {"measures": {"P@k": ["x"]}}, {"times": 3}, [1]]
+)
+def test_a_damaged_summary_is_made_again_from_the_run(data, damage):
+    from xmlcore.datasets import save_dataset
+
+    key = experiment.keep(experiment.task("train", {"dataset": save_dataset(data)}, {"model": "PLT"}))
+    before = experiment.runs([key])
+    path = store.folder("runs", key) / store.META
+    facts = json.loads(path.read_text())
+    facts["summary"] = facts["summary"] | damage if isinstance(damage, dict) else damage
+    path.write_text(json.dumps(facts))
+    assert experiment.runs([key]).equals(before)
+    assert experiment.runs([key])["problem"].tolist() == [""]

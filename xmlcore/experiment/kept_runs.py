@@ -177,6 +177,7 @@ _COLUMNS = (
     "key", "dataset", "fingerprint", "model", "params", "seed", "k", "created", "version", "xmlcore", "code",
     *MEASURES, *MORE_MEASURES, *TIMES, *SIZES, *MEMORY, "setting", "problem",
 )  # fmt: skip
+_PARTS = ("measures", "times", "memory", "size", "of")  # of a summary
 
 
 def _records(keys):
@@ -254,9 +255,17 @@ def take_more_measures(keys: Iterable[str], seconds: float = math.inf) -> int:
     return looked_at
 
 
+def _is_whole(summary) -> bool:
+    """Return whether a summary has the shape in which it is written; a damaged one is made again."""
+    if not isinstance(summary, dict) or not all(isinstance(summary.get(name, {}), dict) for name in _PARTS):
+        return False
+    measures = summary.get("measures", {}).values()
+    return all(isinstance(v, list) and all(isinstance(one, (int, float)) for one in v) for v in measures)
+
+
 def _summary(record) -> dict:
     """Return the summary of a run from its record, or from the run itself, whose record then has it."""
-    if isinstance(record.get("summary"), dict):
+    if _is_whole(record.get("summary")):
         return record["summary"]
     run = load(Train.kind, record["key"])
     summary = Train.summary(as_plain(run))
