@@ -281,9 +281,8 @@ def reduced(dataset, wanted: dict, n_used: int, whole=None) -> Estimate:
 # --- feature selection ---
 
 
-def selection(dataset, method: str, params: dict, times: int = 1) -> Estimate:
-    """Estimate the time of ``times`` selections of features and of comparing each two, and the memory of one."""
-    plan = selection_plan(dataset, method, params)
+def selection(dataset, plan: dict, times: int = 1) -> Estimate:
+    """Estimate the time of ``times`` selections of a plan and of comparing each two, and the memory of one."""
     compared = AGREEMENT * math.comb(times, 2) * dataset.n_labels
     return Estimate(START + times * plan["seconds"] + compared, int(plan["bytes"]))
 

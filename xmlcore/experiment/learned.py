@@ -94,10 +94,7 @@ def selection(dataset, method: str, params: dict, times: int = 1) -> Estimate:
     -------
     Estimate
     """
-    made = estimates.selection(dataset, method, params, times)
-    plain = estimates.selection_plan(dataset, method, params)["seconds"]
-    one = selection_plan(dataset, method, params)["seconds"]
-    return Estimate(made.seconds + times * (one - plain), made.bytes)
+    return estimates.selection(dataset, selection_plan(dataset, method, params), times)
 
 
 def keep_selection(dataset, method: str, params: dict, seconds: float) -> None:
