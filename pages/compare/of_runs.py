@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections import OrderedDict
 
 import pandas as pd
 
@@ -10,7 +11,8 @@ from xmlcore import experiment, figures, store
 from xmlcore.experiment import side_by_side
 
 # Why results could not be read, by key. Reading a damaged result removes it: only the first reason says what was wrong.
-_reasons = {}
+_reasons = OrderedDict()
+MOST_REASONS = 1000  # that are kept; the oldest are forgotten
 
 
 def middle(line, measure: str) -> str:
@@ -43,6 +45,8 @@ def readable(keys: list[str], most: int) -> tuple[list[str], dict[str, str]]:
                 datasets.add(fingerprint)
         except (store.StoreError, OSError) as error:
             unreadable[key] = _reasons.setdefault(key, str(error))
+            while len(_reasons) > MOST_REASONS:
+                _reasons.popitem(last=False)
             continue
         _reasons.pop(key, None)
         found.append(key)
