@@ -25,7 +25,7 @@ class Progress(Protocol):
         Parameters
         ----------
         phase : str
-            What is being done, in words for users, such as ``"Training nodes"``.
+            What is being done, in words for users, such as ``"Training nodes of trees"``.
         fraction : float
             The finished share of this phase, in [0, 1].
         detail : str

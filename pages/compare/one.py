@@ -183,7 +183,7 @@ def _measures(line) -> None:
 
 def _origin(line, record) -> dict:
     """Return times, sizes, data set, versions and dates, by what they are called."""
-    seconds = {"Training": "fit_s", "Prediction of all test rows": "predict_s", "Compiling kernels": "compile_s"}
+    seconds = {"Training": "fit_s", "Prediction of all test rows": "predict_s", "Compiling code": "compile_s"}
     found = {name: format.duration(line[column]) for name, column in seconds.items() if line[column] == line[column]}
     if line["model_bytes"] == line["model_bytes"]:
         found["Model in memory"] = format.size(line["model_bytes"])

@@ -17,9 +17,15 @@ from xmlcore.jobs import parts
 ACTIVE = ("queued", "running")
 # For kinds of tasks, the phases after which little is left. Jobs of other kinds may train something first, too.
 MAIN_PHASES = {
-    "train": {"Training nodes", "Training trees", "Training labels", "Growing trees", "Predicting"},
+    "train": {
+        "Training nodes of trees",
+        "Training trees",
+        "Training a classifier per label",
+        "Growing trees",
+        "Predicting",
+    },
     "select": {"Scoring features", "Growing trees"},
-    "robustness": {"Perturbing and predicting"},
+    "robustness": {"Changing rows and predicting again"},
 }
 EVERY = 1.0  # seconds between two updates of the progress of jobs, for all places of a page that show progress together
 MOST_SECONDS = 4.0  # seconds between two updates of one such place, at most
@@ -175,7 +181,7 @@ def waiting(job) -> str:
     """Return what a job waits for, and its place in the queue, in words."""
     line = [other.id for other in server.queue().waiting()]
     if job.id not in line:
-        return "Starting a worker"
+        return "Starting: loading the program"
     place = f", number {line.index(job.id) + 1} of {len(line)} in the queue" if len(line) > 1 else ""
     return job.words + place
 
@@ -213,7 +219,7 @@ def _show_job(job, name, compact, record):
     elif job.state == "queued":
         doing = waiting(job)
     else:
-        doing = f"{job.phase}: {percent}" if job.phase else "Starting a worker"
+        doing = f"{job.phase}: {percent}" if job.phase else "Starting: loading the program"
         doing += f" ({job.detail})" if job.detail and not compact else ""
         if job.elapsed >= 1 and not compact:
             left = time_left(job, record.get("seconds"), record.get("kind", ""))

@@ -387,7 +387,7 @@ def _queue(root: str) -> jobs.Queue:
     task = default_dataset()
     if not task.exists():  # first in the queue: the first page needs the data set, and no kernel
         experiment.submit(made, task, owner=FIRST_VISIT)
-    made.submit(experiment.warm_up, title="Compiling kernels", owner=SERVER, key=WARM_UP)
+    made.submit(experiment.warm_up, title="Compiling code, once", owner=SERVER, key=WARM_UP)
     return made
 
 

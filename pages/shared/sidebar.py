@@ -164,6 +164,6 @@ def _jobs():
         st.caption("1 job runs or waits: this page shows it." if here == 1 else many)
     if warm_up is not None and warm_up.state == "failed":
         st.warning(
-            "Compiling the kernels ahead failed, so each training compiles the kernels that it needs. "
+            "Compiling code ahead failed, so the first job of each kind takes longer. "
             f"Reason: {format.plain(warm_up.error or 'unknown')}"
         )

@@ -32,7 +32,7 @@ def takes(seconds: float) -> str:
     """
     compiling = server.compiling_seconds()
     about = f"about {format.roughly(max(seconds, 1.0) + compiling)}"
-    return f"{about}, with compiling" if compiling else about
+    return f"{about}, with compiling code, once" if compiling else about
 
 
 def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):

@@ -201,11 +201,11 @@ def test_progress_is_one_line_in_a_terminal_and_makes_way_for_notes(monkeypatch)
     monkeypatch.setattr(output.time, "monotonic", iter(range(100)).__next__)
     with output.Progress() as progress:
         for i in range(3):
-            progress("Training nodes", i / 2, f"{i} of 2 nodes")
+            progress("Training nodes of trees", i / 2, f"{i} of 2 nodes")
         output.note("Two\nlines")
     lines = terminal.getvalue().split("\r\x1b[K")
-    assert lines[1].startswith("[........................] Training nodes   0 % 0 of 2")
-    assert lines[3].startswith("[########################] Training nodes 100 %")
+    assert lines[1].startswith("[........................] Training nodes of trees   0 % 0 of 2")
+    assert lines[3].startswith("[########################] Training nodes of trees 100 %")
     assert lines[4:] == ["Note: Two lines\n", ""]
 
 

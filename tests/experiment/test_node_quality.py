@@ -48,7 +48,7 @@ def test_only_trees_that_a_model_has_are_measured(easy):
 
 def test_measuring_can_be_stopped(easy):
     def stop(phase, fraction, detail=""):
-        if phase == "Measuring nodes":
+        if phase == "Measuring how well nodes decide":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -250,7 +250,7 @@ def test_a_driver_is_stopped_and_started_again(easy, calls, queue, monkeypatch):
 
     def run(task, progress, files=None):
         while len(calls) >= 2 and not go_on.wait(0.02):
-            progress("Training nodes", 0.5)
+            progress("Training nodes of trees", 0.5)
         return train(task)
 
     monkeypatch.setattr(experiment.KINDS["trial"], "run", run)
@@ -309,7 +309,7 @@ def test_a_sweep_that_is_stopped_does_not_stop_trainings_that_another_of_this_ow
 
     def run(task, progress, files=None):
         while not go_on.wait(0.02):
-            progress("Training nodes", 0.5)
+            progress("Training nodes of trees", 0.5)
         return train(task)
 
     monkeypatch.setattr(experiment.KINDS["trial"], "run", run)

@@ -100,7 +100,7 @@ def test_a_cancelled_run_leaves_nothing(data):
     fingerprint = save_dataset(data)
 
     def stop(phase, fraction, detail=""):
-        if phase == "Training nodes":
+        if phase == "Training nodes of trees":
             raise Cancelled
 
     with pytest.raises(Cancelled):
@@ -112,10 +112,10 @@ def test_phases_are_reported_in_order(data):
     phases = []
     experiment.keep(train(save_dataset(data), "PLT"), lambda phase, *_: phases.append(phase))
     assert list(dict.fromkeys(phases)) == [
-        "Reading data",
-        "Compiling kernels",
+        "Reading the data set",
+        "Compiling code, once",
         "Clustering labels",
-        "Training nodes",
+        "Training nodes of trees",
         "Predicting",
         "Saving",
     ]

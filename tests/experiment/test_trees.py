@@ -32,7 +32,7 @@ def test_an_ensemble_of_three_jobs_is_that_of_one(easy, queue):
     assert [one.title for one in reversed(queue.jobs("anna"))] == [
         *(f"Train, tree {number} of 3" for number in (1, 2, 3)), "Train",
     ]  # fmt: skip
-    assert job.result(120) == task.key and "Joining trees" in job.phases
+    assert job.result(120) == task.key and "Putting trees together" in job.phases
     found, expected = task.load(), experiment.run(easy, "PLT", params)
     np.testing.assert_array_equal(found.ranking.labels, expected.ranking.labels)
     np.testing.assert_array_equal(found.ranking.scores, expected.ranking.scores)

@@ -35,7 +35,7 @@ def test_warm_up_leaves_nothing_to_compile(tmp_path):
 
     reports = []
     experiment.warm_up(lambda *report: reports.append(report))
-    assert reports[0][0] == "Compiling kernels" and reports[-1][1] == 1.0
+    assert reports[0][0] == "Compiling code, once" and reports[-1][1] == 1.0
     assert [r[1] for r in reports] == sorted(r[1] for r in reports)
     before = compiled()
 

@@ -210,7 +210,10 @@ def test_an_expected_time_that_is_wrong_is_corrected_while_the_main_work_runs(wr
     took, first, main = 100.0, 5.0, 90.0  # seconds of the job, of its first phase and of its main phase
     for done in (0.5, 0.7, 0.9):
         spent = done * main
-        phase = {"phase": "Training nodes", "phases": {"Clustering labels": first, "Training nodes": spent}}
+        phase = {
+            "phase": "Training nodes of trees",
+            "phases": {"Clustering labels": first, "Training nodes of trees": spent},
+        }
         job = SimpleNamespace(elapsed=first + spent, fraction=done, **phase)
         said = float(time_left(job, wrong * took, "train").split()[1])
         assert abs(said - (took - first - spent)) <= 6, (done, said)
@@ -222,6 +225,8 @@ def test_a_training_that_comes_before_the_work_of_another_task_does_not_say_how_
 
     from pages.shared.jobs import time_left
 
-    job = SimpleNamespace(elapsed=20.0, fraction=0.9, phase="Training nodes", phases={"Training nodes": 18.0})
+    job = SimpleNamespace(
+        elapsed=20.0, fraction=0.9, phase="Training nodes of trees", phases={"Training nodes of trees": 18.0}
+    )
     assert said_plainly(time_left(job, 100.0, kind)) == "about 1 min 20 s left"
     assert said_plainly(time_left(job, 100.0, "train")) == "about 2.0 s left"

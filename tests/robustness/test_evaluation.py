@@ -208,7 +208,11 @@ def test_progress_rises_once_from_0_to_1_and_stops_the_work(model, data, monkeyp
     evaluate(model, data.X_test, data.Y_test, (0.1,), n_repeats=2, progress=lambda *words: said.append(words))
     fractions = [fraction for _, fraction, _ in said]
     assert fractions == sorted(fractions) and fractions[0] == 0 and fractions[-1] == 1
-    assert ("Perturbing and predicting", 1 / 4 + 40 / 120 / 4, "repeat 1 of 2, level 0.1: 40 of 120 rows") in said
+    assert (
+        "Changing rows and predicting again",
+        1 / 4 + 40 / 120 / 4,
+        "repeat 1 of 2, level 0.1: 40 of 120 rows",
+    ) in said
 
     def stop(phase, fraction, detail=""):
         if fraction > 0.3:

@@ -28,7 +28,7 @@ def command(ctx, data, to_json, quiet, **options):
 
     with Progress(quiet) as progress:
         found = read(data, options, progress, vectorizer_of(ctx))
-        progress("Counting", 0.0)
+        progress("Counting labels and features", 0.0)
         summary = datasets.describe(found).summary
     about = {"name": found.name, "fingerprint": found.fingerprint, "notes": [*found.notes], **summary}
     if to_json:

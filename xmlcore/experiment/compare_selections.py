@@ -117,7 +117,7 @@ def compare_selections(
 
     start = time.perf_counter()
     study = _Study(dataset, _checked(selections, shares, seeds, n_rows), progress)
-    progress("Compiling kernels", 0.0)
+    progress("Compiling code, once", 0.0)
     study.warm_up()
     lines = [line for at in range(len(study.selections)) for line in study.lines_of(at)]
     return Comparison(
@@ -187,7 +187,7 @@ class _Study:
         selection, title = self.selections[at], self.titles[at]
         pattern = selection[1]["pattern"] if selection is not None and selection[0] == "FALS" else ""
         if selection is not None:
-            self.progress("Compiling kernels", self._fraction(self._at))
+            self.progress("Compiling code, once", self._fraction(self._at))
             warm_up_selector(*selection)
         lines = []
         for seed in self.seeds:
@@ -311,5 +311,5 @@ class CompareSelections(Task):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
 
-        progress("Reading data", 0.0)
+        progress("Reading the data set", 0.0)
         return as_plain(compare_selections(load_saved(self.fingerprint), progress=progress, **self.params))

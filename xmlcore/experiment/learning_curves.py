@@ -149,7 +149,7 @@ def learning_curve(
             gains[at, number] = _found(dataset, ranking, bucket)
     kept = [at for at in range(len(sizes)) if at not in failed]
     gains, sizes, seconds = gains[kept], [sizes[at] for at in kept], seconds[kept]
-    progress("Forecasting", 1.0)
+    progress("Forecasting what more rows would give", 1.0)
     frame, forecasts = _frames(sizes, seeds, seconds, gains, true)
     return LearningCurve(
         model=model,
@@ -282,5 +282,5 @@ class MeasureLearningCurve(Task):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import in_use_or_saved
 
-        progress("Reading data", 0.0)
+        progress("Reading the data set", 0.0)
         return as_plain(learning_curve(in_use_or_saved(self.fingerprint), progress=progress, **self.params))

@@ -81,7 +81,7 @@ def measure_ranking(
     settings = {"n_resamples": n_resamples, "random_state": random_state}
     frames = []
     for at, bucket in enumerate((ALL, *BUCKETS)):
-        progress("Drawing test rows", at / (1 + len(BUCKETS)), f"{bucket} labels")
+        progress("Drawing test rows again for intervals", at / (1 + len(BUCKETS)), f"{bucket} labels")
         if bucket == ALL:
             of = {"measures": metrics.MEASURES, "inv_ps": metrics.inverse_propensity(dataset.Y_train)}
         else:

@@ -127,7 +127,7 @@ class PerLabelOneVsRest:
         bias = np.full(n_labels, -np.inf)
         for label in range(n_labels):
             if label % 8 == 0:
-                progress("Training labels", label / n_labels, f"{label:,} of {n_labels:,} labels")
+                progress("Training a classifier per label", label / n_labels, f"{label:,} of {n_labels:,} labels")
             n_true = Y.indptr[label + 1] - Y.indptr[label]
             features = np.sort(self.selected[label])
             weights = np.zeros(features.size, np.float32)
@@ -139,7 +139,7 @@ class PerLabelOneVsRest:
                 weights[coef.indices] = coef.data
                 bias[label] = model.intercept_[0]
             parts.append((features, weights))
-        progress("Training labels", 1.0, f"{n_labels:,} of {n_labels:,} labels")
+        progress("Training a classifier per label", 1.0, f"{n_labels:,} of {n_labels:,} labels")
         ids, values = (np.concatenate(part) for part in zip(*parts))
         label_of = np.repeat(np.arange(n_labels), [features.size for features, _ in parts])
         shape = (X.shape[1], n_labels)
@@ -282,7 +282,7 @@ class TrainReduced(Task):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
 
-        progress("Reading data", 0.0)
+        progress("Reading the data set", 0.0)
         params = self.params
         selection = kept_selection(self.inputs["selection"], progress)
         n_per_label = params["n_per_label"]

@@ -124,7 +124,7 @@ def sampling_study(
     n_adversarial = sorted({min(value, most) for value in n_adversarial})
     points = [("n_adversarial", value, repeat) for value in n_adversarial for repeat in range(n_repeats)]
     points += [("examples_per_class", value, repeat) for value in examples_per_class for repeat in range(n_repeats)]
-    progress("Compiling kernels", 0.0)
+    progress("Compiling code, once", 0.0)
     compile_kernels(estimator("DoubleSampling", params))
     if model is None:
         model = _train(params, dataset, progress)

@@ -198,7 +198,7 @@ def select_and_fit(
     """Do what :func:`select` does, and return the fitted selector as well."""
     progress = to_progress(progress)
     params = selection_params(method, params)
-    progress("Compiling kernels", 0.0)
+    progress("Compiling code, once", 0.0)
     compile_s = warm_up_selector(method, params)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -325,7 +325,7 @@ class Select(Task):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
 
-        progress("Reading data", 0.0)
+        progress("Reading the data set", 0.0)
         data = load_saved(self.fingerprint)
         selection, fitted = select_and_fit(data, progress=progress, **self.params)
         learned.keep_selection(data, selection.method, selection.params, selection.times["fit_s"])

@@ -194,5 +194,5 @@ class MeasureSelectionStability(Task):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
 
-        progress("Reading data", 0.0)
+        progress("Reading the data set", 0.0)
         return as_plain(selection_stability(load_saved(self.fingerprint), progress=progress, **self.params))

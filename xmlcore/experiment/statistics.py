@@ -34,5 +34,5 @@ class Describe(Task):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import describe, load_saved
 
-        progress("Counting", 0.0)
+        progress("Counting labels and features", 0.0)
         return {"summary": plain(describe(load_saved(self.fingerprint)).summary)}

@@ -172,7 +172,7 @@ class TrainTrial(Task):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import in_use_or_saved
 
-        progress("Reading data", 0.0)
+        progress("Reading the data set", 0.0)
         p = self.params
         part = without_held_out(in_use_or_saved(self.fingerprint), p["validation"], p["seed"], p["n_rows"])
         value = {"measures": None, "seconds": 0.0, "n_rows": part.n_train, "n_held_out": part.n_test, "size": {}}

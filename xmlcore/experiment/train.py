@@ -188,7 +188,7 @@ def run_and_model(
     progress = to_progress(progress)
     k = check_count(k, "k")
     params = full_params(model, params)
-    progress("Compiling kernels", 0.0)
+    progress("Compiling code, once", 0.0)
     unfitted = estimator(model, params)
     compile_s = compile_kernels(unfitted)
     with watched() as found:
@@ -273,10 +273,10 @@ class Train(Task):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
 
-        progress("Reading data", 0.0)
+        progress("Reading the data set", 0.0)
         data, apart = load_saved(self.fingerprint), trees.trees_of(self)
         if apart and all(tree.exists() for tree in apart):
-            progress("Joining trees", 0.0)
+            progress("Putting trees together", 0.0)
             made, fitted = _measured(data, **self.params, trained=trees.joined(apart), progress=progress)
         else:
             made, fitted = run_and_model(data, progress=progress, **self.params)

@@ -64,10 +64,10 @@ class TrainTree(Task):
         from xmlcore.datasets import load_saved
         from xmlcore.models.ensembles import train_tree
 
-        progress("Reading data", 0.0)
+        progress("Reading the data set", 0.0)
         data = load_saved(self.fingerprint)
         unfitted = estimator(self.params["model"], self.params["params"])
-        progress("Compiling kernels", 0.0)
+        progress("Compiling code, once", 0.0)
         compile_s = compile_kernels(unfitted)
         with watched() as found:
             part = train_tree(unfitted, data.X_train, data.Y_train, self.params["number"], progress)

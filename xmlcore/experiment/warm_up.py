@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xmlcore.models.compiling import turn
 from xmlcore.progress import ProgressLike, silent, to_progress
 
-PHASE = "Compiling kernels"
+PHASE = "Compiling code, once"
 
 
 class Piece(NamedTuple):

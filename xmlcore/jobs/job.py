@@ -179,7 +179,7 @@ class Job:
         if state != "queued":
             return WORDS[state]
         if self._future is not None:
-            return "Starting a worker"
+            return "Starting: loading the program"
         if self._queue.is_paused(self):
             return "Paused"
         return f"{WORDS[state]}{self.waits_for and ' for '}{self.waits_for}"
@@ -249,7 +249,7 @@ class Job:
 
     @property
     def phase(self) -> str:
-        """The phase reported last, such as "Training nodes"; empty before the first report."""
+        """The phase reported last, such as "Training nodes of trees"; empty before the first report."""
         self._poll()
         return self._record.get("phase", "")
 

@@ -18,7 +18,7 @@ from xmlcore.validation import check_count, check_features, check_labels
 if TYPE_CHECKING:
     import pandas as pd
 
-PHASE = "Perturbing and predicting"
+PHASE = "Changing rows and predicting again"
 ATTACK_ROWS = 512  # most rows of a block under attack: attacks are slow, and progress is reported after every block
 TIMES = ("predict_s", "perturb_s")
 COLUMNS = ["perturbation", "sigma", "k", "repeat", "bucket", "measure", "value", "drop"]

@@ -171,7 +171,7 @@ class AdversarialTraining(WrapsModel):
         attacked = None
         if self.kind in ATTACKS:
             attacked = self._attacked(model, X, Y, progress)
-        progress("Making noisy rows", 0.0)
+        progress("Adding noise to rows", 0.0)
         clean_and_noisy = augment(X, Y, self._perturbation(X), self.augment_ratio, self._entropy(), attacked)
         estimator = type(model)(**model.get_params(deep=False))
         if estimator.get_params(deep=False).get("negative") == "refuse" and _least(clean_and_noisy.X) < 0 <= _least(X):

@@ -62,4 +62,4 @@ def test_options_are_those_of_read_texts_and_progress_is_told():
         TRAIN.replace("labels", "tags").encode(), labels="tags", separator="none", progress=lambda *at: seen.append(at)
     )
     assert data.label_names == ["animal", "animal;small"]
-    assert {"Reading the training texts", "Reading words", "Weighing words"} <= {phase for phase, *_ in seen}
+    assert {"Reading the training texts", "Reading words", "Weighting words"} <= {phase for phase, *_ in seen}

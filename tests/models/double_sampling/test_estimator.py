@@ -36,7 +36,13 @@ def test_progress_names_its_phases():
         X, binary(labels), progress=lambda p, f, d: seen.setdefault(p, []).append(f)
     )
     model.predict_topk(X, progress=lambda p, f, d: seen.setdefault(p, []).append(f))
-    assert list(seen) == ["Adding up labels", "Drawing pairs", "Features of pairs", "Learning f", "Predicting"]
+    assert list(seen) == [
+        "Adding up labels",
+        "Drawing pairs",
+        "Features of pairs",
+        "Learning from pairs of a row and a label",
+        "Predicting",
+    ]
     assert all(fractions[-1] == 1.0 for fractions in seen.values())
 
 

@@ -121,7 +121,12 @@ def test_an_interrupted_call_leaves_the_model_as_it_was():
 
         return progress
 
-    for phase in ("Adding up labels", "Finding adversaries", "Features of pairs", "Learning f"):
+    for phase in (
+        "Adding up labels",
+        "Finding adversaries",
+        "Features of pairs",
+        "Learning from pairs of a row and a label",
+    ):
         with pytest.raises(Cancelled):
             model.partial_fit(X, wider, stop_at(phase))
         for name, value in before.items():

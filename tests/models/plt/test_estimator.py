@@ -145,7 +145,7 @@ def test_progress_of_a_tree_names_its_phases():
     X, Y, _, _ = problem()
     seen = []
     PLT(max_leaf_labels=4, n_jobs=2).fit(X, Y, progress=lambda *report: seen.append(report))
-    assert list(dict.fromkeys(phase for phase, *_ in seen)) == ["Clustering labels", "Training nodes"]
+    assert list(dict.fromkeys(phase for phase, *_ in seen)) == ["Clustering labels", "Training nodes of trees"]
 
 
 def test_progress_of_several_trees_names_the_tree():

@@ -18,7 +18,7 @@ def held(monkeypatch, tmp_path):
 
     def run(task, progress=None, files=None):
         while not gate.exists():
-            progress("Training nodes", 0.25, "1 of 4 nodes")
+            progress("Training nodes of trees", 0.25, "1 of 4 nodes")
             time.sleep(0.01)
         return real(task, progress, files)
 
@@ -53,7 +53,7 @@ def test_of_an_ensemble_in_parts_the_trees_that_run_are_listed_and_those_that_wa
 
     def run(task, progress=None, files=None):
         while not gate.exists():
-            progress("Training nodes", 0.25)
+            progress("Training nodes of trees", 0.25)
             time.sleep(0.01)
         return trained(task, progress, files)
 
@@ -62,7 +62,7 @@ def test_of_an_ensemble_in_parts_the_trees_that_run_are_listed_and_those_that_wa
     fingerprint = datasets.save_dataset(small_data("small"))
     task = experiment.task("train", {"dataset": fingerprint}, {"model": "PLT", "params": params})
     job = experiment.submit(server, task, owner=ready.token, title="Training", apart=True)
-    page = ready.go("jobs").until(lambda s: s.text().count("Training nodes: 25 %") == 2)
+    page = ready.go("jobs").until(lambda s: s.text().count("Training nodes of trees: 25 %") == 2)
     said = page.text()
     assert "Training, tree 1 of 4" in said and "Training, tree 2 of 4" in said and "Training, tree 3 of 4" not in said
     assert "Waiting for 4 of 4 parts that are jobs of their own" in said
@@ -80,7 +80,7 @@ def test_without_jobs_the_page_says_so_and_where_they_run(ready):
 
 def test_jobs_that_run_and_wait_have_their_progress_and_can_be_moved_paused_and_stopped(ready, server, held):
     made = start(ready, server, 5)
-    page = ready.go("jobs").until(lambda s: s.text().count("Training nodes: 25 %") == 2)
+    page = ready.go("jobs").until(lambda s: s.text().count("Training nodes of trees: 25 %") == 2)
     assert "2 jobs run and 3 wait" in page.text()
     assert "Training *0*" in page.text() and "expected 12 s" in page.text()
     assert "Waiting for a free worker, number 1 of 3 in the queue" in page.text()
@@ -107,7 +107,7 @@ def test_jobs_that_run_and_wait_have_their_progress_and_can_be_moved_paused_and_
 
 def test_jobs_that_have_ended_are_listed_by_when_they_ended(ready, server, held):
     made = start(ready, server, 3)
-    page = ready.go("jobs").until(lambda s: s.text().count("Training nodes: 25 %") == 2)
+    page = ready.go("jobs").until(lambda s: s.text().count("Training nodes of trees: 25 %") == 2)
     page.press(f"jobs.stop.{made[2].id}")  # it came last, and is the first to end
     held()
     page.until(lambda s: "No job runs or waits" in s.text())
@@ -117,10 +117,10 @@ def test_jobs_that_have_ended_are_listed_by_when_they_ended(ready, server, held)
 
 def test_the_log_and_the_memory_of_a_job_are_shown_on_demand(ready, server, held):
     (job,) = start(ready, server, 1)
-    page = ready.go("jobs").until(lambda s: "Training nodes" in s.text())
+    page = ready.go("jobs").until(lambda s: "Training nodes of trees" in s.text())
     assert not page.at.main.code
     page.press(f"jobs.log.{job.id}")
-    assert "Training nodes" in page.at.main.code[0].value
+    assert "Training nodes of trees" in page.at.main.code[0].value
     page.press(f"jobs.log.{job.id}")
     assert not page.at.main.code
     held()

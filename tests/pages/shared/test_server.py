@@ -59,10 +59,10 @@ def test_the_default_data_set_is_made_before_kernels_are_compiled(own_cache, mon
 
     monkeypatch.setattr(server.jobs, "Queue", Queue)
     server._queue("a folder")
-    assert submitted == ["Preparing api-docs", "Compiling kernels"]
+    assert submitted == ["Preparing api-docs", "Compiling code, once"]
     experiment.keep(server.default_dataset())
     server._queue("the same folder, later")
-    assert submitted[2:] == ["Compiling kernels"]
+    assert submitted[2:] == ["Compiling code, once"]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
 
     compiling = SimpleNamespace(active=True, fraction=0.5, elapsed=30.0)
     monkeypatch.setattr(server, "warm_up", lambda: compiling)
-    assert said_plainly(tasks.takes(50.0)) == "about 1 min 20 s, with compiling"
+    assert said_plainly(tasks.takes(50.0)) == "about 1 min 20 s, with compiling code, once"
     compiling.elapsed = 1.0  # kernels that are ready are only loaded
     assert said_plainly(tasks.takes(50.0)) == "about 50 s"
     compiling.elapsed, compiling.active = 30.0, False

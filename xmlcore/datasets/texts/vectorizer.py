@@ -521,7 +521,7 @@ def _in_blocks(texts, read, progress) -> tuple[np.ndarray, np.ndarray]:
         codes.append(found)
         ends.append(stops + size)
         size += found.size
-    progress("Weighing words", 0.8, f"{size:,} words")
+    progress("Weighting words", 0.8, f"{size:,} words")
     if not codes:
         return np.zeros(0, np.int32), np.zeros(0, np.int64)
     return np.concatenate(codes), np.concatenate(ends)

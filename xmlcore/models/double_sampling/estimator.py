@@ -229,9 +229,9 @@ class DoubleSampling(MultiLabelModel):
             tree, data = self._fit_trees(data, entropy, progress)
         sample = draw_sample(self, data, entropy, progress)
         pairs, signs, sample = make_pairs(self, data, sample, progress)
-        progress("Learning f", 0.0, f"{signs.size:,} pairs")
+        progress("Learning from pairs of a row and a label", 0.0, f"{signs.size:,} pairs")
         function = learn(self, pairs, signs)
-        progress("Learning f", 1.0, f"{signs.size:,} pairs")
+        progress("Learning from pairs of a row and a label", 1.0, f"{signs.size:,} pairs")
         sampled_size = np.bincount(sample.classes, minlength=Y.shape[1]).astype(np.int64)
         values = {
             "n_features": X.shape[1],

@@ -49,11 +49,11 @@ def learn_more(model, X, Y, n_unlabelled: int, entropy: int, progress: Progress)
     except NoExampleError:
         pass  # few rows may give no pair: f stays as it is, and the sums of the labels have changed
     else:
-        progress("Learning f", 0.0, f"{signs.size:,} pairs")
+        progress("Learning from pairs of a row and a label", 0.0, f"{signs.size:,} pairs")
         function = averaged(function, n_pairs, learn(model, pairs, signs), signs.size)
         n_pairs += signs.size
         sampled += np.bincount(sample.classes, minlength=Y.shape[1])
-    progress("Learning f", 1.0, f"{n_pairs:,} pairs")
+    progress("Learning from pairs of a row and a label", 1.0, f"{n_pairs:,} pairs")
     values = {
         "n_features": X.shape[1],
         "n_labels": Y.shape[1],

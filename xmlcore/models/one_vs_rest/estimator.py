@@ -35,7 +35,7 @@ from xmlcore.validation import (
 if TYPE_CHECKING:
     import pandas as pd
 
-PHASE = "Training labels"
+PHASE = "Training a classifier per label"
 PREDICT_ROWS = 512  # largest number of rows of a task
 MARGINS_AT_ONCE = 1 << 22  # number of (row, label) margins of 8 bytes that a thread has in memory at a time: 32 MiB
 # Arrays of a saved model that hold its weights -> dtype.

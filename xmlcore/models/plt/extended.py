@@ -136,7 +136,7 @@ class ExtendedPLT(PLT):
         X = check_features(X)
         Y, label_names = read_label_names(Y)
         Y = check_labels(Y, n_rows=X.shape[0], n_labels=self._n_labels_of_tree(Y))
-        progress("Making noisy rows", 0.0)
+        progress("Adding noise to rows", 0.0)
         noise = GaussianNoise(self.sigma, self.noise_support)
         both = augment(X, Y, noise, self.augment_ratio, self._entropy())
         self._fit(both.X, both.Y, Y_given=Y, n_augmented=both.rows.size, progress=progress)

@@ -103,7 +103,7 @@ def train_tree(X, Y, tree: LabelTree, settings: Settings, n_jobs, progress: Prog
         return trained
 
     costs = [(every.size if g.parent < 0 else sizes[g.parent]) * (-(-g.size // 16) + 1) for g in groups]
-    results = run_tasks(train, groups, costs, n_jobs, progress, "Training nodes", "groups of siblings")
+    results = run_tasks(train, groups, costs, n_jobs, progress, "Training nodes of trees", "groups of siblings")
     depth = tree.depth
     stats = [[depth[g.first], r.epochs, r.violation <= settings.tol] for g, r in zip(groups, results)]
     return _assemble(tree, groups, results), np.array(stats, dtype=np.int64)

@@ -61,10 +61,10 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
             network.output_bias[0],
         )
 
-    progress("Training networks", 0.0, f"0 of {n_labels:,} labels")
+    progress("Training a network per label", 0.0, f"0 of {n_labels:,} labels")
     parts = [(c, c + 1) for c in range(n_labels)]
     for done, _ in enumerate(workers.ordered(train_one, parts), start=1):
-        progress("Training networks", done / n_labels, f"{done:,} of {n_labels:,} labels")
+        progress("Training a network per label", done / n_labels, f"{done:,} of {n_labels:,} labels")
     return Network((into, out_of), (bias, out_bias), settings.activation)
 
 

@@ -186,4 +186,8 @@ def _draw(task, labels, row_weight_sums, drawn, slope_sums):
             fals_scoring.draw_rows(row_weight, first_row, row_weight_sums[c:stop], seed, streams, drawn[c:stop])
 
         task.workers.each(draw_for_labels, ranges_of_labels)
-        task.progress("Drawing rows", (block + 1) / len(blocks_of_rows), f"{stop_row:,} of {task.X.shape[0]:,} rows")
+        task.progress(
+            "Drawing rows to score features",
+            (block + 1) / len(blocks_of_rows),
+            f"{stop_row:,} of {task.X.shape[0]:,} rows",
+        )

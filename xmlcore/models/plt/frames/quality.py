@@ -66,7 +66,7 @@ def quality_frame(nodes: "LinearNodes", tree: "LabelTree", X, Y, progress: Progr
     for rows, members in groups:
         part = unit[rows]
         for block in _blocks(members, rows.size, nodes.weights.shape[1]):
-            progress("Measuring nodes", done / total, f"node {int(block[0]):,} of {n:,}")
+            progress("Measuring how well nodes decide", done / total, f"node {int(block[0]):,} of {n:,}")
             margins = (
                 part @ nodes.weights[block].astype(np.float64).toarray().T if rows.size else np.zeros((0, block.size))
             )
