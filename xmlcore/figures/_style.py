@@ -57,6 +57,7 @@ EDGE = "#7A858E"  # lines between nodes: a contrast of 3.7 on a white page and 4
 MARK = "rgba(128, 140, 150, 0.8)"  # reference lines in a plot, visible on a white and on a dark page
 
 HEIGHT = 380
+BUTTONS = 33  # space for the buttons at the top of a figure, in pixels
 # Fonts of the system: an exported image is drawn without the fonts of the page, and with another font texts would be
 # wider than the space that was measured for them.
 FONT = "Arial, Helvetica, sans-serif"
@@ -126,7 +127,9 @@ def _template() -> dict:
 def new_figure(title: str, *, shown: int, total: int) -> go.Figure:
     """Return an empty figure with the template, and with the number of points drawn and in total in its ``meta``."""
     font = {"font": {"family": FONT}}  # set on the figure itself, because the dashboard's theme replaces the template
-    layout = {"template": _template(), "title": {"text": title, **font}, "hoverlabel": font, **font}
+    # Below the buttons that the dashboard and notebooks show at the top right, which would lie on a long title.
+    place = {"y": 1, "yref": "container", "yanchor": "top", "pad": {"t": BUTTONS}}
+    layout = {"template": _template(), "title": {"text": title, **font, **place}, "hoverlabel": font, **font}
     return go.Figure(layout=layout | {"meta": {"shown": int(shown), "total": int(total)}})
 
 
