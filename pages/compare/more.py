@@ -6,8 +6,6 @@ from pages.shared import downloads, format, workspace
 from xmlcore import experiment
 
 LOOKED_AT = "compare.more.looked_at"  # key of st.session_state: keys of results that were looked at
-# The field is as high as the others of its row; Streamlit gives it 5 pixels more.
-STYLE = "<style>[data-testid=stMultiSelectTagsContainer] { padding-top: 2px; padding-bottom: 2px; }</style>"
 EVERY = 0.2  # seconds between two steps
 STEP = 0.4  # seconds that one step takes
 _rounds = [0]  # how many steps were made in this server process
@@ -18,7 +16,6 @@ def choose() -> tuple[str, ...]:
     known = experiment.MORE_MEASURES
     kept = workspace.keep("compare.more", [], lambda value: isinstance(value, list) and set(value) <= set(known))
     kept["default"] = kept.pop("value")
-    st.html(STYLE)
     chosen = st.multiselect(
         "More measures",
         known,

@@ -10,12 +10,13 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # white texts on dark marks, and removes the white glow around texts of parallel coordinates. Figures are shown in the
 # font of the page, but measured and saved in a font of the system, which is wider: so nothing is cut here or in a file
 # that is opened without the font of the page. Streamlit cuts the names of what is chosen in a multiselect; here they go
-# on in the next line. The fields that are bound to the address are not shown, nor is the figure drawn in advance.
-# Controls that come first on a phone are the first of two columns, which a wide page shows at the right. On a phone the
-# tabs of sections go on in the next line, so that the open one is in sight, and so do the texts of buttons. A menu
-# would lie on the dialog that it opened. The value of a slider and the title of the open section have the colour of
-# text: in dark, the theme's blue on this background is too dark to read (3.8 to 1). "Press Enter to apply" stands below
-# its field, not on what is typed there. On a phone, the settings of the Train page are folded once there is a result.
+# on in the next line, and the field is as high as others beside it. The fields that are bound to the address are not
+# shown, nor is the figure drawn in advance. Controls that come first on a phone are the first of two columns, which a
+# wide page shows at the right. On a phone the tabs of sections go on in the next line, so that the open one is in
+# sight, and so do the texts of buttons. A menu would lie on the dialog that it opened. The value of a slider and the
+# title of the open section have the colour of text: in dark, the theme's blue on this background is too dark to read
+# (3.8 to 1). "Press Enter to apply" stands below its field, not on what is typed there. On a phone, the settings of the
+# Train page are folded once there is a result.
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
@@ -34,7 +35,7 @@ STYLE = f"""<style>
   height: auto; max-height: none;
 }}
 [data-testid=stMultiSelectTagsContainer] {{
-  flex-wrap: wrap; height: auto; max-height: none; min-width: 0; overflow: visible; padding-block: 0.3rem;
+  flex-wrap: wrap; height: auto; max-height: none; min-width: 0; overflow: visible; padding-block: 2px;
   mask-image: none;
 }}
 [data-testid=InputInstructions] {{ transform: translateY(calc(100% + 2px)); line-height: 0.9rem; height: 0.9rem; }}
@@ -111,13 +112,13 @@ def _ready_for_figures():
 def _read_ahead(compare):
     """Have the result shown read in the background, and what the Compare page shows first if there are several."""
     used, name = workspace.get("dataset"), f"compare {workspace.token()}"
-    if server.is_unread(name, store.changed("runs")):
-        kept = workspace.get("runs"), workspace.get("known"), used, workspace.get("widgets")
+    runs = workspace.get("runs")  # also another list when results were imported or brought back
+    if server.is_unread(name, hash((store.changed("runs"), *(record["key"] for record in runs)))):
+        kept = runs, workspace.get("known"), used, workspace.get("widgets")
         if len(kept[0]) > 1:
             server.read_ahead(lambda: compare(*kept))
     shown = workspace.get("shown").get(used)
-    runs = workspace.get("runs") if shown is None else []
-    key = shown or (runs[-1]["key"] if runs else None)
+    key = shown or (runs[-1]["key"] if runs and shown is None else None)
     if key and server.is_unread(f"run {key}"):
         server.read_ahead(lambda: server.read_run(key))
 
