@@ -33,6 +33,15 @@ def log_axis(smallest, largest):
     }
 
 
+def far_apart(points, share: float) -> list[int]:
+    """Return the positions of ascending points whose distance is a share of the whole at least; the ends are kept."""
+    near, shown = share * (points[-1] - points[0]), [0]
+    for at in range(1, len(points) - 1):
+        if points[at] - points[shown[-1]] >= near and points[-1] - points[at] >= near:
+            shown.append(at)
+    return [*shown, len(points) - 1] if len(points) > 1 else shown
+
+
 def spaced_axis(points):
     """Return an axis with a tick at each point that is far enough from the tick before."""
     points = np.asarray(points, dtype=np.float64)

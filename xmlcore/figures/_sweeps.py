@@ -7,9 +7,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from xmlcore.figures._axes import far_apart
 from xmlcore.figures._style import PALETTE, need_columns, new_figure, short
 
-PANEL = 260  # height of a row of panels, in pixels
+PANEL = 280  # height of a row of panels, in pixels
+BELOW = 85  # height of labels and title below a panel: on a phone, the labels stand upright
+NEAR = 0.15  # of the width of a panel: labels that are nearer to each other would overlap on a phone
 MOST_VALUES = 12  # a line goes through the mean at each value; if there are more values, through means of groups
 GROUPS = 6  # groups of neighbouring values, of equal size
 WIDE = 10  # a parameter whose values differ by this factor has a logarithmic axis
@@ -38,7 +41,8 @@ def sweep_values(trials: pd.DataFrame, parameters: dict[str, Any], measure: str)
     title = f"{measure} on the rows held out, by setting"
     n_rows, n_columns = -(-len(parameters) // 2), min(2, len(parameters))
     figure = make_subplots(
-        rows=n_rows, cols=n_columns, shared_yaxes=True, horizontal_spacing=0.06, vertical_spacing=0.24 / max(1, n_rows),
+        rows=n_rows, cols=n_columns, shared_yaxes=True, horizontal_spacing=0.06,
+        vertical_spacing=BELOW / (PANEL * max(1, n_rows)),
         figure=new_figure(title, shown=len(drawn), total=len(trials)),
     )  # fmt: skip
     sizes = sorted(drawn["rows"].dropna().unique())
@@ -92,6 +96,7 @@ def _axis(values, numbers) -> dict:
     wide = values.size > 1 and values[0] > 0 and values[-1] >= WIDE * values[0]
     axis = {"type": "log"} if wide else {}
     if values.size <= 8:  # a tick at each value
+        values = values[far_apart(np.log(values) if wide else values, NEAR)]
         axis |= {"tickvals": values.tolist(), "ticktext": [f"{value:,g}" for value in values]}
     return axis
 
