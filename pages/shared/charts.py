@@ -14,6 +14,7 @@ _DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
 # Newer versions of Streamlit take a text for screen readers.
 _TAKES_ALT = "alt" in inspect.signature(st.plotly_chart).parameters
 
+DIALOGS = "charts.dialogs"  # key of st.session_state: how many dialogs were opened from the menu of each figure
 AROUND_FIGURE = 320  # height of what is around a figure in the page that saves it, in pixels
 # Newer versions of Streamlit embed a page in this way.
 _embed = getattr(st, "iframe", None) or components.html
@@ -83,13 +84,18 @@ def show_figure(
             found, page_title = origin()
             return figure_files.pdf(figure, page_title, caption, found)
 
-        with st.popover("Save", type="tertiary", icon=":material/download:"):  # a tooltip would cover what opens
+        # The menu is another one after a dialog was opened from it: so it is closed, and Escape closes the dialog. A
+        # tooltip would cover what opens.
+        times = st.session_state.get(DIALOGS, {}).get(place, 0)
+        with st.popover("Save", type="tertiary", icon=":material/download:", key=f"menu-{place}-{times}"):
             if st.button(
                 "Figure, SVG or PNG",
                 key=f"save-{place}",
                 help="Opens the figure with buttons that save it as an image, with its caption if you like",
                 type="tertiary",
                 icon=":material/image:",
+                on_click=_close_menu,
+                args=(place,),
             ):
                 _save(page(), figure_files.height_of(figure) + AROUND_FIGURE)
             _download(
@@ -107,6 +113,8 @@ def show_figure(
                     help="For print; it takes some seconds to make",
                     type="tertiary",
                     icon=":material/print:",
+                    on_click=_close_menu,
+                    args=(place,),
                 ):
                     _save_pdf(pdf, name)
             make = frame if callable(frame) else lambda: frame
@@ -137,6 +145,12 @@ def page_button(label: str, make, file_name: str, help: str) -> None:
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """Return a DataFrame as a CSV file in UTF-8, in which no text is a formula for a spreadsheet."""
     return tables.csv_safe(frame).to_csv(index=False).encode("utf-8")
+
+
+def _close_menu(place):
+    """Have the menu of a figure closed when the page is drawn next; called by its buttons that open a dialog."""
+    opened = st.session_state.setdefault(DIALOGS, {})
+    opened[place] = opened.get(place, 0) + 1
 
 
 @st.dialog("Figure to save", width="large")

@@ -82,13 +82,15 @@ def test_a_row_is_chosen_without_a_mouse(trained):
     one.page.get_by_text("Test row 7", exact=True).wait_for()
 
 
-def test_a_figure_to_save_is_not_covered_by_the_menu_that_opened_it(trained):
+def test_a_figure_to_save_is_not_covered_by_the_menu_that_opened_it_and_closed_by_escape(trained):
     page = trained.page
     page.get_by_role("button", name="Save").first.click()
     menu = page.get_by_test_id("stPopoverBody")
     menu.get_by_role("button", name="Figure, SVG or PNG").click()
     page.get_by_role("heading", name="Figure to save").wait_for()
     menu.wait_for(state="hidden")
+    page.keyboard.press("Escape")  # once: the menu is closed, and does not take the key
+    page.get_by_role("heading", name="Figure to save").wait_for(state="detached")
 
 
 def test_a_phone_cuts_no_texts_of_buttons(trained):
