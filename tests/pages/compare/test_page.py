@@ -511,3 +511,13 @@ def test_where_one_model_has_chosen_its_settings_and_another_has_not_the_page_sa
     train(ready, "LdSM")
     said = plainly(ready.go("compare"))
     assert "PLT chose settings by trials on training rows; LdSM (Trees 20) did not, so other settings" in said
+
+
+def test_results_that_were_imported_or_brought_back_are_read_ahead(ready, words, monkeypatch, read_now):
+    made, read = make(4, words), []
+    monkeypatch.setattr(server, "read_run", lambda key: None)
+    monkeypatch.setattr(ahead, "read", lambda runs, *others: read.append(len(runs)))
+    listed(ready, made[:3], words).run()
+    assert read == [3]
+    listed(ready, made[3:], words)
+    assert read == [3, 4]
