@@ -63,7 +63,7 @@ def main() -> None:
         sentence.markdown(f"{answer.sentence(name, measurements, settings)} {apart} {milder}")
         with left:
             server.fragment(answer.curves)(measurements, settings, files)
-    training.twins(data, fingerprint, runs, past, titles, results.K)
+    training.twins(data, fingerprint, runs, past, titles, results.K, settings.options.get("support"))
     further = {}
     if measurements is not None:
         further = {

@@ -1,5 +1,7 @@
 """Training with noise: the twin of a run, with the same settings but trained on noisy copies of its rows, too."""
 
+import math
+
 import streamlit as st
 
 from pages.robustness import choices
@@ -15,10 +17,11 @@ SIGMA, RATIO, SUPPORT = NOISE  # parameters of training with noise, with the ran
 LEAST_SIGMA = 1e-6  # units of the feature values; sigma 0 is not offered, because a twin is trained with noise
 
 
-def twins(data, fingerprint, runs, past, titles, k) -> None:
+def twins(data, fingerprint, runs, past, titles, k, measured) -> None:
     """Offer to train the twin of a run.
 
-    ``runs`` are compared above, ``past`` are all on the data set, ``titles`` have their names by key.
+    ``runs`` are compared above, ``past`` are all on the data set, ``titles`` have their names by key. ``measured`` says
+    which features the figures above change, as a key of ``SUPPORTS``; None if words are changed.
     """
     plain = [r for r in runs if not trained_with_noise(r) and results.can_be_made(r)]
     plain = [r for r in plain if not settings.damaged(r["model"], r["params"])]
@@ -53,6 +56,10 @@ def twins(data, fingerprint, runs, past, titles, k) -> None:
         )
         if key in chosen and kept:
             st.caption("This twin is shown above.")
+    if measured not in (None, support):
+        st.caption(
+            f"The twin learns from noise on {_briefly(support)}; the figures above have it on {_briefly(measured)}."
+        )
     needed = robustness.augmented_bytes(data.n_train, data.n_features, data.X_train.nnz, ratio, support)
     if support == "all" and needed > LARGE:
         st.warning(f"Noise on all features makes dense copies: training takes about {format.size(needed)} of memory.")
@@ -60,7 +67,7 @@ def twins(data, fingerprint, runs, past, titles, k) -> None:
 
 def _choose(data, fingerprint, plain, titles):
     """Return the record of the run that gets a twin; sigma, copies per row and support of the noise."""
-    by_key = {r["key"]: r for r in plain}
+    by_key = {r["key"]: r for r in sorted(plain, key=_training_time)}  # the quickest first
     first_sigma = robustness.training_sigma(choices.scale(fingerprint))
     most_sigma = max(SIGMA.maximum, first_sigma)  # large feature values get a large first sigma
     first, second, third, fourth = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
@@ -103,6 +110,16 @@ def _choose(data, fingerprint, plain, titles):
             help=SUPPORT.help,
         )
     return by_key[key], sigma, ratio, support
+
+
+def _briefly(support):
+    """Return the name of a support without what is in brackets."""
+    return SUPPORTS[support].split(" (")[0]
+
+
+def _training_time(record):
+    """Return how long a result was trained, in seconds; infinity if that is not known."""
+    return server.run(record["key"]).times.get("fit_s", math.inf)
 
 
 def _first_support(data, ratio):

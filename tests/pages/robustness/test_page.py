@@ -1,5 +1,7 @@
 """The Robustness page, opened and used through app.py."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -151,6 +153,28 @@ def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
     run = experiment.load("train", page.at.multiselect(key="robustness.runs").value[1])
     assert run.params["noise_sigma"] == 0.05 and run.params["noise_support"] == "all"
     assert {**run.params, "noise_sigma": 0.0} == experiment.load("train", key).params
+
+
+def test_a_twin_of_the_quickest_model_is_offered_first_and_other_noise_than_above_is_said(ready, key, monkeypatch):
+    from pages.shared import server
+
+    slow = train(ready, "OneVsRest")
+    seconds = {key: 1.0, slow: 9.0}
+    loaded = server.run
+
+    def run(one):
+        found = loaded(one)
+        return dataclasses.replace(found, times=found.times | {"fit_s": seconds[one]})
+
+    monkeypatch.setattr(server, "run", run)
+    estimate(monkeypatch, "robustness", 100.0)  # nothing is measured unasked
+    page = ready.go("robustness")
+    assert page.at.selectbox(key="robustness.twin.of").value == key
+    assert "The twin learns from noise on" not in page.text()
+    page.at.selectbox(key="robustness.support gaussian").set_value("nonzero")
+    assert "The twin learns from noise on all features; the figures above have it on present features only." in (
+        page.run().text()
+    )
 
 
 def test_other_noise_is_measured_when_it_is_chosen(page):
