@@ -110,6 +110,9 @@ def _warnings(view):
         # Parameters are renamed before names are filled in, because a name may look like a parameter.
         text = settings.in_form(selection.method, warning)
         st.warning(format.plain(words.with_names(view.data, text)))
+    few_rows = words.few_rows(view.data, selection)
+    if few_rows:
+        st.caption(few_rows)
     rare = words.rare(view.data, selection)
     if rare:
         st.info(rare)

@@ -2,12 +2,15 @@
 
 import re
 
+import numpy as np
+
 from pages.features.view import plan
 from pages.shared import format, tasks
 from xmlcore.selection import frames
 
 FEW_STEPS = 300  # training steps; with fewer steps, the network has hardly learned
 RARE = 5  # a feature that occurs in at most this many training rows is rare
+MANY = 0.1  # a note is shown if so large a share of the labels has few rows
 BEST = 3  # first features of each label that are checked for being rare
 
 
@@ -59,6 +62,21 @@ def rare(data, selection) -> str:
         "or not rows have it. To predict from the features, keep it: on seven of eight data sets decision trees were "
         "better with them than with those of the attribution “DeepLIFT”. To read what a label’s rows are about, choose "
         "“DeepLIFT”: it counts a feature only in rows that have it."
+    )
+
+
+def few_rows(data, selection) -> str:
+    """Return a note if many labels have few training rows or none; otherwise an empty text."""
+    if selection.shared:
+        return ""
+    rows = np.bincount(data.Y_train.indices, minlength=data.n_labels)
+    few, none = int((rows <= RARE).sum()), int((rows == 0).sum())
+    if few < MANY * data.n_labels:
+        return ""
+    return (
+        f"{few:,} of {format.count(data.n_labels, 'label')} have at most {format.count(RARE, 'training row')}"
+        + (f", {none:,} of them none" if none else "")
+        + f". Each keeps {format.count(selection.n_selected, 'feature')} all the same, most of which say little of it."
     )
 
 

@@ -4,11 +4,14 @@ import io
 import json
 import threading
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
+from pages.features import words
 from tests.pages import making
 from tests.pages.making import estimate, figure, said_plainly, train, word_data
 from xmlcore import datasets, experiment
@@ -58,6 +61,19 @@ def test_the_first_selection_says_what_it_will_take_and_is_shown_when_done(ready
     assert "steps, because there are few rows" in page.text()
     page.press("features.begin").until(lambda s: figure(s, "Features of topic"), seconds=300)
     assert "FALS keeps **2 of 16 features** for each of 8 labels" in page.text()
+
+
+def test_labels_of_few_rows_that_keep_as_many_features_as_others_are_counted():
+    Y = np.zeros((30, 10), dtype=bool)
+    Y[:, :8] = True
+    Y[:3, 8] = True
+    data = SimpleNamespace(Y_train=sp.csr_array(Y), n_labels=10)
+    selection = SimpleNamespace(shared=False, n_selected=4)
+    said = words.few_rows(data, selection)
+    assert said.startswith("2 of 10 labels have at most 5 training rows, 1 of them none. Each keeps 4 features")
+    assert words.few_rows(data, SimpleNamespace(shared=True, n_selected=4)) == ""
+    Y[:, 8:] = True
+    assert words.few_rows(SimpleNamespace(Y_train=sp.csr_array(Y), n_labels=10), selection) == ""
 
 
 def test_a_selection_that_another_workspace_made_is_not_said_to_take_time(ready):
