@@ -34,7 +34,9 @@ def _answer(own, found):
     """Say in one sentence what is kept and how much room there is, with a bar."""
     sets = sum(one.kind == "datasets" for one in own)
     mine = sum(one.bytes for one in own)
-    what = f"{format.count(sets, 'data set')} and {format.count(len(own) - sets, 'result')}"
+    models = sum(owned.kind_words(one) == "trained model" for one in own)
+    kept = [(models, "trained model"), (len(own) - sets - models, "other result" if models else "result")]
+    what = format.listed([format.count(number, name) for number, name in [(sets, "data set"), *kept] if number])
     st.markdown(
         f"This workspace keeps **{what}**, {format.size(mine)}." if own else "This workspace keeps nothing yet."
     )

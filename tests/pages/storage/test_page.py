@@ -51,7 +51,7 @@ def test_what_is_kept_is_listed_with_size_source_and_users_and_without_other_wor
     assert frame.loc["words", "users"] == 2 and frame.loc["words", "source"] == "uploaded here"
     assert frame.loc["PLT", "source"] == "words" and frame.loc["PLT", "users"] == 1
     assert frame.loc["robustness of PLT", "source"] == "PLT, words"
-    assert "2 data sets and" in page.text() and "of at most" in page.text()
+    assert "2 data sets, 1 trained model" in page.text() and "of at most" in page.text()
     assert hidden not in set(frame["key"]) and "secret" not in page.text()
 
 
