@@ -28,9 +28,9 @@ def show(page):
     with st.sidebar:
         if workspace.only_looks():
             st.caption(":material/visibility: For looking only: nothing here can be started, changed or deleted.")
+        server.fragment(_links)(page)  # above, so that what it opens has room below it
         _dataset()
         place = st.container()
-        server.fragment(_links)(page)
         _account()
         if not workspace.only_looks():
             _automatic()
