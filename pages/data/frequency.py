@@ -82,7 +82,7 @@ def _imbalance(summary):
                 "Charte et al. 2019.",
             ),
             (
-                "Labels forgotten (guess)",
+                "Missing labels (a guess)",
                 format.percent(missing),
                 "People who label rows forget some labels, rare ones most. This is the share of the true labels that "
                 "are likely to be missing from training rows: about "

@@ -14,7 +14,9 @@ OTHER = """**The data in use**, {}: a model learns to tell from the features of 
 STEPS = """1. **Data**: look at rows and labels on this page, or upload your own file at *Add a data set*.
 2. **Train**: keep the settings and press Train. {}
 3. **Look into the model**: Explain shows which features speak for a label, Robustness what noise does to its
-   predictions. When you have trained a second model, Compare says which one is better."""
+   predictions. When you have trained a second model, Compare says which one is better.
+
+Predict labels rows of your own. Trees, Features and Sampling each show one method from the inside."""
 
 SOON = "The first result comes within seconds; on a machine that has never run this, within a minute."
 LATER = "Beside the button stands how long it takes."

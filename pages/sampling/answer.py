@@ -36,7 +36,7 @@ def sentence(view, study) -> str:
         text = (
             f"On **{name}** the label that double sampling predicts first is right for "
             f"**{format.percent(view.p_at_1)}** of the test rows (P@1, as on the Train page). "
-            f"**Accuracy is {format.percent(accuracy)}**{_accuracy(view.data)} "
+            f"**Accuracy, as published, is {format.percent(accuracy)}**{_accuracy(view.data)} "
         )
         recall = _recall(study, view.q)
         if np.isfinite(recall):
@@ -60,7 +60,10 @@ def _accuracy(data) -> str:
     if rows == examples:
         return f": {counted(data)}"
     most = format.percent(rows / examples)
-    return f": the share of all true labels that are predicted. One is predicted for each row, so it is at most {most}."
+    return (
+        f": the share of all true labels that are predicted, which is micro R@1. One is predicted for each row, so it "
+        f"is at most {most}."
+    )
 
 
 def counted(data) -> str:

@@ -84,8 +84,8 @@ def needs_amounts(model: str) -> str:
     """Return what to say where a model does not take the negative values of a data set."""
     return in_form(
         model,
-        f"This data set has negative values, and {model} needs amounts, such as counts of words. Set negative='zero' "
-        "under More settings of the Train page, or choose another model.",
+        f"This data set has negative values, and {model} needs amounts, such as counts of words or tf-idf weights. "
+        "Set negative='zero' under More settings of the Train page, or choose another model.",
     )
 
 

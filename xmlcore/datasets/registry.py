@@ -13,7 +13,7 @@ _ENTRIES = {
             "api-docs",
             "Documentation of Python functions: a row per public function, class or method, its words as features, the "
             "names of its parameters as labels. About 5,000 rows, 9,500 words and 1,500 labels with a long tail.",
-            "Made on this machine from the installed numpy, scipy, scikit-learn and pandas, in a few seconds, once; "
+            "Made on this machine from the installed numpy, scipy, scikit-learn and pandas, once; "
             "nothing is downloaded.",
             row="a function of a Python library",
             label="a name of one of its parameters",

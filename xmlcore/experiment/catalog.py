@@ -140,9 +140,9 @@ MODELS = {
         summary=(
             "Turns a problem with many labels into one binary problem over pairs of a row and a label, each "
             "described by some ten features. A prediction ranks the labels with the nearest centroids. It "
-            "is made for rows with one label; a row with several counts as one example of each. Values must be "
-            "amounts, such as counts of words. It learns one weight "
-            "for each feature of pairs, whatever the number of labels."
+            "is made for rows with one label; a row with several counts as one example of each. Values must not be "
+            "negative: counts of words, tf-idf weights or other amounts. It learns one weight for each feature of "
+            "pairs, whatever the number of labels."
         ),
         paper="Joshi et al., NIPS 2017",
         parameters=(*in_form(DoubleSampling.PARAMETERS), *NOISE),

@@ -31,7 +31,7 @@ def test_the_page_answers_questions_in_their_order(ready):
     assert {
         "Mean imbalance (IRLbl)",
         "Rare with frequent (SCUMBLE)",
-        "Labels forgotten (guess)",
+        "Missing labels (a guess)",
     } <= ready.metrics().keys()
     assert ready.frame("quantity", "q95").shape == (6, 10)
     assert "pairs of labels** occur on the same row" in ready.text()
