@@ -129,7 +129,7 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
     return (
         f"{names} {'takes' if one else 'take'} negative values as 0 in each prediction, so a part of the "
         f"{'attack' if settings.kind in ATTACKS else 'noise'} is lost on {'it' if one else 'them'}: other models get "
-        "all of it."
+        "all of it. More noise may then do less harm than a little."
     )
 
 

@@ -92,6 +92,12 @@ def place(runs, settings):
     return frame
 
 
+def waiting(runs, names, measurements) -> str:
+    """Return a sentence that names the runs that were chosen but are not measured yet; empty if there are none."""
+    missing = [f"**{format.plain(names[r['key']])}**" for r in runs if names[r["key"]] not in measurements.results]
+    return f"Not measured yet: {format.listed(missing)}." if missing else ""
+
+
 def measure(runs, names, settings) -> Measured | None:
     """Return the stored measurements of the runs, or None; start other measurements, or show a button that does."""
     results = tasks.ready_all(

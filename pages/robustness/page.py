@@ -60,7 +60,8 @@ def main() -> None:
         )
     else:
         milder = choices.milder_noise(alike, titles, settings)
-        sentence.markdown(f"{answer.sentence(name, measurements, settings)} {apart} {milder}")
+        waiting = measured.waiting(alike, titles, measurements)
+        sentence.markdown(f"{answer.sentence(name, measurements, settings)} {waiting} {apart} {milder}")
         with left:
             server.fragment(answer.curves)(measurements, settings, files)
     training.twins(data, fingerprint, runs, past, titles, results.K, settings.options.get("support"))

@@ -1,6 +1,7 @@
 """The Robustness page, opened and used through app.py."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -142,6 +143,15 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
     assert page.at.multiselect(key="robustness.runs").value == keys
     page.at.multiselect(key="robustness.runs").set_value([])
     assert "Choose at least one result" in page.run().text()
+
+
+def test_results_that_are_chosen_but_not_measured_are_named():
+    from pages.robustness import measured as measuring
+
+    runs, names = [{"key": "a"}, {"key": "b"}], {"a": "PLT", "b": "LdSM"}
+    some, both = (SimpleNamespace(results=dict.fromkeys(of)) for of in (["PLT"], ["PLT", "LdSM"]))
+    assert measuring.waiting(runs, names, some) == "Not measured yet: **LdSM**."
+    assert measuring.waiting(runs, names, both) == ""
 
 
 def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
