@@ -3,7 +3,7 @@
 import re
 
 from pages.shared import format, workspace
-from xmlcore.datasets.sources import stem, telling_name
+from xmlcore.datasets.sources import telling_name
 from xmlcore.experiment import given
 
 # Kinds of tasks, with the source of what they make.
@@ -31,7 +31,7 @@ def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}
         Notes that come before those of the task.
     """
     source, notes = KINDS[kind], [*notes, *(with_names(note, files) for note in made.notes)]
-    name = name or getattr(made, "name", "") or file_name(files) or _by_size(made, files)
+    name = name or getattr(made, "name", "") or file_name(files) or _by_size(made)
     earlier = workspace.get("known").get(made.dataset, {}).get("name")
     if earlier is None:
         kept_files = files if source == "upload" else None
@@ -68,6 +68,6 @@ def file_name(files: dict) -> str:
     return telling_name(files.get("train", "")) or telling_name(test)
 
 
-def _by_size(made, files):
+def _by_size(made):
     """Return a name for a data set whose files say nothing of it."""
-    return f"{stem(files['train'])}, {format.count(made.n_labels, 'label')}"
+    return f"upload of {format.count(made.n_labels, 'label')}"

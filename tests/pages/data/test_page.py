@@ -138,7 +138,7 @@ def test_the_same_content_under_another_name_keeps_its_name(ready):
 
 def test_a_file_called_train_is_called_by_its_labels_too(ready):
     upload(ready, "train.txt", xmlc(small_data("other", seed=1)))
-    assert "**train, 8 labels**" in ready.text()
+    assert "**upload of 8 labels**" in ready.text()
 
 
 def test_a_large_file_is_read_by_a_worker_while_the_page_can_be_used(ready, monkeypatch):

@@ -65,7 +65,7 @@ def test_two_sessions_may_upload_the_same_file_at_once():
         ({"train": "bibtex_train.txt.gz"}, "bibtex"),
         ({"train": "train.txt", "test": "bibtex-test.txt", "label_names": "labels.txt"}, "bibtex"),
         ({"train": "fruit.zip"}, "fruit"),
-        ({"train": "train.txt"}, "train, 2 labels"),
+        ({"train": "train.txt"}, "upload of 2 labels"),
         ({"train": "\u202etxt.niart"}, "�txt.niart"),
     ],
 )
