@@ -83,7 +83,7 @@ def _table(lines, own, found, fields):
         height=tables.height(len(frame), HEIGHT),
         on_select="rerun",
         selection_mode="multi-row",
-        column_order=["title", "mb", "kind", "used", "created", "source", "users", "pinned"],
+        column_order=["mb", "title", "kind", "used", "created", "source", "users", "pinned"],
     )
     rows = [row for row in ticked.selection.rows if row < len(frame)]
     by_name = {one.name: one for one in lines}

@@ -97,13 +97,13 @@ def chosen(run, name) -> None:
     if one_level:
         values = f"{values}; one level, so every label is a child of the root" if values else "one level"
     if not run.trials:
-        st.caption(f"Settings that the model chose: {values}.")
+        st.caption(f"Settings left on automatic, which the model chose: {values}.")
         return
     trials = pd.DataFrame(run.trials)
     rows, seconds = int(trials["rows"].iloc[0]), float(trials["seconds"].sum())
     st.caption(
-        f"Settings chosen by {format.count(len(trials), 'trial')} on {rows:,} of the training rows, in "
-        f"{format.duration(seconds)}: {values}."
+        f"Settings left on automatic, chosen by {format.count(len(trials), 'trial')} on {rows:,} of the training rows, "
+        f"in {format.duration(seconds)}: {values}."
     )
     shape = "" if "arity" in trials else " of one level, so one classifier per label,"
     with st.expander("Trials"):
