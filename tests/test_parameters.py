@@ -12,6 +12,8 @@ SIZE = Parameter("size", "Size", "Larger is slower.", "int", 3, minimum=1, maxim
 BEAM = Parameter("beam", "Beam", "Empty is exact. Off is off.", "int", None, minimum=1, optional=True, others=(-1,))
 SHARE = Parameter("share", "Share", "How much.", "float", 0.5, minimum=0.0, maximum=1.0, above=True, below=True)
 TREE = Parameter("tree", "Tree", "Which.", "choice", "a", options=("a", "b"), also=("LabelTree",), in_form=False)
+WEIGHT = Parameter("weight", "Weight", "How much.", "float", "auto", minimum=0.0, others=("auto",))
+DEPTH = Parameter("depth", "Depth", "How deep.", "int", 3, minimum=1, optional=True, others=("auto",))
 FLAG = Parameter("flag", "Flag", "Off: nothing.", "bool", False)
 
 
@@ -35,12 +37,17 @@ def test_messages_say_what_is_allowed():
         (SHARE, "x", "share must be a finite number, not 'x'"),
         (TREE, "c", "tree must be one of a, b, a LabelTree, not 'c'"),
         (FLAG, 1, "flag must be True or False, not 1"),
+        (WEIGHT, "Auto", "weight must be a finite number or \"auto\", not 'Auto'"),
+        (WEIGHT, -1.0, "weight must be at least 0, not -1.0"),
+        (DEPTH, "deep", "depth must be a whole number, \"auto\" or None, not 'deep'"),
     ):
         with pytest.raises((TypeError, ValueError)) as caught:
             parameter.check(value)
         assert str(caught.value) == message
     for parameter, value in ((BEAM, -1), (BEAM, None), (TREE, LabelTree.from_nested([0, 1])), (SIZE, np.int32(9))):
         parameter.check(value)
+    for value in ("auto", np.array(["auto", "x"])[0]):
+        WEIGHT.check(value)
 
 
 def test_a_form_gets_what_it_offers():

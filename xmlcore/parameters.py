@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import numbers
 import re
 import textwrap
 from dataclasses import dataclass, replace
@@ -133,8 +134,12 @@ class Parameter:
         """
         if (value is None and self.optional) or type(value).__name__ in self.also:
             return
-        if any(type(value) is type(other) and value == other for other in self.others):
+        if any((type(value) is type(other) or isinstance(value, str)) and value == other for other in self.others):
             return
+        if self.can_be_auto and not isinstance(value, numbers.Real):
+            number = "a whole number" if self.kind == "int" else "a finite number"
+            *first, last = [number, *self.also, f'"{AUTO}"', *(["None"] if self.optional else [])]
+            raise TypeError(f"{self.name} must be {', '.join(first)} or {last}, not {value!r}")
         if self.also and not isinstance(value, (int, np.integer)) and self.kind == "int":
             also = " or ".join(["a whole number", *self.also, *(["None"] if self.optional else [])])
             raise TypeError(f"{self.name} must be {also}, not {value!r}")

@@ -175,7 +175,7 @@ def test_noise_in_training_makes_a_twin_of_the_same_class(data):
 @pytest.mark.parametrize(
     "model, params, error, message",
     [
-        ("OneVsRest", {"C": "ten"}, TypeError, "C must be a finite number, not 'ten'"),
+        ("OneVsRest", {"C": "ten"}, TypeError, "C must be a finite number or \"auto\", not 'ten'"),
         ("PLT", {"arity": 1}, ValueError, "arity"),
         ("PLT", {"noise_sigma": -0.1}, ValueError, "noise_sigma"),
         ("LdSM", {"noise_support": "some"}, ValueError, "noise_support must be one of all, nonzero"),
