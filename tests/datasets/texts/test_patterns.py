@@ -1,5 +1,6 @@
 """Patterns of words that search without end are refused by their form."""
 
+import re
 import time
 
 import pytest
@@ -112,6 +113,11 @@ def test_a_search_with_a_limit_finds_the_same(pattern, accents, limited):
 def test_patterns_in_which_only_the_end_repeats_are_quick():
     assert all(map(is_quick, ["[A-Za-z]{2,}", r"\w\w+", r"\b\w+", "a", r"\S+?", "(?i)[a-z]+"]))
     assert not any(map(is_quick, [r"\w+!", r"\w+\w+", r"(?:a+)+", r"\w{1000,}", "", r"\w+$", r"x*y", "a" * 100 + "b+"]))
+
+
+def test_the_pattern_named_as_quick_but_not_known_to_be_is_one():
+    (example,) = re.findall(r"such as ``(.*?)``", is_quick.__doc__)
+    assert not is_quick(example) and is_quick("a|b")
 
 
 def test_a_very_long_pattern_is_refused():

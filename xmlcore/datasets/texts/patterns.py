@@ -66,7 +66,7 @@ def is_quick(pattern: str) -> bool:
     Returns
     -------
     bool
-        Also False for some patterns that are quick, such as ``a|b``.
+        Also False for some patterns that are quick, such as ``ab|cd``.
     """
     items = parser.parse(pattern)
     before = [code for code, _ in items[:-1]]
