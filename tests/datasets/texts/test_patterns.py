@@ -1,6 +1,7 @@
 """Patterns of words that search without end are refused by their form."""
 
 import re
+import sys
 import time
 
 import pytest
@@ -123,3 +124,38 @@ def test_the_pattern_named_as_quick_but_not_known_to_be_is_one():
 def test_a_very_long_pattern_is_refused():
     with pytest.raises(ValueError, match="pattern has 1,001 characters: it can have 1,000 at most"):
         TextVectorizer(pattern="a" * 1001).check()
+
+
+class Ended:
+    """A process that has ended."""
+
+    def __init__(self, returncode, stderr=b""):
+        self.returncode, self.stderr = returncode, stderr
+
+
+@pytest.mark.parametrize(
+    "ended, message",
+    [
+        (Ended(-9), "was ended before it was done: there may be too little memory"),
+        (Ended(1, b"Traceback\nMemoryError\n"), "needs too much memory: search fewer texts at once"),
+        (OSError(12, "Cannot allocate memory"), "could not begin: Cannot allocate memory. Try again later"),
+    ],
+)
+def test_a_search_that_ends_without_a_result_is_refused_with_its_reason(ended, message, limited, monkeypatch):
+    def run(*_, **options):
+        if isinstance(ended, OSError):
+            raise ended
+        return ended
+
+    monkeypatch.setattr(apart.subprocess, "run", run)
+    with pytest.raises(ValueError, match=message):
+        TextVectorizer(pattern=r"\w+!", min_df=1).fit(["a! b!"])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems may not limit a process's memory")
+def test_a_search_with_a_limit_takes_little_memory(limited, monkeypatch):
+    monkeypatch.setattr(apart, "MEMORY", 100 << 20)
+    apart.limit_search(60)
+    with pytest.raises(ValueError, match="needs too much memory"):
+        apart.spans("a|", ["a" * 2_000_000])
+    assert apart.spans("a", ["ba"]) == [[(1, 2)]]
