@@ -72,7 +72,7 @@ BAD = {
     "no model of this name": (("train", "x", "--model", "Tree"), "there are PLT, LdSM"),
     "an option of another model": (("train", "x", "--model", "LdSM", "--beam", "3"), "No such option"),
     "a value out of bounds": (("train", "x", "--arity", "1"), "arity must be from 2"),
-    "a word for a number": (("train", "x", "--arity", "many"), "arity must be a whole number, not 'many'"),
+    "a word for a number": (("train", "x", "--arity", "many"), "arity must be a whole number or \"auto\", not 'many'"),
     "no such choice": (("train", "x", "--loss", "best"), "loss must be one of"),
     "no such settings": (("train", "x", "--preset", "best"), "has no settings named 'best'"),
     "no folder": (("train", "{files}/train.txt", "-o", "absent/m.zip"), "there is no folder"),
