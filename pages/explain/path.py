@@ -74,6 +74,11 @@ def _figure(view, nodes):
             f"given its parent, {_probability(view.model)} of its classifier. The product along the path is the "
             f"label’s P.{mean}"
         )
+        if experiment.label_tree_model(view.model) is None:
+            caption = (
+                "This model has no tree, so the path has one point: the label’s own classifier, which sees every row. "
+                f"The number beside it is the label’s P, {_probability(view.model)} of its classifier."
+            )
     else:
         figure = figures.path_shares(nodes, title=f"Ways to {title}")
         caption = (
