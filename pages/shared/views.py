@@ -56,11 +56,21 @@ def _parsed(text) -> dict:
     return said | ({"edit": edits} if edits else {})
 
 
-def keep() -> None:
-    """Write what the workspace shows into the address; called within a hidden container."""
+def _now() -> str:
+    """Return what the address is to say: what the workspace shows, or as before if that was made from the address."""
     now = text()
     base, said = st.session_state.get(_BASE, (None, None))
-    now = said if now == base else now  # an address that was followed stays as it is
+    return said if now == base else now
+
+
+def is_behind() -> bool:
+    """Return whether the address does not say what is shown: a fragment has changed it, and cannot write it there."""
+    return _now() != st.session_state.get(WRITTEN)
+
+
+def keep() -> None:
+    """Write what the workspace shows into the address; called within a hidden container."""
+    now = _now()
     st.session_state[WRITTEN] = st.session_state[FIELD] = now
     st.text_input("View", key=FIELD, bind="query-params")
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, selectors, server, tables, workspace
+from pages.shared import charts, format, selectors, server, tables, views, workspace
 from pages.trees import choices, looked_at, plt_drawing, plt_node
 from pages.trees.plt_drawing import OF_NODES, OF_QUALITY
 from pages.trees.plt_view import View, share
@@ -27,8 +27,8 @@ ORDERS = {"most": "Largest first", "least": "Smallest first", "node": "By number
 
 def show(key, data, run, model, files, quality, drawn_state) -> None:
     """Show one node of the tree looked at; ``drawn_state`` is that of looked_at.page_state when the page was drawn."""
-    if looked_at.page_state(key) != drawn_state:
-        st.rerun()  # another tree: its quality is another task
+    if looked_at.page_state(key) != drawn_state or views.is_behind():
+        st.rerun()  # another tree, whose quality is another task; or another node, which the address is to name
     view = View(key, data, run, model, files, quality)
     st.header("The tree")
     left, right = st.columns([2 if view.several else 1, 3], vertical_alignment="bottom")

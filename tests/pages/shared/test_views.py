@@ -170,3 +170,16 @@ def test_what_is_not_a_change_of_a_row_is_left_out_of_it():
     assert row_edits.parsed("3~2_4~1_3~5") == [[3, 5.0], [4, 1.0]], "a feature is changed once"
     assert row_edits.text([[3, 0.5], [4, None]]) == "3~0.5_4~x"
     assert row_edits.text([[j, 1.0] for j in range(row_edits.MOST + 1)]) == ""
+
+
+def test_the_address_is_behind_once_a_part_of_the_page_has_changed_what_is_looked_at(monkeypatch):
+    from pages.shared import views
+
+    state, shown = {views.WRITTEN: "row-1.node-2"}, ["row-1.node-2"]
+    monkeypatch.setattr(views.st, "session_state", state)
+    monkeypatch.setattr(views, "text", lambda: shown[0])
+    assert not views.is_behind()
+    shown[0] = "row-1.node-3"
+    assert views.is_behind()
+    state[views._BASE] = ("row-1.node-3", "row-1.node-2")  # the address was followed to this view: it stays as it is
+    assert not views.is_behind()
