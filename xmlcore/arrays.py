@@ -19,21 +19,7 @@ def by_frequency(X):
 
 
 def columns_of(feature_of_column, n_features):
-    """Return the table in which kernels look up a feature's column.
-
-    Parameters
-    ----------
-    feature_of_column : ndarray of int32
-        The feature of each column.
-    n_features : int
-
-    Returns
-    -------
-    feature_ids, column_of : ndarray of int32, read-only
-        If ``feature_ids`` is empty, ``column_of[feature]`` is the column of a feature, or -1. Otherwise, to save memory
-        when few features have a column, ``feature_ids`` lists these features in rising order, and ``column_of[i]`` is
-        the column of ``feature_ids[i]``.
-    """
+    """Return the table in which kernels look up a feature's column."""
     n = feature_of_column.size
     if n == 0:  # list one feature, without a column, so that feature_ids is not empty
         feature_ids, column_of = np.zeros(1, np.int32), np.full(1, -1, np.int32)
@@ -59,26 +45,7 @@ def read_only(arrays: tuple) -> tuple:
 
 
 def in_columns(x, columns, block=None):
-    """Replace the features of CSR rows by their columns; entries of features without a column are left out.
-
-    Parameters
-    ----------
-    x : (ptr, indices, data)
-        The arrays of a CSR matrix.
-    columns : (feature_ids, column_of)
-        From :func:`columns_of`.
-    block : (first row, last row + 1), optional
-        Only these rows are returned.
-
-    Returns
-    -------
-    ptr : ndarray of int64
-        Where each row's entries begin, and where those of the last row end.
-    columns : ndarray of int32
-        The column of each entry.
-    values : ndarray
-        The data of the entries, unchanged.
-    """
+    """Replace the features of CSR rows by their columns; entries of features without a column are left out."""
     ptr, indices, data = x
     first, last = (0, ptr.size - 1) if block is None else block
     indices, data = indices[ptr[first] : ptr[last]], data[ptr[first] : ptr[last]]
@@ -101,32 +68,13 @@ def are_pointers(ptr, count, last, first=0):
 
 
 def pointers(counts) -> np.ndarray:
-    """Return where each of several lists begins and the last one ends: int64, shape (number of lists + 1,).
-
-    Parameters
-    ----------
-    counts : iterable of int
-        The length of each list.
-    """
+    """Return where each of several lists begins and the last one ends: int64, shape (number of lists + 1,)."""
     counts = counts if isinstance(counts, np.ndarray) else np.fromiter(counts, np.int64)
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
 def largest_values(x, n: int = 5) -> list[tuple[int, float]]:
-    """Return the features of one row that have the largest absolute values.
-
-    Parameters
-    ----------
-    x : sparse or dense, shape (D,) or (1, D)
-        One row.
-    n : int
-        Largest number of features to return.
-
-    Returns
-    -------
-    list of (feature, value)
-        Largest |value| first; features of equal |value| by id. Features with value 0 are left out.
-    """
+    """Return the features of one row that have the largest absolute values."""
     n, x = check_count(n, "n"), check_row(x)
     order = np.lexsort((x.indices, -np.abs(x.data)))[:n]
     return list(zip(x.indices[order].tolist(), x.data[order].astype(float).tolist()))

@@ -35,32 +35,7 @@ def _plain(value, where):
 
 
 def artifact_key(kind: str, inputs: dict, params: dict, version: int = 1) -> str:
-    """Return the key of a result, which depends on its kind, inputs, parameters and version, and not on the code.
-
-    Parameters
-    ----------
-    kind : str
-        What the result is, such as ``"train"``.
-    inputs : dict
-        Fingerprints and keys of what the result is made from, by name.
-    params : dict
-        Everything else that decides the result: text, numbers, bools, None, and lists, tuples and dicts with text keys,
-        nested to any depth. The order of a dict's keys does not matter; a tuple equals a list; a NumPy scalar equals
-        the Python number of the same value; 10 and 10.0 are the same, True and 1 are not. Other floats are compared by
-        their ``repr``, so a change in the last digit gives another key.
-    version : int
-        Version of the kind, which is raised when the same inputs and parameters give another result than before.
-
-    Returns
-    -------
-    str
-        32 hex digits.
-
-    Raises
-    ------
-    TypeError
-        If a parameter has no canonical text, such as an array, a set or a function.
-    """
+    """Return the key of a result, which depends on its kind, inputs, parameters and version, and not on the code."""
     for name, value in (("inputs", inputs), ("params", params)):
         if not isinstance(value, dict):
             raise TypeError(f"{name} must be a dict, not {type(value).__name__}")
@@ -68,20 +43,7 @@ def artifact_key(kind: str, inputs: dict, params: dict, version: int = 1) -> str
 
 
 def key_with_code(kind: str, source: str, params: dict, code: str) -> str:
-    """Return the key that a result had when keys contained a hash of all code.
-
-    Parameters
-    ----------
-    kind, source : str
-        Kind of the result, and the key or fingerprint of what it was made from.
-    params : dict
-    code : str
-        The hash.
-
-    Returns
-    -------
-    str
-    """
+    """Return the key that a result had when keys contained a hash of all code."""
     return _hashed([kind, source, _plain(params, "params"), code])
 
 

@@ -18,20 +18,7 @@ class MissingExtraError(ImportError):
 
 
 def require(extra: str, *modules: str) -> None:
-    """Import the packages of an extra, and raise an error that names the extra if one is not installed.
-
-    Parameters
-    ----------
-    extra : str
-        A key of :data:`EXTRAS`.
-    *modules : str
-        The packages.
-
-    Raises
-    ------
-    MissingExtraError
-        A package is not installed. Other errors of the import are raised as they are.
-    """
+    """Import the packages of an extra, and raise an error that names the extra if one is not installed."""
     for name in modules:
         try:
             import_module(name)

@@ -21,16 +21,6 @@ def in_one_step(fit: Callable) -> Callable:
     destructor or in the callback of a weak reference, where it is printed and forgotten, and in libraries that turn it
     into another error. So interrupts are counted here. Only the main thread gets them, and a program that handles them
     in its own way keeps its handler.
-
-    Parameters
-    ----------
-    fit : function
-        Takes the estimator first, and returns it.
-
-    Returns
-    -------
-    function
-        It has the signature and the docstring of ``fit``.
     """
 
     @functools.wraps(fit)
@@ -69,22 +59,6 @@ def call_to_the_end(function: Callable, args: tuple, kwargs: dict) -> object:
     code, which is what Numba calls to make Python objects of the results. Numba 0.68 does not expect an error there: a
     named tuple of results ends the process by a segmentation fault, a tuple of arrays gives a SystemError. And an
     interrupt while Numba compiles may leave its tables torn, so that the function cannot be compiled any more.
-
-    Parameters
-    ----------
-    function : callable
-    args : tuple
-    kwargs : dict
-
-    Returns
-    -------
-    object
-        What the function returns.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        Ctrl+C was pressed while the function ran.
     """
     global _holding
     if _holding or get_ident() != main_thread().ident:

@@ -14,26 +14,7 @@ from xmlcore.validation import check_labels, is_lists
 
 
 def check_label_names(names, what: str = "label_names") -> list:
-    """Return names of labels as a list of Python values.
-
-    Parameters
-    ----------
-    names : sequence or ndarray, shape (L,)
-        Hashable values, such as strings, or the ``classes_`` of scikit-learn's ``MultiLabelBinarizer``.
-    what : str
-        What messages call them.
-
-    Returns
-    -------
-    list
-
-    Raises
-    ------
-    TypeError
-        They are no list, or a name cannot be hashed.
-    ValueError
-        A name is missing (None or NaN), or two labels have the same.
-    """
+    """Return names of labels as a list of Python values."""
     if isinstance(names, (str, bytes)) or not (isinstance(names, Sequence) or hasattr(names, "tolist")):
         raise TypeError(f"{what} must be a list with the name of each label, not {names!r:.60}")
     if getattr(names, "ndim", 1) != 1:
@@ -52,13 +33,7 @@ def check_label_names(names, what: str = "label_names") -> list:
 
 
 def are_names(Y) -> bool:
-    """Return whether Y is lists of names of labels: the first label of the first list that is not empty is a name.
-
-    Parameters
-    ----------
-    Y : object
-        Anything that ``fit`` takes as labels.
-    """
+    """Return whether Y is lists of names of labels: the first label of the first list that is not empty is a name."""
     if not is_lists(Y):
         return False
     first = next((label for row in Y for label in ((row,) if isinstance(row, (str, bytes)) else row)), 0)
@@ -66,33 +41,7 @@ def are_names(Y) -> bool:
 
 
 def read_label_names(Y, label_names=None, *, name: str = "Y", one_each: bool = False) -> tuple:
-    """Return training labels in a form that :func:`xmlcore.validation.check_labels` takes, and the names of labels.
-
-    Parameters
-    ----------
-    Y : sparse, dense or DataFrame, shape (N, L), lists of label ids, or lists of names
-        The columns of a DataFrame are names, unless they are the numbers 0 to L - 1. The labels in lists are names
-        unless they are whole numbers.
-    label_names : sequence, shape (L,), optional
-        The name of each label, in the order of the ids. By default, names in lists are sorted.
-    name : str
-        What messages call Y.
-    one_each : bool
-        Whether Y may also have one name for each row, shape (N,).
-
-    Returns
-    -------
-    Y : as Y, or csr_array of bool
-        Lists of names as a matrix with a column for each name.
-    names : list or None
-        L names; None if the labels have none.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Names are missing, equal, not hashable or cannot be sorted; a row has a name that ``label_names`` lacks; the
-        number of names is not that of the columns. The message names the row.
-    """
+    """Return training labels in a form that :func:`xmlcore.validation.check_labels` takes, and the names of labels."""
     names = None if label_names is None else check_label_names(label_names)
     columns = _columns(Y)
     if columns is not None:
@@ -115,34 +64,7 @@ def read_label_names(Y, label_names=None, *, name: str = "Y", one_each: bool = F
 
 
 def read_more_labels(Y, n_labels: int, names: list | None, label_names=None, *, one_each: bool = False) -> tuple:
-    """Return the labels of rows that a fitted model learns in addition; there may be new labels among them.
-
-    Parameters
-    ----------
-    Y : sparse, dense or DataFrame, shape (n, K), lists of label ids, or lists of names
-        A matrix has the columns of the model's labels first, and new labels after them. The columns of a DataFrame may
-        be in any order, and some may be missing. New names in lists are sorted, and get the next ids.
-    n_labels : int
-        The number of the model's labels.
-    names : list or None
-        The names of the model's labels; None if it has none.
-    label_names : sequence, shape (K,), optional
-        The names of the model's labels in their order, and after them those of the new labels.
-    one_each : bool
-        Whether Y may also have one id or name for each row, shape (n,).
-
-    Returns
-    -------
-    Y : csr_array of bool, shape (n, K)
-        Canonical; K is at least ``n_labels``.
-    names : list or None
-
-    Raises
-    ------
-    ValueError, TypeError
-        Y has names and the model has none, or a matrix has fewer columns than the model has labels, or new columns
-        without names although the model has names, or what :func:`read_label_names` raises.
-    """
+    """Return the labels of rows that a fitted model learns in addition; there may be new labels among them."""
     columns = _columns(Y)
     if names is None:
         if label_names is not None or columns is not None or are_names(Y):
@@ -178,44 +100,13 @@ def read_more_labels(Y, n_labels: int, names: list | None, label_names=None, *, 
 
 
 def ids_of_names(label_lists, names, *, name: str = "Y") -> list[list[int]]:
-    """Return the ids of labels that are given by name; names that no label has get the ids after the last.
-
-    Parameters
-    ----------
-    label_lists : lists of names
-        A name that a list has twice counts once.
-    names : sequence
-        The names of labels 0 to L - 1.
-    name : str
-        What messages call the lists.
-
-    Returns
-    -------
-    list of list of int
-    """
+    """Return the ids of labels that are given by name; names that no label has get the ids after the last."""
     ids = {label: i for i, label in enumerate(names)}
     return [[ids.setdefault(label, len(ids)) for label in row] for row in _rows_of_names(label_lists, name)]
 
 
 def labels_of_model(Y, names: list | None):
-    """Return the true labels of rows with the ids that a model uses: names become ids, and other forms stay.
-
-    Parameters
-    ----------
-    Y : sparse, dense or DataFrame, shape (n, L), lists of label ids, or lists of names
-    names : list or None
-        The names of the model's labels; None if it has none.
-
-    Returns
-    -------
-    as Y, or lists of ids
-
-    Raises
-    ------
-    ValueError
-        Y has names and the model has none, the columns of a DataFrame have other names or another order, or Y has lists
-        and the names are whole numbers other than the ids, so that the lists could hold either.
-    """
+    """Return the true labels of rows with the ids that a model uses: names become ids, and other forms stay."""
     columns = _columns(Y)
     if columns is not None and names is not None and list(columns) != names:
         raise ValueError("the columns of Y are not the labels that the model was fitted to, in their order")

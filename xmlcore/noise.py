@@ -302,22 +302,7 @@ def check_seed(seed) -> np.uint64:
 
 
 def blocks_of_noisy_rows(X, kind: str, support: str | None, most: int | None = None) -> list[tuple[int, int]]:
-    """Split rows into blocks whose changed copies take at most about 64 MiB each.
-
-    Parameters
-    ----------
-    X : csr_array, shape (n, D)
-    kind : str
-        What changes the rows: "gaussian", "words", or an attack, which can change every feature.
-    support : str or None
-        Which features may change: "all" or "nonzero".
-    most : int, optional
-        Largest number of rows of a block; no limit when None.
-
-    Returns
-    -------
-    list of (first row, last row + 1)
-    """
+    """Split rows into blocks whose changed copies take at most about 64 MiB each."""
     n, D = X.shape
     if kind == "words":
         entries = 2 * X.nnz / n + 1

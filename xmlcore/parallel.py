@@ -18,29 +18,7 @@ def run_tasks(
     unit: str = "tasks",
     on_error: Callable[[BaseException], None] | None = None,
 ) -> list:
-    """Call ``function(task)`` for every task, the most expensive first; return the results in the order of ``tasks``.
-
-    Parameters
-    ----------
-    function : callable
-        Should spend most of its time in kernels. Its result must not depend on the order of the calls.
-    tasks, costs : iterables of the same length
-        Each task's cost, in any unit. The reported fraction is the cost of the finished tasks, divided by all costs.
-    n_jobs : int, optional
-        See :func:`xmlcore.system.effective_jobs`.
-    progress : callable, optional
-        See :class:`xmlcore.progress.Progress`. If it raises an exception, no further task starts, and the exception is
-        raised here.
-    phase, unit : str
-        The phase to report, and what tasks are called in "3 of 8 tasks".
-    on_error : callable, optional
-        Called with the exception when a task or ``progress`` raises one, before this function waits for the tasks that
-        are running. It can tell them to stop.
-
-    Returns
-    -------
-    list
-    """
+    """Call ``function(task)`` for every task, the most expensive first; return results in the order of ``tasks``."""
     tasks = list(tasks)
     costs = [float(cost) for cost in costs]
     total = sum(costs) or 1.0

@@ -123,15 +123,7 @@ class Parameter:
         return re.sub(r"(\w+):", title, self.help)
 
     def check(self, value) -> None:
-        """Raise an error that names the parameter, unless the estimator accepts ``value``.
-
-        Raises
-        ------
-        TypeError
-            The value has the wrong type, or is not finite.
-        ValueError
-            The value is out of bounds, or none of the options.
-        """
+        """Raise an error that names the parameter, unless the estimator accepts ``value``."""
         if (value is None and self.optional) or type(value).__name__ in self.also:
             return
         if any((type(value) is type(other) or isinstance(value, str)) and value == other for other in self.others):
@@ -230,19 +222,7 @@ class Parameter:
 
 
 def check_parameters(estimator, parameters: "tuple[Parameter, ...]") -> None:
-    """Check the attributes of an estimator that are its parameters.
-
-    Parameters
-    ----------
-    estimator : object
-        Has an attribute for each of ``parameters``.
-    parameters : tuple of Parameter
-
-    Raises
-    ------
-    TypeError, ValueError
-        About the first parameter that is not accepted; the message names it.
-    """
+    """Check the attributes of an estimator that are its parameters."""
     for parameter in parameters:
         parameter.check(getattr(estimator, parameter.name))
 
@@ -442,18 +422,7 @@ N_JOBS = Parameter(
 
 
 def seed_of(random_state: RandomState) -> int:
-    """Return the seed that ``random_state`` stands for.
-
-    Parameters
-    ----------
-    random_state : int, at least 0 or RandomState or Generator or None
-        A generator is drawn from, so that it gives another seed each time. None draws a random seed.
-
-    Returns
-    -------
-    int
-        At least 0, and below 2**31 if it was drawn.
-    """
+    """Return the seed that ``random_state`` stands for."""
     generator = np.random.default_rng() if random_state is None else random_state
     if isinstance(generator, np.random.Generator):
         return int(generator.integers(INT32_MAX))

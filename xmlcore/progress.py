@@ -20,17 +20,7 @@ class Progress(Protocol):
     """
 
     def __call__(self, phase: str, fraction: float, detail: str = "") -> None:
-        """Report how far the work is.
-
-        Parameters
-        ----------
-        phase : str
-            What is being done, in words for users, such as ``"Training nodes of trees"``.
-        fraction : float
-            The finished share of this phase, in [0, 1].
-        detail : str
-            A count or a name to show beside the phase, such as ``"120 of 384 nodes"``.
-        """
+        """Report how far the work is."""
 
 
 ProgressLike: TypeAlias = Progress | Literal["bar"]  # what public functions take as ``progress``
@@ -108,14 +98,7 @@ class Bar:
         self._bar, self._phase = None, None
 
     def __call__(self, phase: str, fraction: float, detail: str = "") -> None:
-        """Show how far the work is; see :class:`Progress`.
-
-        Parameters
-        ----------
-        phase : str
-        fraction : float
-        detail : str
-        """
+        """Show how far the work is; see :class:`Progress`."""
         if phase != self._phase:
             if self._bar is not None and fraction < self._bar.n:
                 self.close()

@@ -97,15 +97,7 @@ def _say_once(text):
 
 
 def own_temporary_folder() -> Path:
-    """Return the folder of this user for files that may vanish with the next start of the machine; make it.
-
-    Raises
-    ------
-    UnsafeCacheError
-        Another user made a folder of its name, or can write to it.
-    OSError
-        It cannot be made.
-    """
+    """Return the folder of this user for files that may vanish with the next start of the machine; make it."""
     user = os.geteuid() if hasattr(os, "geteuid") else "user"
     folder = Path(tempfile.gettempdir()) / f"xmlcore-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -144,16 +136,6 @@ def secure_cache() -> Path:
 
     The cache has pickles, and reading a pickle runs code. So a folder in which another user could have written is
     refused. The look at an existing private folder takes microseconds.
-
-    Returns
-    -------
-    pathlib.Path
-        :func:`cache_root`. It may not exist yet.
-
-    Raises
-    ------
-    UnsafeCacheError
-        The folder belongs to another user, or others can write to it or to a folder of pickles in it.
     """
     root = cache_root()
     if os.name != "posix":
@@ -211,11 +193,6 @@ def data_root() -> Path:
     """Return the folder for files of published data sets: downloads, and files that users put there.
 
     It is ``XMLCORE_DATA`` if that is set, else ``data`` in :func:`cache_root`.
-
-    Returns
-    -------
-    pathlib.Path
-        An absolute path. The folder may not exist yet.
     """
     chosen = os.environ.get(DATA_VARIABLE)
     return Path(chosen).expanduser().resolve() if chosen else cache_root() / "data"
@@ -230,11 +207,6 @@ def kernel_cache_root() -> Path:
     Compiled code is run. So a folder in which another user could have written is not used, which a warning says, and
     the folder of this user among the temporary files takes its place. The administrator and the owner of this package
     count as this user: they can change the program anyway.
-
-    Raises
-    ------
-    UnsafeCacheError
-        Others can write to that folder, too.
     """
     chosen = os.environ.get(KERNEL_CACHE_VARIABLE)
     folder, problem = _kernel_folder(chosen), None
@@ -298,22 +270,7 @@ def kernel_cache_variable() -> str:
 
 
 def effective_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` stands for.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        -1 means all cores that this process may use (:func:`usable_cores`), -2 all but one, and so on, at least 1.
-        None means all of them, too. But in a call that joblib made, such as a fit of
-        ``GridSearchCV(model, grid, n_jobs=2)``, it means 1, as the calls share the cores; and
-        ``joblib.parallel_config(n_jobs=3)`` makes it 3. A number counts in such a call, too, as it does for
-        scikit-learn's estimators: -1 in each of two calls at once is twice as many threads as cores.
-
-    Raises
-    ------
-    ValueError, TypeError
-        It is 0, or not a whole number.
-    """
+    """Return the number of threads that ``n_jobs`` stands for."""
     if n_jobs is None:
         n_jobs = _jobs_of_joblib()
     from xmlcore.validation import check_count
@@ -395,13 +352,6 @@ def memory_of_control_groups(root: str = CONTROL_GROUP, own: str = OWN_GROUPS) -
 
     A group is in another one, whose limit holds as well: the least numbers count. Files that the system keeps in memory
     and has not used for a while are left, as it drops them when memory is needed.
-
-    Parameters
-    ----------
-    root : str
-        Folder in which Linux says what control groups may use.
-    own : str
-        File that names the control groups of this process.
     """
     found = []
     for kind, (largest, used, dropped) in _MEMORY_FILES.items():
@@ -436,11 +386,6 @@ def return_free_memory() -> bool:
     """Give memory that this process holds but does not use back to the system, where the C library can.
 
     The GNU C library keeps what was freed in the pools that its threads use, for its next use there.
-
-    Returns
-    -------
-    bool
-        Whether the C library could.
     """
     try:
         return bool(ctypes.CDLL(None).malloc_trim(0))

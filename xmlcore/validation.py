@@ -10,30 +10,7 @@ INT32_MAX = np.iinfo(np.int32).max
 
 
 def check_features(X, n_features: int | None = None, *, name: str = "X", model: str = "the model") -> sp.csr_array:
-    """Convert a feature matrix to canonical CSR; raise an error that says what is wrong with it if it is invalid.
-
-    Parameters
-    ----------
-    X : sparse array or matrix, or array_like, shape (n, D)
-        Numbers, or a DataFrame with columns of numbers or of bool, also of pandas' types for missing values. A single
-        row may be given as a 1-d array, dense or sparse.
-    n_features : int, optional
-        The expected number of features D.
-    name, model : str
-        The names that error messages use for the matrix, and for the model that expects ``n_features``.
-
-    Returns
-    -------
-    scipy.sparse.csr_array of float32, shape (n, D)
-        Sorted indices, no duplicates (they are summed), no stored zeros. The input is never changed.
-
-    Raises
-    ------
-    ValueError
-        Wrong shape, no columns, or values that are not finite in float32 (the row and column are named).
-    TypeError
-        Values that are not real numbers.
-    """
+    """Convert a feature matrix to canonical CSR; raise an error that says what is wrong with it if it is invalid."""
     if sp.issparse(X):
         if X.ndim == 1:
             X = _as_one_row(X, name)
@@ -75,22 +52,7 @@ def check_features(X, n_features: int | None = None, *, name: str = "X", model: 
 
 
 def feature_names(X) -> np.ndarray | None:
-    """Return the column names of a DataFrame, or None where X has no names or they are not strings.
-
-    Parameters
-    ----------
-    X : object
-        Anything that ``fit`` takes; a pandas or polars DataFrame has ``columns``.
-
-    Returns
-    -------
-    ndarray of object, shape (D,), or None
-
-    Raises
-    ------
-    TypeError
-        Some names are strings and others are not.
-    """
+    """Return the column names of a DataFrame, or None where X has no names or they are not strings."""
     columns = getattr(X, "columns", None)
     if columns is None or sp.issparse(X) or isinstance(X, np.ndarray):
         return None
@@ -123,29 +85,7 @@ def difference_of_names(fitted, names) -> str:
 
 
 def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, name: str = "Y") -> sp.csr_array:
-    """Convert a label matrix, or lists of label ids, to canonical CSR; raise an error that says what is wrong with it.
-
-    Parameters
-    ----------
-    Y : sparse array or matrix, ndarray of 0 and 1, shape (n, L), or list of lists of int
-        In a matrix every value other than 0, 1, False and True is an error. Lists hold label ids, each at most once.
-    n_rows, n_labels : int, optional
-        The expected shape. With lists of ids, L is ``n_labels`` if given, otherwise the largest id + 1.
-    name : str
-        The name of the matrix in error messages.
-
-    Returns
-    -------
-    scipy.sparse.csr_array of bool, shape (n, L)
-        Sorted indices, no duplicates, only True stored.
-
-    Raises
-    ------
-    ValueError
-        Wrong shape, a value that is not 0 or 1, a label id out of range.
-    TypeError
-        Label ids that are not whole numbers.
-    """
+    """Convert a label matrix, or lists of label ids, to canonical CSR; an error says what is wrong with it."""
     if sp.issparse(Y):
         if Y.ndim != 2:
             raise ValueError(f"{name} has {Y.ndim} dimension(s): a matrix (rows, labels) is needed")
@@ -181,13 +121,6 @@ def check_unambiguous(Y, name: str = "Y") -> None:
 
     Lists always hold label ids. Three or more values that are all 0 and 1 name a label twice, which is an error in
     :func:`check_labels`; of one value, as in [[0], [1]], each is the row's label.
-
-    Parameters
-    ----------
-    Y : object
-        Anything that ``fit`` takes as labels.
-    name : str
-        The name of Y in the message.
     """
     if sp.issparse(Y) or isinstance(Y, np.ndarray) and Y.ndim > 1 or not hasattr(Y, "__iter__"):
         return
@@ -206,21 +139,7 @@ def check_unambiguous(Y, name: str = "Y") -> None:
 
 
 def check_label_ids(labels, n_rows: int, n_labels: int) -> np.ndarray:
-    """One label id per row as int32, or an error that says what is wrong with them.
-
-    Parameters
-    ----------
-    labels : array_like of int, shape (n_rows,)
-    n_rows, n_labels : int
-
-    Returns
-    -------
-    ndarray of int32, shape (n_rows,)
-
-    Raises
-    ------
-    ValueError, TypeError
-    """
+    """One label id per row as int32, or an error that says what is wrong with them."""
     ids = np.asarray(labels)
     if ids.size == 0 and n_rows == 0:
         return np.zeros(0, np.int32)
@@ -239,18 +158,6 @@ def check_structure(matrix, name: str = "X") -> None:
 
     SciPy's constructors accept such arrays. SciPy's compiled code, and ours, would then read and write outside of the
     arrays.
-
-    Parameters
-    ----------
-    matrix : sparse array or matrix
-        A DOK matrix needs no check, as SciPy makes one.
-    name : str
-        The name of the matrix in error messages.
-
-    Raises
-    ------
-    ValueError
-        The message names the row (or column) and says what is wrong with it.
     """
     kind = matrix.format
     if kind == "coo":
@@ -309,12 +216,6 @@ def csr_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
     SciPy stores both index arrays in one type (int32, or int64 from 2**31 entries on). Kernels are compiled for int64
     pointers and int32 indices.
-
-    Returns
-    -------
-    indptr : ndarray of int64, shape (n + 1,)
-    indices : ndarray of int32, shape (nnz,)
-    data : ndarray, shape (nnz,)
     """
     return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), matrix.data
 
@@ -332,25 +233,7 @@ def check_count(value, name: str, least: int = 1, most: int | None = None) -> in
 def check_number(
     value, name: str, least: float = 0.0, most: float = np.inf, *, above: bool = False, below: bool = False
 ) -> float:
-    """Return ``value`` as a float when it is a finite number in [least, most]; raise otherwise.
-
-    Parameters
-    ----------
-    value : object
-    name : str
-        The name of the value in error messages.
-    least, most : float
-        Lower and upper bound; infinite if there is no bound.
-    above, below : bool
-        Whether the value must be above ``least``, and below ``most``, rather than at least and at most.
-
-    Raises
-    ------
-    TypeError
-        The value is not a number, or it is not finite.
-    ValueError
-        The value is out of bounds.
-    """
+    """Return ``value`` as a float when it is a finite number in [least, most]; raise otherwise."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     try:
         number = float(value) if is_number else np.nan

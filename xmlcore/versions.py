@@ -8,24 +8,7 @@ PAGE = "docs/versions.md"
 
 
 def refusal(what: str, found: Any, reads: int, written_by: Any = None) -> str:
-    """Return what an error says of a file whose format has another version than the one that is read.
-
-    Parameters
-    ----------
-    what : str
-        The file, as the subject of a sentence, such as "The model in m".
-    found : object
-        The version that the file states.
-    reads : int
-        The version that is read.
-    written_by : object
-        The version of xmlcore that the file names, or None.
-
-    Returns
-    -------
-    str
-        A sentence with both versions, and one that says what to do.
-    """
+    """Return what an error says of a file whose format has another version than the one that is read."""
     by = f"xmlcore {written_by}" if isinstance(written_by, str) else "an xmlcore that did not write its version"
     said = f"{what} has version {found!r:.20} of its format, written by {by}, and xmlcore {__version__} reads {reads}"
     if isinstance(found, int) and found < reads:

@@ -15,25 +15,7 @@ _PIECE = 1 << 20  # bytes that are unpacked at a time
 
 
 def unpack_entry(archive: zipfile.ZipFile, name: str, target, most_bytes: int) -> tuple[int, int]:
-    """Write an entry of an archive to a file, but not much more than a number of bytes.
-
-    Parameters
-    ----------
-    archive : zipfile.ZipFile
-    name : str
-        Name of the entry; the file is not named by it.
-    target : path
-        The file to write.
-    most_bytes : int
-        Unpacking stops after the first piece of 1 MiB that goes beyond this size.
-
-    Returns
-    -------
-    size : int
-        Bytes that were unpacked: more than ``most_bytes`` if the entry is larger; the file is then not complete.
-    checksum : int
-        Their CRC-32.
-    """
+    """Write an entry of an archive to a file, but not much more than a number of bytes."""
     size = checksum = 0
     with archive.open(name) as source, open(target, "wb") as file:
         while size <= most_bytes and (piece := source.read(_PIECE)):
@@ -44,21 +26,7 @@ def unpack_entry(archive: zipfile.ZipFile, name: str, target, most_bytes: int) -
 
 
 def plain_arrays(path) -> dict[str, np.ndarray]:
-    """Return the arrays of an npz file whose headers promise no more than the file holds; no pickle is read.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    dict of str to ndarray
-
-    Raises
-    ------
-    ValueError
-        An entry is compressed, has objects, or has another size than its header says.
-    """
+    """Return the arrays of an npz file whose headers promise no more than the file holds; no pickle is read."""
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             with archive.open(info) as stream:

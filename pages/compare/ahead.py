@@ -9,13 +9,6 @@ def read(runs: list, known: dict, used: str | None, widgets: dict) -> None:
 
     Called in the background: see :func:`pages.shared.server.read_ahead`. All that is made is kept by functions that the
     page calls, too.
-
-    Parameters
-    ----------
-    runs, known, widgets
-        What the workspace keeps under these names.
-    used : str or None
-        Fingerprint of its data set in use.
     """
     every = listed.every_of(runs, known)
     choice = _choice(every.frame, widgets)

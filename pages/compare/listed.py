@@ -211,18 +211,7 @@ def grouped(frame, choice: Choice) -> pd.DataFrame:
 
 
 def chosen(frame, lines, choice: Choice, ticked: set) -> pd.DataFrame:
-    """Return the lines of the results that are ticked: those of the table, if it has all of them in whole lines.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        All results.
-    lines : DataFrame
-        Those of the table, from :func:`grouped`.
-    choice : Choice
-    ticked : set of str
-        Keys of results.
-    """
+    """Return the lines of the results that are ticked: those of the table, if it has all of them in whole lines."""
     here = lines[lines["keys"].map(ticked.issuperset).astype(bool)]
     if ticked == {key for keys in here["keys"] for key in keys}:
         return here

@@ -40,14 +40,7 @@ def names(chosen) -> list[str]:
 
 
 def take(frame, choice) -> None:
-    """Take chosen measures of results that do not have them, a few at a time, and draw the page again with them.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The results in the table.
-    choice : pages.compare.listed.Choice
-    """
+    """Take chosen measures of results that do not have them, a few at a time, and draw the page again with them."""
     seen = st.session_state.setdefault(LOOKED_AT, set())
     lacking = frame.loc[frame[list(choice.more)].isna().any(axis=1), "key"].tolist()
     if set(lacking) - seen:

@@ -45,17 +45,7 @@ def _open(said: str) -> None:
 
 
 def show(line, record: dict, frame) -> None:
-    """Show all that is known of a result.
-
-    Parameters
-    ----------
-    line : Series
-        Its line of :func:`pages.compare.listed.every`.
-    record : dict
-        Its record in the workspace.
-    frame : DataFrame
-        All lines.
-    """
+    """Show all that is known of a result."""
     st.button(
         "All results", key="compare.back", icon=":material/arrow_back:", type="tertiary", on_click=_open, args=("",)
     )

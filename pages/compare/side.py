@@ -17,18 +17,7 @@ OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F
 
 
 def show(chosen, lines, choice, frame) -> None:
-    """Compare lines of the table: those that are ticked, or else the best on a data set.
-
-    Parameters
-    ----------
-    chosen : DataFrame
-        The lines that are ticked.
-    lines : DataFrame
-        The lines of the table.
-    choice : pages.compare.listed.Choice
-    frame : DataFrame
-        All results.
-    """
+    """Compare lines of the table: those that are ticked, or else the best on a data set."""
     with st.container():  # in one place, so that the browser does not draw anew what is below
         heading = st.container()
         fingerprint = _dataset(chosen if len(chosen) else lines)

@@ -37,16 +37,7 @@ def untick() -> None:
 
 
 def show(lines, choice, frame) -> None:
-    """Show the table; the lines that the user ticks are compared below.
-
-    Parameters
-    ----------
-    lines : DataFrame
-        What :func:`pages.compare.listed.grouped` returned.
-    choice : pages.compare.listed.Choice
-    frame : DataFrame
-        All results.
-    """
+    """Show the table; the lines that the user ticks are compared below."""
     if lines.empty:
         _empty(frame)
         return

@@ -7,13 +7,6 @@ def show(title: str, forms: dict) -> None:
     """Draw the box.
 
     All forms are drawn, whichever is looked at, so that none loses what was typed or chosen in it.
-
-    Parameters
-    ----------
-    title : str
-        What the folded box says.
-    forms : dict
-        By the title of its tab: whether the form is in use, and a function without arguments that draws it.
     """
     used = [name for name, (in_use, _) in forms.items() if in_use]
     with st.expander(title, expanded=bool(used)):

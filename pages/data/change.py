@@ -5,17 +5,7 @@ from pages.shared import server, workspace
 
 
 def show(data, fingerprint, used: dict) -> None:
-    """Show the box.
-
-    Parameters
-    ----------
-    data : Dataset or None
-        The data set in use; None without one, then no form is shown that makes another data set from it.
-    fingerprint : str or None
-        Of the data set in use.
-    used : dict
-        The workspace's record of the data set in use.
-    """
+    """Show the box."""
     forms, only_looks = {}, workspace.only_looks()
     if data is not None and not only_looks:
         forms["Split again"] = resplit.busy(), lambda: _split(data, fingerprint, used)

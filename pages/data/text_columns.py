@@ -68,17 +68,7 @@ def may_be_encoded_otherwise(train) -> bool:
 
 
 def choose(train, names, encoding: str, key: str) -> Columns | None:
-    """Show what the file seems to be, its columns and the first documents; None if they cannot be read so.
-
-    Parameters
-    ----------
-    train : UploadedFile
-    names : UploadedFile or None
-        The vocabulary.
-    encoding : str
-    key : str
-        Of the widgets.
-    """
+    """Show what the file seems to be, its columns and the first documents; None if they cannot be read so."""
     guess, said = _seen(("guess", train.file_id, encoding), lambda: datasets.guess_columns(train, encoding=encoding))
     if said is None:
         st.error(guess)

@@ -11,17 +11,7 @@ from xmlcore import explain, figures
 
 
 def show(view, fingerprint: str, by_key: dict, titles: dict) -> None:
-    """Compare the result of the page with another one of the same data set, which is chosen here.
-
-    Parameters
-    ----------
-    view : View
-        What the page explains.
-    fingerprint : str
-        The data set.
-    by_key, titles : dict
-        Records and names of its results by their keys.
-    """
+    """Compare the result of the page with another one of the same data set, which is chosen here."""
     st.header("How does another result explain it?")
     key = choices.choose_second_run(fingerprint, by_key, titles, view.key)
     record, title = by_key[key], titles[key]

@@ -192,15 +192,7 @@ def _boxes(view, comparison, measure):
 
 
 def best_methods(lines, best) -> str:
-    """Return a sentence on the methods with the best mean, to three decimals, and on the mean with all features.
-
-    Parameters
-    ----------
-    lines : DataFrame
-        ``method``, ``value``; of one measure.
-    best : str or None
-        The method with the best mean.
-    """
+    """Return a sentence on the methods with the best mean, to three decimals, and on the mean with all features."""
     if best is None:
         return ""
     means = lines.groupby("method", sort=False)["value"].mean().map("{:.3f}".format)

@@ -45,17 +45,7 @@ def show(view, drawn_state) -> None:
 
 
 def _choose(view):
-    """Show the controls and return what was chosen.
-
-    Returns
-    -------
-    model : str
-    params : dict
-    m : int
-        Number of features to use of each label.
-    per_label : bool
-        Whether each label learns only from its own features.
-    """
+    """Show the controls and return what was chosen."""
     selection = view.selection
     options, titles = _models(view)
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")

@@ -21,17 +21,7 @@ SCORING = {
 
 
 def expected_cost(fingerprint, method, params) -> str:
-    """Return sentences on the time and memory that a selection will take.
-
-    Parameters
-    ----------
-    fingerprint : str
-        Hash of the data set's content, under which it is kept.
-    method : str
-        A key of :data:`xmlcore.experiment.SELECTORS`.
-    params : dict
-        Parameters of the method.
-    """
+    """Return sentences on the time and memory that a selection will take."""
     planned = plan(fingerprint, method, params)
     memory = format.size(planned["bytes"])
     cost = f"This takes {tasks.takes(planned['seconds'])}, and {memory} of memory in addition to the data."

@@ -137,17 +137,7 @@ def _take(texts) -> None:
 
 
 def look_at(one, kind: str, key: str, name: str, row: int) -> None:
-    """Choose a row of a file that was predicted; called by its table.
-
-    Parameters
-    ----------
-    one : pages.predict.predictor.Predictor
-    kind, key : str
-        Of the task that predicted the file.
-    name : str
-        What the user calls the file.
-    row : int
-    """
+    """Choose a row of a file that was predicted; called by its table."""
     st.session_state[LOOKED_AT] = {"model": one.key, "kind": kind, "key": key, "name": name, "row": row}
     workspace.update(lambda data: data["widgets"].__setitem__(WAY, FROM_FILE))
 

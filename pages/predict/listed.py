@@ -17,17 +17,7 @@ WAYS = {  # how certain a model is of a row: what the control calls it, and the 
 
 
 def show(one, found, name: str, look) -> None:
-    """Show predictions for a file.
-
-    Parameters
-    ----------
-    one : pages.predict.predictor.Predictor
-    found : xmlcore.experiment.predictions.Predictions
-    name : str
-        What the user calls the file.
-    look : callable
-        Called with the number of a row that is chosen in the table.
-    """
+    """Show predictions for a file."""
     n_rows, k = found.ranking.labels.shape
     rows = format.count(n_rows, "row" if found.beginnings is None else "text")
     st.markdown(f"**{rows}** of {format.plain(name)}: up to {format.count(k, 'label')} for each.")

@@ -108,16 +108,7 @@ def _name(fingerprint) -> str:
 
 
 def read(key: str, used, record: dict | None, title: str) -> Predictor | None:
-    """Return the model of a key; None, with a message, when it cannot be read.
-
-    Parameters
-    ----------
-    key : str
-    used : pages.shared.begin.InUse or None
-    record : dict or None
-        The record of the result; None for a model from a file.
-    title : str
-    """
+    """Return the model of a key; None, with a message, when it cannot be read."""
     if record is None:
         try:
             packed = _opened(key)

@@ -34,15 +34,7 @@ MOST_LEVELS = 12  # most levels measured at once
 
 
 def parse_levels(text: str, kind: str) -> tuple[list[float], str | None]:
-    """Read levels such as ``0.01, 0.05``.
-
-    Returns
-    -------
-    levels : list of float
-        Above 0, without repetition, rising; empty when the text cannot be read.
-    problem : str or None
-        What is wrong with the text.
-    """
+    """Read levels such as ``0.01, 0.05``."""
     levels = []
     for part in text.replace(";", ",").split(","):
         part = part.strip()

@@ -7,18 +7,7 @@ from xmlcore import store, system
 
 
 def measured(task, needed: int, remedy: str, button: str, widget: str):
-    """Return the result of a task; while there is none, show the job, or the button that starts it.
-
-    Parameters
-    ----------
-    task : xmlcore.experiment.Task
-    needed : int
-        Memory that the task takes, in bytes; the task is not started when that is too much.
-    remedy : str
-        What the user can do in that case, in a sentence or two.
-    button, widget : str
-        Text and key of the button.
-    """
+    """Return the result of a task; while there is none, show the job, or the button that starts it."""
     free = too_large(needed)
     if free is None or task.exists() or jobs.active(key=task.key):
         return tasks.ready(task, button=button, key=f"sampling.measure.{widget}")

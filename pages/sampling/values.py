@@ -31,15 +31,7 @@ def field(label: str, widget: str, first, help: str, **bounds) -> tuple:
 
 
 def parse(text: str, what: str, *, whole: bool, least: float, most: float) -> tuple[list, str | None]:
-    """Read values such as ``1, 2, 5``.
-
-    Returns
-    -------
-    values : list of int or float
-        Without repetition, rising; empty when the text cannot be read.
-    problem : str or None
-        What is wrong with the text.
-    """
+    """Read values such as ``1, 2, 5``."""
     values = set()
     for part in text.replace(";", ",").split(","):
         part = part.strip()
@@ -72,19 +64,7 @@ def with_own(values, own) -> tuple:
 
 
 def first_candidates(seconds, own: int, most: int, within: float) -> tuple:
-    """Return first numbers of candidates: the largest are left out until measuring takes at most ``within`` seconds.
-
-    Parameters
-    ----------
-    seconds : callable
-        Estimated time for a tuple of numbers.
-    own : int
-        The result's own number, which is always among them.
-    most : int
-        Number of all classes that can be candidates.
-    within : float
-        Time in seconds.
-    """
+    """Return first numbers of candidates: the largest are left out until measuring takes at most ``within`` seconds."""
     values = [value for value in CANDIDATES if value <= most]
     while values and seconds(with_own(values, own)) > within:
         values.pop()
@@ -92,19 +72,7 @@ def first_candidates(seconds, own: int, most: int, within: float) -> tuple:
 
 
 def first_sweep(seconds, own: tuple, most_adversarial: int, within: float) -> tuple[tuple, tuple, int]:
-    """Return first values of κ, of examples per label and of repeats that take no longer than ``within`` seconds.
-
-    Parameters
-    ----------
-    seconds : callable
-        Estimated time for values of κ, of examples per label, and repeats.
-    own : tuple
-        κ and examples per label of the result, which are always among them.
-    most_adversarial : int
-        Adversaries that an example can have.
-    within : float
-        Where everything takes longer, all values are returned: they wait for a button in any case.
-    """
+    """Return first values of κ, of examples per label and of repeats that take no longer than ``within`` seconds."""
     adversarial = tuple(value for value in ADVERSARIAL if value <= most_adversarial)
     for left_out, n_repeats in ((0, REPEATS), (0, 1), (1, 1), (FEWER, 1)):
         kept = adversarial[: len(adversarial) - left_out], EXAMPLES[: len(EXAMPLES) - left_out]

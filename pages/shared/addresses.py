@@ -43,19 +43,7 @@ def navigation():
 
 
 def link(name: str, label: str, icon: str, **also: str) -> None:
-    """Show a link to a page.
-
-    Parameters
-    ----------
-    name : str
-        Title of the page.
-    label : str
-        What the link says.
-    icon : str
-        Name of a Material icon.
-    **also
-        What the address says beside the view, such as ``run``, the key of the result that the Compare page shows.
-    """
+    """Show a link to a page."""
     # With all that the address says in the link, changing the page is one step in the browser's history. If the script
     # wrote it anew, that would be a second step, and the first press of Back would stay on the page.
     query = {workspace.QUERY: workspace.address(), views.FIELD: views.text(), **also}

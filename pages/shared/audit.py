@@ -35,19 +35,7 @@ def note(event: str, **about) -> None:
 
 
 def write(event: str, user: str | None, token: str | None, **about) -> None:
-    """Write a line; a disk that is full or gone is no error: what users do goes on.
-
-    Parameters
-    ----------
-    event : str
-        Such as ``"upload"``, ``"job"``, ``"delete"`` or ``"refused"``.
-    user : str or None
-        Who is signed in.
-    token : str or None
-        Of the workspace.
-    **about
-        What can be written as JSON. Never content of data.
-    """
+    """Write a line; a disk that is full or gone is no error: what users do goes on."""
     line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, "user": user}
     line |= {"workspace": None if token is None else server.pinner(token), **about}
     with contextlib.suppress(OSError, ValueError), _lock:

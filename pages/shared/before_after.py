@@ -11,23 +11,7 @@ MOST_NAMED = 6  # labels in the sentence on what has moved
 
 
 def show(names, model, before, after, k: int, key: str) -> str | None:
-    """Say what has moved, and show a table of the labels with ranks and scores before and after.
-
-    Parameters
-    ----------
-    names : Dataset, or another object with the same ``label_name``
-    model : fitted estimator
-    before, after : csr_array, shape (1, D)
-    k : int
-        Labels predicted for each.
-    key : str
-        Key of the table.
-
-    Returns
-    -------
-    str or None
-        The kind of the model's scores, a key of :data:`pages.shared.explaining.SCALE`; None where nothing is shown.
-    """
+    """Say what has moved, and show a table of the labels with ranks and scores before and after."""
     try:
         found = explain.what_if(model, before, after, k)
     except ValueError as error:  # such as a negative value, which not every model takes

@@ -27,15 +27,7 @@ def dataset(ready: str, without: str) -> InUse | None:
 
 
 def no_data(ready: str, without: str) -> None:
-    """Say that no data set is in use, or show the progress of the data set that is being prepared.
-
-    Parameters
-    ----------
-    ready : str
-        Sentence on what can be done with the data set; shown after "The data set is being made ready."
-    without : str
-        Why the page is empty; shown after "There is no data set in use,".
-    """
+    """Say that no data set is in use, or show the progress of the data set that is being prepared."""
     running = jobs.active("prepare")
     if running:
         st.markdown(f"The data set is being made ready. {ready}")
@@ -48,28 +40,7 @@ def no_data(ready: str, without: str) -> None:
 def no_run(
     text, data, fingerprint: str, name: str, page: str, train: str, k: int, others: str, problem: str = "", **about
 ) -> None:
-    """Say what the page shows when a model has been trained, and offer to train one.
-
-    Parameters
-    ----------
-    text : str
-        What the page shows, in Markdown.
-    data : Dataset
-    fingerprint, name : str
-        Fingerprint of the data set, and its name as pages show it.
-    page : str
-        Name of the page, for the key of the button.
-    train : str
-        The model that the button trains; several, with commas between them, have a button each.
-    k : int
-        Labels predicted for a row.
-    others : str
-        Text of the link to the Train page.
-    problem : str
-        Why the model cannot be trained on this data set with its default settings, and what to do, in Markdown.
-    **about
-        Fields of the trainings whose progress is shown, such as ``model="LdSM"``; by default all of this data set.
-    """
+    """Say what the page shows when a model has been trained, and offer to train one."""
     training = jobs.active("train", fingerprint=fingerprint, **about)
     st.markdown(text)
     with st.container(horizontal=True, vertical_alignment="center"):

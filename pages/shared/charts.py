@@ -32,32 +32,7 @@ def show_figure(
     of=(),
     help: str | None = None,
 ) -> None:
-    """Show a figure, a caption that says what it shows and how to read it, and its downloads.
-
-    Parameters
-    ----------
-    figure : plotly Figure
-    frame : DataFrame or callable
-        All the data behind the figure, for the CSV file; or a function that returns it, which is called when the user
-        downloads the file.
-    name : str
-        Name of the files, without extension. It has the first six characters of the key of the result shown, between
-        hyphens: see :func:`pages.shared.figure_files.origin`.
-    caption : str
-        Markdown.
-    key : str, optional
-        Key of the chart; by default made from ``name``.
-    on_click : callable, optional
-        Called without arguments when the user clicks points of the chart. Give ``key`` too: the points clicked are in
-        ``st.session_state[key]``.
-    place : str, optional
-        Where on the page the figure is, for the keys of its buttons; by default ``key``. It is the same for every row,
-        label and node: the browser would make a button with another key, and all beside it, anew.
-    of : sequence of str
-        Keys of the results shown, if there are several and ``name`` does not have them: the files name their settings.
-    help : str, optional
-        How what is drawn is computed, in Markdown: a question mark behind the caption shows it.
-    """
+    """Show a figure, a caption that says what it shows and how to read it, and its downloads."""
     key = key or f"chart-{name}"
     place = place or key
     extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}

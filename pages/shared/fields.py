@@ -4,19 +4,7 @@ import streamlit as st
 
 
 def rows_within(seconds, n_rows: int, most_seconds: float, samples) -> int:
-    """Return the first value of a field for a number of rows: all rows if that is quick, else the largest quick sample.
-
-    Parameters
-    ----------
-    seconds : callable
-        Returns the estimated time, in seconds, for a number of rows.
-    n_rows : int
-        Number of all rows.
-    most_seconds : float
-        Time up to which a number of rows is quick.
-    samples : sequence of int
-        Numbers of rows in falling order. The last one is returned when no number is quick.
-    """
+    """Return the first value of a field for a number of rows: all if that is quick, else the largest quick sample."""
     if seconds(n_rows) <= most_seconds:
         return n_rows
     return next((n for n in samples if n < n_rows and seconds(n) <= most_seconds), min(n_rows, samples[-1]))
@@ -28,19 +16,7 @@ def whole_number(low: int, high: int):
 
 
 def read_or_last(widget: str, values, first, write):
-    """Return the values that were typed into a field; if they cannot be read, those read last, and say below the field.
-
-    Parameters
-    ----------
-    widget : str
-        Key of the field.
-    values : sequence or None
-        What was typed; empty or None if it cannot be read.
-    first : sequence
-        What stands in if nothing could be read in this session.
-    write : callable
-        Writes values as text.
-    """
+    """Return the values that were typed into a field; if they cannot be read, those read last, with a remark."""
     kept = f"{widget} read last"
     if values:
         st.session_state[kept] = values

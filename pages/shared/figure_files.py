@@ -42,19 +42,7 @@ def workspace_now() -> dict:
 
 
 def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
-    """Return where a figure comes from: the data sets, the results, their settings, the program and the day.
-
-    Parameters
-    ----------
-    name : str
-        Name of the figure's files. Names of files have the first six characters of the keys of the results that they
-        show; these results are named with their models and settings.
-    keys : sequence of str
-        Keys of further results that the figure shows.
-    known : dict, optional
-        What :func:`workspace_now` returned while the page was drawn: a file is made when the user asks for it, when no
-        script runs that has a workspace. By default that of now.
-    """
+    """Return where a figure comes from: the data sets, the results, their settings, the program and the day."""
     known = workspace_now() if known is None else known
     parts, names, keys = name.split("-"), known.get("known", {}), set(keys)
     every = (*known.get("runs", ()), *known.get("selections", ()))
@@ -86,19 +74,6 @@ def html_page(figure, page_title: str, caption: str, name: str, config: dict, or
     """Return an HTML page with the figure and its caption, which saves it as SVG and PNG.
 
     The page loads nothing from the network. It and the images say in their metadata where the figure comes from.
-
-    Parameters
-    ----------
-    figure : plotly Figure
-    page_title : str
-    caption : str
-        Markdown.
-    name : str
-        Name of the images that are saved from the page, without extension.
-    config : dict
-        Plotly's settings.
-    origin : dict of str
-        What :func:`origin` returns.
     """
     height = height_of(figure)
     drawn = json.loads(type(figure)(figure).update_layout(height=height).to_json())
@@ -150,11 +125,6 @@ def pdf(figure, page_title: str, caption: str, origin: dict[str, str]) -> bytes:
     """Return the figure as a PDF file, in the colours of a white page; its properties say where it comes from.
 
     The arguments are those of :func:`html_page`.
-
-    Raises
-    ------
-    NoPdfError
-        If Chrome does not start, or does not draw the figure in time.
     """
     import kaleido
 

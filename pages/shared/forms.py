@@ -13,16 +13,7 @@ def key(name: str, parameter) -> str:
 
 
 def show(name: str, info, *, skip=()) -> None:
-    """Show a choice of settings and widgets for all parameters; seldom changed ones are behind "More settings".
-
-    Parameters
-    ----------
-    name : str
-        Name of the form: its values are remembered under this name.
-    info : ModelInfo
-    skip : sequence of str
-        Parameters that have widgets of their own.
-    """
+    """Show a choice of settings and widgets for all parameters; seldom changed ones are behind "More settings"."""
     presets.show(name, info, skip=skip)
     remembered = workspace.get("forms").get(name, {})
     parameters = [p for p in info.parameters if p.name not in skip]

@@ -65,15 +65,7 @@ body:has([data-testid=stDialog]) [data-testid=stPopoverBody] {{ visibility: hidd
 
 
 def around(page, compare) -> None:
-    """Open the workspace, show the sidebar and messages, and run the page; called by app.py.
-
-    Parameters
-    ----------
-    page : StreamlitPage
-    compare : callable
-        Makes what the Compare page shows first: see :func:`pages.compare.ahead.read`. Called in the background if the
-        workspace has several results.
-    """
+    """Open the workspace, show the sidebar and messages, and run the page; called by app.py."""
     try:
         _draw(page, compare)
     finally:  # also when the page fails, or is drawn once more

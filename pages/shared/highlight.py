@@ -53,20 +53,7 @@ class Spans(NamedTuple):
 
 
 def pieces(text: str, spans, contributions: dict) -> list[tuple[str, float]]:
-    """Cut a text where spans begin or end, and return each piece with the contributions of all that covers it.
-
-    Parameters
-    ----------
-    text : str
-    spans : Spans, or a tuple of three arrays
-    contributions : dict of int to float
-        The contribution of each feature, of all its places together; features that are missing have none.
-
-    Returns
-    -------
-    list of (str, float)
-        The pieces, joined, are the text.
-    """
+    """Cut a text where spans begin or end, and return each piece with the contributions of all that covers it."""
     starts, ends, features = (np.asarray(part, np.int64) for part in spans)
     values = np.array([contributions.get(j, 0.0) for j in features.tolist()])
     cuts = np.unique(np.concatenate([[0, len(text)], starts, ends]))
@@ -81,18 +68,7 @@ def pieces(text: str, spans, contributions: dict) -> list[tuple[str, float]]:
 
 
 def words(text: str, spans, contributions: dict) -> pd.DataFrame:
-    """Return the known words of a text, those that contribute most first.
-
-    Parameters
-    ----------
-    text, spans, contributions
-        As for :func:`pieces`.
-
-    Returns
-    -------
-    DataFrame
-        ``feature``, ``word`` (as the text has it), ``times`` (places in the text), ``contribution`` (of all of them).
-    """
+    """Return the known words of a text, those that contribute most first."""
     found = {}
     for start, end, feature in zip(*(np.asarray(part).tolist() for part in spans)):
         spellings, times = found.get(feature, ({}, 0))
@@ -110,23 +86,7 @@ def words(text: str, spans, contributions: dict) -> pd.DataFrame:
 
 
 def page(text: str, spans, contributions: dict, label: str, unit: str, what: str = "Text") -> str:
-    """Return a text with marked words, a legend, and a table of the words, as HTML; all texts are escaped.
-
-    Parameters
-    ----------
-    text, spans, contributions
-        As for :func:`pieces`.
-    label : str
-        Name of the label that the words speak for or against.
-    unit : str
-        What contributions add up to, such as ``log P``.
-    what : str
-        What screen readers call the text: another name for each text of a page.
-
-    Returns
-    -------
-    str
-    """
+    """Return a text with marked words, a legend, and a table of the words, as HTML; all texts are escaped."""
     cut = pieces(text, spans, contributions)
     most = max((abs(value) for _, value in cut), default=0.0)
     marked = "".join(_marked(piece, value, most, unit) for piece, value in cut)

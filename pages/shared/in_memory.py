@@ -58,19 +58,7 @@ class Values:
         self.bytes = 0
 
     def used(self, function, arguments: tuple, value, most: int) -> None:
-        """Note that a value is used, and forget others if all are too large.
-
-        Parameters
-        ----------
-        function
-            That keeps the value, as ``st.cache_resource`` has made it; its method ``clear`` forgets the value.
-        arguments : tuple
-            With which it was called.
-        value
-            What it returned.
-        most : int
-            Values that the function keeps.
-        """
+        """Note that a value is used, and forget others if all are too large."""
         name = function, arguments
         with self._lock:
             known = self._known.get(name)

@@ -42,14 +42,6 @@ def active(kind: str | None = None, **fields) -> list:
     """Return jobs of this workspace that wait or run, newest last.
 
     Jobs that ended after the page's run began are included: :func:`watch` reruns the page, which shows their result.
-
-    Parameters
-    ----------
-    kind : str, optional
-        Kind of the jobs' tasks; by default any.
-    **fields
-        Values that must be in the jobs' records, or in the inputs or parameters of their tasks, such as ``key=...``,
-        ``run=...`` or ``model="LdSM"``.
     """
     return [job for _, job in _with_state((*ACTIVE, "done", "cancelled"), kind, fields)]
 

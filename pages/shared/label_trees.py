@@ -10,22 +10,7 @@ LETTERS = 20  # length of a name with a number of further labels
 
 
 def node_name(data, node: int, label: int, first_label: int, n_labels: int, letters: int = LETTERS) -> str:
-    """Return what a node is called: ``Root``, its label, or its most frequent label and ``+12`` for 12 others.
-
-    Parameters
-    ----------
-    data : Dataset
-    node : int
-        Number of the node.
-    label : int
-        The label of a leaf; -1 for other nodes.
-    first_label : int
-        The most frequent of the node's labels.
-    n_labels : int
-        Number of labels at or below the node.
-    letters : int
-        Length of the name of a node with several labels; names of leaves are not cut.
-    """
+    """Return what a node is called: ``Root``, its label, or its most frequent label and ``+12`` for 12 others."""
     if node == 0:
         return "Root"
     if label >= 0:

@@ -9,13 +9,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 
 def without(receive):
-    """Return a function that receives messages of a websocket as ``receive`` does, but for requests that are late.
-
-    Parameters
-    ----------
-    receive : callable
-        Of an ASGI application.
-    """
+    """Return a function that receives messages of a websocket as ``receive`` does, but for requests that are late."""
     shown, left = None, None  # hashes of the page that the browser has asked for last, and of the one before
 
     async def receive_in_time():

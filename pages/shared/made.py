@@ -14,21 +14,6 @@ def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}
     """List a data set that a task has made in the workspace, and say so.
 
     A data set that the workspace has already keeps its name, and where it comes from.
-
-    Parameters
-    ----------
-    kind : str
-        A key of :data:`KINDS`.
-    made : object
-        The result of the task.
-    use : bool
-        Whether it is put in use.
-    name : str
-        What the user calls it; by default it is named after its files, or as the task names it.
-    files : dict
-        What the user calls the files it was read from, by what they are.
-    notes : list of str
-        Notes that come before those of the task.
     """
     source, notes = KINDS[kind], [*notes, *(with_names(note, files) for note in made.notes)]
     name = name or getattr(made, "name", "") or file_name(files) or _by_size(made)

@@ -6,22 +6,7 @@ from pages.shared import explaining, format, highlight
 
 
 def show(text: str, vectorizer, found, name: str, kind: str, what: str = "Text") -> None:
-    """Show a text with marked words, what the colours mean, and the words as a table.
-
-    Parameters
-    ----------
-    text : str
-    vectorizer : TextVectorizer
-        What made the features of the text.
-    found : DataFrame
-        The contributions of the features to the label's score: ``feature, contribution``.
-    name : str
-        Name of the label.
-    kind : str
-        What the contributions add up to, a key of :data:`pages.shared.explaining.UNITS`.
-    what : str
-        What screen readers call the text: another name for each text of a page.
-    """
+    """Show a text with marked words, what the colours mean, and the words as a table."""
     if kind == "score":
         st.caption("This model compares the text as a whole with each label, so single words have no contributions.")
         return

@@ -14,16 +14,6 @@ def remove(now: float | None = None) -> int:
 
     Nothing was made if nothing was uploaded, trained or selected, no parameter was typed and no job is listed. An
     address for looking only goes with the workspace that it shows.
-
-    Parameters
-    ----------
-    now : float, optional
-        Seconds since 1970; by default the present.
-
-    Returns
-    -------
-    int
-        The number of files removed.
     """
     workspace_files.rename_old()
     workspace_files.remove_stale()

@@ -11,16 +11,6 @@ def with_info(pdf: bytes, facts: dict[str, str]) -> bytes:
     The facts are appended as an update of the file, so nothing in it has to be understood except where its table of
     objects is. Chrome, which makes the files, writes that table in the classic form; a file without one is returned
     as it is.
-
-    Parameters
-    ----------
-    pdf : bytes
-    facts : dict of str
-        ``Title``, ``Subject``, ``Creator`` and others; names may have spaces.
-
-    Returns
-    -------
-    bytes
     """
     found = _STRUCTURE.match(pdf, max(pdf.rfind(b"trailer"), 0))
     if found is None:

@@ -9,16 +9,7 @@ OWN = "own"
 
 
 def show(name: str, info, *, skip=()) -> None:
-    """Show the choice, and say what differs from the recommended settings; nothing without published settings.
-
-    Parameters
-    ----------
-    name : str
-        Name of the form: its values are remembered under this name.
-    info : ModelInfo
-    skip : sequence of str
-        Parameters that are not in the form.
-    """
+    """Show the choice, and say what differs from the recommended settings; nothing without published settings."""
     if not info.presets:
         return
     known = _known(info, skip)
@@ -47,17 +38,7 @@ def times_filled(name: str, parameter: str) -> int:
 
 
 def fill(name: str, values: dict, *, chosen: str | None = None) -> None:
-    """Fill fields of a form: the session makes them anew with these values.
-
-    Parameters
-    ----------
-    name : str
-        Name of the form.
-    values : dict
-        By parameter.
-    chosen : str, optional
-        The preset that the values are, if the user chose one.
-    """
+    """Fill fields of a form: the session makes them anew with these values."""
 
     def change(data):
         """Write the values into the workspace."""

@@ -15,24 +15,13 @@ def kept(kind: str, fingerprint: str) -> list:
     """Return records of results on a data set that this workspace lists and the store still has, newest first.
 
     Archived results are left out: only the Compare page can show them.
-
-    Parameters
-    ----------
-    kind : {"runs", "selections"}
-    fingerprint : str
     """
     of = [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and not r.get("archived")]
     return [r for r in of if store.exists(kind, r["key"])][::-1]
 
 
 def usable(kind: str, fingerprint: str) -> list:
-    """Return what :func:`kept` does without results that only another version can read; a caption names these.
-
-    Parameters
-    ----------
-    kind : {"runs", "selections"}
-    fingerprint : str
-    """
+    """Return what :func:`kept` does without results that only another version can read; a caption names these."""
     every = kept(kind, fingerprint)
     out = {r["key"]: why for r in every if (why := _not_here(r)) and not ("model" in r and _is_readable(r["key"]))}
     if out:
@@ -165,14 +154,6 @@ def chosen(widget: str, fingerprint: str, runs: list) -> str:
     """Return the key of the result to show.
 
     That is the result shown on the Train page if it is in ``runs``, else the one shown here last, else the newest.
-
-    Parameters
-    ----------
-    widget : str
-        Key of the page's select box in ``st.session_state``.
-    fingerprint : str
-    runs : list of dict
-        Records, newest first.
     """
     keys = [r["key"] for r in runs]
     wanted = (workspace.get("shown").get(fingerprint), workspace.get("widgets").get(f"{widget} {fingerprint}"))

@@ -158,19 +158,7 @@ def _with_edits(frame, edits) -> pd.DataFrame:
 
 
 def row_of(features, values, dropped, n_features: int):
-    """Return a row as a CSR matrix: features that are dropped, have no value or the value 0 are left out.
-
-    Parameters
-    ----------
-    features : sequence of int
-    values : sequence of float
-    dropped : sequence of bool
-    n_features : int
-
-    Returns
-    -------
-    scipy.sparse.csr_array of float32, shape (1, n_features)
-    """
+    """Return a row as a CSR matrix: features that are dropped, have no value or the value 0 are left out."""
     with np.errstate(over="ignore"):
         features, values = np.asarray(features, np.int64), np.asarray(values, np.float64).astype(np.float32)
     kept = ~np.asarray(dropped, bool) & np.isfinite(values) & (values != 0)
@@ -180,20 +168,7 @@ def row_of(features, values, dropped, n_features: int):
 
 
 def find_features(names, query: str, without=()) -> np.ndarray:
-    """Return the ids of features whose names contain a text: equal names first, then shorter names before longer ones.
-
-    Parameters
-    ----------
-    names : Dataset, or another object with the same ``n_features`` and ``feature_names``
-    query : str
-        Upper and lower case are the same. Where features have no names, the id.
-    without : sequence of int
-        Features that are left out.
-
-    Returns
-    -------
-    ndarray of int64
-    """
+    """Return the ids of features whose names contain a text: equal names first, then shorter before longer ones."""
     text, gone = query.strip().lower(), set(map(int, without))
     if names.feature_names is None:
         number = text.removeprefix("feature").strip()

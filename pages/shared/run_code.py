@@ -9,17 +9,7 @@ from xmlcore import experiment, store
 
 
 def show(record: dict, file_name: str, place: str) -> None:
-    """Show the code of a run, folded, and a button that downloads its bundle.
-
-    Parameters
-    ----------
-    record : dict
-        The run's record in the workspace.
-    file_name : str
-        Name of the file of the bundle, without its ending.
-    place : str
-        Where on which page it is, for the keys of widgets.
-    """
+    """Show the code of a run, folded, and a button that downloads its bundle."""
     with st.expander("Code and files to repeat it", key=f"{place}.code", icon=":material/code:"):
         files = workspace.get("known").get(record["fingerprint"], {}).get("files", {})
         try:

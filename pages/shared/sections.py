@@ -16,15 +16,7 @@ _SHOWN = "section.shown"  # key of the session's state: whether this run of the 
 
 
 def show(scope: str, sections: dict) -> None:
-    """Show the titles of sections as tabs, and draw the section that is open.
-
-    Parameters
-    ----------
-    scope : str
-        The page, and what on it; the workspace remembers under this name which section is open.
-    sections : dict
-        By its title, a function without arguments that draws the section. The first is open at first.
-    """
+    """Show the titles of sections as tabs, and draw the section that is open."""
     key = f"{scope}.section"
     st.session_state[_SHOWN] = True
     _follow(scope, key, list(sections))
@@ -62,15 +54,7 @@ def forget_address() -> None:
 
 
 def turn_to(scope: str, title: str) -> None:
-    """Open a section when the page is drawn next; for callbacks of buttons whose result is shown there.
-
-    Parameters
-    ----------
-    scope : str
-        As :func:`show` has it.
-    title : str
-        Title of the section.
-    """
+    """Open a section when the page is drawn next; for callbacks of buttons whose result is shown there."""
     key = f"{scope}.section"
     st.session_state[key] = title
     workspace.update(lambda data: data["widgets"].__setitem__(key, title))
@@ -106,13 +90,7 @@ def _keep_in_address(key, title):
 
 
 def opened(page_name: str) -> str:
-    """Return the title of the section that is open on a page, as its address has it; empty on a page without any.
-
-    Parameters
-    ----------
-    page_name : str
-        Title of the page, such as "Train".
-    """
+    """Return the title of the section that is open on a page, as its address has it; empty on a page without any."""
     key, said, first = st.session_state.get(_ADDRESS, ("", "", ""))
     return (said or first) if key.split(".")[0] == page_name.lower() else ""
 

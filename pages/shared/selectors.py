@@ -11,17 +11,7 @@ LISTED_LABELS = 100  # labels in the select box at most
 
 
 def choose_test_row(data, run, scope: str, key: str) -> int:
-    """Let the user choose a test row, and write its name as a heading.
-
-    Parameters
-    ----------
-    data, run
-        The data set, and the run whose worst mistakes are offered.
-    scope : str
-        Name under which the choice is remembered: pages that use the same scope show the same row.
-    key : str
-        Key of the number field; a constant of :mod:`pages.shared.workspace`.
-    """
+    """Let the user choose a test row, and write its name as a heading."""
     n = data.n_test
     row = min(max(workspace.chosen_row(scope), 0), n - 1)
     st.session_state[key] = row
@@ -61,28 +51,7 @@ def query_key(name: str, data) -> str:
 
 
 def choose_label(data, names, scope: str, key: str, field: str, first: int | None = None) -> int:
-    """Let the user choose a label: one of the most frequent ones, or one that a search finds.
-
-    Parameters
-    ----------
-    data
-    names : DataFrame
-        All labels, most frequent first: ``label``, ``name``.
-    scope : str
-        Name under which the choice is remembered, for :func:`pages.shared.workspace.chosen_row`.
-    key : str
-        Key of the select box; a constant of :mod:`pages.shared.workspace`.
-    field : str
-        Name of the search field, for :func:`query_key`.
-    first : int, optional
-        Label shown while the user has chosen none, and after the search field is emptied; by default the most frequent.
-
-    Returns
-    -------
-    int
-        The label chosen. When a search does not find that label, the first label found is chosen instead; a search
-        that finds nothing changes nothing.
-    """
+    """Let the user choose a label: one of the most frequent ones, or one that a search finds."""
     label, search = workspace.chosen_row(scope, -1), query_key(field, data)
     if not 0 <= label < data.n_labels:
         label = int(names["label"].iloc[0]) if first is None else first

@@ -52,15 +52,7 @@ _imported = 0  # modules that had been imported when :func:`collect` last looked
 
 
 def shared(max_entries: int, show_spinner: bool | str = False):
-    """Decorate a function whose arguments are texts and numbers: values that it returned are kept for all sessions.
-
-    Parameters
-    ----------
-    max_entries : int
-        Values kept at most. All values of all functions together are bounded, too: see :mod:`pages.shared.in_memory`.
-    show_spinner : bool or str
-        What the page says while a value is made.
-    """
+    """Decorate a function whose arguments are texts and numbers: values that it returned are kept for all sessions."""
 
     def decorate(function):
         """Return the function with its values kept."""
@@ -155,11 +147,6 @@ def collect(everything: bool) -> None:
     No page is answered meanwhile: that takes some tenths of a second, unless it leaves out what was there when much had
     been imported. That is hardly ever garbage, and what of it is, such as a session that was open then, is found when
     everything is looked at.
-
-    Parameters
-    ----------
-    everything : bool
-        Whether to look at all objects: when nobody waits for a page.
     """
     global _imported
     if everything:
@@ -243,13 +230,6 @@ def is_unread(name: str, version: int = 0) -> bool:
     """Return whether something has still to be read in the background, and remember that it is read now.
 
     Not while kernels are being compiled: what is read here would compile them once more, in this process.
-
-    Parameters
-    ----------
-    name : str
-        What is read.
-    version : int
-        Another one than before if it has changed, and is to be read again.
     """
     named, compiling = (str(cache_root()), name), warm_up()
     if not serving() or _ahead.get(named) == version or (compiling is not None and compiling.active):

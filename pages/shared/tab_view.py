@@ -17,20 +17,7 @@ def of(data: dict) -> dict:
 
 
 def merged(data: dict, view: dict, since: dict, selection: str) -> dict:
-    """Return a workspace's fields with the view of a tab, to which what is new in the workspace was added.
-
-    Parameters
-    ----------
-    data : dict
-        The fields in the workspace's file.
-    view : dict
-        The tab's view; it is changed.
-    since : dict
-        When the tab chose last: ``""`` is when it was opened, ``"dataset"`` or a pair of a field and a name in it what
-        was chosen. Seconds since 1970; it is changed.
-    selection : str
-        How names in "widgets" begin that have the key of the selection shown.
-    """
+    """Return a workspace's fields with the view of a tab, to which what is new in the workspace was added."""
     drop_removed(data, view)
     if data["used"] > since.get("dataset", since[""]) or view["dataset"] is None:
         view["dataset"] = data["dataset"]

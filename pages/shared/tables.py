@@ -160,23 +160,7 @@ def height(count: int, most: int) -> int:
 
 
 def show(frame: pd.DataFrame, key: str, columns: dict, *, signs: dict | None = None, **settings):
-    """Show a table, and say below it, where the page is too narrow for it, that it is to be scrolled sideways.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    key : str
-    columns : dict
-        The settings of each column that is shown; each has a width.
-    signs : dict, optional
-        For columns with negative numbers, whose settings have no format: their formats, such as ``{:+.2f}``.
-    **settings
-        Further arguments of st.dataframe.
-
-    Returns
-    -------
-    What st.dataframe returns.
-    """
+    """Show a table, and say below it, where the page is too narrow for it, that it is to be scrolled sideways."""
     shown = [name for name in settings.get("column_order") or frame.columns if name in frame.columns]
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
     event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, **settings)

@@ -42,18 +42,6 @@ def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str |
     in the sidebar that short tasks start unasked, a short task is started, once per session. While the task runs, its
     progress is shown; when it has failed, the reason is shown. A damaged result is made again. A result of an earlier
     version or of earlier code is drawn below a note that says so and a button that makes the result again.
-
-    Parameters
-    ----------
-    task : xmlcore.experiment.Task
-    draw : callable
-        Called with what ``task.load()`` returns.
-    automatic_below : float
-        The task is short when its estimated time in seconds is below this; 0: it always waits for its button.
-    button : str, optional
-        Text of the button; the estimated time is added.
-    key : str, optional
-        Key of the button; by default made from the task's key.
     """
     value = ready(task, automatic_below=automatic_below, button=button, key=key)
     if value is not None:
@@ -75,24 +63,7 @@ def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None 
 def ready_all(
     tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: str, key: str, of: str = "result"
 ) -> dict:
-    """Do what :func:`ready` does for several tasks that are drawn together; one button starts all tasks without one.
-
-    Parameters
-    ----------
-    tasks : dict
-        Tasks by the names under which users know their results.
-    automatic_below : float
-        As for :func:`ready`, for each task alone.
-    button, key : str
-        The verb on the button, before what it starts; and the key of the button.
-    of : str
-        What a name in ``tasks`` is the name of, on the button that starts several tasks.
-
-    Returns
-    -------
-    dict
-        The results that are stored, by name.
-    """
+    """Do what :func:`ready` does for several tasks that are drawn together; one button starts all tasks without one."""
     found, waiting, marked, watched, failures = {}, {}, [], [], []
     for name, task in tasks.items():
         value, origin, running = _result(task, automatic_below, about=name)
@@ -202,23 +173,7 @@ def _mark_all(marked, key):
 
 
 def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool:
-    """Have a worker run a task, unless its result is stored or the task runs already.
-
-    Parameters
-    ----------
-    task : xmlcore.experiment.Task
-    again : bool
-        Run the task even if its result is stored, and replace that result.
-    note : str
-        Text shown beside the progress.
-    about : str
-        Name under which users know the result; it is added to the title of the job, to tell jobs of one kind apart.
-
-    Returns
-    -------
-    bool
-        Whether the result was stored already; this workspace then lists it.
-    """
+    """Have a worker run a task, unless its result is stored or the task runs already."""
     if workspace.refuse():
         return False
     kind, fingerprint = _about(task)
@@ -299,12 +254,6 @@ def make_dataset(task, **about) -> None:
     """Have a worker make a data set, with a task of a kind in :data:`pages.shared.made.KINDS`.
 
     It is put in use when it is ready, unless another data set has been put in use meanwhile.
-
-    Parameters
-    ----------
-    task : xmlcore.experiment.Task
-    **about
-        What :func:`pages.shared.made.list_dataset` needs to know of the data set.
     """
     if workspace.refuse():
         return

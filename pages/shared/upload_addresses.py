@@ -18,19 +18,7 @@ MEMORY = 60.0  # seconds for which a second answer is looked for, which the brow
 
 
 def asked_again(receive, send, wait: float = WAIT):
-    """Return functions of a websocket that receive and send messages, but repeat requests that are not answered.
-
-    Parameters
-    ----------
-    receive, send : callable
-        Of an ASGI application.
-    wait : float
-        Seconds.
-
-    Returns
-    -------
-    receive, send : callable
-    """
+    """Return functions of a websocket that receive and send messages, but repeat requests that are not answered."""
     asked = {}  # id of a request -> the message, when it is due again, how often it was repeated
     answered = {}  # id of a request that was repeated, and has its answer -> until when a second one is looked for
     coming = None  # the task that receives the next message, if a request was repeated meanwhile

@@ -187,19 +187,7 @@ def update(change=None, /, **fields) -> None:
 
 
 def keep(key: str, default, allowed=None, *, options=None) -> dict:
-    """Return arguments for a widget outside forms, so that its value outlives page switches and reloads.
-
-    Parameters
-    ----------
-    key : str
-        Key of the widget.
-    default : JSON-able
-        The first value.
-    allowed : callable, optional
-        Called with a remembered value; returns whether the widget can show that value.
-    options : sequence, optional
-        Options of a select box or radio, whose first value Streamlit needs as a position, ``index``.
-    """
+    """Return arguments for a widget outside forms, so that its value outlives page switches and reloads."""
     remembered = st.session_state[SNAPSHOT]["widgets"].get(key, default)
     value = first_value(key, remembered, default, allowed or (None if options is None else options.__contains__))
     first = {"value": value} if options is None else {"index": list(options).index(value)}
@@ -352,12 +340,6 @@ def add_result(kind: str, record: dict) -> None:
     """List a result and let its page show it; it replaces a listed result with the same settings.
 
     Its page goes on showing the result shown if the user asked for that one later.
-
-    Parameters
-    ----------
-    kind : {"train", "select"}
-    record : dict
-        As in "runs" or "selections".
     """
     same = ("fingerprint", "model", "method", "params", "k")
 

@@ -31,13 +31,7 @@ def with_trials(chosen: list, found, sweeps: list) -> list:
 
 
 def elsewhere(mine: str) -> set[str]:
-    """Return the keys that other workspaces list. The files of all workspaces are read.
-
-    Parameters
-    ----------
-    mine : str
-        The token of this workspace.
-    """
+    """Return the keys that other workspaces list. The files of all workspaces are read."""
     keys = set()
     for data in workspace_files.all_but(mine):
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged file lists nothing
@@ -49,12 +43,6 @@ def delete(goes: list, found) -> dict:
     """Take artifacts from this workspace, and from the disk if no other workspace lists them.
 
     What was computed from them and belongs to no workspace goes with them.
-
-    Returns
-    -------
-    dict
-        For :func:`undo`: ``before``, the workspace's fields; ``aside``, pairs of a kind and a name of the store; and
-        ``count``, ``bytes`` (on the disk) and ``when``.
     """
     keys, listed = {one.key for one in goes}, elsewhere(workspace.token())
     before = {name: workspace.get(name) for name in (*owned.FIELDS, "shown", "dataset")}

@@ -41,14 +41,7 @@ FIELDS = ("known", *LISTS, "made")  # fields of a workspace that say what belong
 
 
 def of_workspace(found: store.Inventory, fields: dict) -> list[store.Artifact]:
-    """Return what belongs to a workspace: what it lists, and what was computed from its models and selections.
-
-    Parameters
-    ----------
-    found : store.Inventory
-    fields : dict
-        Of the workspace: those in :data:`FIELDS`.
-    """
+    """Return what belongs to a workspace: what it lists, and what was computed from its models and selections."""
     listed = keys(fields)
     own = {one.name: one for key in listed for one in found.with_key(key)}
     for one in list(own.values()):
@@ -60,25 +53,7 @@ def of_workspace(found: store.Inventory, fields: dict) -> list[store.Artifact]:
 
 
 def table(own: list[store.Artifact], found: store.Inventory, fields: dict, by: str) -> pd.DataFrame:
-    """Return a line for each artifact of a workspace, the largest first.
-
-    Parameters
-    ----------
-    own : list of store.Artifact
-        From :func:`of_workspace`.
-    found : store.Inventory
-    fields : dict
-        Of the workspace.
-    by : str
-        Who pins for this workspace.
-
-    Returns
-    -------
-    DataFrame
-        ``kind`` and ``title`` in words, ``bytes``, ``mb`` (the same, at least 0.1), ``created`` and ``used``,
-        ``source`` (the title of what it was made from), ``users`` (number of results computed from it), ``pinned``,
-        ``again`` (whether it can be made again), and ``folder`` and ``key``, by which the store finds it.
-    """
+    """Return a line for each artifact of a workspace, the largest first."""
     titles, users, zone = titles_of(own, found, fields), _users(own, found), format.zone()
     lines = [
         {

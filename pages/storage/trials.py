@@ -10,13 +10,7 @@ _GROUP = "trainings of "  # before the key of a sweep: the key of the line of it
 
 
 def keys(records) -> set[str]:
-    """Return the keys of the trainings of sweeps, also of those that are not kept.
-
-    Parameters
-    ----------
-    records : iterable of dict
-        As a workspace lists sweeps.
-    """
+    """Return the keys of the trainings of sweeps, also of those that are not kept."""
     return {key for record in records for key in _of(record)}
 
 
@@ -29,16 +23,7 @@ def _of(record) -> list[str]:
 
 
 def groups(found: store.Inventory, records, by: str) -> list[store.Artifact]:
-    """Return a line for each sweep that has trainings on the disk, as if they were one artifact.
-
-    Parameters
-    ----------
-    found : store.Inventory
-    records : iterable of dict
-        As a workspace lists sweeps.
-    by : str
-        Who pins for this workspace.
-    """
+    """Return a line for each sweep that has trainings on the disk, as if they were one artifact."""
     lines = []
     for record in records:
         own = [found.artifacts[FOLDER, key] for key in _of(record) if (FOLDER, key) in found.artifacts]

@@ -8,17 +8,7 @@ from xmlcore import experiment
 
 
 def show(data, fingerprint, shown_key, drawn_state) -> None:
-    """Show the form of a model and the button that trains it.
-
-    Parameters
-    ----------
-    data, fingerprint
-        The data set and its fingerprint.
-    shown_key : str or None
-        Key of the run that the page shows.
-    drawn_state : tuple
-        What :func:`page_state` returned when the page was drawn.
-    """
+    """Show the form of a model and the button that trains it."""
     if page_state() != drawn_state:
         st.rerun()  # Train was pressed: the page has a job or a result to show
     models = experiment.MODELS

@@ -182,25 +182,7 @@ def _typed(model, parameter):
 
 
 def parsed(parameter, text: str):
-    """Return the values that a text lists for a parameter, or the range that it gives.
-
-    Parameters
-    ----------
-    parameter : Parameter
-        One of a form.
-    text : str
-        ``"1, 3, 10"``, ``"auto, 3"`` or ``"1 to 10"``.
-
-    Returns
-    -------
-    list or dict
-        As :func:`xmlcore.experiment.sweep` takes them.
-
-    Raises
-    ------
-    ValuesError
-        The text has no values, or one that is not allowed.
-    """
+    """Return the values that a text lists for a parameter, or the range that it gives."""
     both = _RANGE.match(text)
     if both and "," not in text:
         low, high = (_number(parameter, part) for part in both.groups())

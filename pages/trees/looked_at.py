@@ -115,14 +115,7 @@ class View:
         return node if 0 <= node < n else 0
 
     def set(self, **values):
-        """Remember what is looked at.
-
-        Parameters
-        ----------
-        **values
-            For this tree: ``node``, ``top``, ``path`` (a node) and ``path_of`` (its test row), ``label_node`` (a node)
-            and ``label_node_of`` (its label). For all trees: ``mode``, ``levels``, ``most`` (nodes of a label drawn).
-        """
+        """Remember what is looked at."""
         of_tree = ("node", "top", "path", "path_of", "label_node", "label_node_of")
         names = {name: f"{name.replace('_', ' ')} {self.scope}" for name in of_tree}
         named = {names.get(name, f"trees {name}"): int(value) for name, value in values.items()}

@@ -7,18 +7,7 @@ from pages.trees import choices, drawing, label_rows, looked_at, one_node, test_
 
 
 def show(data, run, model, key, files, drawn_state) -> None:
-    """Show one tree of a run.
-
-    Parameters
-    ----------
-    data, run, model, key
-        The data set; the run, its model and its key.
-    files : str
-        How names of downloaded files begin.
-    drawn_state : tuple
-        What :func:`pages.trees.looked_at.page_state` returned when the page was drawn. If it is another now, the
-        whole page is drawn again.
-    """
+    """Show one tree of a run."""
     if looked_at.page_state(key) != drawn_state:
         st.rerun()  # another tree: the figures below belong to it; or another mode: the address has it
     st.header("One tree")

@@ -65,13 +65,7 @@ class KernelCache(NullCache):
         return None
 
     def save_overload(self, sig, data):
-        """Keep what was compiled for some types of arguments.
-
-        Raises
-        ------
-        OSError
-            It cannot be written, such as when the disk is full.
-        """
+        """Keep what was compiled for some types of arguments."""
         key = self._key(sig, data.codegen)
         if key is None or data.lifted or data.library.has_dynamic_globals:  # memory addresses of this process
             return

@@ -30,13 +30,6 @@ def usable_folders(folder: Path) -> tuple[tuple[Path, ...], Path | None]:
 
     If nothing can be written to the folder, such as that of a container image, code is loaded from it all the same.
     What is missing there is kept in a folder of this user among the temporary files.
-
-    Returns
-    -------
-    folders : tuple of Path
-        None if code can neither be loaded nor kept.
-    written : Path or None
-        The folder in which code is kept; None if there is none.
     """
     try:
         _make_writable(folder)

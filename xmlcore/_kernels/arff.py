@@ -296,13 +296,6 @@ def _read_plain_values(text, at, a, attributes, arrays, ends):
 
     A plain value is a number of at most 15 digits, 0 or 1, with a comma behind it. The first one that is not, or is
     wrong, and the last of a row are left to the caller.
-
-    Returns
-    -------
-    at : int
-        Where the next value begins.
-    a : int
-        Its attribute.
     """
     n_x, n_y = ends[0], ends[1]
     while at + _LONGEST_PAIR < text.size and a < attributes.kind.size - 1:
@@ -387,13 +380,6 @@ def _read_plain_pairs(text, at, previous, before, attributes, arrays, ends):
 
     A plain pair has a number of at most 15 digits or the value 1, and a comma behind it. The first pair that has not,
     or is wrong, or has an attribute of at least ``before``, is left to the caller.
-
-    Returns
-    -------
-    at : int
-        Where the next pair begins.
-    previous : int
-        The attribute of the last pair, or ``previous``.
     """
     n_x, n_y = ends[0], ends[1]
     while at + _LONGEST_PAIR < text.size:
@@ -499,26 +485,6 @@ def parse_rows(text, start, first_line, attributes, arrays, hard_spans, resolved
     """Parse the rows of a text into preallocated arrays.
 
     Features and labels of a row come out in the order of their attributes, without zeros.
-
-    Parameters
-    ----------
-    text : uint8 (B,)
-    start, first_line : int
-        Place of the first row, and the number of its line.
-    attributes : Attributes
-    arrays : Arrays, written
-    hard_spans : int64 (capacity, 2), written
-        Start and end of each number that ``float()`` must read, in the order of the text. ``out[N_HARD]`` counts them,
-        including those beyond the capacity.
-    resolved : float32 (m,)
-        The values of the first m of these numbers. The others get a value that may differ in the last bit of float32.
-    out : int64 (OUT_SIZE,), written
-        Counts, and the place of an error.
-
-    Returns
-    -------
-    int
-        OK, or what is wrong.
     """
     ends = np.zeros(2, np.int64)
     at = np.int64(start)

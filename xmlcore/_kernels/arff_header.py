@@ -61,20 +61,7 @@ def _same_type(text, spans, n):
 
 @kernel
 def scan_attributes(text, spans, others):
-    """Find the attributes in the lines of a header.
-
-    Parameters
-    ----------
-    text : uint8 (B,)
-    spans : int64 (lines, SPAN_SIZE), written
-        For each attribute the places that are named above; the type reaches to the end of its line.
-    others : int64 (lines, 2), written
-        Number of each line that declares no attribute, and the place where it begins.
-
-    Returns
-    -------
-    n_attributes, n_others : int
-    """
+    """Find the attributes in the lines of a header."""
     n_attributes, n_others = 0, 0
     at = np.int64(0)
     line = 1

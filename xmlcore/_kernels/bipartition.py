@@ -71,17 +71,6 @@ def _first_of_score(ids, scores, score, n_labels):
 def count_rows(y_ptr, y_ids, ptr, ids, scores, n_labels, counts):
     """Count, for each row, what the measures of the order of labels need.
 
-    Parameters
-    ----------
-    y_ptr : int64 (n + 1,), y_ids : int32
-        The true labels of each row, ascending.
-    ptr : int64 (n + 1,), ids : int32, scores : float64
-        The scores, see the top of the file.
-    n_labels : int
-        At least 1.
-    counts : float64 (n, N_COUNTS)
-        Written: the columns MISORDERED, TIED, ... of each row.
-
     Notes
     -----
     The distinct scores of a row's true labels are sorted as levels, and each label is counted at its level or between

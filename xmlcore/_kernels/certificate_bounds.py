@@ -101,13 +101,6 @@ class Scratch(NamedTuple):
 def ancestor_products(first_child, n_children, depth, weight_ptr, weight_features, weight_values, n_features):
     """Return the inner products of every node's weights with those of its ancestors (not the root) and its own.
 
-    Returns
-    -------
-    gram_ptr : int64 (n + 1,)
-    gram : float64
-        The d values from ``gram_ptr[v]`` on belong to node v at depth d: the products with its ancestors at depth 1,
-        2, ..., and with v itself.
-
     Notes
     -----
     O(weights * depth) time.
@@ -144,15 +137,7 @@ def ancestor_products(first_child, n_children, depth, weight_ptr, weight_feature
 
 @inlined
 def cap_maximum(along, square, cosine, sine, rounding):
-    """Return the largest value of c . u' over the unit vectors u' within an angle of at most 90 degrees of u.
-
-    Parameters
-    ----------
-    along, square : float
-        c . u and c . c.
-    rounding : float
-        Largest absolute error of ``square``.
-    """
+    """Return the largest value of c . u' over the unit vectors u' within an angle of at most 90 degrees of u."""
     square = max(square, along * along) + rounding
     across = np.sqrt(square - along * along)
     if along > 0.0 and across * cosine <= along * sine:
@@ -310,17 +295,7 @@ def is_beaten(search, cap, scratch, cross, attempts, v):
 
 @inlined
 def move_tangents(nodes, cap, scratch, cross, common, length, along, square):
-    """Move the tangents of the chain to the row in the cap where the bound is smallest; return False if there is none.
-
-    Parameters
-    ----------
-    common : int
-        Depth of the lowest common ancestor.
-    length : int
-        Number of nodes of the chain.
-    along, square : float
-        Value of the bound's linear part for the row itself, and its squared length.
-    """
+    """Move the tangents of the chain to the row in the cap where the bound is smallest; False if there is none."""
     chain = scratch.chain
     slopes = scratch.slopes
     cosine = cap.angle[0]

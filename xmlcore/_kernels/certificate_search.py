@@ -22,18 +22,6 @@ ATTEMPTS = 4  # tangents that are tried for a label
 def certify_rows(search, x, rows, tops, angles, limits):
     """Find the largest certified angle by which each row may turn without another label becoming the best.
 
-    Parameters
-    ----------
-    search : Search
-    x : Rows
-    rows : int64 (m,), tops : int32 (m,)
-        Row numbers and the best labels of these rows. Successive rows with the same label share some work.
-    angles : float64 (m,), written
-        In [0, pi / 2]. 0 where the row is empty, where its best label has probability 0, and where that label is not
-        certainly ahead.
-    limits : int32 (m,), written
-        The label that limits the angle, -1 where none does.
-
     Notes
     -----
     For each row, the opened nodes cost their weights: once for their margins, and once for each new label among
@@ -88,23 +76,7 @@ def certify_rows(search, x, rows, tops, angles, limits):
 
 @kernel
 def largest_angle(search, cap, scratch, path_weights, cross, n_cross, root_margin, root_range):
-    """Find the largest certified angle of one row, whose path is evaluated.
-
-    Parameters
-    ----------
-    path_weights : float32 (places, d)
-        See :func:`weights_by_place`.
-    cross : float64 (m, d), n_cross : int
-        See :func:`is_beaten`; the first ``n_cross`` rows are used.
-    root_margin, root_range : float
-        See :func:`narrow`.
-
-    Returns
-    -------
-    angle, limit : float, int
-    cross, n_cross
-        With rows for the nodes that were opened.
-    """
+    """Find the largest certified angle of one row, whose path is evaluated."""
     nodes = search.nodes
     depth = cap.path.size
     limit = np.int32(-1)

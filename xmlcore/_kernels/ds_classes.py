@@ -49,26 +49,7 @@ class MoreOfClasses(NamedTuple):
 
 @kernel
 def sum_terms(ptr, rows, values, first, stop, label_ptr, labels, n_classes):
-    """Sum the values of the rows of each class, for terms ``first`` to ``stop`` - 1.
-
-    Parameters
-    ----------
-    ptr : int64 (V + 1,), rows : int32, values : float32
-        The rows that have each term, and their values (CSC).
-    first, stop : int
-    label_ptr : int64 (N + 1,), labels : int32
-        The classes of each row.
-    n_classes : int
-
-    Returns
-    -------
-    sizes : int64 (stop - first,)
-        The number of postings of each term.
-    classes : int32, sums : float32
-        The postings, term by term.
-    largest : float64
-        The largest sum before it was rounded to float32.
-    """
+    """Sum the values of the rows of each class, for terms ``first`` to ``stop`` - 1."""
     bound = 0  # at least the number of postings
     for t in range(first, stop):
         n_pairs = 0  # of a row that has the term, and a class of the row
@@ -109,23 +90,7 @@ def sum_terms(ptr, rows, values, first, stop, label_ptr, labels, n_classes):
 
 @kernel
 def class_totals(ptr, classes, sums, weight, n_classes):
-    """Add up the postings of each of the K = ``n_classes`` classes.
-
-    Parameters
-    ----------
-    ptr, classes, sums
-        The postings of V terms, see :class:`ClassIndex`.
-    weight : float64 (V,)
-        The factor of each term.
-    n_classes : int
-
-    Returns
-    -------
-    total : float64 (K,)
-        |y| of each class: the sum of its y_t.
-    square : float64 (K,)
-        The sum of (weight[t] y_t)² over the terms t of each class.
-    """
+    """Add up the postings of each of the K = ``n_classes`` classes."""
     total, square = np.zeros(n_classes), np.zeros(n_classes)
     for t in range(ptr.size - 1):
         for p in range(ptr[t], ptr[t + 1]):

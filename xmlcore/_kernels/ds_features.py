@@ -144,16 +144,7 @@ def _without(terms, values, k, found, index):
 
 @kernel
 def more_features(terms, values, classes, found, own, index, more, out):
-    """Compute, for a row and some classes, the six features that are not in the paper.
-
-    Parameters
-    ----------
-    terms, values, classes, found, own, index
-        See :func:`row_features`.
-    more : MoreOfClasses
-    out : float64 (at least q, at least 16)
-        Columns 10 to 15 are filled.
-    """
+    """Compute, for a row and some classes, the six features that are not in the paper."""
     idfs, rarities, weights, mean_total = index.idf, index.rarity, more.weight, index.mean_total
     row_idf, row_total, row_other, row_tfidf = 0.0, 0.0, 0.0, 0.0
     for a in range(terms.size):
@@ -237,19 +228,7 @@ def all_features(terms, values, classes, found, own, class_size, index, more, ou
 
 @kernel
 def feature_block(ptr, terms, values, classes, index, more, out):
-    """Compute the features of each row with its own list of classes.
-
-    Parameters
-    ----------
-    ptr, terms, values
-        CSR rows.
-    classes : int32 (n, q)
-        -1 where there is none.
-    index : ClassIndex
-    more : MoreOfClasses
-    out : float64 (n, q, p)
-        Filled: the ten features, and the six more where p has room for them; nan for class -1. Later columns stay.
-    """
+    """Compute the features of each row with its own list of classes."""
     q = classes.shape[1]
     own, keys = np.empty(q, np.int32), np.empty(q, np.float64)
     features, found = np.empty((q, out.shape[2])), np.empty((q, longest(ptr)))

@@ -137,19 +137,7 @@ def _add_products(terms, values, index, first, stop, product):
 
 @kernel(fastmath={"nnan", "nsz"})  # allows vector instructions; the order of sums stays
 def group_scores(product, scale, square, twice, scores, tops):
-    """Compute the score of each class and the largest score of each group of GROUP classes.
-
-    Parameters
-    ----------
-    product : float64 (K,)
-        Products of the row with the centroids before they are scaled.
-    scale, square : float64 (K,)
-        See ClassIndex.
-    twice : float
-        2, divided by the length of the row if rows are scaled to length 1.
-    scores : float64 (K,), tops : float64 (groups,)
-        Written. A score is |x|² minus the squared distance of the row x from the centroid.
-    """
+    """Compute the score of each class and the largest score of each group of GROUP classes."""
     for g in range(tops.size):
         stop, top = min(product.size, (g + 1) * GROUP), -np.inf
         for k in range(g * GROUP, stop):

@@ -9,24 +9,7 @@ from xmlcore._kernels.ds_nearest import nearest, scratch, sort_best_first
 
 @kernel
 def rank_block(x, index, more, given, tree, w, labels, scores):
-    """Rank the candidates of rows by f.
-
-    Parameters
-    ----------
-    x : int64 (n + 1,), int32, float32
-        CSR rows.
-    index : ClassIndex
-    more : MoreOfClasses
-    given : bool
-        If true, ``labels`` holds the candidates on entry, in rising order. If false, the candidates are the classes of
-        the nearest centroids, which are found first.
-    tree : float64 (n, q) or (0, 0)
-        The label tree's feature of the given candidates; empty in models without it.
-    w : float64 (p,)
-        The weights of f.
-    labels : int32 (n, q), scores : float64 (n, q)
-        Filled: the candidates by falling f, the smaller id first among equals; and f.
-    """
+    """Rank the candidates of rows by f."""
     ptr, terms, values = x
     q = labels.shape[1]
     room, near = scratch(0 if given else index.total.size), np.empty(q)

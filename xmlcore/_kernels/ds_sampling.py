@@ -17,18 +17,7 @@ S11 = np.uint64(11)
 
 @kernel
 def draw_copies(labels, expected, seed, first, stop, copies):
-    """Round the expected number of copies of each example up or down at random.
-
-    Parameters
-    ----------
-    labels : int32 (m,)
-        The class of each example.
-    expected : float64 (K,)
-        The expected number of copies of an example of each class.
-    seed, first, stop : int
-    copies : int64 (m,)
-        Filled from ``first`` to ``stop`` - 1. Example i draws from stream i under ``seed``.
-    """
+    """Round the expected number of copies of each example up or down at random."""
     for i in range(first, stop):
         share = expected[labels[i]]
         whole = math.floor(share)
@@ -38,22 +27,7 @@ def draw_copies(labels, expected, seed, first, stop, copies):
 
 @kernel
 def draw_adversaries(labels, start, candidates, place, seed, first, stop, out):
-    """Draw classes other than its own for each copy of examples ``first`` to ``stop`` - 1, by Floyd's algorithm.
-
-    Parameters
-    ----------
-    labels : int32 (m,)
-        The class of each example.
-    start : int64 (m + 1,)
-        The copies of example i are start[i] to start[i + 1] - 1.
-    candidates : int32 (C,)
-        The classes to draw from.
-    place : int32 (K,)
-        The position of each class in ``candidates``.
-    seed, first, stop : int
-    out : int32 (copies, kappa)
-        Filled: each row is a set of classes drawn uniformly, in rising order. kappa is at most C - 1.
-    """
+    """Draw classes other than its own for each copy of examples ``first`` to ``stop`` - 1, by Floyd's algorithm."""
     n, kappa = candidates.size - 1, out.shape[1]
     size = 4
     while size < 2 * kappa:
@@ -83,18 +57,7 @@ def draw_adversaries(labels, start, candidates, place, seed, first, stop, out):
 
 @kernel
 def near_others(x, sample, first, stop, class_size, by_class, index, others, kept):
-    """Find the candidates of copies ``first`` to ``stop`` - 1, after the example was subtracted from its own class.
-
-    Parameters
-    ----------
-    x, sample, class_size, by_class, index
-        See :func:`xmlcore._kernels.ds_pairs.pair_block`. The adversaries of the sample are not read.
-    first, stop : int
-    others : int32 (M, q - 1)
-        Filled: the nearest classes other than the copy's own class, nearest first.
-    kept : bool (M,)
-        Filled: whether the copy's own class, without the example, is among the q nearest classes.
-    """
+    """Find the candidates of copies ``first`` to ``stop`` - 1, after the example was subtracted from its own class."""
     (ptr, terms, values), rows, own_class = x, sample.rows, sample.classes
     q = others.shape[1] + 1
     width = min(q + 1, index.order.size)

@@ -96,17 +96,6 @@ def share_along_paths(x, paths, classifiers, out, baseline, total):
     A node with margin m and bias b adds (m - b) times the mean slope between b and m to the score of the row without
     features. Feature f gets its part w_f x_f of m - b. A node with infinite bias has a factor that is always 0 or 1,
     and no feature contributes to it.
-
-    Parameters
-    ----------
-    x : Rows
-        Of length 1, with values in float64.
-    paths : Paths
-    classifiers : Classifiers
-    out : float64, as ``x.values``
-        The contributions are added to it.
-    baseline, total : float64 (n,)
-        Written: the score of a row without features, and the score of the row.
     """
     bias = classifiers.bias
     loss = classifiers.loss
@@ -162,19 +151,6 @@ def share_along_ways(forest, arity, x, labels, out, baseline, total):
     proportion to w_f x_f. Here w are the weights of the child's margin if that reached the threshold. If no margin did,
     so that the row went to the child with the largest margin, w are the differences to the weights of the child with
     the second largest one.
-
-    Parameters
-    ----------
-    forest : ForestArrays
-    arity : int
-    x : Columns
-    labels : int32 (n,)
-    out : float64
-        The contributions are added to it.
-    baseline : float64 (n,)
-        Written: the share at the root, and the changes of the steps that no feature favours.
-    total : float64 (n,)
-        Written: the mean share in the leaves.
     """
     root = forest.root
     n_trees = root.size - 1
@@ -213,28 +189,7 @@ def share_along_ways(forest, arity, x, labels, out, baseline, total):
 
 @kernel
 def visit(forest, root, label, columns, values, margins, visited, at):
-    """Send one row down a tree and write the nodes that it visits.
-
-    Parameters
-    ----------
-    root : int
-        The tree's root.
-    columns : int32 (m,), values : float32 (m,)
-        The row.
-    margins : float32 (arity,)
-        Work space.
-    visited : Visited, written
-    at : int64
-        Written: for the i-th visited node, the m values from place m * i on are the places of the row's columns among
-        those of the node's children, -1 for none.
-
-    Returns
-    -------
-    count : int
-        Number of visited nodes.
-    at : int64
-        As the parameter, or a longer array where it was too short.
-    """
+    """Send one row down a tree and write the nodes that it visits."""
     M = margins.size
     weights = forest.weights
     size = columns.size

@@ -35,23 +35,7 @@ class LabelNetwork(NamedTuple):
 
 @kernel
 def train_binary(x, order, batch_size, member, schedule, options, state, network):
-    """Train a network with one output, in place, by the same steps as a network of all labels.
-
-    Parameters
-    ----------
-    x : int64 (N + 1,), int32, float32
-        CSR rows.
-    order : int64 (epochs, N)
-        The rows of each epoch.
-    batch_size : int
-    member : bool (N,)
-        Whether each row has the label.
-    schedule : Schedule
-    options : Options
-    state : uint64
-        State of the random numbers for dropout.
-    network : LabelNetwork
-    """
+    """Train a network with one output, in place, by the same steps as a network of all labels."""
     (ptr, columns, values), (into, bias, out_of, output_bias) = x, network
     rates, tail, l2 = schedule.rates, schedule.tail, options.l2
     D, H = into.shape
@@ -110,27 +94,7 @@ def with_absent(features, feature_ptr, n_features):
 
 @kernel
 def gradients(hidden, rows, member, options, state, out_of, output_bias, small):
-    """Compute the gradients of one batch of B rows, for H hidden units, and add or write them in place.
-
-    Parameters
-    ----------
-    hidden : (at least B, H)
-        The sums that reach the hidden units, for each row; replaced by the gradient of the loss by these sums.
-    rows : int64 (B,)
-    member, options
-        See :func:`train_binary`.
-    state : uint64
-        State of the random numbers for dropout.
-    out_of : (H,), output_bias : (1,)
-        See :class:`LabelNetwork`.
-    small : (2 H + 1,)
-        The gradients of the hidden units' biases, of ``out_of`` and of ``output_bias`` are added.
-
-    Returns
-    -------
-    uint64
-        The next state of the random numbers.
-    """
+    """Compute the gradients of one batch of B rows, for H hidden units, and add or write them in place."""
     _, dropout, relu = options
     H = out_of.size
     kind = small.dtype.type

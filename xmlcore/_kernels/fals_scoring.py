@@ -18,17 +18,7 @@ def flush(sums, out):
 
 @kernel
 def deviations(active, reference):
-    """List the hidden units in which rows differ from their reference; +1 if active in the row only, else -1.
-
-    Parameters
-    ----------
-    active : bool (n, H)
-    reference : bool (H,)
-
-    Returns
-    -------
-    ptr : int64 (n + 1,), units : int32, signs : float32
-    """
+    """List the hidden units in which rows differ from their reference; +1 if active in the row only, else -1."""
     ptr = np.zeros(active.shape[0] + 1, np.int64)
     for i in range(active.shape[0]):
         count = 0
@@ -48,22 +38,7 @@ def deviations(active, reference):
 
 @kernel
 def reference_squares(ptr, units, signs, into, out_of, base, weight, sums):
-    """Add the weighted squares of rows that differ from a reference in a few hidden units.
-
-    Parameters
-    ----------
-    ptr, units, signs
-        The differences of n rows, see :func:`deviations`.
-    into : float32 (H, D), contiguous
-        The weights before the hidden units.
-    out_of : float32 (H, C), contiguous
-        The weights after them.
-    base : float32 (C, D)
-        The product of both over the units that are active in the reference.
-    weight : float32 (n, C)
-    sums : float32 (C, D)
-        For each row i, weight[i, c] * (the product over the units that are active in row i)[c, d] ** 2 is added.
-    """
+    """Add the weighted squares of rows that differ from a reference in a few hidden units."""
     longest = 0
     for i in range(ptr.size - 1):
         longest = max(longest, ptr[i + 1] - ptr[i])
@@ -92,23 +67,7 @@ def reference_squares(ptr, units, signs, into, out_of, base, weight, sums):
 
 @kernel
 def draw_rows(weight, first_row, so_far, seed, part, drawn):
-    """Draw rows with replacement in proportion to weights, where the rows come in parts (reservoir sampling).
-
-    Parameters
-    ----------
-    weight : float32 (C, n)
-        The weights of the rows of this part, at least 0, for each of C labels.
-    first_row : int
-        The number of the first row of this part.
-    so_far : float64 (C,)
-        The sums of the weights of earlier parts; those of this part are added.
-    seed : int
-    part : int64 (C,)
-        The stream of random numbers for each label.
-    drawn : int64 (C, r)
-        The r rows drawn so far for each label. A row of this part replaces each of them with probability (sum of the
-        weights of this part) / (sum of all weights so far).
-    """
+    """Draw rows with replacement in proportion to weights, where the rows come in parts (reservoir sampling)."""
     n = weight.shape[1]
     running = np.empty(n, np.float64)
     for c in range(weight.shape[0]):

@@ -189,17 +189,7 @@ def dense_step(gradient, rate, l2, weights, mean, square):
 
 @kernel
 def take_labels(ptr, labels, rows, scale, delta):
-    """Replace probabilities p of B rows by (p - y) * scale, in place, where y is 1 for the labels of the row, else 0.
-
-    Parameters
-    ----------
-    ptr, labels
-        The labels of all rows (CSR).
-    rows : int64 (B,)
-    scale : float
-    delta : (B, L)
-        The probabilities; changed.
-    """
+    """Replace probabilities p of B rows by (p - y) * scale, in place, where y is 1 for labels of the row, else 0."""
     for b in range(rows.size):
         own = delta[b]
         for i in range(ptr[rows[b]], ptr[rows[b] + 1]):

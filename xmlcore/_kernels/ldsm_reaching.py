@@ -126,24 +126,7 @@ def direct(margins):
 
 @inlined
 def send_rows(forest, v, x, waiting, start, end, by_column, margins, sent, counts):
-    """Find the children of node ``v`` that each of some rows goes to.
-
-    Parameters
-    ----------
-    forest : ForestArrays
-    v : int
-    x : Rows
-    waiting, start, end
-        The rows are ``waiting[start:end]``.
-    by_column : float32 (M * n_columns,), scratch
-        All 0 before and after. With many rows the node's weights are copied here first; with few, each of their columns
-        is searched for. The sums are the same, in the same order.
-    margins : float32 (M,), scratch
-    sent : uint8, written
-        The children of each row, as bits.
-    counts : int64 (M,), written
-        Rows of each child.
-    """
+    """Find the children of node ``v`` that each of some rows goes to."""
     M = counts.size
     columns, weights = forest.columns, forest.weights
     a = forest.column_ptr[forest.group[v]]
@@ -187,21 +170,6 @@ def walk_tree(forest, tree, arity, x, most_nodes, by_column):
     """Send all rows down one tree.
 
     Rows go down together, node by node, so that a node's weights are read once.
-
-    Parameters
-    ----------
-    forest : ForestArrays
-    tree, arity : int
-    x : Rows
-    most_nodes, by_column
-        See :func:`reach_leaves` and :func:`send_rows`.
-
-    Returns
-    -------
-    count : int
-        Pairs of a row and a leaf that were found.
-    rows, leaves : int32
-        The first ``count`` entries are the pairs, leaf by leaf.
     """
     M = arity
     n = x.ptr.size - 1
@@ -266,25 +234,7 @@ def walk_tree(forest, tree, arity, x, most_nodes, by_column):
 
 @kernel
 def reach_leaves(forest, arity, n_columns, x_ptr, x_columns, x_values, n_trees, most_nodes):
-    """Find the leaves that rows reach, in each of the first trees.
-
-    Parameters
-    ----------
-    forest : ForestArrays
-    arity, n_columns : int
-    x_ptr, x_columns, x_values
-        See :class:`Rows`: separate arrays are passed from Python in less time, which counts for a single row.
-    n_trees : int
-    most_nodes : int
-        Only the first nodes of a tree count: an inner node whose children are not among them is a leaf.
-
-    Returns
-    -------
-    ptr : int64 (n_trees * n + 1,)
-        Where the leaves of each row begin: tree by tree, then row by row.
-    leaves : int32
-        Node numbers in the forest.
-    """
+    """Find the leaves that rows reach, in each of the first trees."""
     x = Rows(x_ptr, x_columns, x_values)
     n = x_ptr.size - 1
     ptr = np.zeros(n_trees * n + 1, np.int64)

@@ -41,15 +41,6 @@ def weigh(ptr, columns, values, weights, unit):
 def rank_again(ptr, labels, shares, x, means, n_columns, beta, gamma):
     """Mix shares with nearness, in place: beta * share + (1 - beta) / (1 + exp(gamma * |x - mean|^2 / 2)).
 
-    Parameters
-    ----------
-    ptr, labels, shares
-        Of :func:`xmlcore._kernels.ldsm_shares.label_shares`, for the rows of ``x``.
-    x : Rows
-    means : LabelMeans
-    n_columns : int
-    beta, gamma : float
-
     Notes
     -----
     If a mean has many more columns than the row, the columns of the row are searched for in the mean. Otherwise all

@@ -37,22 +37,6 @@ class NodeRows(NamedTuple):
 def gather_lists(ptr, ids, rows, place):
     """Copy the lists of ids of some rows; the ids that occur are numbered from 0 on, in rising order.
 
-    Parameters
-    ----------
-    ptr : int64 (N + 1,), ids : int32
-        The lists of all rows: that of row r is ``ids[ptr[r] : ptr[r + 1]]``.
-    rows : int32 (m,)
-        The rows whose lists are copied.
-    place : int32, scratch
-        One entry for each possible id; all -1 before and after.
-
-    Returns
-    -------
-    new_ptr : int64 (m + 1,), copied : uint32
-        The copied lists, with the new numbers in place of ids.
-    kept : int32
-        The ids that occur, ascending: number i stands for ``kept[i]``.
-
     Notes
     -----
     Takes O(n log n) time for n entries, whatever the number of possible ids is.

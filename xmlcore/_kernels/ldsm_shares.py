@@ -27,26 +27,7 @@ def most_labels(forest, ptr, leaves, n_labels, n_trees):
 
 @kernel
 def label_shares(forest, ptr, leaves, n_labels, n_trees, first_row, end_row, of_rows):
-    """Average the normalised histograms of the leaves that rows reach: over a tree's leaves, then over trees.
-
-    Parameters
-    ----------
-    forest : ForestArrays
-    ptr, leaves
-        Of :func:`xmlcore._kernels.ldsm_reaching.reach_leaves`.
-    n_labels, n_trees : int
-    first_row, end_row : int
-        Rows ``first_row`` to ``end_row - 1``.
-    of_rows : bool
-        Whether counts are divided by the number of a leaf's rows. The paper divides by the sum of the counts instead.
-
-    Returns
-    -------
-    out_ptr : int64 (end_row - first_row + 1,)
-    labels : int32
-        In the order in which they were met.
-    shares : float64
-    """
+    """Average the normalised histograms of the leaves that rows reach: over a tree's leaves, then over trees."""
     hist_ptr = forest.hist_ptr
     hist_labels = forest.hist_labels
     hist_counts = forest.hist_counts

@@ -48,24 +48,7 @@ def to_features(weights, means, scales, arity):
 
 @kernel
 def split_rows(node, weights, arity):
-    """Decide where a node sends each of its rows (algorithm 5 of the paper).
-
-    Parameters
-    ----------
-    node : NodeRows
-    weights
-        See :func:`xmlcore._kernels.ldsm_training.train_node`.
-    arity : int
-
-    Returns
-    -------
-    directions : uint8 (m,)
-        Bit c is set for child c: the children whose margin reaches the threshold, or the one of the largest margin.
-    hist : int64 (arity * n_labels,)
-        Label occurrences in each child, child after child.
-    counts : int64 (arity,)
-        Rows in each child.
-    """
+    """Decide where a node sends each of its rows (algorithm 5 of the paper)."""
     ptr, columns, values, label_ptr, labels, _, n_labels = node
     m = ptr.size - 1
     bias = weights.size - arity
@@ -98,20 +81,7 @@ def split_rows(node, weights, arity):
 
 @kernel
 def list_children(directions, counts, rows):
-    """List the rows of each of M children, in the order of ``rows``.
-
-    Parameters
-    ----------
-    directions : uint8 (m,), counts : int64 (M,)
-        See :func:`split_rows`.
-    rows : int32 (m,)
-        The ids of the node's rows.
-
-    Returns
-    -------
-    child_ptr : int64 (M + 1,), child_rows : int32
-        The rows of child c are ``child_rows[child_ptr[c] : child_ptr[c + 1]]``.
-    """
+    """List the rows of each of M children, in the order of ``rows``."""
     M = counts.size
     child_ptr = np.zeros(M + 1, np.int64)
     for c in range(M):
@@ -128,21 +98,7 @@ def list_children(directions, counts, rows):
 
 @kernel
 def list_histograms(hist, kept_labels, arity):
-    """List the labels that occur in each child's rows, and how often they occur.
-
-    Parameters
-    ----------
-    hist : int64 (arity * n_labels,)
-        See :func:`split_rows`; labels are numbered among those of the node.
-    kept_labels : int32 (n_labels,)
-        The id of each label of the node, ascending.
-    arity : int
-
-    Returns
-    -------
-    hist_ptr : int64 (arity + 1,), labels : int32, counts : int64
-        The labels of child c are ``labels[hist_ptr[c] : hist_ptr[c + 1]]``, ascending.
-    """
+    """List the labels that occur in each child's rows, and how often they occur."""
     n_labels = kept_labels.size
     hist_ptr = np.zeros(arity + 1, np.int64)
     filled = 0
@@ -186,26 +142,7 @@ def measure_split(labels, hist, n_labels, settings, parts):
 
 @kernel
 def used_columns(weights, kept_columns, arity):
-    """Leave out the columns whose weights are 0 for all children, and part the biases from the weights.
-
-    Parameters
-    ----------
-    weights : ((columns of the node + 1) * arity,)
-        A weight for each column and child, column after column; in the end the bias of each child.
-    kept_columns : int32 (columns of the node,)
-        The id of each column among the columns of the model.
-    arity : int
-        The number M of children.
-
-    Returns
-    -------
-    columns : int32 (F,)
-        The ids of the F columns that have a weight other than 0 for at least one child.
-    used_weights : (F * M,)
-        Their weights, column after column.
-    bias : (M,)
-        The bias of each child.
-    """
+    """Leave out the columns whose weights are 0 for all children, and part the biases from the weights."""
     n_columns = kept_columns.size
     n_used = 0
     for f in range(n_columns):
@@ -236,34 +173,6 @@ def split_node(data, rows, place, settings, seed, number, trace, parts, stop):
     """Train a node on its rows, taken in a random order, and split them.
 
     All steps are one kernel, so that the interpreter lock is taken once per node.
-
-    Parameters
-    ----------
-    data : TrainingRows
-    rows : int32 (m,)
-        The node's rows.
-    place : int32, scratch
-        See :func:`xmlcore._kernels.ldsm_rows.gather_lists`.
-    settings : NodeSettings
-    seed, number : int
-        The node's streams of random numbers.
-    trace : float64 (n_epochs, 4), written
-        J and its parts after each epoch of training, with the model's weight of class integrity.
-    parts : float64 (4,), written
-        J and its three parts for the split that was made.
-    stop : uint8 (1,)
-        If it is not 0, training ends early, and the results must not be used.
-
-    Returns
-    -------
-    status : int
-        MADE, UNDONE (a child would get all rows, or none) or BEYOND (a weight is not finite).
-    child_ptr : int64 (M + 1,), child_rows : int32
-        The rows of each child, see :func:`list_children`.
-    hist_ptr : int64 (M + 1,), hist_labels : int32, hist_counts : int64
-        The labels of each child's rows and how often they occur, see :func:`list_histograms`.
-    columns : int32 (F,), used_weights : (F * M,), bias : (M,)
-        The columns that have a weight, with their weights, and the biases, see :func:`used_columns`.
     """
     M = settings.arity
     order = permutation(rows.size, seed, ORDER + number)

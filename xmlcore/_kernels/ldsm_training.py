@@ -75,17 +75,6 @@ def meet_row(node, i, state, M):
 def learn(node, i, child, target, rate, state, settings):
     """Update the regressor of a child on row i; return its margin after the update.
 
-    Parameters
-    ----------
-    node : NodeRows
-    i, child : int
-    target : float
-        The value, 0 or 1, that the sigmoid of the margin should have.
-    rate : float
-        Learning rate.
-    state : _State, changed
-    settings : NodeSettings
-
     Notes
     -----
     The row's weights are copied to ``own`` first, so that the arithmetic runs over entries side by side. Indices are

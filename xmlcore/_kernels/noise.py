@@ -110,27 +110,7 @@ def normal_pair(row_state, j):
 
 @kernel
 def add_to_all(indptr, indices, data, first, stop, n_features, ids, seed, sigma, out_indices, out):
-    """Write rows ``first`` to ``stop - 1`` with noise on every feature, present or not.
-
-    Parameters
-    ----------
-    indptr, indices, data
-        CSR rows of X.
-    first, stop : int
-    n_features : int
-    ids : int64 (n,)
-        Ids of all rows of X; the noise of a row depends on its id.
-    seed : uint64
-    sigma : float32
-        Standard deviation.
-    out_indices : int32 (n * n_features,), out : float32 (n * n_features,)
-        Row i is written from position i * n_features on.
-
-    Returns
-    -------
-    int
-        Number of values that became 0.
-    """
+    """Write rows ``first`` to ``stop - 1`` with noise on every feature, present or not."""
     zeros = 0
     for i in range(first, stop):
         state = stream(seed ^ GAUSSIAN, ids[i])
@@ -152,18 +132,7 @@ def add_to_all(indptr, indices, data, first, stop, n_features, ids, seed, sigma,
 
 @kernel
 def add_to_present(indptr, indices, data, first, stop, ids, seed, sigma, out):
-    """Write rows ``first`` to ``stop - 1`` with noise on their present features, the same as in :func:`add_to_all`.
-
-    Parameters
-    ----------
-    out : float32 (nnz,)
-        Each value is written at its position in ``data``. For the other parameters see :func:`add_to_all`.
-
-    Returns
-    -------
-    int
-        Number of values that became 0.
-    """
+    """Write rows ``first`` to ``stop - 1`` with noise on their present features, the same as in :func:`add_to_all`."""
     zeros = 0
     for i in range(first, stop):
         state = stream(seed ^ GAUSSIAN, ids[i])
@@ -188,23 +157,7 @@ def find_feature(features, start, end, feature):
 
 @kernel
 def draw_word(state, x, start, end, added, n_added, reference):
-    """Draw an entry of the reference whose feature the row neither had nor got.
-
-    Parameters
-    ----------
-    state : uint64
-        State of a random stream.
-    x : Rows
-        Those from ``start`` to ``end - 1`` are the entries of the row.
-    added : int32
-        The first ``n_added`` are the features that the row got, ascending.
-    reference : Entries
-
-    Returns
-    -------
-    int
-        Number of the entry; -1 if ``MOST_DRAWS`` draws in a row gave features that the row had or got.
-    """
+    """Draw an entry of the reference whose feature the row neither had nor got."""
     for _ in range(MOST_DRAWS):
         state, u = uniform(state)
         entry = min(np.int64(u * reference.features.size), reference.features.size - 1)
@@ -256,14 +209,6 @@ def change_words(x, first, stop, ids, change, reference, out):
     Each row has a state made of the seed and its id. Under that state, feature f has the random stream f, and
     insertion s, from 0, the stream ``INSERTIONS + 1 + s``. The features are changed first, in ascending order; then
     words are inserted.
-
-    Parameters
-    ----------
-    x : Rows
-    ids : int64 (n,)
-    change : Change
-    reference : Entries
-    out : Changed
     """
     most = 0
     for i in range(first, stop):
@@ -325,17 +270,7 @@ def merge_added(out, start, kept, added, values, n_added):
 
 @kernel
 def close_gaps(at, counts, out_indices, out, indptr):
-    """Move changed rows together, in place.
-
-    Parameters
-    ----------
-    at, counts : int64 (n,)
-        Row i has ``counts[i]`` entries from position ``at[i]`` on.
-    out_indices : int32, out : float32
-        Features and values of the entries; moved.
-    indptr : int64 (n + 1,)
-        Written: where each row begins afterwards.
-    """
+    """Move changed rows together, in place."""
     place = 0
     indptr[0] = 0
     for i in range(counts.size):

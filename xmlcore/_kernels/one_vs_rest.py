@@ -19,31 +19,14 @@ def add_row(start, end, x_columns, x_values, weight_ptr, weight_labels, weights,
 
 @kernel
 def all_margins(x_ptr, x_columns, x_values, weight_ptr, weight_labels, weights, bias, out):
-    """Compute the margins of all labels for each row.
-
-    Parameters
-    ----------
-    x_ptr, x_columns, x_values : n rows of length 1 in columns
-    weight_ptr : int64 (columns + 1,), weight_labels : int32, weights : float32
-        For each column, the labels that have a weight in this column, and the weights.
-    bias : float32 (L,)
-    out : float64 (n, L), written
-    """
+    """Compute the margins of all labels for each row."""
     for r in range(x_ptr.size - 1):
         add_row(x_ptr[r], x_ptr[r + 1], x_columns, x_values, weight_ptr, weight_labels, weights, bias, out[r])
 
 
 @kernel
 def best_margins(x_ptr, x_columns, x_values, weight_ptr, weight_labels, weights, bias, out_labels, out_margins):
-    """Find the k labels of largest margin for each row; labels of equal margin are ordered by id.
-
-    Parameters
-    ----------
-    x_ptr, x_columns, x_values, weight_ptr, weight_labels, weights, bias
-        See :func:`all_margins`.
-    out_labels : int32 (n, k), out_margins : float64 (n, k)
-        Written; k is at most L.
-    """
+    """Find the k labels of largest margin for each row; labels of equal margin are ordered by id."""
     k = out_labels.shape[1]
     margins = np.empty(bias.size, np.float64)
     for r in range(x_ptr.size - 1):

@@ -20,19 +20,7 @@ class Known(NamedTuple):
 
 @part
 def score_of_label(tree, loss, x, row, r, leaf, known, scratch):
-    """Return the log of a leaf's path product for a row; store the margins and scores of the path's nodes.
-
-    Parameters
-    ----------
-    tree, loss, x
-        See :func:`xmlcore._kernels.plt_search.search_best_first`.
-    row, r : int
-        The row's index in ``x``; its number among the rows of the call, by which ``known.state`` tells rows apart.
-    leaf : int
-        A node.
-    known : Known
-    scratch : Scratch
-    """
+    """Return the log of a leaf's path product for a row; store the margins and scores of the path's nodes."""
     v = leaf
     length = 0
     while known.state[v] != 2 * r + 1:

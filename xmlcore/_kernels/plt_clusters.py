@@ -30,12 +30,6 @@ def assign_balanced(similarity, capacity, clusters):
 
     A label is surer when its best cluster beats its second best by more. With two clusters this is the balanced split
     of greatest total similarity.
-
-    Parameters
-    ----------
-    similarity : float32 (n, k)
-    capacity : int64 (k,), sums to n
-    clusters : int32 (n,), written
     """
     n, k = similarity.shape
     margin = np.empty(n, np.float64)
@@ -64,14 +58,7 @@ def assign_balanced(similarity, capacity, clusters):
 
 @kernel
 def split_in_two(similarity, clusters):
-    """Split labels into two halves: cluster 0 gets those most similar to centroid 0, and one more if n is odd.
-
-    Parameters
-    ----------
-    similarity : float32 (n,)
-        How much more similar each label is to centroid 0 than to centroid 1. Among equals the first come first.
-    clusters : int32 (n,), written
-    """
+    """Split labels into two halves: cluster 0 gets those most similar to centroid 0, and one more if n is odd."""
     n = similarity.size
     first = n - n // 2
     bar = nth_smallest(similarity.copy(), n - first)
@@ -107,20 +94,7 @@ def add_label(sums, x, i, cluster, sign):
 
 @kernel
 def draw_members(x, sums, clusters, n_clusters, seed, number):
-    """Put one label into each cluster: labels drawn at random, those with a representation first.
-
-    Parameters
-    ----------
-    x : LocalRows
-        The representations of the labels.
-    sums : Sums
-        Zeros; the labels are added.
-    clusters : int32 (n,)
-        Written for the labels drawn.
-    n_clusters : int
-    seed, number : int
-        The stream of random numbers.
-    """
+    """Put one label into each cluster: labels drawn at random, those with a representation first."""
     n = clusters.size
     order = np.arange(n).astype(np.int32)
     shuffle(order, stream(seed, number))

@@ -122,13 +122,6 @@ def visit_rows(x, order, awake, weights, bias_at, dual, used, lanes, settings):
     """Visit the first ``awake`` rows of ``order``; move those that are not near their optimum to its front.
 
     To visit a row is to move its dual variables to their optimum. For the arguments see :func:`descend`.
-
-    Returns
-    -------
-    violation : float32
-        The largest distance from an optimum that was met.
-    kept : int
-        How many rows are not near their optimum.
     """
     violation = ZERO
     kept = 0

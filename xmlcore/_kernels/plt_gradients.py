@@ -35,26 +35,7 @@ class Dense(NamedTuple):
 
 @part
 def add_path(nodes, loss, leaf, has_values, dense, n_used):
-    """Add the gradient of the sum of log factors on a leaf's path, by the row, to ``dense.gradient``.
-
-    Parameters
-    ----------
-    nodes : FlatNodes
-    loss, leaf : int
-    has_values : bool
-        Whether the row has a value other than 0; without, only the log factors are added up.
-    dense : Dense
-        The row; its gradient and the features in use are changed.
-    n_used : int
-        Number of features in use before.
-
-    Returns
-    -------
-    log_p : float
-        Sum of the log factors.
-    n_used : int
-        Number of features in use.
-    """
+    """Add the gradient of the sum of log factors on a leaf's path, by the row, to ``dense.gradient``."""
     log_p = 0.0
     v = leaf
     while v > 0 or (v == 0 and nodes.root_has_factor):
@@ -92,22 +73,6 @@ def sort_used(dense, n_used):
 @kernel
 def path_gradients(nodes, loss, x_ptr, x_features, x_values, wanted, n_features):
     """Compute the log of one label's path product for each row, and its gradient by the row.
-
-    Parameters
-    ----------
-    nodes : FlatNodes
-    loss : int
-    x_ptr, x_features, x_values : CSR of X, n rows
-    wanted : int32 (n,)
-        The label of each row.
-    n_features : int
-
-    Returns
-    -------
-    log_p : float64 (n,)
-    ptr : int64 (n + 1,), features : int32, values : float64
-        The gradient, (I - u u^T) g / |x| with u = x / |x| and g the sum of slope times weights along the path:
-        features ascending within a row. A row of zeros has none.
 
     Notes
     -----

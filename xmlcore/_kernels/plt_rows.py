@@ -56,15 +56,7 @@ def column_of_feature(feature, feature_ids, column_of):
 
 @kernel
 def find_dense_rows(indptr, indices, first, stop, feature_ids, column_of, least):
-    """Number the dense rows among rows ``first`` to ``stop`` - 1: those with values in at least ``least`` columns.
-
-    Returns
-    -------
-    dense_at : int64 (stop - first,), -1 for a sparse row
-    n_dense : int
-    n_entries, longest : int
-        Entries of all sparse rows, and of the longest one.
-    """
+    """Number the dense rows among rows ``first`` to ``stop`` - 1: those with values in at least ``least`` columns."""
     dense_at = np.full(stop - first, -1, np.int64)
     n_dense = 0
     n_entries = 0

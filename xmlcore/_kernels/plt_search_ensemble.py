@@ -131,15 +131,7 @@ def open_group(tree, t, g, loss, x, row, score, k, state, scratch):
 
 @part
 def deepest_known(tree, t, loss, leaf, state):
-    """Find the deepest node on the path to a leaf whose score is known.
-
-    Returns
-    -------
-    score : float
-    length : int
-        The number of nodes below it on the path. They are written into ``state.path``, the leaf first.
-    node : int
-    """
+    """Find the deepest node on the path to a leaf whose score is known."""
     v = leaf
     length = 0
     while True:

@@ -97,24 +97,7 @@ def sort_by_node(pairs, count, other):
 
 @kernel
 def keep_best_of_rows(pairs, count, level, expanded, beam):
-    """Keep the best pairs of each row on one level, as many as the beam still allows, and count them as expanded.
-
-    Parameters
-    ----------
-    pairs : PAIR (count or more,)
-        The first ``count`` are the pairs of the level, sorted by node: of two with equal scores the first is kept.
-        Pairs that are kept move to the front.
-    count, level : int
-    expanded : int32 (n, levels)
-        The number of nodes that each row has opened on each level; the kept pairs are added.
-    beam : int
-        The number of nodes that a row may open on a level.
-
-    Returns
-    -------
-    int
-        How many pairs are kept.
-    """
+    """Keep the best pairs of each row on one level, as many as the beam still allows, and count them as expanded."""
     n_rows = expanded.shape[0]
     ptr = np.zeros(n_rows + 1, np.int64)
     for i in range(count):
@@ -153,25 +136,6 @@ def choose_pairs(waiting, count, todo, sweep, depth, beam):
     Scores are close if they differ by at most ``BAND``. Three kinds of pairs are dropped: those that cannot lead to
     better labels, those of rows that are given up, and those on a level where the row has opened as many nodes as the
     beam allows.
-
-    Parameters
-    ----------
-    waiting : PAIR (count or more,)
-        The first ``count`` are the pairs to choose from. Pairs that go on waiting move to the front.
-    count : int
-    todo : PAIR (count or more,)
-        The chosen pairs are written to its front.
-    sweep : Sweep
-        ``floor`` and ``n_pairs`` are written.
-    depth : int32 (nodes,)
-        The depth of each node.
-    beam : int
-        The number of nodes that a row may open on a level; 0 for no limit.
-
-    Returns
-    -------
-    n_waiting, n_todo : int
-        How many pairs go on waiting, and how many were chosen.
     """
     sweep.floor[:] = -np.inf
     sweep.n_pairs[:] = 0

@@ -22,28 +22,7 @@ class Stack(NamedTuple):
 
 @part
 def open_nodes(tree, loss, x, row, log_threshold, stack, size, labels, scores, count, scratch):
-    """Open the nodes of the stack until it is empty or ``labels`` may get full, for one row.
-
-    Parameters
-    ----------
-    tree, loss, x
-        See :func:`xmlcore._kernels.plt_search.search_best_first`.
-    row : int
-        The row's index in ``x``.
-    log_threshold : float
-    stack : Stack
-        Its first ``size`` nodes wait to be opened.
-    size : int
-    labels : int32, scores : float64
-        The labels found are written from position ``count`` on.
-    count : int
-    scratch : Scratch
-
-    Returns
-    -------
-    size, count : int
-        The new numbers of waiting nodes and of labels.
-    """
+    """Open the nodes of the stack until it is empty or ``labels`` may get full, for one row."""
     while size > 0:
         score = stack.scores[size - 1]
         v = stack.nodes[size - 1]

@@ -152,28 +152,6 @@ def train_siblings(local, n_features, own, under, children, mirrored, settings, 
 
     Child c minimises ``(|w|^2 + b^2) / 2 + C * sum_i loss(y_ic (w.x_i + b))``.
 
-    Parameters
-    ----------
-    local : LocalRows
-        The node's rows, from :func:`gather_rows`.
-    n_features : int
-        Features that occur in them.
-    own : int32 (m,)
-        The ids of these rows, ascending.
-    under : NodeRows
-    children : int64 (n,), nodes
-    mirrored : bool
-        There are two children and each row has exactly one: the second is the first with its sign turned.
-    settings : Settings
-    number : int
-        The random stream of the group.
-
-    Returns
-    -------
-    weights : float32 (F + 1, n), the biases in the last row
-    epochs : int, passes over all rows that the visits amount to, the most of any sixteen children
-    violation : float32, the largest distance met in a last pass, see :func:`descend`
-
     Notes
     -----
     O(epochs * n / 16 * nnz) time, O(n F + 16 m) memory.
@@ -222,20 +200,6 @@ def prune(weights, features, threshold, places, n_children):
 
     A group that keeps many of the possible weights is stored densely, with zeros for the others. That takes at most
     three times the bytes of pairs, less than these where nearly all weights are kept, and is read much faster.
-
-    Parameters
-    ----------
-    weights : float32 (F + 1, c)
-    features : int32 (F,)
-    threshold : float32
-    places : int64 (c,), place of each column among the ``n_children`` of the group, at most 256
-
-    Returns
-    -------
-    kept : int32 (G,), features with a kept weight, ascending
-    ptr : uint32 (G + 1,), or of size 0 when stored densely
-    child : uint8 (w,), or of size 0
-    value : float32 (w,), or (G * row_width(n_children),)
     """
     n_features = features.size
     n = weights.shape[1]

@@ -171,19 +171,7 @@ def mark_hits(indptr, indices, labels, hits):
 
 @kernel
 def add_up(indptr, indices, labels, inv_ps, sums):
-    """Add the contribution of each row to every measure to ``sums``.
-
-    Parameters
-    ----------
-    indptr, indices : ndarray
-        The true labels, n rows.
-    labels : ndarray of int32, shape (n, k)
-        The ranking; k must not be 0.
-    inv_ps : ndarray of float64, shape (L,) or (0,)
-        Label weights; empty when no propensity-scored measure is wanted.
-    sums : ndarray of float64, shape (k, N_SUMS)
-        In and out.
-    """
+    """Add the contribution of each row to every measure to ``sums``."""
     n, k = labels.shape
     weighted = inv_ps.size > 0
     discount = np.empty(k)

@@ -80,14 +80,7 @@ def draw_place(cumulative, first, stop, u):
 
 @kernel
 def draw_sizes(seed, label_sizes, feature_sizes, n_labels, n_features):
-    """Draw the number of labels and of features of every row from two tables, with the first two numbers of its stream.
-
-    Parameters
-    ----------
-    seed : int
-    label_sizes, feature_sizes : int32
-    n_labels, n_features : int64 (n,), written
-    """
+    """Draw the number of labels and of features of every row from two tables, with the first numbers of its stream."""
     for i in range(n_labels.size):
         state = stream(seed, i) + GOLDEN
         n_labels[i] = label_sizes[np.int64(uniform(state) * label_sizes.size)]
@@ -97,17 +90,7 @@ def draw_sizes(seed, label_sizes, feature_sizes, n_labels, n_features):
 
 @kernel
 def draw_labels(problem, state, own, seen, mark):
-    """Fill ``own`` with different places, the first from all labels, the others near it; return the next state.
-
-    Parameters
-    ----------
-    problem : Problem
-    state : uint64
-    own : int32 (n,), written; n is at most L
-    seen : int32 (L,)
-        Set to ``mark`` for the places drawn. No element has this value before.
-    mark : int
-    """
+    """Fill ``own`` with different places, the first from all labels, the others near it; return the next state."""
     n_places = seen.size
     for c in range(own.size):
         topic = 0
@@ -162,18 +145,7 @@ def draw_word(problem, state, own):
 
 @kernel
 def draw_features(problem, state, own, features, counts):
-    """Fill ``features`` with different feature ids, and count how often each was drawn; return the next state.
-
-    Parameters
-    ----------
-    problem : Problem
-    state : uint64
-    own : int32
-        The places whose words are drawn.
-    features : int32 (m,), written; m is at most D
-    counts : int32 (D,), written
-        Zeros before the call.
-    """
+    """Fill ``features`` with different feature ids, and count how often each was drawn; return the next state."""
     n_features = counts.size
     found = 0
     draws = 0
@@ -197,16 +169,6 @@ def draw_features(problem, state, own, features, counts):
 @kernel
 def fill_rows(problem, seed, start, end, label_ptr, labels, feature_ptr, features, values):
     """Write rows ``start`` to ``end - 1``, whose sizes :func:`draw_sizes` has drawn.
-
-    Parameters
-    ----------
-    problem : Problem
-    seed, start, end : int
-    label_ptr : int64 (n + 1,)
-    labels : int32, written between ``label_ptr[start]`` and ``label_ptr[end]``: ascending ids
-    feature_ptr : int64 (n + 1,)
-    features : int32, values : float32, written likewise
-        Ids ascending; values (1 + log count) * idf, scaled to Euclidean length 1.
 
     Notes
     -----

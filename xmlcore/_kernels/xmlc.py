@@ -251,19 +251,7 @@ def skip_line(text, at):
 
 @inlined
 def _read_labels(text, at, form, y_indices, y_end):
-    """Read the labels at the beginning of a row.
-
-    Returns
-    -------
-    status : int
-        OK, or what is wrong at ``at``.
-    at : int
-        Where the labels end.
-    y_end : int
-        End of ``y_indices`` with the labels.
-    ordered : bool
-        Whether the labels ascend, without repeats.
-    """
+    """Read the labels at the beginning of a row."""
     y_first = y_end
     previous = np.int64(-1)
     ordered = True
@@ -292,21 +280,7 @@ def _read_labels(text, at, form, y_indices, y_end):
 
 @inlined
 def _read_features(text, at, form, arrays, x_end, hard_spans, resolved, out):
-    """Read the features of a row up to its newline, past a comment.
-
-    Returns
-    -------
-    status : int
-        OK, or what is wrong at ``at``.
-    at : int
-        Where the row ends.
-    x_end : int
-        End of ``x_indices`` and ``x_data`` with the features.
-    ordered : bool
-        Whether the features ascend, without repeats.
-    zeros : bool
-        Whether a value is 0.
-    """
+    """Read the features of a row up to its newline, past a comment."""
     previous = np.int64(-1)
     ordered = True
     zeros = False
@@ -369,24 +343,6 @@ def parse_rows(text, form, arrays, hard_spans, resolved, out):
     """Parse the rows of a text into preallocated arrays.
 
     Rows come out sorted, without repeated ids and without zeros. A line with nothing but a comment is no row.
-
-    Parameters
-    ----------
-    text : uint8 (B,)
-    form : Form
-    arrays : Arrays, written
-    hard_spans : int64 (capacity, 2), written
-        Start and end of each number that ``float()`` must read, in the order of the text. ``out[N_HARD]`` counts them,
-        including those beyond the capacity.
-    resolved : float32 (m,)
-        The values of the first m of these numbers. The others get a value that may differ in the last bit of float32.
-    out : int64 (OUT_SIZE,), written
-        Counts, and the place of an error.
-
-    Returns
-    -------
-    int
-        OK, or what is wrong.
     """
     size = text.size
     x_end = np.int64(0)

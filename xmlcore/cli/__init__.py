@@ -10,11 +10,6 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line, and end the process with its exit status.
 
     0: done. 1: click is not installed. 2: bad input, which is said in one line. 130: interrupted.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        Those of the process by default.
     """
     from xmlcore.extras import MissingExtraError, require
 

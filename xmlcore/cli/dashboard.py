@@ -45,11 +45,6 @@ def script() -> Path:
     """Return the dashboard's app.py: of a checkout that the package lies in, or else in the installed package.
 
     Streamlit reads the settings of the dashboard from the folder ``.streamlit`` beside it.
-
-    Raises
-    ------
-    FileNotFoundError
-        The package was copied without the dashboard.
     """
     package = Path(xmlcore.__file__).resolve().parent
     for folder in (package.parent, package / "_dashboard"):

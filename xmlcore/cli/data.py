@@ -51,29 +51,7 @@ def document_options(function):
 
 
 def read(data: str, options: dict, progress, vectorizer=None):
-    """Return a data set: one of the catalog, by its name, or from files of rows or documents.
-
-    Parameters
-    ----------
-    data : str
-        A path, or a name of the catalog. A path goes first.
-    options : dict
-        Values of all options of :func:`data_options`.
-    progress : callable
-    vectorizer : TextVectorizer, optional
-        What turns documents into rows; it is fitted to the training documents.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    FileNotFoundError
-        There is neither a file nor a data set of this name.
-    ValueError, TypeError, OSError
-        See :func:`xmlcore.datasets.read_dataset` and :func:`xmlcore.datasets.load`.
-    """
+    """Return a data set: one of the catalog, by its name, or from files of rows or documents."""
     from xmlcore import datasets
 
     if is_of_catalog(data):

@@ -26,26 +26,7 @@ def are_documents(data: str, options: dict) -> bool:
 
 
 def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
-    """Return the arguments of ``read_texts`` for a file: those of the command line, and guesses, which are said.
-
-    Parameters
-    ----------
-    data : str
-        Path of the file.
-    options : dict
-        ``text``, ``labels``, ``separator``, ``vocabulary`` and ``encoding``, as given on the command line.
-    with_labels : bool
-        Whether labels are read.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError
-        Nothing says which column is meant.
-    """
+    """Return the arguments of ``read_texts`` for a file: those of the command line, and guesses, which are said."""
     from xmlcore.datasets import guess_columns
 
     guess = guess_columns(data, encoding=options["encoding"])

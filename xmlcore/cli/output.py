@@ -50,15 +50,7 @@ def _is_number(cell) -> bool:
 
 
 def measures(values: dict, intervals: dict | None = None) -> None:
-    """Write measures at 1, 3, 5 and the largest k as a table in percent.
-
-    Parameters
-    ----------
-    values : dict of str -> sequence of float
-        By measure, the values at 1 to k.
-    intervals : dict, optional
-        ``(measure, k) -> (low, high)``; they are written below the table's values.
-    """
+    """Write measures at 1, 3, 5 and the largest k as a table in percent."""
     most = max(len(found) for found in values.values())
     ks = [k for k in sorted({1, 3, 5, most}) if k <= most]
     rows = []

@@ -68,20 +68,7 @@ def _number(text, kind):
 
 
 def options_of(parameters, accepted: dict | None = None) -> list[click.Option]:
-    """Return an option for each parameter; :func:`was_given` says which stand on the command line.
-
-    Parameters
-    ----------
-    parameters : sequence of Parameter
-        As a form shows them.
-    accepted : dict of str -> Parameter, optional
-        What the estimator accepts, where that is more than the form offers.
-
-    Returns
-    -------
-    list of click.Option
-        ``--n-estimators`` for the parameter ``n_estimators``.
-    """
+    """Return an option for each parameter; :func:`was_given` says which stand on the command line."""
     made = []
     for about in parameters:
         names = [about.name, "--" + about.name.replace("_", "-")]  # the first one keeps its capitals

@@ -43,21 +43,7 @@ _UNDERLINE = re.compile(r"(-{3,}|={3,})\s*")
 
 
 def split_docstring(doc: str) -> tuple[str, list[str]] | None:
-    """Split a numpydoc docstring into its Parameters section and the rest.
-
-    Parameters
-    ----------
-    doc : str
-
-    Returns
-    -------
-    text : str
-        The docstring without the section, from its heading to the next underlined heading or the end.
-    names : list of str
-        The parameters that the section lists, in order, without stars. ``x, y : array`` lists two.
-
-        The result is None if there is no such section.
-    """
+    """Split a numpydoc docstring into its Parameters section and the rest."""
     if "Parameters" not in doc:
         return None
     lines = inspect.cleandoc(doc).splitlines()
@@ -180,21 +166,7 @@ def _identity(thing):
 
 
 def scan(report, packages=PACKAGES) -> list[dict]:
-    """Find all documented objects that become a row.
-
-    Parameters
-    ----------
-    report : callable
-        Called with keyword arguments for each module that was read or could not be imported.
-    packages : iterable of str
-
-    Returns
-    -------
-    list of dict
-        ``name``, ``text`` and ``parameters``, sorted by name; each object once, under its shortest public name (the
-        first in the alphabet among equally short ones). A method is named by the class that defines it, if that is
-        public: ``numpy.ndarray.sort``, although ``numpy.matrix.sort`` comes first in the alphabet.
-    """
+    """Find all documented objects that become a row."""
     packages = list(packages)
     # id of an object -> (is inherited, length of name, name, docstring, the object: kept alive so that ids stay unique)
     best = {}
@@ -338,14 +310,6 @@ def build(progress):
     The features are those of ``TextVectorizer(min_df=2, sublinear=False, pattern="[A-Za-z]{2,}")``, fitted to the texts
     of all rows. Words are runs of at least two letters in lower case, so that ``sample_weight`` is two
     words. The idf is smoothed, and rows have Euclidean length 1.
-
-    Parameters
-    ----------
-    progress : Progress
-
-    Returns
-    -------
-    Dataset
     """
     from xmlcore.datasets.dataset import Dataset
     from xmlcore.datasets.reading import split_rows
@@ -411,16 +375,7 @@ def made_from() -> dict:
 
 
 def load(progress):
-    """Load the data set from the cache, or make it and save it there.
-
-    Parameters
-    ----------
-    progress : Progress
-
-    Returns
-    -------
-    Dataset
-    """
+    """Load the data set from the cache, or make it and save it there."""
     from xmlcore import store
     from xmlcore.artifact_keys import artifact_key
     from xmlcore.datasets.saved import as_plain, from_plain

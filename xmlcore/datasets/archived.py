@@ -48,20 +48,7 @@ def is_about(name: str) -> bool:
 
 
 def roles(names) -> dict[str, str]:
-    """Return which file of an archive is which argument of :func:`xmlcore.datasets.read_dataset`.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names of all files.
-
-    Returns
-    -------
-    dict
-        Names by ``"train"``, ``"test"``, ``"labels"`` (Mulan's XML, or the labels of the training rows),
-        ``"test_labels"``, ``"label_names"`` and ``"feature_names"``. With ``"train_rows"`` and ``"test_rows"``, files
-        of row numbers, ``"train"`` has all rows. Empty if they do not tell what is what, or there is but one file.
-    """
+    """Return which file of an archive is which argument of :func:`xmlcore.datasets.read_dataset`."""
     named = {name: bare(name) for name in names if not ADDED.search(name) and not name.endswith("/")}
     found = {}
     for what, rule in _NAMES.items():
@@ -103,24 +90,7 @@ def _halves(data, named) -> dict[str, str]:
 
 
 def opened(source, max_bytes: int | None = None) -> dict[str, Member]:
-    """Return the files of a data set in one zip archive, by their arguments of :func:`xmlcore.datasets.read_dataset`.
-
-    Parameters
-    ----------
-    source : path, bytes, or binary file object
-    max_bytes : int, optional
-        Most bytes of these files together; by default 16 GiB from a path, 4 GiB otherwise.
-
-    Returns
-    -------
-    dict of str to Member
-        Empty if the source is no zip archive, or :func:`roles` finds nothing in it: the readers say what is wrong.
-
-    Raises
-    ------
-    DatasetFormatError
-        A file of the archive is damaged, encrypted or too large.
-    """
+    """Return the files of a data set in one zip archive, by their arguments of :func:`read_dataset`."""
     if max_bytes is None:
         max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
     label = source_name(source)

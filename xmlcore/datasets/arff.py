@@ -39,33 +39,6 @@ def parse(
 ) -> Rows:
     """Parse the text of an ARFF file with dense or sparse rows.
 
-    Parameters
-    ----------
-    text : ndarray of uint8, or LargeText
-    source : str
-        Name of the file in messages.
-    labels : path, bytes or binary file object; list of str; int; optional
-        Which attributes are labels: a Mulan XML file, or their names, in the order of Y's columns; or a number n, for
-        the first n attributes if n > 0 and the last -n if n < 0. By default MEKA's option ``-C n`` in the relation.
-    max_bytes : int, optional
-        Most bytes that the values may take which sparse rows leave out although they are not 0; by default 4 GiB.
-    leave_out : bool
-        Whether attributes of type string and date are left out, with a warning, rather than refused.
-    may_lack_labels : bool
-        Whether all attributes are features where nothing says which of them are labels, rather than this being refused.
-
-    Returns
-    -------
-    Rows
-        With the names of features and labels.
-
-    Raises
-    ------
-    DatasetFormatError
-        The file is not valid, or its labels are unknown.
-    TypeError, ValueError
-        ``labels`` is of another type, 0, or names an attribute twice.
-
     Notes
     -----
     A numeric attribute is one feature. A nominal attribute with two values is one feature, which is 1 for the value 1,

@@ -114,12 +114,7 @@ def unescape(text: str, quoted: bool = True) -> str:
 
 
 def looks_like(text: np.ndarray) -> bool:
-    """Return whether a text is an ARFF file: its first line that is no comment declares a relation or an attribute.
-
-    Parameters
-    ----------
-    text : ndarray of uint8
-    """
+    """Return whether a text is an ARFF file: its first line that is no comment declares a relation or an attribute."""
     return (
         re.match(rb"(?:[ \t\r]*+(?:%[^\n]*+)?+\n)*+[ \t]*+@(?:relation|attribute)(?![^ \t\r\n])", text, re.I)
         is not None
@@ -130,12 +125,6 @@ def read_header(text: np.ndarray | LargeText, source: str) -> Header:
     """Read the header of an ARFF file; raise DatasetFormatError if it is not valid.
 
     Raise NotInBlocks if the first block of a large text does not hold all of the header.
-
-    Parameters
-    ----------
-    text : ndarray of uint8, or LargeText
-    source : str
-        Name of the file in messages.
     """
     from xmlcore._kernels import arff_header as kernels
 

@@ -11,20 +11,7 @@ from xmlcore.datasets.xmlc_rows import with_hard_numbers
 
 
 def run(kernels, text, header, columns, max_bytes, source):
-    """Run the compiled parser over a text; return the reader that ran, and the status of the parser.
-
-    Parameters
-    ----------
-    kernels : module
-    text : ndarray of uint8, or LargeText
-    header : xmlcore.datasets.arff_header.Header
-    columns
-        What :mod:`xmlcore.datasets.arff` makes of the header.
-    max_bytes : int or None
-        See :func:`xmlcore.datasets.read_matrix`.
-    source : str
-        Name of the file in messages.
-    """
+    """Run the compiled parser over a text; return the reader that ran, and the status of the parser."""
     if isinstance(text, LargeText):
         try:
             reader = BlockReader(kernels, text, header, columns, max_bytes, source)

@@ -88,29 +88,7 @@ def by_hand(entry: CatalogEntry) -> str:
 
 
 def load(entry: CatalogEntry, progress: Progress = silent, limits: Limits | None = None) -> Dataset:
-    """Load a published data set from its files, which are downloaded if they are not there.
-
-    Parameters
-    ----------
-    entry : CatalogEntry
-    progress : callable, optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work. What was downloaded until then is
-        kept, and the next call continues there.
-    limits : Limits, optional
-        How patient the download is.
-
-    Returns
-    -------
-    Dataset
-        Its notes say where the files come from, and whether their checksum was compared with a published one.
-
-    Raises
-    ------
-    DownloadError
-        The file cannot be downloaded. A note of the error says how to put it there by hand.
-    DatasetFormatError
-        A file is damaged, or not what was expected.
-    """
+    """Load a published data set from its files, which are downloaded if they are not there."""
     found = files(entry)
     if not found:
         _download(entry, progress, limits)

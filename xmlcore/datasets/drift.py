@@ -25,18 +25,6 @@ def drift(train: sp.csr_array, test: sp.csr_array) -> "pd.DataFrame":
     both parts have the same share. By the procedure of Benjamini and Hochberg (1995), 5 % of the columns that are said
     to differ are expected not to.
 
-    Parameters
-    ----------
-    train, test : scipy.sparse.csr_array, shape (N, D) and (M, D)
-
-    Returns
-    -------
-    DataFrame
-        A row per column that any row has: ``column``, ``rows_train`` and ``rows_test`` (rows with a nonzero value),
-        ``mean_train``, ``mean_test``, ``difference`` (infinite where both variances are 0 and the means differ),
-        ``tested``, ``p`` (nan if it was not tested) and ``differs``. Largest absolute difference first among those
-        that differ; then the others.
-
     Notes
     -----
     O(stored values) time and memory: nothing is proportional to D, which a file's header may promise to be huge.
@@ -75,17 +63,7 @@ def drift(train: sp.csr_array, test: sp.csr_array) -> "pd.DataFrame":
 
 
 def used_columns(*matrices: sp.csr_array) -> np.ndarray:
-    """Return the columns in which any of the matrices has a stored value, ascending.
-
-    Parameters
-    ----------
-    *matrices : scipy.sparse.csr_array
-        With the same number of columns.
-
-    Returns
-    -------
-    ndarray of int64
-    """
+    """Return the columns in which any of the matrices has a stored value, ascending."""
     width, stored = matrices[0].shape[1], sum(matrix.nnz for matrix in matrices)
     if width > 4 * stored:  # a header may promise two billion features: nothing that long
         return np.unique(np.concatenate([np.unique(matrix.indices) for matrix in matrices])).astype(np.int64)

@@ -22,21 +22,6 @@ def duplicates(dataset: Dataset) -> Duplicates:
     """Find the rows whose features are equal to those of another row.
 
     Rows without features are left out: they are all equal, and are counted by :func:`xmlcore.datasets.describe`.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    Duplicates
-        ``.summary`` has ``n_repeated_train`` and ``n_repeated_test`` (rows that are equal to an earlier row of the same
-        part), ``n_test_seen_in_train`` (test rows that are equal to a training row: a leak), ``n_test_same_labels`` (of
-        these, the ones with the labels of such a training row), and ``n_rows_other_labels`` (rows of either part that
-        are equal to a row with other labels).
-
-        ``.rows`` has a line for each row that is equal to another one: ``group`` (from 0, largest first), ``part``
-        ("training" or "test"), ``row``, and ``label_set`` (equal numbers within a group are equal label sets).
     """
     import pandas as pd
 
@@ -80,16 +65,7 @@ def duplicates(dataset: Dataset) -> Duplicates:
 
 
 def seen_in_train(dataset: Dataset) -> np.ndarray:
-    """Return which test rows have the features of a training row; rows without features are left out.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    ndarray of bool, shape (n_test,)
-    """
+    """Return which test rows have the features of a training row; rows without features are left out."""
     filled = np.diff(dataset.X_test.indptr) > 0
     return filled & np.isin(row_hashes(dataset.X_test), row_hashes(dataset.X_train))
 

@@ -71,30 +71,6 @@ def fetch(
 
     What was received before a failure, a stop or a crash stays beside the target, in a file that ends in ``.part``, and
     the next call continues there if the server can and the file is still the same.
-
-    Parameters
-    ----------
-    url : str
-        An http or https address.
-    target : path
-        The file to write. It is written completely or not at all, and replaced if it exists.
-    checksum : str, optional
-        ``"md5:..."`` or ``"sha256:..."``; a file with another checksum is refused.
-    progress : callable, optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the download.
-    limits : Limits, optional
-    max_bytes : int
-        Size of the largest file that is accepted.
-
-    Returns
-    -------
-    dict
-        ``url``, ``bytes``, ``sha256``, ``when`` (ISO time, UTC) and ``checked`` (whether a checksum was given).
-
-    Raises
-    ------
-    DownloadError
-        The server cannot be reached, refuses, sends a web page or another file than expected, or is too slow.
     """
     require("download", "pooch")
     import pooch

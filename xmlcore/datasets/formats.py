@@ -157,13 +157,7 @@ def is_source(value) -> bool:
 
 
 def recognised(text, source: str) -> str:
-    """Return the name of the format that a text has: a key of ``READERS``, or "auto" for XMLC or svmlight.
-
-    Raises
-    ------
-    DatasetFormatError
-        The text has a format that cannot be read.
-    """
+    """Return the name of the format that a text has: a key of ``READERS``, or "auto" for XMLC or svmlight."""
     for name, reader in READERS.items():
         if reader.module is not xmlc and reader.module.looks_like(text):
             return name

@@ -12,17 +12,7 @@ import scipy.sparse as sp
 
 
 def imbalance_ratios(Y: sp.csr_array) -> np.ndarray:
-    """Return the imbalance ratio of each label, IRLbl: the rows of the most frequent label / the rows of this label.
-
-    Parameters
-    ----------
-    Y : scipy.sparse.csr_array of bool, shape (N, L)
-
-    Returns
-    -------
-    ndarray of float64, shape (L,)
-        1 for the most frequent label; nan for a label without rows.
-    """
+    """Return the imbalance ratio of each label, IRLbl: the rows of the most frequent label / the rows of this label."""
     counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64)
     return np.divide(counts.max(initial=0), counts, out=np.full(counts.size, np.nan), where=counts > 0)
 
@@ -32,15 +22,6 @@ def scumble_of_rows(Y: sp.csr_array) -> np.ndarray:
 
     It is 1 - g / m, where g and m are the geometric and the arithmetic mean of IRLbl over the labels of the row. The
     geometric mean is computed from logarithms, because the product of many ratios is too large for a number.
-
-    Parameters
-    ----------
-    Y : scipy.sparse.csr_array of bool, shape (N, L)
-
-    Returns
-    -------
-    ndarray of float64, shape (N,)
-        Between 0 (all labels of the row are equally frequent, or it has at most one) and 1.
     """
     ratios, sizes = imbalance_ratios(Y), np.diff(Y.indptr)
     result = np.zeros(Y.shape[0])
@@ -52,19 +33,7 @@ def scumble_of_rows(Y: sp.csr_array) -> np.ndarray:
 
 
 def scumble_of_labels(Y: sp.csr_array, of_rows: np.ndarray | None = None) -> np.ndarray:
-    """Return SCUMBLE of each label: the mean of :func:`scumble_of_rows` over its rows.
-
-    Parameters
-    ----------
-    Y : scipy.sparse.csr_array of bool, shape (N, L)
-    of_rows : ndarray of float64, shape (N,), optional
-        SCUMBLE of each row, if it is known.
-
-    Returns
-    -------
-    ndarray of float64, shape (L,)
-        nan for a label without rows.
-    """
+    """Return SCUMBLE of each label: the mean of :func:`scumble_of_rows` over its rows."""
     of_rows = scumble_of_rows(Y) if of_rows is None else of_rows
     n_labels = Y.shape[1]
     counts = np.bincount(Y.indices, minlength=n_labels).astype(np.float64)
@@ -73,22 +42,7 @@ def scumble_of_labels(Y: sp.csr_array, of_rows: np.ndarray | None = None) -> np.
 
 
 def imbalance(Y: sp.csr_array) -> tuple[dict, np.ndarray, np.ndarray]:
-    """Return the measures of imbalance of a label matrix.
-
-    Parameters
-    ----------
-    Y : scipy.sparse.csr_array of bool, shape (N, L)
-
-    Returns
-    -------
-    summary : dict
-        ``irlbl_mean`` (MeanIR), ``irlbl_max`` and ``irlbl_cv`` (CVIR: standard deviation / mean) of
-        :func:`imbalance_ratios` over the labels that have rows; ``scumble`` (mean over all rows) and ``scumble_cv``
-        (standard deviation / mean). Standard deviations divide by the number minus 1. What is not defined is nan.
-    irlbl : ndarray of float64, shape (L,)
-    scumble : ndarray of float64, shape (L,)
-        See :func:`scumble_of_labels`.
-    """
+    """Return the measures of imbalance of a label matrix."""
     ratios, rows = imbalance_ratios(Y), scumble_of_rows(Y)
     known = ratios[~np.isnan(ratios)]
     summary = {

@@ -47,20 +47,7 @@ class Look:
 
 
 def look(source, name: str | None = None) -> Look:
-    """Return what the beginning of a file says.
-
-    Parameters
-    ----------
-    source : path, bytes, or binary file object
-        See :func:`xmlcore.datasets.read_matrix`.
-    name : str, optional
-        Name of the source in errors.
-
-    Raises
-    ------
-    DatasetFormatError
-        The file has no format that can be read.
-    """
+    """Return what the beginning of a file says."""
     inside, content = archived.beginning(source, _HEAD + 1)
     if inside:
         return replace(look(content, inside["train"]), inside=inside)

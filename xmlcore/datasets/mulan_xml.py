@@ -18,22 +18,6 @@ def label_names(source, name: str | None = None) -> list[str]:
     """Return the names of the labels in a Mulan XML file, in its order; labels may be nested.
 
     Entities are refused, so that a small file cannot become a large one, and nothing outside the file is read.
-
-    Parameters
-    ----------
-    source : path, bytes, or binary file object
-        See :func:`xmlcore.datasets.read_matrix`.
-    name : str, optional
-        Name of the source in errors.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    DatasetFormatError
-        The file is no XML, or not of this form, or names a label twice.
     """
     label = source_name(source, name)
     if label == "data":

@@ -27,29 +27,7 @@ _ROWS_PER_VALUE = 1000  # most rows that the shape of a matrix may promise for e
 
 
 def parse(text, source, max_bytes=None, classes=False) -> Rows:
-    """Parse a NumPy archive with the features, and the labels unless they are in another file.
-
-    Parameters
-    ----------
-    text : ndarray of uint8
-        The bytes of the archive.
-    source : str
-        Name of the file in messages.
-    max_bytes : int, optional
-        Most bytes of all arrays together.
-    classes : bool
-        Whether a list of whole numbers is one of class numbers, as in another file of the data set, even if all are 0
-        or 1, or nearly all differ.
-
-    Returns
-    -------
-    Rows
-        ``Y`` is None if the archive holds no labels.
-
-    Raises
-    ------
-    DatasetFormatError
-    """
+    """Parse a NumPy archive with the features, and the labels unless they are in another file."""
     arrays = _arrays(text, source, max_bytes)
     X = _checked(check_features, _matrix(arrays, "X", source, alone=True), source, "features")
     Y = label_names = is_exact = None
@@ -73,13 +51,6 @@ def parse_labels(text, source, max_bytes=None, classes=False) -> tuple[sp.csr_ar
     """Parse a NumPy archive that holds labels alone, or labels beside features that are not read.
 
     See :func:`parse` for the arguments.
-
-    Returns
-    -------
-    Y : csr_array of bool
-    names : list of str, or None
-    is_exact : bool
-        Whether the number of labels is exact, not a lower bound.
     """
     return _labels(_arrays(text, source, max_bytes), source, classes, alone=True)
 

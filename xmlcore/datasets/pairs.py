@@ -91,18 +91,7 @@ def label_pairs(Y: sp.csr_array, n_pairs: int = 200, n_partners: int = 3, least:
 
 
 def cooccurrence(Y: sp.csr_array, labels) -> np.ndarray:
-    """Count the rows that have each pair of some labels.
-
-    Parameters
-    ----------
-    Y : scipy.sparse.csr_array of bool, shape (N, L)
-    labels : sequence of int, length m
-
-    Returns
-    -------
-    ndarray of int64, shape (m, m)
-        Rows with both labels; on the diagonal, rows with the label.
-    """
+    """Count the rows that have each pair of some labels."""
     chosen = Y[:, np.asarray(labels, np.int64)].astype(np.int64)
     return (chosen.T @ chosen).toarray()
 

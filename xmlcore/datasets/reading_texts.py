@@ -148,18 +148,7 @@ def _note(vectorizer, n_texts) -> str:
 
 
 def label_matrix(label_lists, names: list[str]) -> sp.csr_array:
-    """Return lists of label names as a matrix of bool, with a column for each of ``names``.
-
-    Parameters
-    ----------
-    label_lists : list of list of str
-        A name that a list has twice counts once.
-    names : list of str
-
-    Returns
-    -------
-    csr_array of bool, shape (number of lists, number of names)
-    """
+    """Return lists of label names as a matrix of bool, with a column for each of ``names``."""
     ids = {name: i for i, name in enumerate(names)}
     rows = [sorted({ids[name] for name in row}) for row in label_lists]
     indptr = np.append(0, np.cumsum([len(row) for row in rows], dtype=np.int64))

@@ -9,13 +9,7 @@ REMEDY = (
 
 
 def other_format(text) -> tuple[str, str] | None:
-    """Return what a text is, such as "it is a JSON file", and what to do; None if unknown.
-
-    Parameters
-    ----------
-    text : ndarray of uint8
-        The whole text.
-    """
+    """Return what a text is, such as "it is a JSON file", and what to do; None if unknown."""
     head = bytes(text[:_HEAD]).lstrip()
     lines = [line for line in head.splitlines()[:50] if line.strip() and not line.lstrip().startswith(b"%")]
     first = lines[0].strip() if lines else b""

@@ -8,14 +8,7 @@ _SHOWN = 3  # most examples that a warning names
 
 
 def remark(parts, feature_names, label_names) -> None:
-    """Warn of names that stand for two things, and of labels that all rows have or, in tables and ARFF, none.
-
-    Parameters
-    ----------
-    parts : list of Rows
-        The files of one data set.
-    feature_names, label_names : list of str or None
-    """
+    """Warn of names that stand for two things, and of labels that all rows have or, in tables and ARFF, none."""
     source = parts[0].source
     for what, names in (("label", label_names), ("feature", feature_names)):
         _warn_of_repeated(source, what, names)

@@ -13,16 +13,6 @@ def row_hashes(matrix: sp.csr_array) -> np.ndarray:
 
     A hash is the sum, modulo 2**64, of a scrambled number for each stored value and its column. Two different rows of
     a million have the same hash with a probability below 1e-7.
-
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_array, shape (N, D)
-        In canonical form, of bool or float32.
-
-    Returns
-    -------
-    ndarray of uint64, shape (N,)
-        0 for an empty row.
     """
     ends = matrix.indptr.astype(np.int64)
     result = np.empty(matrix.shape[0], np.uint64)

@@ -131,21 +131,7 @@ def texts_from_plain(value: dict) -> dict:
 
 
 def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
-    """Return a data set from the dict that :func:`as_plain` returned.
-
-    Parameters
-    ----------
-    value : dict
-        From :func:`as_plain`. The values of matrices are not checked again. Data sets that were kept before they had
-        texts have none.
-    fingerprint : str, optional
-        The fingerprint of the data set, if it is known. Otherwise it is computed when it is needed.
-
-    Raises
-    ------
-    xmlcore.store.UnreadableArtifactError
-        Another version of the program made the dict, in a form that this one does not read.
-    """
+    """Return a data set from the dict that :func:`as_plain` returned."""
     if value.get("format") != FORMAT:
         written_by = None if fingerprint is None else store.info(KIND, fingerprint).get("xmlcore")
         what = f"The data set {value.get('name')!r:.100}"

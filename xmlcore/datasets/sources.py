@@ -141,37 +141,6 @@ def read_text(
     """Read a source to its end, and decompress it.
 
     gzip, bzip2, xz and zip (of one file) are recognised by their first bytes, not by the name.
-
-    Parameters
-    ----------
-    source : path, bytes, or binary file object
-        A file object with ``getvalue`` (``io.BytesIO``, Streamlit's UploadedFile) is read whole, any other from its
-        current position.
-    max_bytes : int, optional
-        Most bytes of decompressed text; by default 16 GiB from a path, 4 GiB otherwise.
-    name : str, optional
-        Name of the source in errors.
-    npz : bool
-        Whether a NumPy archive is returned as it is, rather than refused.
-    any_text : bool
-        Whether the content may be anything, such as XML or nothing.
-    progress : callable, optional
-        Told how much of the source has been read; see :class:`xmlcore.progress.Progress`.
-
-    Returns
-    -------
-    ndarray of uint8, read-only
-        Without a UTF-8 byte order mark.
-
-    Raises
-    ------
-    DatasetFormatError
-        The source has more than ``max_bytes`` bytes of text, is a damaged archive, a zip of several files, empty or not
-        text, or has lines that end with CR alone.
-    TypeError
-        The source is of another type.
-    OSError
-        The file cannot be opened or read.
     """
     label = source_name(source, name)
     if max_bytes is None:

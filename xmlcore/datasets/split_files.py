@@ -75,27 +75,7 @@ def read_row_numbers(
 
 
 def read_split(train, test, n_rows: int) -> tuple[tuple[np.ndarray, np.ndarray], list[str]]:
-    """Read the first split of two files of row numbers, without test rows that are training rows too.
-
-    Parameters
-    ----------
-    train, test : path, bytes, or binary file object
-        The files with the numbers of training and of test rows; see :func:`read_row_numbers`.
-    n_rows : int
-        Number of rows of the data.
-
-    Returns
-    -------
-    rows : pair of ndarray of int64
-        Numbers of the training and the test rows, from 0.
-    notes : list of str
-        That this is a published split, and how many test rows were left out.
-
-    Raises
-    ------
-    DatasetFormatError
-        See :func:`read_row_numbers`; also if all test rows are training rows.
-    """
+    """Read the first split of two files of row numbers, without test rows that are training rows too."""
     train_rows, test_rows = read_row_numbers(train, n_rows), read_row_numbers(test, n_rows)
     notes = [f"{PUBLISHED_SPLIT} the first of the published splits."]
     leaks = np.isin(test_rows, train_rows)

@@ -9,19 +9,7 @@ _ROUNDS = 10  # in which rows are moved from one part to another; after each, th
 
 
 def count_test_rows(n_rows: int, test_size: float | int) -> int:
-    """Return the number of test rows.
-
-    Parameters
-    ----------
-    n_rows : int
-    test_size : float or int
-        The share of test rows, between 0 and 1, or their number.
-
-    Raises
-    ------
-    ValueError, TypeError
-        There would be no training rows or no test rows, or an argument is out of range.
-    """
+    """Return the number of test rows."""
     n_rows = check_count(n_rows, "n_rows", 1)
     if isinstance(test_size, (int, np.integer)) and not isinstance(test_size, bool):
         n_test = check_count(test_size, "test_size", 1)
@@ -56,16 +44,6 @@ def move_to_sizes(Y, part, sizes, rng) -> np.ndarray:
 
     The rows that are moved are those whose labels suffer least, or gain most: for each label of a row, it is counted by
     which share of the label's rows both parts come closer to, or further from, what they should have.
-
-    Parameters
-    ----------
-    Y : csr_array of bool, shape (N, L)
-    part : ndarray of int32, shape (N,)
-        The part of each row.
-    sizes : ndarray of int64, shape (K,)
-        The number of rows that each part should have; they sum to N.
-    rng : numpy.random.Generator
-        Decides between rows that are moved equally well.
     """
     part = part.copy()
     excess = np.bincount(part, minlength=sizes.size) - sizes

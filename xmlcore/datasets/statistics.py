@@ -246,15 +246,6 @@ def label_buckets(n_train: np.ndarray) -> np.ndarray:
     Labels are sorted by training rows. ``"head"`` are the most frequent labels that together make the first 50 % of all
     label occurrences, ``"torso"`` those that make the next 30 %, and ``"tail"`` the rest. A label across a boundary
     belongs to the more frequent bucket, and a label without training rows to the tail.
-
-    Parameters
-    ----------
-    n_train : ndarray of int, shape (L,)
-        Number of training rows that have each label.
-
-    Returns
-    -------
-    ndarray of object, shape (L,)
     """
     order = _most_frequent_first(n_train)
     occurrences = int(n_train.sum())

@@ -333,13 +333,6 @@ def _topics(n_labels, topic_size, seed):
 
     Each label has a place, from 0 to L - 1. A topic is a range of places. The bounds between the topics of a level are
     drawn from the bounds of the level below.
-
-    Returns
-    -------
-    bottom : int32 (L,)
-        The lowest topic that has the place, for each place.
-    parent, first, last : int32 (T,)
-        The parent of each topic, and its places, which are ``first`` to ``last - 1``. Topic 0 has all places.
     """
     from xmlcore._kernels.rng import permutation
 

@@ -91,28 +91,7 @@ def form_of(text, source) -> Form:
 
 
 def parse(text, source, labels=None, leave_out=False) -> Rows:
-    """Parse a table.
-
-    Parameters
-    ----------
-    text : ndarray of uint8
-    source : str
-        Name of the file in messages.
-    labels : int, str, list of str, path, bytes, or binary file object
-        Which columns are labels: the first n, the last n for -n, those of these names, or the one of this name, whose
-        cells list the labels of a row. A file has the labels; a string is its path unless a column has this name.
-    leave_out : bool
-        Whether columns of text are left out, with a warning, rather than refused.
-
-    Returns
-    -------
-    Rows
-        ``Y`` is None if a file has the labels.
-
-    Raises
-    ------
-    DatasetFormatError
-    """
+    """Parse a table."""
     form = form_of(text, source)
     index = has_index(form)
     if index:
@@ -159,13 +138,7 @@ def _read_kept(text, source, form, kept, chosen, listing, leave_out):
 
 
 def parse_labels(text, source) -> tuple[sp.csr_array, list[str] | None]:
-    """Parse a table in which every column is a label.
-
-    Returns
-    -------
-    Y : csr_array of bool
-    names : list of str, or None
-    """
+    """Parse a table in which every column is a label."""
     form = form_of(text, source)
     index = int(has_index(form))
     columns = [*range(index, form.n_columns)]

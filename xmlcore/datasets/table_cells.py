@@ -58,16 +58,7 @@ def column_name(form, column):
 
 
 def numbers(block, form, source, features, labels, leave_out=False):
-    """Return the numbers of the columns of features and labels of a block as float64; missing cells are NaN.
-
-    Raises
-    ------
-    DatasetFormatError
-        A cell is no number.
-    TextColumns
-        With ``leave_out``: cells of features are no numbers.
-    DecimalComma
-    """
+    """Return the numbers of the columns of features and labels of a block as float64; missing cells are NaN."""
     columns = features + labels
     if not columns:
         return np.empty((block.n_rows, 0))

@@ -17,30 +17,7 @@ _BRACKETS = {"[": "]", "(": ")", "{": "}"}
 
 
 def listed(cells, lines, source, column, missing) -> tuple[sp.csr_array, list[str]]:
-    """Return the labels that cells list, and their names in alphabetical order.
-
-    Parameters
-    ----------
-    cells : list of str
-        ``red;blue``, with ``;``, ``|`` or ``,`` between labels; ``3 7`` if all are whole numbers; or, if all cells are
-        lists of Python or JSON, ``['red', 'blue']``.
-    lines : ndarray of int64
-        The line of the file of each cell.
-    source, column : str
-        Names of the file and of the column in messages.
-    missing : set of str
-        What stands in a cell without a value. Such a cell has no labels, unless another cell has the text among others.
-
-    Returns
-    -------
-    Y : csr_array of bool
-    names : list of str
-
-    Raises
-    ------
-    DatasetFormatError
-        Some cells are lists in brackets that cannot be read.
-    """
+    """Return the labels that cells list, and their names in alphabetical order."""
     cells = [cell.strip() for cell in cells]
     rows = _lists(cells, lines, source, column, missing) or _separated(cells, missing)
     several = set().union(*(row for row in rows if len(row) > 1))

@@ -20,30 +20,7 @@ _DAMAGED = "Delete it, so that it is downloaded again, or replace it by a comple
 def unpack(
     archive: Path, folder: Path, *, progress: Progress = silent, max_bytes: int = PATH_BOUND, max_files: int = MAX_FILES
 ) -> list[Path]:
-    """Unpack an archive into a folder.
-
-    Parameters
-    ----------
-    archive : path
-        A zip or tar archive; a tar archive may be compressed. Any other file is returned as it is.
-    folder : path
-        An existing folder.
-    progress : callable, optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-    max_bytes, max_files : int
-        Most bytes and most files that are unpacked.
-
-    Returns
-    -------
-    list of path
-        The unpacked files, or only ``archive`` if it is no archive.
-
-    Raises
-    ------
-    DatasetFormatError
-        The archive is damaged, of a kind that cannot be unpacked, too large, has a password, a link, or a file whose
-        name leads out of the folder.
-    """
+    """Unpack an archive into a folder."""
     archive, folder = Path(archive), Path(folder)
     with open(archive, "rb") as stream:
         head = stream.read(8)

@@ -9,31 +9,12 @@ _HIDDEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-
 
 
 def visible(name: str) -> str:
-    """Return a name with a blank for each line break or tab, and with � for each control character.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    str
-    """
+    """Return a name with a blank for each line break or tab, and with � for each control character."""
     return _HIDDEN.sub("�", _BLANK.sub(" ", name))
 
 
 def all_visible(names: list[str] | None) -> tuple[list[str] | None, int]:
-    """Return names as :func:`visible` returns each, and how many of them have changed.
-
-    Parameters
-    ----------
-    names : list of str, or None
-
-    Returns
-    -------
-    list of str, or None
-    int
-    """
+    """Return names as :func:`visible` returns each, and how many of them have changed."""
     if names is None:
         return None, 0
     shown = [name if name.isprintable() else visible(name) for name in names]

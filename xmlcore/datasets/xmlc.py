@@ -115,22 +115,7 @@ def without_blank_end(text, start):
 def parse(
     text: np.ndarray | LargeText, source: str, format: str = "auto", first_index: int = 0, counts: str = "header"
 ) -> Rows:
-    """Parse the text of a file.
-
-    Parameters
-    ----------
-    text : ndarray of uint8, or LargeText
-    source : str
-        Name of the file in messages.
-    format : {"auto", "xmlc", "svmlight"}
-    first_index : {0, 1}
-    counts : {"header", "data"}
-        See :func:`xmlcore.datasets.read_matrix`.
-
-    Raises
-    ------
-    DatasetFormatError
-    """
+    """Parse the text of a file."""
     if isinstance(text, LargeText):
         try:
             return _parse(text.head, source, format, first_index, counts, text)

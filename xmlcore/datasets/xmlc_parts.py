@@ -26,53 +26,14 @@ _RULE = {
 
 
 def parse_features(text, source, first_index, counts) -> Rows:
-    """Parse features alone: a header ``N D``, which may be absent, then ``f:v f:v`` for each row.
-
-    Parameters
-    ----------
-    text : ndarray of uint8
-    source : str
-        Name of the file in messages.
-    first_index : {0, 1}
-    counts : {"header", "data"}
-        See :func:`xmlcore.datasets.read_matrix`.
-
-    Returns
-    -------
-    Rows
-        ``Y`` is None.
-
-    Raises
-    ------
-    DatasetFormatError
-    """
+    """Parse features alone: a header ``N D``, which may be absent, then ``f:v f:v`` for each row."""
     kernels, reader, header_line, width = _run(text, source, "feature", -1, first_index, counts)
     X = _matrix(kernels, reader, width)
     return Rows(source, "xmlc", X, None, header_line, int(reader.out[kernels.MIN_FEATURE]) + first_index)
 
 
 def parse_labels(text, source, n_rows, first_index, counts) -> tuple[sp.csr_array, int | None, int]:
-    """Parse labels alone: a header ``N L``, which may be absent, then ``l:1 l:1`` or ``l,l`` for each row.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows of the file with the features.
-    text, source, first_index, counts
-        See :func:`parse_features`.
-
-    Returns
-    -------
-    Y : csr_array of bool
-    header_line : int or None
-        None if there is no header, so that the number of labels is only a lower bound.
-    least_label : int
-        The smallest id in the file, before ``first_index`` is subtracted; 2**40 or more if there are none.
-
-    Raises
-    ------
-    DatasetFormatError
-    """
+    """Parse labels alone: a header ``N L``, which may be absent, then ``l:1 l:1`` or ``l,l`` for each row."""
     kernels, reader, header_line, width = _run(text, source, "label", n_rows, first_index, counts)
     weights = _matrix(kernels, reader, width)
     if weights.nnz and weights.data.min() < 0:

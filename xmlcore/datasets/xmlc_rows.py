@@ -12,17 +12,6 @@ def with_hard_numbers(kernels, out, text, *places):
 
     It leaves numbers that are hard to round, which are very rare, to Python. The text is then parsed again with the
     values of these numbers.
-
-    Parameters
-    ----------
-    kernels : module
-        Its ``parse_rows`` is called with the text, the places, and two arrays: into the first, int64 (capacity, 2), it
-        writes the start and end of each hard number; the second, float32, has the values of the first of them.
-    out : ndarray of int64
-        The last argument of ``parse_rows``, which writes to its place ``N_HARD`` how many hard numbers it found.
-    text : ndarray of uint8
-    *places
-        The other arguments.
     """
     spans = np.empty((HARD_CAPACITY, 2), np.int64)
     resolved = np.empty(0, np.float32)

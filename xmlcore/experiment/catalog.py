@@ -41,22 +41,6 @@ class ModelInfo:
         """Return parameters with the defaults filled in.
 
         A value is accepted if the estimator accepts it, also when the form does not offer it.
-
-        Parameters
-        ----------
-        name : str
-            Name of the model or method in messages.
-        params : dict or None
-            Parameters that differ from the defaults.
-
-        Returns
-        -------
-        dict
-
-        Raises
-        ------
-        ValueError, TypeError
-            There is no parameter of that name, or its value is not accepted; the message names it.
         """
         defaults = {p.name: p.default for p in self.parameters}
         unknown = set(params or {}) - set(defaults)
@@ -208,19 +192,7 @@ SELECTORS = {
 
 
 def without_additions(value):
-    """Leave out parameters of models and selectors that do what was done before these parameters were added.
-
-    Parameters
-    ----------
-    value : object
-        Parameters of a task. Those of a model or selector are the dict ``"params"`` beside its name, ``"model"`` or
-        ``"method"``, at any depth.
-
-    Returns
-    -------
-    object
-        A copy of ``value`` without the parameters whose value is :attr:`Parameter.before`.
-    """
+    """Leave out parameters of models and selectors that do what was done before these parameters were added."""
     return _with_params_changed(
         value,
         lambda params, before: {
@@ -230,18 +202,7 @@ def without_additions(value):
 
 
 def with_additions(value):
-    """Fill in what models and selectors did before their later parameters were added.
-
-    Parameters
-    ----------
-    value : object
-        Parameters of a task, or a part of a kept result, as in :func:`without_additions`.
-
-    Returns
-    -------
-    object
-        A copy of ``value`` in which the missing parameters that have a :attr:`Parameter.before` have this value.
-    """
+    """Fill in what models and selectors did before their later parameters were added."""
     return _with_params_changed(value, lambda params, before: before | params)
 
 

@@ -75,11 +75,6 @@ def code_version() -> str:
     It covers the source files in :data:`DECIDES` but not those in :data:`LEFT_OUT`, without comments, docstrings and
     the layout of lines, without the texts of :class:`~xmlcore.parameters.Parameter` and of the catalog, and the
     versions of NumPy, SciPy and Numba.
-
-    Returns
-    -------
-    str
-        16 hex digits.
     """
     return kept_hash_of(Path(__file__).resolve().parent.parent)
 

@@ -45,17 +45,7 @@ def read(folder: str, key: str) -> dict:
 
 
 def find(folder: str, source: str, params: dict) -> str | None:
-    """Return the key of a result that was kept before keys had versions; None without one.
-
-    Parameters
-    ----------
-    folder : str
-        The store's name for the kind.
-    source : str
-        Fingerprint or key of what it was made from.
-    params : dict
-        All parameters, as they counted for the key.
-    """
+    """Return the key of a result that was kept before keys had versions; None without one."""
     for code in _codes(folder, store.changed(folder)):
         key = key_with_code(folder, source, params, code)
         if store.exists(folder, key):

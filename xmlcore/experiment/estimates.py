@@ -186,17 +186,7 @@ def _wall(seconds: float) -> float:
 
 
 def train(dataset, model: str, params: dict) -> Estimate:
-    """Estimate the training of a model and its measurement on the test rows.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    model : str
-        A key of :data:`xmlcore.experiment.MODELS`. A model without an entry in ``_TRAININGS`` is estimated as
-        OneVsRest: each label trained on all rows.
-    params : dict
-        All parameters of the model.
-    """
+    """Estimate the training of a model and its measurement on the test rows."""
     n_rows, nonzeros, n_bytes = dataset.n_train, dataset.X_train.nnz, 0
     if params.get("noise_sigma", 0) > 0:
         from xmlcore.robustness import augmented_bytes
@@ -326,16 +316,7 @@ def selection_plan(dataset: "Dataset", method: str, params: dict[str, Any] | Non
 
 
 def tree_seconds(dataset, n_features: int, n_rows: int | None = None) -> float:
-    """Estimate the training of a decision tree for each label (:class:`xmlcore.selection.BRDT`).
-
-    Parameters
-    ----------
-    dataset : Dataset
-    n_features : int
-        Number of features that the tree of each label tries.
-    n_rows : int, optional
-        Training rows; by default all.
-    """
+    """Estimate the training of a decision tree for each label (:class:`xmlcore.selection.BRDT`)."""
     X = dataset.X_train
     n = min(n_rows or dataset.n_train, dataset.n_train)
     part = n / max(1, dataset.n_train)
@@ -355,17 +336,6 @@ def comparison_steps(dataset, selections, counts, seeds, n_rows: int | None) -> 
     """Estimate the seconds of each step of a comparison of selections, in their order.
 
     For every selection and seed the steps are the selection, then the trees for every number of features.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    selections : list
-        Pairs of a method and its parameters, or None for all features.
-    counts : iterable of int
-        Numbers of features kept.
-    seeds : list of int
-    n_rows : int, optional
-        Training rows; by default all.
     """
     part = min(n_rows or dataset.n_train, dataset.n_train) / max(1, dataset.n_train)
     trees = [tree_seconds(dataset, count, n_rows) for count in counts]

@@ -98,13 +98,7 @@ class Watched:
 
 @contextlib.contextmanager
 def watched():
-    """Measure time and memory of what is done meanwhile, and collect its warnings.
-
-    Yields
-    ------
-    Watched
-        Filled when the block has ended without an exception.
-    """
+    """Measure time and memory of what is done meanwhile, and collect its warnings."""
     found, usage, start = Watched(), Usage(), time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -46,17 +46,6 @@ def fit_curve(n_rows, values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Fit a - b n^-c to one or several curves by weighted least squares, with b at least 0 and a at most 1.
 
     A point weighs as much as it has rows: the variance that a sample of n rows causes is about proportional to 1 / n.
-
-    Parameters
-    ----------
-    n_rows : array_like of float, shape (P,)
-    values : array_like of float, shape (P,) or (B, P)
-        One curve, or B curves at the same numbers of rows.
-
-    Returns
-    -------
-    a, b, c : ndarray of float64, shape () or (B,)
-        c is one of :data:`EXPONENTS`, the best for its curve.
     """
     n, values = np.asarray(n_rows, float), np.asarray(values, float)
     curves = np.atleast_2d(values)
@@ -88,22 +77,6 @@ def forecast(n_rows, gains, n: float, best=None, random_state: int = 0) -> Forec
     The curve is fitted to the means over seeds. For the interval, test rows and seeds are drawn again with replacement,
     the scatter of the points around the curve is added, and the curve is fitted again. It is the interval of the change
     from the last point, on the same test rows: what these test rows have in common at all points cancels.
-
-    Parameters
-    ----------
-    n_rows : array_like of int, shape (P,)
-        Numbers of rows, ascending.
-    gains : array_like, shape (P, S, T)
-        What the measure adds up, for each number of rows, seed and test row, such as right labels among the first k.
-    n : float
-        The number of rows to forecast for.
-    best : array_like, shape (T,), optional
-        What the sum of the gains is divided by, for each test row, such as its number of true labels; by default 1.
-    random_state : int
-
-    Returns
-    -------
-    Forecast
     """
     n_rows, gains = np.asarray(n_rows, float), np.asarray(gains)
     P, S, T = gains.shape
@@ -144,11 +117,6 @@ def past_error(n_rows, means, n: float) -> float:
 
     Errors grow with the distance that is forecast: each is multiplied by the ratio of the distance from the last point
     to ``n``, on a logarithmic scale, to its own.
-
-    Parameters
-    ----------
-    n_rows, means : array_like of float, shape (P,)
-    n : float
     """
     errors = []
     for at in range(LEAST_POINTS - 1, len(n_rows)):

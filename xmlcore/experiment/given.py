@@ -26,30 +26,12 @@ NAME = "‹{}›"  # what a file is called, so that its name in messages can be 
 
 
 def described(files: dict) -> dict:
-    """Return the hash and the size in bytes of each file.
-
-    Parameters
-    ----------
-    files : dict
-        Binary file objects, by what they are.
-
-    Returns
-    -------
-    dict
-        For the parameters of a task: ``{what: {"hash": hex digits, "bytes": size}}``.
-    """
+    """Return the hash and the size in bytes of each file."""
     return {what: _hashed(_content(file)) for what, file in files.items()}
 
 
 def give(key: str, files: dict) -> None:
-    """Write files for the task with a key; those that wait already stay.
-
-    Parameters
-    ----------
-    key : str
-    files : dict
-        As for :func:`described`.
-    """
+    """Write files for the task with a key; those that wait already stay."""
     remove_old()
     folder, own = _folder(key), _folder(f"{key}.{uuid.uuid4().hex}")
     secure_cache()
@@ -73,21 +55,6 @@ def taken(key: str, names):
 
     The files are moved at once: while one run of a task is being stopped, they may be given again for the next one. The
     files of a run that was killed are taken by the next one.
-
-    Parameters
-    ----------
-    key : str
-    names : iterable of str
-        What the files are.
-
-    Yields
-    ------
-    dict of str to Path
-
-    Raises
-    ------
-    ValueError
-        A file is not there any more.
     """
     folder, lock = _folder(f"{key}.{uuid.uuid4().hex}"), None
     try:
@@ -172,18 +139,7 @@ def _folder(key) -> Path:
 
 
 def remove_old(older_than: float = OLD) -> int:
-    """Remove files that no task has read within a day: those of tasks that were killed, or never ran.
-
-    Parameters
-    ----------
-    older_than : float
-        Seconds since the files were given, or were changed last.
-
-    Returns
-    -------
-    int
-        Number of folders removed.
-    """
+    """Remove files that no task has read within a day: those of tasks that were killed, or never ran."""
     removed = 0
     with contextlib.suppress(OSError):
         for folder in (cache_root() / "given").iterdir():

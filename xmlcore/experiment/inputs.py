@@ -17,30 +17,7 @@ def kept_run(key: str, progress: Progress = silent) -> Run:
 
 
 def kept_run_and_model(key: str, progress: Progress = silent):
-    """Return a kept run and its fitted model; when one of them cannot be read, the run is first made again.
-
-    Parameters
-    ----------
-    key : str
-        Key of the run.
-    progress : callable, optional
-        Shows the progress of the training; see :class:`xmlcore.progress.Progress`.
-
-    Returns
-    -------
-    run : Run
-    model : estimator
-
-    Raises
-    ------
-    xmlcore.store.StoreError
-        No run is kept under the key, or it cannot be read and its settings are not known or no longer exist.
-
-    Warns
-    -----
-    DamagedResultWarning
-        The run is made again.
-    """
+    """Return a kept run and its fitted model; when one of them cannot be read, the run is first made again."""
     return _read("train", key, progress, lambda key: (load("train", key), load_run_model(key)))
 
 

@@ -7,18 +7,7 @@ FOLDERS = {"dataset": "datasets", "run": "runs", "selection": "selections", "pac
 
 
 def ready_to_keep(inputs: dict) -> None:
-    """Raise CannotKeepError if a result could not be kept, and record that its inputs are used now.
-
-    Parameters
-    ----------
-    inputs : dict
-        Keys of what the work reads, as in :class:`xmlcore.experiment.Task`.
-
-    Raises
-    ------
-    xmlcore.store.CannotKeepError
-        The disk is full, or the folder for results cannot be written to.
-    """
+    """Raise CannotKeepError if a result could not be kept, and record that its inputs are used now."""
     store.check_room()
     for name, key in inputs.items():
         store.used(FOLDERS[name], key, now=True)

@@ -25,18 +25,6 @@ def train(dataset, model: str, params: dict) -> Estimate:
     """Estimate a training as :func:`xmlcore.experiment.estimates.train` does, corrected by earlier ones.
 
     Until there was a training with noise, those without noise correct its estimate.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    model : str
-        A key of :data:`xmlcore.experiment.MODELS`.
-    params : dict
-        All parameters of the model.
-
-    Returns
-    -------
-    Estimate
     """
     made = estimates.train(dataset, model, params)
     kept = _kept(_key(dataset, model, params)) or _kept(_key(dataset, model, {**params, "noise_sigma": 0}))
@@ -47,66 +35,25 @@ def train(dataset, model: str, params: dict) -> Estimate:
 
 
 def keep(dataset, model: str, params: dict, seconds: float) -> None:
-    """Keep how much longer than estimated a training took.
-
-    Parameters
-    ----------
-    dataset, model, params
-        As for :func:`train`.
-    seconds : float
-        Time of the training and of its measurement on the test rows.
-    """
+    """Keep how much longer than estimated a training took."""
     work = estimates.train(dataset, model, params).seconds - estimates.START
     _keep(_key(dataset, model, params), work, seconds)
 
 
 def selection_plan(dataset, method: str, params: dict | None = None) -> dict:
-    """Estimate a selection as :func:`xmlcore.experiment.estimates.selection_plan` does, corrected by earlier ones.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    method : str
-        A key of :data:`xmlcore.experiment.SELECTORS`.
-    params : dict, optional
-        Parameters that differ from the defaults.
-
-    Returns
-    -------
-    dict
-    """
+    """Estimate a selection as :func:`xmlcore.experiment.estimates.selection_plan` does, corrected by earlier ones."""
     plan = estimates.selection_plan(dataset, method, params)
     kept = _kept(_selection_key(dataset, method, params))
     return plan if kept is None else plan | {"seconds": kept[0] * plan["seconds"]}
 
 
 def selection(dataset, method: str, params: dict, times: int = 1) -> Estimate:
-    """Estimate selections as :func:`xmlcore.experiment.estimates.selection` does, corrected by earlier ones.
-
-    Parameters
-    ----------
-    dataset, method, params
-        As for :func:`selection_plan`.
-    times : int
-        Number of selections, each with another seed.
-
-    Returns
-    -------
-    Estimate
-    """
+    """Estimate selections as :func:`xmlcore.experiment.estimates.selection` does, corrected by earlier ones."""
     return estimates.selection(dataset, selection_plan(dataset, method, params), times)
 
 
 def keep_selection(dataset, method: str, params: dict, seconds: float) -> None:
-    """Keep how much longer than estimated a selection took.
-
-    Parameters
-    ----------
-    dataset, method, params
-        As for :func:`selection_plan`.
-    seconds : float
-        Time of one selection, without compiling kernels.
-    """
+    """Keep how much longer than estimated a selection took."""
     work = estimates.selection_plan(dataset, method, params)["seconds"]
     _keep(_selection_key(dataset, method, params), work, seconds)
 

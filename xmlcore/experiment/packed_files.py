@@ -56,24 +56,7 @@ class Opened:
 
 
 def opened_model(key: str) -> PackedModel:
-    """Return a model that was opened from a file.
-
-    Parameters
-    ----------
-    key : str
-        Key of the ``open_model`` task.
-
-    Returns
-    -------
-    PackedModel
-
-    Raises
-    ------
-    xmlcore.store.StoreError
-        It is not kept any more.
-    xmlcore.models.ModelFormatError
-        The file has been damaged since it was opened.
-    """
+    """Return a model that was opened from a file."""
     store.info(OpenModel.folder, key)  # raises an error that says that it is gone
     return read_packed(store.folder(OpenModel.folder, key) / FILE)
 

@@ -13,42 +13,13 @@ class NotPortableError(ValueError):
 
 
 def pack(value) -> tuple[object, dict[str, np.ndarray]]:
-    """Return a value as what JSON can hold, and its arrays by name.
-
-    Parameters
-    ----------
-    value : object
-        Numbers, text, None, arrays, DataFrames, and lists, tuples and dicts of these.
-
-    Returns
-    -------
-    tree : object
-        For ``json.dumps``.
-    arrays : dict of str to ndarray
-        Of numbers, bools and texts; for ``numpy.savez``.
-
-    Raises
-    ------
-    NotPortableError
-        The value holds something else.
-    """
+    """Return a value as what JSON can hold, and its arrays by name."""
     arrays = {}
     return _packed(value, arrays, "the value"), arrays
 
 
 def unpack(tree, arrays):
-    """Return the value that :func:`pack` was given.
-
-    Parameters
-    ----------
-    tree : object
-    arrays : mapping of str to ndarray
-
-    Raises
-    ------
-    NotPortableError
-        ``tree`` was not made by :func:`pack`.
-    """
+    """Return the value that :func:`pack` was given."""
     return _unpacked(tree, arrays, 0)
 
 

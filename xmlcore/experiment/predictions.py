@@ -62,24 +62,7 @@ class Predictions:
 
 
 def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
-    """Return how certain a model is of the first label of each row.
-
-    Parameters
-    ----------
-    ranking : Ranking
-    by : {"margin", "top score"}
-        "margin": the score of the first label minus that of the second. "top score": the score of the first label.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        0 for rows without a label. A label that is missing has the score 0.
-
-    Raises
-    ------
-    ValueError
-        ``by`` is not known.
-    """
+    """Return how certain a model is of the first label of each row."""
     import numpy as np
 
     if by not in CERTAINTIES:
@@ -90,22 +73,7 @@ def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
 
 
 def frame_of(ranking: Ranking, label_name, names: list[str] | None = None) -> "pd.DataFrame":
-    """Return predictions as a table with a line for each label of each row.
-
-    Parameters
-    ----------
-    ranking : Ranking
-    label_name : callable
-        Returns the name of a label.
-    names : list of str, optional
-        A name for each row.
-
-    Returns
-    -------
-    DataFrame
-        ``row`` (from 0), ``name`` if there are names, ``rank`` (from 1), ``label``, ``label_name``, ``score``. A row
-        without labels has no line.
-    """
+    """Return predictions as a table with a line for each label of each row."""
     import numpy as np
 
     shown = {int(j): label_name(int(j)) for j in np.unique(ranking.labels) if j >= 0}
@@ -114,18 +82,7 @@ def frame_of(ranking: Ranking, label_name, names: list[str] | None = None) -> "p
 
 
 def json_lines(ranking: Ranking, label_name, names: list[str] | None = None) -> Iterator[str]:
-    """Yield a line of JSON for each row: ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``.
-
-    Parameters
-    ----------
-    ranking, label_name, names
-        As for :func:`frame_of`; ``name`` of a row is added if there are names.
-
-    Yields
-    ------
-    str
-        Ends with a line feed.
-    """
+    """Yield a line of JSON for each row: ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``."""
     for i, (labels, scores) in enumerate(zip(ranking.labels.tolist(), ranking.scores.tolist())):
         listed = [
             {"label": j, "name": label_name(j), "score": float(f"{score:.7g}")}
@@ -245,25 +202,7 @@ class _OfFile(Task):
 
 
 def given_rows(kind: str, key: str) -> "sp.csr_array | list[str]":
-    """Return the rows that were predicted, or the texts.
-
-    Parameters
-    ----------
-    kind : {"predict", "predict_opened"}
-    key : str
-        Key of the task.
-
-    Returns
-    -------
-    csr_array of float32, shape (n, D), or list of str
-
-    Raises
-    ------
-    xmlcore.store.StoreError
-        The predictions are not kept any more.
-    OSError, ValueError
-        The file cannot be read.
-    """
+    """Return the rows that were predicted, or the texts."""
     import numpy as np
     import scipy.sparse as sp
 

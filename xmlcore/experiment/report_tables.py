@@ -17,17 +17,7 @@ TEXT = 300  # most characters of the text of a row
 
 
 def table(heads: list[str], rows: list[list[str]], texts: int = 1) -> str:
-    """Return an HTML table.
-
-    Parameters
-    ----------
-    heads : list of str
-        Text.
-    rows : list of list of str
-        HTML of each cell.
-    texts : int
-        Number of columns, from the left, that are read as text.
-    """
+    """Return an HTML table."""
     head = "".join(f"<th{_class(place < texts)}>{html.escape(text)}</th>" for place, text in enumerate(heads))
     lines = ("".join(f"<td{_class(place < texts)}>{cell}</td>" for place, cell in enumerate(row)) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
@@ -40,14 +30,7 @@ def _class(is_text: bool) -> str:
 
 
 def of_two(dataset: "Dataset", runs: "dict[str, Run]") -> str:
-    """Return the labels and the test rows for which one of two runs is better, largest differences first.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    runs : dict of Run
-        Two runs by name.
-    """
+    """Return the labels and the test rows for which one of two runs is better, largest differences first."""
     (a, one), (b, other) = runs.items()
     k = min(K, one.k, other.k)
     names = f"<b>First</b>: {html.escape(a)}. <b>Second</b>: {html.escape(b)}. {k} labels are predicted for each row."

@@ -178,34 +178,12 @@ class MeasureRobustness(Task):
 
 
 def surrogate(fingerprint: str, k: int = 5) -> Task:
-    """Return the task that trains the model on which transferred attacks are computed.
-
-    Parameters
-    ----------
-    fingerprint : str
-        Of the data set.
-    k : int
-        Labels measured up to, as in the run that is attacked.
-
-    Returns
-    -------
-    Task
-    """
+    """Return the task that trains the model on which transferred attacks are computed."""
     return task("train", {"dataset": fingerprint}, {"params": SURROGATE_PARAMS, "k": k})
 
 
 def has_gradient(model: str) -> bool:
-    """Return whether attacks can follow the gradient of a model of :data:`xmlcore.experiment.MODELS`.
-
-    Parameters
-    ----------
-    model : str
-        Name of the model, such as "PLT".
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether attacks can follow the gradient of a model of :data:`xmlcore.experiment.MODELS`."""
     return hasattr(MODELS[model].cls, "log_proba_gradient")
 
 

@@ -65,21 +65,7 @@ def code_of(key: str, files: dict[str, Any] | None = None) -> str:
 
 
 def model_code(model: str, params: dict) -> tuple[list[str], str]:
-    """Return the imports that a model needs, and the expression that makes its estimator.
-
-    Parameters
-    ----------
-    model : str
-        A key of :data:`MODELS`.
-    params : dict
-        All parameters of a run.
-
-    Returns
-    -------
-    imports : list of str
-    expression : str
-        Parameters with their default values are left out, except for the seed.
-    """
+    """Return the imports that a model needs, and the expression that makes its estimator."""
     import xmlcore
 
     info = MODELS[model]
@@ -103,20 +89,7 @@ def model_code(model: str, params: dict) -> tuple[list[str], str]:
 
 
 def data_code(fingerprint: str, files: dict) -> tuple[list[str], bool]:
-    """Return the lines that make a kept data set as ``data``, and whether it is known how it was made.
-
-    Parameters
-    ----------
-    fingerprint : str
-    files : dict
-        As for :func:`code_of`.
-
-    Returns
-    -------
-    lines : list of str
-    known : bool
-        If not, the lines read it from the cache.
-    """
+    """Return the lines that make a kept data set as ``data``, and whether it is known how it was made."""
     made = made_by_task(fingerprint)
     if made is None:
         return [f'data = datasets.load_saved("{fingerprint}")'], False

@@ -227,17 +227,7 @@ def _pairs_per_class(params) -> float:
 
 
 def _predict_test_rows(model, dataset, n_candidates=None, report=lambda share: None):
-    """Predict the test rows in blocks.
-
-    Returns
-    -------
-    first : ndarray of int32, shape (n_test,)
-        The class that is ranked first for each row.
-    is_candidate : ndarray of bool
-        For each pair of a row and its true class, whether the class is among the candidates of the row.
-    seconds : float
-        Time of the predictions.
-    """
+    """Predict the test rows in blocks."""
     count = min(model.n_candidates if n_candidates is None else n_candidates, np.count_nonzero(model.class_size_))
     step, first, is_candidate, seconds = rows_at_once(int(count)), [], [], 0.0
     for start in range(0, dataset.n_test, step):

@@ -134,19 +134,7 @@ def selection_title(method: str, params: dict[str, Any] | None = None) -> str:
 
 
 def is_shared(method: str, params: dict | None = None) -> bool:
-    """Return whether a selection gives all labels the same features.
-
-    Parameters
-    ----------
-    method : str
-        A key of :data:`SELECTORS`.
-    params : dict, optional
-        See :func:`selection_params`.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a selection gives all labels the same features."""
     params = selection_params(method, params)
     return params["pattern"] in SHARED_PATTERNS if method == "FALS" else not params["per_label"]
 

@@ -26,25 +26,7 @@ PROPENSITY = ("PSP@k", "PSnDCG@k")
 def measures_with_intervals(
     dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED, ks=KS, n_resamples: int = 1000
 ) -> "pd.DataFrame":
-    """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The one on which the runs were trained.
-    runs : dict of Run
-        By the names that they have in the table.
-    measures : sequence of str
-        Names in :data:`xmlcore.metrics.MEASURES`.
-    ks : sequence of int
-    n_resamples : int
-
-    Returns
-    -------
-    DataFrame
-        A line per run, measure and k: ``run``, ``model``, ``measure``, ``k``, ``value``, ``low``, ``high``, in [0, 1];
-        NaN above the run's k.
-    """
+    """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows."""
     import pandas as pd
 
     inv_ps = metrics.inverse_propensity(dataset.Y_train) if set(PROPENSITY) & set(measures) else None
@@ -59,17 +41,7 @@ def measures_with_intervals(
 
 
 def wide(run: "Run", k: int) -> Ranking:
-    """Return the ranking of a run with places for k labels or more: those above the run's own k have no label.
-
-    Parameters
-    ----------
-    run : Run
-    k : int
-
-    Returns
-    -------
-    Ranking
-    """
+    """Return the ranking of a run with places for k labels or more: those above the run's own k have no label."""
     missing = k - run.ranking.labels.shape[1]
     if missing <= 0:
         return run.ranking
@@ -79,20 +51,7 @@ def wide(run: "Run", k: int) -> Ranking:
 
 
 def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5) -> "pd.DataFrame":
-    """Measure head, torso and tail labels of several runs.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    runs : dict of Run
-    k : int
-        Labels predicted for a row.
-
-    Returns
-    -------
-    DataFrame
-        A line per run and bucket: ``run``, ``model`` and the columns of :func:`xmlcore.metrics.labels_by_bucket`.
-    """
+    """Measure head, torso and tail labels of several runs."""
     import pandas as pd
 
     buckets = label_buckets(_training_rows(dataset))
@@ -106,21 +65,7 @@ def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5)
 
 
 def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "pd.DataFrame":
-    """Compare two runs label by label, when the first k labels of every row count as predicted.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    a, b : Run
-    k : int
-
-    Returns
-    -------
-    DataFrame
-        A line per label with a test row: ``label``, ``name``, ``n_train`` (training rows), ``bucket``, ``rows`` (test
-        rows), ``right_a`` and ``right_b`` (rows for which it is rightly predicted), ``f1_a``, ``f1_b`` and
-        ``difference`` (of the F1, a - b); the largest differences first, of equal ones that of more test rows.
-    """
+    """Compare two runs label by label, when the first k labels of every row count as predicted."""
     import pandas as pd
 
     one, other = (metrics.by_label(dataset.Y_test, wide(run, k), k) for run in (a, b))
@@ -144,19 +89,7 @@ def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "pd.D
 
 
 def wins_by_bucket(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Count the labels for which each of two runs is better.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What :func:`labels_compared` returned.
-
-    Returns
-    -------
-    DataFrame
-        A line per bucket and one for all labels: ``bucket`` ("head", "torso", "tail", "all"), ``a``, ``equal`` and
-        ``b`` (number of labels).
-    """
+    """Count the labels for which each of two runs is better."""
     import pandas as pd
 
     lines = []
@@ -167,21 +100,7 @@ def wins_by_bucket(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def rows_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "pd.DataFrame":
-    """Return the test rows for which two runs predict different numbers of right labels.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    a, b : Run
-    k : int
-        Labels predicted for a row.
-
-    Returns
-    -------
-    DataFrame
-        ``row``, ``true`` (number of true labels), ``right_a`` and ``right_b`` (right ones among the first k),
-        ``difference`` (a - b); the largest differences first.
-    """
+    """Return the test rows for which two runs predict different numbers of right labels."""
     import pandas as pd
 
     right = [metrics.hits(dataset.Y_test, run.ranking)[:, :k].sum(axis=1) for run in (a, b)]
@@ -199,20 +118,7 @@ def rows_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "pd.Dat
 
 
 def difference_of(dataset: "Dataset", a: "Run", b: "Run", measure: str = "P@1") -> "Difference":
-    """Test whether two runs differ in a measure, by swapping their predictions of random test rows.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    a, b : Run
-    measure : str
-        A measure and its k, such as "P@1".
-
-    Returns
-    -------
-    xmlcore.metrics.Difference
-        See :func:`xmlcore.metrics.paired_permutation`; NaN for a k above that of a run.
-    """
+    """Test whether two runs differ in a measure, by swapping their predictions of random test rows."""
     name, k = measure.split("@")
     weights = {"inv_ps": metrics.inverse_propensity(dataset.Y_train)} if f"{name}@k" in PROPENSITY else {}
     rankings = (wide(run, int(k)) for run in (a, b))
@@ -221,23 +127,7 @@ def difference_of(dataset: "Dataset", a: "Run", b: "Run", measure: str = "P@1") 
 
 
 def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1") -> str:
-    """Say whether a difference is real, in one sentence.
-
-    Parameters
-    ----------
-    found : Difference
-        Of a and b, in a measure of which more is better.
-    a, b : str
-        Names of the two runs.
-    measure : str
-        Name of the measure in the sentence.
-
-    Returns
-    -------
-    str
-        ``PLT is better than LdSM in P@1 by 2.1 points (1.3 to 2.9): if both were equally good, so large a difference
-        would be seen in less than 1 of 1,000 cases.``
-    """
+    """Say whether a difference is real, in one sentence."""
     if not np.isfinite(found.difference) or not np.isfinite(found.p_value):
         return f"{measure} of {a} and {b} cannot be compared: it is not defined here."
     if found.difference == 0:

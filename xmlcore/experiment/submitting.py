@@ -71,19 +71,7 @@ def _in_parts(queue, task, plan, owner, title) -> Plan:
 
 
 def planned(task: Task, estimate: Estimate | None = None) -> Plan:
-    """Return what a queue should know of a task before it runs.
-
-    Parameters
-    ----------
-    task : Task
-    estimate : Estimate, optional
-        By default what :meth:`Task.estimate` returns, if its inputs can be read.
-
-    Returns
-    -------
-    xmlcore.jobs.Plan
-        Its memory is that of the estimate, and that of the inputs, which the task reads.
-    """
+    """Return what a queue should know of a task before it runs."""
     reads = read_artifacts(task)
     with contextlib.suppress(store.StoreError, OSError):  # the task says itself what is wrong with its inputs
         estimate = estimate or task.estimate()
@@ -103,16 +91,7 @@ def planned(task: Task, estimate: Estimate | None = None) -> Plan:
 
 
 def read_artifacts(task: Task) -> tuple[tuple[str, str], ...]:
-    """Return kind and key of the artifacts of the store that a task reads: its inputs and their data set.
-
-    Parameters
-    ----------
-    task : Task
-
-    Returns
-    -------
-    tuple of (str, str)
-    """
+    """Return kind and key of the artifacts of the store that a task reads: its inputs and their data set."""
     found = [(KINDS[MADE_BY[name]].folder, key) for name, key in task.inputs.items() if name in MADE_BY]
     with contextlib.suppress(store.StoreError, ValueError):
         found.insert(0, (DATASETS, task.fingerprint))

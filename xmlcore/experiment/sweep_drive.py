@@ -129,32 +129,7 @@ def drive(
     jobs: dict | None = None,
     failures: dict | None = None,
 ) -> bool:
-    """Give the trials of a sweep to a queue until all have ended, and keep the result.
-
-    Parameters
-    ----------
-    made : SweepSettings
-        The task of the sweep.
-    queue : xmlcore.jobs.Queue
-    owner : str or callable
-        Owner of the jobs, or a function that returns their owners whenever a job is submitted.
-    at_once : int or callable, optional
-        Most trials that wait or run at the same time, or a function that returns it whenever one has ended; by default
-        all.
-    progress : callable, optional
-        Told how far all trials are together; an exception from it stops the sweep.
-    stopped : threading.Event, optional
-        The sweep stops when it is set; what has been done stays.
-    jobs : dict, optional
-        Filled with the jobs that wait or run, by the keys of their trials.
-    failures : dict, optional
-        Filled with the reasons of trials that failed without a result, by their keys.
-
-    Returns
-    -------
-    bool
-        Whether the sweep is complete.
-    """
+    """Give the trials of a sweep to a queue until all have ended, and keep the result."""
     from xmlcore.datasets import in_use_or_saved
 
     jobs, failures = {} if jobs is None else jobs, {} if failures is None else failures
@@ -205,15 +180,7 @@ def drive(
 
 
 def let_go(queue: "Queue", jobs: dict, owner: str) -> None:
-    """Stop the trials of a sweep for an owner, without those that another sweep of this owner needs.
-
-    Parameters
-    ----------
-    queue : xmlcore.jobs.Queue
-    jobs : dict
-        The jobs of the sweep, which :func:`drive` was given.
-    owner : str
-    """
+    """Stop the trials of a sweep for an owner, without those that another sweep of this owner needs."""
     for job in list(jobs.values()):
         with _sharing:
             wanted = _wanted.get((job.id, owner), set())

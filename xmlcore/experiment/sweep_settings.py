@@ -17,25 +17,7 @@ _RANGE = ("low", "high", "steps", "log")
 
 
 def checked_grid(model: str, grid: dict) -> dict:
-    """Return the values to try for each parameter, as plain lists and ranges.
-
-    Parameters
-    ----------
-    model : str
-        A key of :data:`MODELS`.
-    grid : dict
-        For each parameter a list of values, or a range: ``{"low": 0.1, "high": 10}``, with ``"steps"`` (number of
-        values in a grid) and ``"log"`` (whether by ratios; by default where ``high`` is at least ten times ``low``).
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError, TypeError
-        The model does not have the parameter, or does not accept a value; or there are no values.
-    """
+    """Return the values to try for each parameter, as plain lists and ranges."""
     if model not in MODELS:
         raise ValueError(f"unknown model {model!r}: known are {', '.join(MODELS)}")
     if not isinstance(grid, dict) or not grid:
@@ -96,28 +78,7 @@ def n_combinations(grid: dict) -> int | None:
 
 
 def settings_of(grid: dict, method: str, budget: int | None, seed: int) -> list[dict]:
-    """Return the settings to try, in the order in which they are tried; of equally good ones the first is chosen.
-
-    Parameters
-    ----------
-    grid : dict
-        From :func:`checked_grid`.
-    method : {"grid", "random", "halving"}
-        "grid": all combinations. The others: ``budget`` different settings, drawn at random; all combinations if there
-        are no more than that, or if ``budget`` is None.
-    budget : int or None
-    seed : int
-
-    Returns
-    -------
-    list of dict
-        The values of the parameters in ``grid``.
-
-    Raises
-    ------
-    ValueError
-        There are more than 10,000 settings.
-    """
+    """Return the settings to try, in the order in which they are tried; of equally good ones the first is chosen."""
     lists = {name: values_of(values) for name, values in grid.items()}
     n_grid, n_all = math.prod(map(len, lists.values())), n_combinations(grid)
     draws = method != "grid" and budget is not None and (n_all is None or budget < n_all)

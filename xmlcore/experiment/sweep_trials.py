@@ -103,15 +103,7 @@ def without_held_out(dataset: "Dataset", share: float, seed: int, n_rows: int | 
 
 
 def resized(dataset: "Dataset", n_train: int, n_test: int | None = None):
-    """Return what :func:`xmlcore.experiment.estimates.train` needs of a data set with another number of rows.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    n_train : int
-    n_test : int, optional
-        Rows held out, which are training rows of ``dataset``; by default the test rows stay.
-    """
+    """Return what :func:`xmlcore.experiment.estimates.train` needs of a data set with another number of rows."""
 
     def part(nnz, share):
         """Return a matrix with a share of the values, as far as estimates look at it."""

@@ -12,15 +12,7 @@ OLDEST = 30 * 24 * 3600.0  # seconds after which a sweep that nobody has gone on
 
 
 def note(key: str, fingerprint: str, trials) -> None:
-    """Note the trials of a sweep that is not finished. A disk that is full is no error.
-
-    Parameters
-    ----------
-    key, fingerprint : str
-        Of the sweep and of its data set.
-    trials : iterable of str
-        Keys of its trials as far as they are known.
-    """
+    """Note the trials of a sweep that is not finished. A disk that is full is no error."""
     with contextlib.suppress(OSError):
         file = make_private(cache_root() / FOLDER) / f"{key}.json"
         temporary = file.with_name(f".{key}-{os.getpid()}-{time.monotonic_ns()}")
@@ -32,12 +24,7 @@ def note(key: str, fingerprint: str, trials) -> None:
 
 
 def forget(key: str) -> None:
-    """Note that a sweep is finished, or was deleted.
-
-    Parameters
-    ----------
-    key : str
-    """
+    """Note that a sweep is finished, or was deleted."""
     with contextlib.suppress(OSError):
         (cache_root() / FOLDER / f"{key}.json").unlink(missing_ok=True)
 

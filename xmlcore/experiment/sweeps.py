@@ -231,18 +231,7 @@ class SweepSettings(Task):
         return len(self.params["seeds"]) * sum(rung.n_settings for rung in self.rungs)
 
     def trial(self, rung: int, setting: int, seed: int) -> TrainTrial:
-        """Return the task of one training.
-
-        Parameters
-        ----------
-        rung, setting : int
-            Positions in :attr:`rungs` and :attr:`settings`.
-        seed : int
-
-        Returns
-        -------
-        TrainTrial
-        """
+        """Return the task of one training."""
         made = self._trials.get((rung, setting, seed))
         if made is None:
             p = self.params
@@ -253,12 +242,7 @@ class SweepSettings(Task):
         return made
 
     def known_trials(self) -> list[str]:
-        """Return the keys of the trials that :meth:`trial` has returned so far.
-
-        Returns
-        -------
-        list of str
-        """
+        """Return the keys of the trials that :meth:`trial` has returned so far."""
         return [trial.key for trial in list(self._trials.values())]  # a list: other threads may add trials
 
     @cached_property
@@ -285,17 +269,7 @@ class SweepSettings(Task):
         return Estimate(seconds, most)
 
     def plan(self, failures: dict | None = None) -> Plan:
-        """Return what has been done, and what comes next.
-
-        Parameters
-        ----------
-        failures : dict, optional
-            Reasons why trials failed that have no result, by their keys, such as those whose worker was killed.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return what has been done, and what comes next."""
         alive, trials, waiting, done = list(range(len(self.settings))), [], [], 0
         for at in range(len(self.rungs)):
             lines = [self._line(at, setting, seed, failures or {})
@@ -348,16 +322,7 @@ class SweepSettings(Task):
         return sorted(means, key=lambda setting: (-means[setting], setting))
 
     def best_so_far(self, plan: Plan) -> tuple[int, float] | None:
-        """Return the best setting of the last round that has one, and its mean of the measure; None without any.
-
-        Parameters
-        ----------
-        plan : Plan
-
-        Returns
-        -------
-        (int, float) or None
-        """
+        """Return the best setting of the last round that has one, and its mean of the measure; None without any."""
         failed = {line["setting"] for line in plan.trials if line["state"] == "failed"}  # in this round or a later one
         for at in range(len(self.rungs) - 1, -1, -1):
             lines = [line for line in plan.trials if line["rung"] == at and line["setting"] not in failed]
@@ -373,16 +338,7 @@ class SweepSettings(Task):
         return full_params(p["model"], p["params"] | self.settings[setting] | _seed_of(p["model"], p["seeds"][0]))
 
     def value(self, plan: Plan) -> dict:
-        """Return the fields of :class:`Sweep` for what has been done.
-
-        Parameters
-        ----------
-        plan : Plan
-
-        Returns
-        -------
-        dict
-        """
+        """Return the fields of :class:`Sweep` for what has been done."""
         import pandas as pd
 
         found = self.best_so_far(plan) if plan.complete else None
@@ -414,12 +370,7 @@ class SweepSettings(Task):
         return self.value(plan)
 
     def note(self, plan: Plan) -> None:
-        """Have the trials of a sweep that is not finished stay in the store.
-
-        Parameters
-        ----------
-        plan : Plan
-        """
+        """Have the trials of a sweep that is not finished stay in the store."""
         sweep_unfinished.note(self.key, self.fingerprint, [line["key"] for line in plan.trials])
 
     def after_keeping(self):
@@ -458,17 +409,7 @@ def _means(lines) -> dict[int, float]:
 
 
 def interval(values, level: float = 0.95) -> tuple[float, float]:
-    """Return the interval of a mean by Student's t; NaN with fewer than two values.
-
-    Parameters
-    ----------
-    values : sequence of float
-    level : float
-
-    Returns
-    -------
-    low, high : float
-    """
+    """Return the interval of a mean by Student's t; NaN with fewer than two values."""
     values = np.asarray(values, float)
     if values.size < 2:
         return math.nan, math.nan

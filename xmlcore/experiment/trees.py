@@ -82,17 +82,7 @@ class TrainTree(Task):
 
 
 def trees_of(training: Task) -> list[Task]:
-    """Return the tasks of the trees of a training; none for a model that is trained as a whole.
-
-    Parameters
-    ----------
-    training : Task
-        Of the kind "train".
-
-    Returns
-    -------
-    list of Task
-    """
+    """Return the tasks of the trees of a training; none for a model that is trained as a whole."""
     from xmlcore.models.ensembles import trees_apart
 
     model, params = training.params["model"], training.params["params"]
@@ -103,18 +93,7 @@ def trees_of(training: Task) -> list[Task]:
 
 
 def joined(trees: list[Task]) -> Training:
-    """Return the training that kept trees are together.
-
-    Parameters
-    ----------
-    trees : list of Task
-        All trees of a model; each is kept.
-
-    Returns
-    -------
-    Training
-        Seconds are those of all trees together, and memory is that of the tree which needed most.
-    """
+    """Return the training that kept trees are together."""
     from xmlcore.models import load_model
     from xmlcore.models.ensembles import join_trees
 

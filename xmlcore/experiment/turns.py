@@ -21,18 +21,6 @@ def turn(key: str, progress: Progress):
     """Keep other processes from computing the result with a key; wait until no other process computes it.
 
     A process that is killed ends its turn. Where files cannot be locked, as on a full disk or on Windows, all compute.
-
-    Parameters
-    ----------
-    key : str
-        Of a task.
-    progress : callable
-        Called while waiting; an exception from it ends that.
-
-    Yields
-    ------
-    bool
-        Whether another process was waited for, whose result may be there now.
     """
     handle, waited = None, False
     path = _folder() / key
@@ -63,18 +51,7 @@ def turn(key: str, progress: Progress):
 
 
 def remove_old(older_than: float) -> int:
-    """Remove the files of turns that processes had when they were killed.
-
-    Parameters
-    ----------
-    older_than : float
-        Seconds since the turn began.
-
-    Returns
-    -------
-    int
-        Number of files removed.
-    """
+    """Remove the files of turns that processes had when they were killed."""
     removed = 0
     for path in list(_folder().glob("*")) if fcntl is not None else ():
         with contextlib.suppress(OSError):  # a process has its turn, or has just ended it

@@ -50,17 +50,7 @@ def warm_up(progress: ProgressLike = silent) -> None:
 
 
 def compile_pieces(begun=None, ended=None, to_the_end: bool = True) -> None:
-    """Compile all pieces, or load them from disk; a piece that another process is compiling is left for the end.
-
-    Parameters
-    ----------
-    begun : callable, optional
-        Called with each :class:`Piece` before it is run.
-    ended : callable, optional
-        Called with each piece and the seconds that it took.
-    to_the_end : bool
-        Whether to wait for pieces that another process is compiling, and load them. Otherwise they are left to it.
-    """
+    """Compile all pieces, or load them from disk; a piece that another process is compiling is left for the end."""
     left, wait = pieces(), False
     while left:
         skipped = []

@@ -279,27 +279,7 @@ def _unit_rows(X):
 
 
 def _along_paths(x, ptr, nodes, weights, bias, loss):
-    """Return the contributions of features to the score of a path of linear classifiers, for each row.
-
-    Parameters
-    ----------
-    x : tuple of ndarray
-        Rows of length 1, from :func:`_unit_rows`.
-    ptr, nodes : ndarray of int64
-        The path of row i is ``nodes[ptr[i]:ptr[i + 1]]``.
-    weights : tuple of ndarray
-        CSR arrays of the weights of all nodes.
-    bias : ndarray, shape (nodes,)
-    loss : int
-        Decides how a margin becomes a score, see ``kernels``.
-
-    Returns
-    -------
-    parts : ndarray of float64
-        The contribution of each value of x, in the same order.
-    before, after : ndarray of float64, shape (n,)
-        The score without features, and the score.
-    """
+    """Return the contributions of features to the score of a path of linear classifiers, for each row."""
     parts, before, after = np.zeros(x[1].size), np.empty(x[0].size - 1), np.empty(x[0].size - 1)
     classifiers = kernels.Classifiers(*weights, bias, loss)
     kernels.share_along_paths(Rows(*x), kernels.Paths(ptr, nodes), classifiers, parts, before, after)

@@ -99,17 +99,7 @@ def contrast(
 
 
 def _left_out(model, x, labels):
-    """Explain the difference of two labels' probabilities by leaving out one feature of a row at a time.
-
-    Returns
-    -------
-    features, values : ndarray
-        Of the row.
-    parts : ndarray of float64
-        How much the difference falls without each feature.
-    baseline, total : float
-        The difference without any feature, and for the row.
-    """
+    """Explain the difference of two labels' probabilities by leaving out one feature of a row at a time."""
     n = x.nnz
     empty = sp.csr_array(x.shape, dtype=x.dtype)
     baseline, total = _differences(model, sp.vstack([empty, x], format="csr"), labels)

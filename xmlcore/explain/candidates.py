@@ -11,20 +11,7 @@ if TYPE_CHECKING:
 
 
 def class_sizes(model, dataset: "Dataset") -> "pd.DataFrame":
-    """Return how many training rows each class has, and how many copies of them f was learned from.
-
-    Parameters
-    ----------
-    model : fitted DoubleSampling
-    dataset : Dataset
-        The one that the model was trained on. Its rows are counted: a model that was trained with noise has counted
-        noisy copies, too.
-
-    Returns
-    -------
-    DataFrame
-        A line per class, most training rows first: ``label``, ``name``, ``class_size``, ``sampled_size``.
-    """
+    """Return how many training rows each class has, and how many copies of them f was learned from."""
     import pandas as pd
 
     sizes = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels)
@@ -40,19 +27,7 @@ def class_sizes(model, dataset: "Dataset") -> "pd.DataFrame":
 
 
 def feature_weights(model) -> "pd.DataFrame":
-    """Return the weights of f.
-
-    Parameters
-    ----------
-    model : fitted DoubleSampling
-
-    Returns
-    -------
-    DataFrame
-        A line per feature of a row and a class: ``name``, ``value`` (weight times scale, which compares features),
-        ``weight``, ``scale`` (root mean square of the feature's differences in training), ``meaning`` (a sentence);
-        largest absolute value first.
-    """
+    """Return the weights of f."""
     import pandas as pd
 
     from xmlcore.models.double_sampling import MEANINGS
@@ -146,19 +121,7 @@ class CandidateRanking:
         return pd.concat([frame, values], axis=1)
 
     def tidy(self, most: int | None = None, most_missed: int | None = None) -> "pd.DataFrame":
-        """Return a line per class and feature.
-
-        Parameters
-        ----------
-        most, most_missed : int, optional
-            Candidates and missed classes, the first of each; by default all.
-
-        Returns
-        -------
-        DataFrame
-            ``label``, ``name``, ``right``, ``candidate`` (whether the class is one), ``f``, ``feature`` (its name),
-            ``value``, ``contribution``.
-        """
+        """Return a line per class and feature."""
         import pandas as pd
 
         shown = np.concatenate([np.arange(self.q)[:most], np.arange(self.q, self.f.size)[:most_missed]])

@@ -9,25 +9,7 @@ AROUND = 150  # height of the space above and below the bars, in pixels
 
 
 def bars(figure, values, mine, hovers, color, name, hover, opacity=1.0, solid=None):
-    """Add the bars of one colour to a figure of horizontal bars, of which the first is on top.
-
-    Parameters
-    ----------
-    figure : plotly.graph_objects.Figure
-    values : ndarray of float, shape (n,)
-        Lengths of all bars of the figure.
-    mine : ndarray of bool, shape (n,)
-        Which of these bars to add.
-    hovers : list of str
-        Hover texts of all bars of the figure.
-    color, name : str
-        Colour of the bars, and their name in the legend.
-    hover : str
-        Second line of the hover text, in Plotly's format.
-    opacity : float
-    solid : int, optional
-        Bars with this number or a larger one are hatched.
-    """
+    """Add the bars of one colour to a figure of horizontal bars, of which the first is on top."""
     place = (len(values) - 1 - np.arange(len(values)))[mine]
     shape = ["/" if solid is not None and i >= solid else "" for i in np.flatnonzero(mine)]
     pattern = {"shape": shape, "size": 6} if any(shape) else None

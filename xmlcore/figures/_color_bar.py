@@ -20,18 +20,7 @@ def percent_ticks(low: float, high: float) -> dict:
 
 
 def show_color_bar(figure: go.Figure, title: str, scale: dict, bar: dict, *, shown: bool) -> None:
-    """Set the colour scale of a figure and, if ``shown``, a bar below the figure with its title beside it.
-
-    Parameters
-    ----------
-    figure : Figure
-    title : str
-    scale : dict
-        Settings of plotly's ``coloraxis``, such as its limits.
-    bar : dict
-        Settings of plotly's ``colorbar``, such as its ticks.
-    shown : bool
-    """
+    """Set the colour scale of a figure and, if ``shown``, a bar below the figure with its title beside it."""
     place = {"orientation": "h", "thickness": 10, "len": LENGTH, "lenmode": "pixels", "x": 0, "xpad": 0}
     place |= {"xanchor": "left", "y": 0, "yanchor": "top", "ypad": 16, "tickangle": 0, "tickfont": {"size": 11}}
     figure.update_layout(coloraxis={**scale, "showscale": shown, "colorbar": place | bar})

@@ -12,23 +12,7 @@ LETTERS = 18  # most letters of a name beside the map
 
 
 def heat_map(figure, values, labels, names, wording, what, scale, ends):
-    """Draw a heat map into an empty figure.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (rows, columns)
-        nan is a blank cell.
-    labels, names : list of str
-        Names of the rows and of the columns. With ``names=None`` columns have no names.
-    wording : list of str
-        Texts for the cells, row by row, shown on hover.
-    what : str
-        Title of the colour bar.
-    scale : dict
-        Further settings of the colour bar, such as its ticks.
-    ends : pair of float
-        Values at the ends of the colour scale.
-    """
+    """Draw a heat map into an empty figure."""
     rows, columns = values.shape
     # Names are categories of the axis. If there is no space for all of them, Plotly writes every second or third name.
     figure.add_heatmap(

@@ -270,22 +270,7 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
 
 
 def _stretches(counts):
-    """Divide ranks into ranges of equal width on a log axis, and summarise the counts of each range.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (n,)
-        Counts by rank: the first has rank 1.
-
-    Returns
-    -------
-    start : ndarray of int
-        Index in ``counts`` at which each range starts.
-    place : ndarray of float
-        Rank at the middle of each range on a log axis.
-    mean, low, high : ndarray of float
-        The mean, the 5th and the 95th percentile of the counts in each range.
-    """
+    """Divide ranks into ranges of equal width on a log axis, and summarise the counts of each range."""
     n = counts.size
     if n == 0:
         return (np.empty(0),) * 5

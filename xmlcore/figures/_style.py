@@ -149,18 +149,6 @@ def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dic
     """Return colour and mark of each run: the first run of a model has the model's, and the others those left over.
 
     Colours of no model are taken first. When all are taken, they are taken once more, with a dot within the mark.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``run`` and ``model``.
-    compared : DataFrame, optional
-        The runs of another figure, with the same columns: they have the same colours and marks here as there.
-
-    Returns
-    -------
-    dict of dict
-        Run -> ``color`` and ``symbol``.
     """
     of_no_model = [color for color in (*PALETTE, VIOLET, BROWN) if color not in MODEL_COLORS.values()]
     free = list(dict.fromkeys([*of_no_model, *PALETTE]))

@@ -81,21 +81,7 @@ def cancel(job_id: str) -> None:
 
 
 def run(request: dict) -> dict:
-    """Run a job on this worker.
-
-    Parameters
-    ----------
-    request : dict
-        ``id``, ``topic`` (of events), ``payload``, ``reads`` and ``writes`` (artifacts), ``again`` (whether results
-        replace earlier ones), ``bytes`` (memory), ``grace`` (seconds), ``largest`` (bytes of results at most) and
-        ``store`` (the folder of the client's store, and the name of a file in it).
-
-    Returns
-    -------
-    dict
-        As :func:`xmlcore.jobs.worker.run`; with ``died`` if its process has died, and ``artifacts``: for each artifact
-        kind, key and pieces.
-    """
+    """Run a job on this worker."""
     from distributed import get_worker
 
     host, key = get_worker(), None

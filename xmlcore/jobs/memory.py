@@ -14,21 +14,12 @@ def available() -> int | None:
     """Return the memory in bytes that processes may still take, or None if the system does not tell.
 
     It is the free memory of the machine, or of the container if its limit leaves less.
-
-    Returns
-    -------
-    int or None
     """
     return free_bytes()
 
 
 def total() -> int | None:
-    """Return the memory in bytes of the machine, or of the container if that has less; None if it is not known.
-
-    Returns
-    -------
-    int or None
-    """
+    """Return the memory in bytes of the machine, or of the container if that has less; None if it is not known."""
     limit = memory_of_control_groups()
     try:
         machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

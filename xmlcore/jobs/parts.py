@@ -6,27 +6,12 @@ class PartFailed(RuntimeError):
 
 
 def of(jobs) -> set[str]:
-    """Return the ids of the jobs that these jobs need.
-
-    Parameters
-    ----------
-    jobs : iterable of Job
-    """
+    """Return the ids of the jobs that these jobs need."""
     return {part.id for job in jobs for part in job.plan.after}
 
 
 def lacking(job) -> str | None:
-    """Return which of the jobs that a job needs have not ended, in words.
-
-    Parameters
-    ----------
-    job : Job
-
-    Returns
-    -------
-    str or None
-        Empty when all are done; None when one of them has failed or was stopped.
-    """
+    """Return which of the jobs that a job needs have not ended, in words."""
     parts = job.plan.after
     if any(not part.active and part.state != "done" for part in parts):
         return None
@@ -41,16 +26,7 @@ def failure(job) -> str:
 
 
 def cancel(jobs, job, owner: str | None) -> None:
-    """Cancel the jobs that a job needed, unless another job needs them.
-
-    Parameters
-    ----------
-    jobs : iterable of Job
-        All jobs of the queue.
-    job : Job
-    owner : str or None
-        Only this owner no longer needs them; None for all owners.
-    """
+    """Cancel the jobs that a job needed, unless another job needs them."""
     others = {
         id(part)
         for other in list(jobs)

@@ -32,13 +32,7 @@ class Promise:
         self._bytes, self._file, self._path = n_bytes, None, None
 
     def take(self) -> int | None:
-        """Promise the memory to the job if so much is free.
-
-        Returns
-        -------
-        int or None
-            None if it was promised. Else the bytes that are free and promised to no other job.
-        """
+        """Promise the memory to the job if so much is free."""
         free = memory.available()
         if free is None or not self._bytes:
             return None
@@ -57,12 +51,7 @@ class Promise:
         return None
 
     def grown(self, n_bytes: int) -> None:
-        """Note how much memory the job has taken since it began.
-
-        Parameters
-        ----------
-        n_bytes : int
-        """
+        """Note how much memory the job has taken since it began."""
         if self._file is not None:
             self._write(max(0, self._bytes - max(0, n_bytes)))
 

@@ -37,13 +37,7 @@ def _files(folder):
 
 
 def pieces(kind: str, key: str):
-    """Yield the pieces of an artifact.
-
-    Raises
-    ------
-    xmlcore.store.StoreError
-        There is no such artifact.
-    """
+    """Yield the pieces of an artifact."""
     facts = store.info(kind, key)
     folder = store.folder(kind, key)
     for path in _files(folder):
@@ -119,13 +113,7 @@ class Arrival:
         self._folder.mkdir(mode=0o700)
 
     def take(self, name: str, offset: int, block: bytes) -> bool:
-        """Take a piece, and return whether it was the last one: the artifact is kept then.
-
-        Raises
-        ------
-        ValueError
-            The piece does not follow the one before, or its name leaves the folder.
-        """
+        """Take a piece, and return whether it was the last one: the artifact is kept then."""
         if not name:
             self._keep(json.loads(block))
             return True

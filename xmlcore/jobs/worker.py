@@ -218,26 +218,7 @@ def _own_process(reporter):
 
 
 def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
-    """Run one job, and return its outcome: a result, a failure or a cancellation.
-
-    Parameters
-    ----------
-    payload : bytes
-        Pickled ``(function, args, kwargs)``.
-    folder : str
-        The folder of the job.
-    cache : str
-        Cache folder of the process that submitted the job, where that process looks for results.
-    submitter : str
-        What :func:`where_am_i` returned in that process.
-
-    Returns
-    -------
-    dict
-        ``state`` ("done", "failed" or "cancelled"), ``value`` (bytes or None), ``value_bytes``, ``error``,
-        ``traceback``, ``ended`` (seconds since 1970), ``log`` (its last lines) and ``record`` (the last progress
-        record).
-    """
+    """Run one job, and return its outcome: a result, a failure or a cancellation."""
     own_process = where_am_i() != submitter
     if own_process:
         os.environ[CACHE_VARIABLE] = cache

@@ -85,26 +85,7 @@ def as_ranking(predictions: Predictions, k: int, n_labels: int | None = None) ->
 
 
 def read(Y_true, predictions, k, inv_ps=None):
-    """Check the arguments of a measure, and return them as arrays for the kernels.
-
-    Parameters
-    ----------
-    Y_true, predictions, inv_ps
-        The arguments of the measures, see :func:`xmlcore.metrics.precision_at_k`.
-    k : int or None
-        Number of places to measure; None means all places of the ranking.
-
-    Returns
-    -------
-    indptr : ndarray of int64, shape (n + 1,)
-    indices : ndarray of int32, shape (nnz,)
-        The true labels in CSR, sorted within each row.
-    labels : ndarray of int32, shape (n, m)
-        The ranked labels, C-contiguous, padded with -1. m is at most k; if m < k, no row has a label at places m + 1
-        to k.
-    inv_ps : ndarray of float64, shape (L,) or (0,)
-        The label weights; empty when there are none.
-    """
+    """Check the arguments of a measure, and return them as arrays for the kernels."""
     if k is not None:
         k = check_count(k, "k")
     form = _form(predictions)

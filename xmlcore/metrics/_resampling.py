@@ -82,20 +82,7 @@ def _of_labels(lines, weights) -> np.ndarray:
 
 
 def bootstrap_values(statistics, n_resamples: int, random_state: int) -> list[np.ndarray]:
-    """Return the measures for rows drawn with replacement, the same rows for all ``statistics``.
-
-    Parameters
-    ----------
-    statistics : list of Statistics
-        Of the same rows.
-    n_resamples : int
-    random_state : int
-        Seed.
-
-    Returns
-    -------
-    list of ndarray of float64, shape (n_resamples, items)
-    """
+    """Return the measures for rows drawn with replacement, the same rows for all ``statistics``."""
     n = statistics[0].n
     block = min(s.block() for s in statistics)
     found = [np.full((n_resamples, len(s.items)), np.nan) for s in statistics]
@@ -152,23 +139,7 @@ def _draw(random, n: int, b: int) -> np.ndarray:
 def swapped_differences(
     a: Statistics, b: Statistics, n_permutations: int, random_state: int
 ) -> tuple[np.ndarray, bool]:
-    """Return differences of a measure when the two predictions of each row are swapped at random.
-
-    Parameters
-    ----------
-    a, b : Statistics
-        Of one measure, for the same rows.
-    n_permutations : int
-        Swaps drawn at random. If there are no more ways than this to swap rows that differ, each way is taken once.
-    random_state : int
-        Seed.
-
-    Returns
-    -------
-    differences : ndarray of float64, shape (n_permutations,) or (ways,)
-    exact : bool
-        Whether each way was taken once.
-    """
+    """Return differences of a measure when the two predictions of each row are swapped at random."""
     rows, labels = a.of_rows - b.of_rows, (a.of_labels - b.of_labels).tocsc()
     labels.eliminate_zeros()
     differs = np.flatnonzero((rows != 0).any(axis=1) | (np.diff(labels.indptr) > 0))
@@ -197,23 +168,7 @@ def swapped_differences(
 
 
 def interval(values, resampled, confidence: float, centred) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the intervals of measures: percentiles of the resampled values.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (items,)
-        The measures of the rows as they are.
-    resampled : ndarray of float64, shape (b, items)
-    confidence : float
-        Share of the resampled values inside the interval.
-    centred : ndarray of bool, shape (items,)
-        Whether resampled values are moved first, so that their mean is the measured value.
-
-    Returns
-    -------
-    low, high : ndarray of float64, shape (items,)
-        nan where a measure is not defined.
-    """
+    """Return the ends of the intervals of measures: percentiles of the resampled values."""
     low, high = np.full(values.size, np.nan), np.full(values.size, np.nan)
     for i, value in enumerate(values):
         known = resampled[:, i][~np.isnan(resampled[:, i])]

@@ -132,19 +132,7 @@ class RowCounts:
         self.row_of, self.true = self.row_of[kept], self.true[kept]
 
     def row_values(self, item) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the number of each row that a mean, or the numerator of a quotient, adds up; and the denominator's.
-
-        Parameters
-        ----------
-        item : Item
-            A measure of the kind :data:`MEAN` or :data:`QUOTIENT`.
-
-        Returns
-        -------
-        numerator : ndarray of float64, shape (n,)
-        denominator : ndarray of float64, shape (n,), or None
-            None for a mean.
-        """
+        """Return the number of each row that a mean, or the numerator of a quotient, adds up; and the denominator's."""
         if callable(item.measure):
             return _checked_values(item, *self.given, self.n), None
         if item.measure in WEIGHTED:
@@ -202,19 +190,7 @@ class RowCounts:
         return best
 
     def label_rows(self, ks) -> sp.csr_array:
-        """Return which rows count for each label that occurs: a sparse matrix whose products with weights are counts.
-
-        Parameters
-        ----------
-        ks : sequence of int
-            Places, ascending.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of float64, shape ((1 + 2 len(ks)) C, n)
-            C labels occur. The first C lines have the rows with the label; then, for each k, C lines with the rows
-            where it is right at the places after the previous k, and C lines where it is predicted there.
-        """
+        """Return which rows count for each label that occurs: a matrix whose products with weights are counts."""
         occurring = np.unique(self.true)
         number = np.full(max(int(self.ranked.max(initial=-1)), int(self.true.max(initial=-1))) + 2, -1)
         number[occurring] = np.arange(occurring.size)  # the last, also meant by -1, is no label
@@ -234,21 +210,7 @@ class RowCounts:
 
 
 def label_values(name: str, true, predicted, right) -> np.ndarray:
-    """Return a measure of the kind :data:`LABELS` from counts of each label.
-
-    Parameters
-    ----------
-    name : str
-        A measure.
-    true, predicted, right : ndarray of float64, shape (C, b)
-        Rows with the label, rows for which it is predicted, rows for which it is rightly predicted; a column for each
-        resample.
-
-    Returns
-    -------
-    ndarray of float64, shape (b,)
-        nan where no label occurs.
-    """
+    """Return a measure of the kind :data:`LABELS` from counts of each label."""
     occurs = true > 0
     if name == "coverage@k":
         return _share((right > 0).sum(axis=0), occurs.sum(axis=0), np.nan)

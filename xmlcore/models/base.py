@@ -153,25 +153,13 @@ class Estimator(HasParameters):
         return check_features(X, self.n_features_in_, model=type(self).__name__)
 
     def _keep_feature_names(self, names: np.ndarray | None) -> None:
-        """Set ``feature_names_in_``, or remove it when ``names`` is None; ``fit`` calls this at its end.
-
-        Parameters
-        ----------
-        names : ndarray of object, or None
-            What :func:`xmlcore.validation.feature_names` returned for the training rows.
-        """
+        """Set ``feature_names_in_``, or remove it when ``names`` is None; ``fit`` calls this at its end."""
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = names
 
     def _keep_label_names(self, names: list | None) -> None:
-        """Set ``label_names_``, or remove it when ``names`` is None; ``fit`` calls this at its end.
-
-        Parameters
-        ----------
-        names : list or None
-            What :func:`xmlcore.label_names.read_label_names` returned for the training labels.
-        """
+        """Set ``label_names_``, or remove it when ``names`` is None; ``fit`` calls this at its end."""
         self.__dict__.pop("label_names_", None)
         if names is not None:
             self.label_names_ = names
@@ -387,15 +375,7 @@ class MultiLabelModel(Estimator):
 
 
 def labels_given(Y: Labels | None, y: Labels | None) -> Labels:
-    """Return the labels, which were given by one of two names: Y, or y as in scikit-learn.
-
-    Raises
-    ------
-    ValueError
-        None of the two was given, or they are lists of 0 and 1 that may be ids or a matrix.
-    TypeError
-        Both were given.
-    """
+    """Return the labels, which were given by one of two names: Y, or y as in scikit-learn."""
     if Y is not None and y is not None:
         raise TypeError("both Y and y were given: they are two names of the same labels, so give one")
     found = y if Y is None else Y
@@ -409,11 +389,6 @@ def warm_up(model: MultiLabelModel) -> None:
     """Compile, or load from disk, the kernels that a model uses, by fitting a copy to a few rows.
 
     A piece that another process is compiling is waited for, and then loaded.
-
-    Parameters
-    ----------
-    model : MultiLabelModel
-        Only its parameters are read; it is not changed.
     """
     for piece, run in warm_up_pieces(model).items():
         with turn(piece), warnings.catch_warnings():

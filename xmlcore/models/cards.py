@@ -11,19 +11,7 @@ model.suggest(["A text to label"], k=5)"""
 
 
 def card_text(card: dict, is_text: bool) -> str:
-    """Return a model card as Markdown.
-
-    Parameters
-    ----------
-    card : dict
-        See :func:`xmlcore.experiment.pack_run`. Parts that it does not have are left out.
-    is_text : bool
-        Whether the model takes texts.
-
-    Returns
-    -------
-    str
-    """
+    """Return a model card as Markdown."""
     data = _dict(card.get("data"))
     lines = [f"# {_inline(card.get('name') or card.get('model') or 'Model')}", ""]
     takes = "texts" if is_text else f"rows of {_count(card.get('features'))} features"

@@ -17,18 +17,6 @@ def turn(piece: str, wait: bool = True) -> Iterator[bool]:
 
     Taking turns only saves work. If no file can be locked, or another process takes too long, the body runs all the
     same. The operating system ends the turn of a process that dies.
-
-    Parameters
-    ----------
-    piece : str
-        What the body compiles, as a file name.
-    wait : bool
-        Whether to wait while it is another process's turn.
-
-    Yields
-    ------
-    bool
-        False if it is another process's turn and ``wait`` is False: the body should then do nothing.
     """
     try:
         CACHE_FOLDER.mkdir(parents=True, exist_ok=True)

@@ -11,45 +11,13 @@ _APART = (PLT, LdSM)  # not their subclasses, which keep more than trees
 
 
 def trees_apart(model) -> int:
-    """Return how many trees of an ensemble can be trained apart.
-
-    Parameters
-    ----------
-    model : estimator
-
-    Returns
-    -------
-    int
-        0 for a model that is trained as a whole: one of another class, with one tree, or without a seed.
-    """
+    """Return how many trees of an ensemble can be trained apart."""
     several = type(model) in _APART and model.n_estimators > 1 and isinstance(model.random_state, (int, np.integer))
     return model.n_estimators if several else 0
 
 
 def train_tree(model, X, Y, number: int, progress: ProgressLike = silent):
-    """Train one tree of an ensemble.
-
-    Parameters
-    ----------
-    model : PLT or LdSM
-        It is not changed.
-    X, Y
-        As for its ``fit``.
-    number : int
-        Position of the tree in the ensemble, from 0.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`.
-
-    Returns
-    -------
-    PLT or LdSM
-        A fitted model with the parameters of ``model``, which has this tree only.
-
-    Raises
-    ------
-    ValueError
-        The model does not have such a tree that can be trained apart.
-    """
+    """Train one tree of an ensemble."""
     progress = to_progress(progress)
     count = trees_apart(model)
     if not 0 <= number < count:
@@ -62,17 +30,7 @@ def train_tree(model, X, Y, number: int, progress: ProgressLike = silent):
 
 
 def join_trees(parts: list):
-    """Return the ensemble whose trees were trained apart: bit for bit the model that ``fit`` trains.
-
-    Parameters
-    ----------
-    parts : list of PLT or LdSM
-        What :func:`train_tree` returned for all trees of one model on the same rows, in their order.
-
-    Returns
-    -------
-    PLT or LdSM
-    """
+    """Return the ensemble whose trees were trained apart: bit for bit the model that ``fit`` trains."""
     first = parts[0]
     if len(parts) != trees_apart(first):
         raise ValueError(f"{len(parts)} trees are not the {trees_apart(first)} of this model")

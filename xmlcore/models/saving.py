@@ -119,22 +119,6 @@ def read_folder(path) -> "MultiLabelModel":  # noqa: F821
     """Read a model that :meth:`MultiLabelModel.save` wrote.
 
     Nothing in the folder is executed: the class is looked up in a fixed list and arrays are read without pickle.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    MultiLabelModel
-        A fitted model; its predictions are exactly those of the saved model.
-
-    Raises
-    ------
-    ModelFormatError
-        The files are damaged, the class is unknown, or the format is not this version's; the message says which. If the
-        folder does not exist, or a file is missing in it, it is a :class:`ModelNotFoundError`, which is a
-        FileNotFoundError as well.
     """
     folder = Path(path)
     for name in (PARAMS_FILE, ARRAYS_FILE):
@@ -264,13 +248,7 @@ def state_of_part(model) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def restored_part(model, values: dict, arrays: dict[str, np.ndarray]):
-    """Set the state that :func:`state_of_part` returned on an unfitted model, and return the model.
-
-    Raises
-    ------
-    ModelFormatError
-        The state is damaged.
-    """
+    """Set the state that :func:`state_of_part` returned on an unfitted model, and return the model."""
     model._restore(values, arrays)
     return model
 
@@ -283,13 +261,7 @@ def parts_of_model(model) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def model_from_parts(description: dict, arrays: dict[str, np.ndarray]) -> "MultiLabelModel":  # noqa: F821
-    """Return the fitted model that :func:`parts_of_model` described.
-
-    Raises
-    ------
-    ModelFormatError
-        The class is unknown. Damaged values raise other errors, which :func:`load_model` explains.
-    """
+    """Return the fitted model that :func:`parts_of_model` described."""
     name = description["class"]
     if not isinstance(name, str) or name not in SAVED_CLASSES:
         raise ModelFormatError(f"it holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
@@ -301,22 +273,7 @@ def model_from_parts(description: dict, arrays: dict[str, np.ndarray]) -> "Multi
 
 
 def check_settings(settings, trials, names, parameters) -> tuple[dict, list[dict]]:
-    """Check and return the settings that a saved model was fitted with, and the trials by which they were chosen.
-
-    Parameters
-    ----------
-    settings, trials : object
-        What the file has.
-    names : sequence of str
-        The settings that there must be.
-    parameters : sequence of Parameter
-        They say which values are allowed.
-
-    Raises
-    ------
-    ModelFormatError
-        The values are not what a model has.
-    """
+    """Check and return the settings that a saved model was fitted with, and the trials by which they were chosen."""
     if not isinstance(settings, dict) or set(settings) != set(names) or AUTO in settings.values():
         raise ModelFormatError(f"the settings {settings!r} lack a value of {', '.join(names)}")
     checks = {parameter.name: parameter for parameter in parameters}

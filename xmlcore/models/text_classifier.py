@@ -403,18 +403,7 @@ _DEFAULTS = {"model": PLT, "vectorizer": TextVectorizer}
 
 
 def check_label_lists(label_lists, name: str = "label_lists") -> list[list[str]]:
-    """Return lists of label names as lists, or raise TypeError that says which one has something else.
-
-    Parameters
-    ----------
-    label_lists : list, pandas Series or other iterable of lists, tuples, sets or arrays of str
-    name : str
-        What the message calls them.
-
-    Returns
-    -------
-    list of list of str
-    """
+    """Return lists of label names as lists, or raise TypeError that says which one has something else."""
     remedy = "give a list of label names for each text"
     if isinstance(label_lists, (str, bytes)) or not hasattr(label_lists, "__iter__"):
         raise TypeError(f"{name} is {label_lists!r:.60}: {remedy}")

@@ -311,21 +311,7 @@ class BRDT(Estimator):
 
 
 def check_selection(selected, n_features: int, n_labels: int) -> np.ndarray | None:
-    """Check a selection, and return it as int32 of shape (L, k) or (1, k).
-
-    Parameters
-    ----------
-    selected : array_like of int, or None
-    n_features, n_labels : int
-
-    Returns
-    -------
-    ndarray of int32, or None
-
-    Raises
-    ------
-    ValueError, TypeError
-    """
+    """Check a selection, and return it as int32 of shape (L, k) or (1, k)."""
     if selected is None:
         return None
     ids = _as_ids(selected)
@@ -411,11 +397,6 @@ def _flat(tree, features):
     """Return the nodes of a scikit-learn tree as arrays for the kernel.
 
     ``features`` are the ids of the columns that the tree was trained on; None means all features.
-
-    Returns
-    -------
-    tuple of ndarray, each of shape (nodes,)
-        Feature (-1 for leaves), threshold, left child, right child, and the share of training rows with the label.
     """
     inner = tree.children_left >= 0
     feature = np.where(inner, tree.feature, 0)

@@ -15,17 +15,7 @@ MOST_CLUSTERED = 3000  # most labels, and most features, that are clustered
 
 
 def kept(selected, n_features: int) -> sp.csr_array:
-    """Return a matrix with a 1 for each feature that a label keeps.
-
-    Parameters
-    ----------
-    selected : ndarray of int, shape (L, k)
-    n_features : int
-
-    Returns
-    -------
-    scipy.sparse.csr_array of float32 ones, shape (L, D)
-    """
+    """Return a matrix with a 1 for each feature that a label keeps."""
     selected = np.asarray(selected)
     n_labels, k = selected.shape
     ptr = np.arange(n_labels + 1, dtype=np.int64) * k
@@ -34,22 +24,7 @@ def kept(selected, n_features: int) -> sp.csr_array:
 
 
 def selection_frame(selected, scores, label_name: Callable, feature_name: Callable, with_label=None):
-    """Return a table of the whole selection, with one line per label and feature.
-
-    Parameters
-    ----------
-    selected, scores : ndarray, shape (L, k)
-    label_name, feature_name : callable
-        Returns the name of an id.
-    with_label : ndarray of float, shape (L, k), optional
-        What :func:`shares_with_label` returns for all labels.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``label``, ``label_name``, ``rank`` (from 1), ``feature``, ``name``, ``score``; if ``with_label`` is given, also
-        ``with_label``, ``weighted_score`` and ``weighted_rank``, as :func:`label_frame` has them.
-    """
+    """Return a table of the whole selection, with one line per label and feature."""
     import pandas as pd
 
     n_labels, k = selected.shape
@@ -75,20 +50,7 @@ def selection_frame(selected, scores, label_name: Callable, feature_name: Callab
 
 
 def shares_with_label(selected, labels, X, Y) -> np.ndarray:
-    """Return the share of a label's rows that have a feature, for the features that some labels keep.
-
-    Parameters
-    ----------
-    selected : ndarray of int, shape (L, k)
-    labels : sequence of int, shape (n,)
-    X, Y : csr_array
-        The training rows.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, k)
-        nan for a label without rows.
-    """
+    """Return the share of a label's rows that have a feature, for the features that some labels keep."""
     labels = np.asarray(labels)
     has = sp.csr_array((np.ones(X.nnz, np.float32), X.indices, X.indptr), shape=X.shape)
     rows_of_label = sp.csr_array(sp.csc_array(Y)[:, labels].T, dtype=np.float32)
@@ -108,20 +70,6 @@ def weighted(selected, scores, labels, X, Y) -> tuple:
 
     A gradient says what would change an output, whether or not rows have it; the product puts features first that the
     label's rows do have.
-
-    Parameters
-    ----------
-    selected, scores : ndarray, shape (L, k)
-    labels : sequence of int, shape (n,)
-    X, Y : csr_array
-        The training rows.
-
-    Returns
-    -------
-    selected : ndarray of int, shape (n, k)
-        Largest product first.
-    scores : ndarray of float64, shape (n, k)
-        The products; 0 for a label without rows.
     """
     labels = np.asarray(labels)
     values = np.asarray(scores, dtype=np.float64)[labels] * np.nan_to_num(shares_with_label(selected, labels, X, Y))
@@ -135,24 +83,7 @@ def _best_first(values):
 
 
 def label_frame(selected, scores, errors, label: int, X, Y):
-    """Return a table of the features of a label, best first, with how often they occur.
-
-    Parameters
-    ----------
-    selected, scores : ndarray, shape (L, k)
-    errors : ndarray, shape (L, k), or None
-        Standard errors of the scores.
-    label : int
-    X, Y : csr_array
-        The training rows.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``rank``, ``feature``, ``score``, ``standard_error`` (where there is one), ``n_labels`` (labels that keep it),
-        ``with_label`` and ``without_label`` (share of the rows with, and without, the label that have the feature),
-        ``weighted_score`` (``score`` times ``with_label``) and ``weighted_rank`` (rank by it, from 1).
-    """
+    """Return a table of the features of a label, best first, with how often they occur."""
     import pandas as pd
 
     features = selected[label]
@@ -178,49 +109,14 @@ def label_frame(selected, scores, errors, label: int, X, Y):
 
 
 def overlap(selected, n_features: int, labels=None) -> np.ndarray:
-    """Return the Jaccard similarity of the features that two labels keep, for all pairs of labels.
-
-    Parameters
-    ----------
-    selected : ndarray of int, shape (L, k)
-    n_features : int
-    labels : sequence of int, optional
-        Labels to compare; all when None, which needs memory for L * L numbers.
-
-    Returns
-    -------
-    ndarray of float32, shape (n, n)
-    """
+    """Return the Jaccard similarity of the features that two labels keep, for all pairs of labels."""
     mine = kept(selected if labels is None else np.asarray(selected)[np.asarray(labels)], n_features)
     common = (mine @ mine.T).toarray()
     return common / (2 * np.asarray(selected).shape[1] - common)
 
 
 def closest_pairs(selected, n_features: int, n: int = 200, order=None):
-    """Return a table of the pairs of labels that have most features in common.
-
-    Parameters
-    ----------
-    selected : ndarray of int, shape (L, k)
-    n_features : int
-    n : int
-        Most pairs.
-    order : sequence of int, optional
-        All labels, most important first. When comparing all would take too long, the first ones are compared.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        ``a`` and ``b`` (labels), ``common`` (number of common features), ``share`` (of the features of one label that
-        the other keeps, too), ``jaccard``; largest ``common`` first.
-    n_compared : int
-        The number of labels that were compared with each other.
-    mean : float
-        The mean Jaccard similarity of their pairs; nan for a single label.
-    share : float
-        The mean over these pairs of the share of a label's features that the other label keeps, too. It cannot be
-        computed from ``mean``, which is the mean of another ratio.
-    """
+    """Return a table of the pairs of labels that have most features in common."""
     import pandas as pd
 
     selected = np.asarray(selected)
@@ -269,14 +165,6 @@ def alike_order(matrix) -> np.ndarray:
     """Return an order of the rows of a matrix in which similar rows are next to each other.
 
     This is the order of the leaves of an average-linkage clustering.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (n, d)
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
     """
     from scipy.cluster.hierarchy import leaves_list, linkage
 
@@ -286,18 +174,7 @@ def alike_order(matrix) -> np.ndarray:
 
 
 def groups_of(matrix, n_groups: int) -> np.ndarray:
-    """Group similar rows of a matrix (Ward's clustering); similar groups get neighbouring numbers.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (n, d)
-    n_groups : int
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
-        The group of each row, from 0.
-    """
+    """Group similar rows of a matrix (Ward's clustering); similar groups get neighbouring numbers."""
     from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
 
     n = matrix.shape[0]
@@ -321,23 +198,7 @@ def _unit(matrix):
 
 
 def heat_frame(selected, scores, n_features: int, labels, most_features: int = 60):
-    """Return a table of the relative scores of features for some labels, similar labels and features side by side.
-
-    Parameters
-    ----------
-    selected, scores : ndarray, shape (L, k)
-    n_features : int
-    labels : sequence of int
-    most_features : int
-        Most features. Those of largest sum of relative scores over these labels are taken.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A line per label and feature, in order: ``label``, ``feature``, ``value`` (the score as a share of the label's
-        largest; nan where the label does not keep the feature), ``rank`` (0 where it does not).
-        ``attrs["n_kept"]``: the number of features that these labels keep.
-    """
+    """Return a table of the relative scores of features for some labels, similar labels and features side by side."""
     import pandas as pd
 
     labels = np.asarray(labels)
@@ -369,28 +230,7 @@ def heat_frame(selected, scores, n_features: int, labels, most_features: int = 6
 
 
 def group_frame(selected, n_features: int, order, n_groups: int = 40):
-    """Return a table of how often groups of similar labels keep groups of similar features.
-
-    Parameters
-    ----------
-    selected : ndarray, shape (L, k)
-    n_features : int
-    order : sequence of int
-        Labels, most important first. The first label of a group gives the group its name. Of more than
-        :data:`MOST_CLUSTERED` labels, the first ones are taken.
-    n_groups : int
-        Most groups of labels, and most groups of features.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        One line per pair of groups, in order: ``label_group``, ``feature_group``, ``value`` (the share of pairs of a
-        label and a feature of these groups in which the label keeps the feature), ``label`` (of the group, the first in
-        ``order``), ``feature`` (of the group, the one that most labels keep), ``n_labels`` and ``n_features`` (in the
-        groups).
-    n_labels, n_kept : int
-        The number of labels and features in all groups.
-    """
+    """Return a table of how often groups of similar labels keep groups of similar features."""
     import pandas as pd
 
     order = np.asarray(order)[:MOST_CLUSTERED]
@@ -422,19 +262,7 @@ def group_frame(selected, n_features: int, order, n_groups: int = 40):
 
 
 def together(Y, a, b) -> np.ndarray:
-    """Return how often the labels of each pair occur together: the rows with both over the rows of the rarer label.
-
-    Parameters
-    ----------
-    Y : csr_array of bool, shape (N, L)
-    a, b : sequence of int
-        Labels of each pair.
-
-    Returns
-    -------
-    ndarray of float64
-        nan where one of the two has no row.
-    """
+    """Return how often the labels of each pair occur together: the rows with both over the rows of the rarer label."""
     columns = sp.csc_array(Y)
     shares = np.full(len(a), np.nan)
     for at, pair in enumerate(zip(a, b)):
@@ -452,17 +280,7 @@ def best_names(selected, labels, feature_name: Callable, n: int = 5) -> list[str
 
 
 def most_alike(pairs, order, n: int) -> list[int]:
-    """Return the labels of the pairs that have most features in common.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        As :func:`closest_pairs` returns it.
-    order : sequence of int
-        Labels, most frequent first. They fill up the list where the pairs have too few labels.
-    n : int
-        The number of labels to return.
-    """
+    """Return the labels of the pairs that have most features in common."""
     labels = list(dict.fromkeys(np.column_stack([pairs["a"], pairs["b"]]).ravel().tolist()))[:n]
     known = set(labels)
     rest = (int(j) for j in order if j not in known)
@@ -470,20 +288,7 @@ def most_alike(pairs, order, n: int) -> list[int]:
 
 
 def overlap_frame(selected, n_features: int, labels):
-    """Return a table of how much of what two labels keep is the same, similar labels next to each other.
-
-    Parameters
-    ----------
-    selected : ndarray, shape (L, k)
-    n_features : int
-    labels : sequence of int
-
-    Returns
-    -------
-    pandas.DataFrame
-        A line per pair of labels, in order: ``a``, ``b``, ``share`` (of the features of one label that the other
-        keeps, too), ``jaccard``.
-    """
+    """Return a table of how much of what two labels keep is the same, similar labels next to each other."""
     import pandas as pd
 
     labels = np.asarray(labels)
@@ -495,15 +300,6 @@ def overlap_frame(selected, n_features: int, labels):
 
 
 def rows_of_best_features(selected, X, n: int = 3) -> float:
-    """Return the median, over the n best features of all labels, of the number of rows that have the feature.
-
-    Parameters
-    ----------
-    selected : ndarray, shape (L, k)
-    X : csr_array
-        Rows.
-    n : int
-        Best features of each label.
-    """
+    """Return the median, over the n best features of all labels, of the number of rows that have the feature."""
     counts = np.bincount(X.indices, minlength=X.shape[1])
     return float(np.median(counts[selected[:, :n]]))

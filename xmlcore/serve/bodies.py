@@ -65,22 +65,7 @@ def _kind(value) -> str:
 
 
 def asked(given: dict, served, limits):
-    """Return what a request for predictions asks for.
-
-    Parameters
-    ----------
-    given : dict
-        ``text``, ``texts``, ``row`` or ``rows``; and ``k`` and ``unknown``.
-    served : Served
-    limits : Limits
-
-    Returns
-    -------
-    inputs : list of str, or csr_array of float32, shape (n, D)
-    k : int
-    unknown : list of list of str, or None
-        Names of features in each row that the model does not have, if they are to be ignored.
-    """
+    """Return what a request for predictions asks for."""
     strange = sorted(set(given) - _FIELDS)
     if strange:
         raise Refused(

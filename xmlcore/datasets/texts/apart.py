@@ -27,13 +27,7 @@ _limit = None  # seconds that a search may take; None: searches are made in this
 
 
 def limit_search(seconds: float | None) -> None:
-    """Set how long a search for a pattern of a user may take in this process; workers have no limit, they can be ended.
-
-    Parameters
-    ----------
-    seconds : float or None
-        Of one call, which has some texts. None, as it is at first: no limit.
-    """
+    """Set how long a search for a pattern of a user may take in this process; workers that can be ended have none."""
     global _limit
     _limit = seconds
 
@@ -44,13 +38,7 @@ def is_limited() -> bool:
 
 
 def spans(pattern: str, texts: list[str]) -> list[list[tuple[int, int]]]:
-    """Return, for each text, where each match starts and ends: its group, if the pattern has one.
-
-    Raises
-    ------
-    ValueError
-        The search took longer than the limit, needed more memory than there is for it, or was ended from outside.
-    """
+    """Return, for each text, where each match starts and ends: its group, if the pattern has one."""
     command = [sys.executable, "-I", "-S", "-c", _PROGRAM]
     given = marshal.dumps((pattern, texts, MEMORY))
     try:

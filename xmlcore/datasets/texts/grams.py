@@ -30,13 +30,7 @@ class Grams:
             self._levels.append((known, _features_at(node, lengths == length, known.size)))
 
     def find(self, codes: np.ndarray, ends: np.ndarray):
-        """Yield the length of n-grams, the places in ``codes`` where they start, and their features.
-
-        Parameters
-        ----------
-        codes, ends : ndarrays
-            See :func:`xmlcore.datasets.texts.words.known_codes`.
-        """
+        """Yield the length of n-grams, the places in ``codes`` where they start, and their features."""
         at = np.flatnonzero(codes >= 0)
         node = codes[at].astype(np.int64)
         stop = None
@@ -100,13 +94,7 @@ def _hash(word) -> int:
 
 
 def counts(grams, codes: np.ndarray, ends: np.ndarray, n_features: int) -> sp.csr_array:
-    """Count how often each row has each feature.
-
-    Returns
-    -------
-    csr_array of int32, shape (number of rows, n_features)
-        In canonical form.
-    """
+    """Count how often each row has each feature."""
     row_of = np.repeat(np.arange(ends.size), np.diff(ends, prepend=0))
     rows, features = [], []
     for _, at, found in grams.find(codes, ends):
@@ -118,27 +106,7 @@ def counts(grams, codes: np.ndarray, ends: np.ndarray, n_features: int) -> sp.cs
 
 
 def learn(codes, ends, n_words: int, ngrams: tuple[int, int], least: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return all n-grams that enough rows have.
-
-    Parameters
-    ----------
-    codes, ends : ndarrays
-        See :meth:`xmlcore.datasets.texts.words.Coder.codes`.
-    n_words : int
-    ngrams : (int, int)
-        Shortest and longest.
-    least : int
-        Rows that must have an n-gram.
-
-    Returns
-    -------
-    grams : ndarray of int32, shape (D, longest)
-        See :class:`Grams`.
-    rows : ndarray of int64, shape (D,)
-        How many rows have it.
-    times : ndarray of int64, shape (D,)
-        How often it occurs in all rows.
-    """
+    """Return all n-grams that enough rows have."""
     row_of, stop = (np.repeat(each, np.diff(ends, prepend=0)) for each in (np.arange(ends.size), ends))
     at, group = np.arange(codes.size), codes.astype(np.int64)
     grams = np.arange(n_words, dtype=np.int32)[:, None]

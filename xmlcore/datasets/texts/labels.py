@@ -37,19 +37,7 @@ def uris_in(cell: str) -> list[str] | None:
 
 
 def guess_separator(cells) -> str:
-    """Return how cells list labels.
-
-    Parameters
-    ----------
-    cells : iterable of str
-
-    Returns
-    -------
-    str
-        A mark between labels, of ``SEPARATORS``: the first of line break, ``;``, ``|`` and ``,`` that at least half as
-        many cells have as have the most frequent of these. "lists" if all cells are lists of JSON or Python, "uris"
-        for URIs with anything between them, "none" if each cell seems to be one label.
-    """
+    """Return how cells list labels."""
     filled = [stripped for cell in cells if (stripped := cell.strip())]
     if not filled:
         return NONE
@@ -116,15 +104,7 @@ class LabelReader:
         return labels
 
     def finish(self, rows: list[list[str]], first: dict[str, Place]) -> None:
-        """Put names in the place of URIs, in all rows, and warn of what is unusual.
-
-        Parameters
-        ----------
-        rows : list of list of str
-            What :meth:`read` returned for each document; changed in place.
-        first : dict of str to Place
-            Where each label occurs first.
-        """
+        """Put names in the place of URIs, in all rows, and warn of what is unusual."""
         names = self._names(first)
         if names:
             for row in rows:

@@ -4,30 +4,14 @@ import numpy as np
 
 
 def packed(texts) -> tuple[np.ndarray, np.ndarray]:
-    """Return texts as the bytes of all of them in UTF-8, and the end of each.
-
-    Parameters
-    ----------
-    texts : sequence of str
-
-    Returns
-    -------
-    content : ndarray of uint8
-    ends : ndarray of int64, shape (number of texts,)
-    """
+    """Return texts as the bytes of all of them in UTF-8, and the end of each."""
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), dtype=np.int64)
     return np.frombuffer(b"".join(encoded), np.uint8), ends
 
 
 def unpacked(content: np.ndarray, ends: np.ndarray) -> list[str]:
-    """Return the texts that :func:`packed` packed.
-
-    Raises
-    ------
-    ValueError
-        The arrays do not fit together: they were damaged, or written by something else.
-    """
+    """Return the texts that :func:`packed` packed."""
     fit = content.dtype == np.uint8 and ends.dtype == np.int64 and content.ndim == ends.ndim == 1
     if not fit or (ends.size and (ends[0] < 0 or (np.diff(ends) < 0).any())):
         raise ValueError("the arrays of texts do not fit together")

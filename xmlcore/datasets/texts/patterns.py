@@ -36,16 +36,6 @@ def runs_away(pattern: str) -> bool:
     """Return whether a regular expression can match the same text in very many ways.
 
     It can if a repeated part can match in several ways, or if there are many choices between parts.
-
-    Parameters
-    ----------
-    pattern : str
-        It can be compiled.
-
-    Returns
-    -------
-    bool
-        Also True for some patterns that do no harm, such as ``(?:ab|ac)*``, which can be written ``(?:a[bc])*``.
     """
     items = parser.parse(pattern)
     found = _Pattern(pattern, items)
@@ -57,16 +47,6 @@ def is_quick(pattern: str) -> bool:
     """Return whether the time of a search is in proportion to the text: only the end of the pattern repeats anything.
 
     That is a single character, which is repeated to where it does not match any more; nothing follows that may fail.
-
-    Parameters
-    ----------
-    pattern : str
-        It can be compiled.
-
-    Returns
-    -------
-    bool
-        Also False for some patterns that are quick, such as ``ab|cd``.
     """
     items = parser.parse(pattern)
     before = [code for code, _ in items[:-1]]

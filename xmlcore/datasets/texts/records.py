@@ -68,30 +68,7 @@ class Place(NamedTuple):
 
 
 def records(source, form: Form, columns, label: str, max_bytes: int | None, progress: Progress) -> Iterator[tuple]:
-    """Yield the place of each document, and its values in some columns.
-
-    Parameters
-    ----------
-    source : path, bytes, or binary file object
-    form : Form
-    columns : sequence of str
-    label : str
-        Name of the source in messages.
-    max_bytes : int, optional
-        See :func:`xmlcore.datasets.sources.read_text`.
-    progress : callable
-        See :class:`xmlcore.progress.Progress`.
-
-    Yields
-    ------
-    place : Place
-    values : list
-        Text in tables; what JSON or Parquet has elsewhere, None for nothing.
-
-    Raises
-    ------
-    DatasetFormatError
-    """
+    """Yield the place of each document, and its values in some columns."""
     if form.format == "folder":
         yield from _documents(source, label, form.encoding, max_bytes, progress)
     elif form.format == "parquet":

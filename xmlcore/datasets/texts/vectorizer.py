@@ -472,18 +472,7 @@ class TextVectorizer(HasParameters):
 
 
 def check_texts(texts, name: str = "texts") -> list[str]:
-    """Return texts as a list, or raise TypeError that says which one is not a string.
-
-    Parameters
-    ----------
-    texts : list, pandas Series or other iterable of str
-    name : str
-        What the message calls them.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return texts as a list, or raise TypeError that says which one is not a string."""
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"{name} is one {type(texts).__name__}: give a list of texts")
     if len(getattr(texts, "shape", ())) > 1:

@@ -28,11 +28,6 @@ class WordFinder:
         Whether texts are brought into lower case first.
     strip_accents : {None, "unicode", "ascii"}
         Whether accents are removed then, or all that is not ASCII.
-
-    Raises
-    ------
-    ValueError
-        The pattern is no regular expression, has several groups, is too long, or could search without end.
     """
 
     def __init__(self, pattern: str, lowercase: bool = True, strip_accents: str | None = None):
@@ -64,14 +59,7 @@ class WordFinder:
             yield [text[start:end] for start, end in spans]
 
     def places(self, text: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """Return the words of a text, and where each starts and ends in it, in characters.
-
-        Returns
-        -------
-        words : list of str
-        starts, ends : ndarray of int64, shape (number of words,)
-            A word is ``text[start:end]`` before it was brought into lower case and lost its accents.
-        """
+        """Return the words of a text, and where each starts and ends in it, in characters."""
         prepared = self._prepared(text)
         if self._quick or not apart.is_limited():
             spans = [match.span(self._pattern.groups) for match in self._pattern.finditer(prepared)]
@@ -155,13 +143,7 @@ class Coder:
         return list(self._numbers)[self._n_ignored :]
 
     def codes(self, texts) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of the words of all texts, one text after the other, and the end of each text.
-
-        Returns
-        -------
-        codes : ndarray of int32
-        ends : ndarray of int64, shape (number of texts,)
-        """
+        """Return the numbers of the words of all texts, one text after the other, and the end of each text."""
         codes, ends = _read(texts, self._finder, lambda words: map(self._numbers.__getitem__, words))
         return without(codes, ends, codes < self._n_ignored, shift=self._n_ignored)
 
@@ -175,15 +157,7 @@ class _Numbers(dict):
 
 
 def known_codes(texts, finder: WordFinder, numbers: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return what :meth:`Coder.codes` does, for known words.
-
-    Parameters
-    ----------
-    texts : iterable of str
-    finder : WordFinder
-    numbers : dict of str to int
-        Numbers of words, or ``IGNORED``; other words get ``UNKNOWN``.
-    """
+    """Return what :meth:`Coder.codes` does, for known words."""
     codes, ends = _read(texts, finder, lambda words: map(numbers.get, words, repeat(UNKNOWN)))
     return without(codes, ends, codes == IGNORED)
 

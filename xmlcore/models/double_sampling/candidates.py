@@ -27,17 +27,7 @@ class TreeCandidates(NamedTuple):
 
     @classmethod
     def fit(cls, X, Y, seed, n_jobs, progress: Progress = silent) -> "TreeCandidates":
-        """Train a label tree and return it.
-
-        Parameters
-        ----------
-        X : csr_array of float32, shape (N, V)
-            The training rows, from :func:`as_vectors`.
-        Y : csr_array of bool, shape (N, L)
-        seed : int
-        n_jobs : int or None
-        progress : callable, optional
-        """
+        """Train a label tree and return it."""
         classes = np.unique(Y.indices).astype(np.int32)
         return cls(_train(X, Y[:, classes], seed, n_jobs, progress), classes)
 
@@ -47,20 +37,7 @@ class TreeCandidates(NamedTuple):
         return self.classes[labels]
 
     def log_proba(self, X, classes, n_jobs) -> np.ndarray:
-        """Return the log probabilities of some classes of each row.
-
-        Parameters
-        ----------
-        X : csr_array, shape (n, V)
-        classes : ndarray of int, shape (n, q)
-            -1 stands for no class.
-        n_jobs : int or None
-
-        Returns
-        -------
-        ndarray of float64, shape (n, q)
-            At least ``LEAST``, which classes without training rows have; nan for class -1.
-        """
+        """Return the log probabilities of some classes of each row."""
         labels = np.searchsorted(self.classes, classes).clip(max=self.classes.size - 1).astype(np.int32)
         known = self.classes[labels] == classes
         probabilities = self.plt.set_params(n_jobs=n_jobs).label_probabilities(X, labels)
@@ -142,17 +119,6 @@ def as_vectors(x, weight) -> sp.csr_array:
 
     Each row is also divided by its largest value, so that the values fit into float32; PLT scales rows to length 1
     anyway.
-
-    Parameters
-    ----------
-    x : (ptr, columns, values)
-        The rows, in the model's columns.
-    weight : ndarray of float64, shape (V,)
-        The weight of each term, as in the centroids.
-
-    Returns
-    -------
-    csr_array of float32, shape (n, V)
     """
     ptr, terms, values = x
     values = values * weight[terms]

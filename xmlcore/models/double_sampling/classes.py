@@ -29,22 +29,7 @@ class ClassTerms(NamedTuple):
 
     @classmethod
     def of(cls, X, Y, n_jobs, progress) -> "ClassTerms":
-        """Compute the sums of each class over its training rows.
-
-        Parameters
-        ----------
-        X : csr_array of float32, shape (N, D)
-            Values of at least 0.
-        Y : csr_array of bool, shape (N, L)
-            Each row has at least one class.
-        n_jobs : int or None
-        progress : callable
-
-        Raises
-        ------
-        ValueError
-            A sum is larger than float32 can hold.
-        """
+        """Compute the sums of each class over its training rows."""
         feature_of_column = by_frequency(X)
         x = in_columns(csr_parts(X), columns_of(feature_of_column, X.shape[1]))
         ptr, rows, values = csr_parts(
@@ -77,13 +62,7 @@ class ClassTerms(NamedTuple):
         )
 
     def index(self, distance, weighting) -> kernels.ClassIndex:
-        """Return the classes in the form that kernels read: postings, weights of terms, centroids.
-
-        Parameters
-        ----------
-        distance : {"cosine", "euclidean"}
-        weighting : {"tfidf", "counts"}
-        """
+        """Return the classes in the form that kernels read: postings, weights of terms, centroids."""
         n_classes, n_examples = self.class_size.size, int(self.class_size.sum())
         term_totals = np.add.reduceat(self.sums, self.ptr[:-1], dtype=np.float64) if self.sums.size else np.empty(0)
         idf = 1.0 + np.log((1.0 + n_examples) / (1.0 + self.document_counts))

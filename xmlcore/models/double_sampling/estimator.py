@@ -466,14 +466,7 @@ class DoubleSampling(MultiLabelModel):
             raise ValueError("adversaries='candidates' needs n_candidates of at least 2: the own label and another")
 
     def _fit_trees(self, data, entropy, progress):
-        """Train the label tree; if training reads its predictions for training rows, also train the cross-fitted trees.
-
-        Returns
-        -------
-        tree : TreeCandidates
-        data : TrainingRows
-            With the cross-fitted trees, if they were trained.
-        """
+        """Train the label tree, and the cross-fitted trees if training reads predictions for training rows."""
         vectors, seed = as_vectors(data.x, data.index.weight), stream_seed(entropy, TREE)
         if self.features == "paper" and self.adversaries == "random":
             return TreeCandidates.fit(vectors, data.Y, seed, self.n_jobs, progress), data

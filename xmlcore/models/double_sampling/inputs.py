@@ -10,33 +10,7 @@ from xmlcore.validation import INT32_MAX, check_features, check_labels
 
 
 def check_training_rows(X, Y, negative: str) -> tuple[sp.csr_array, sp.csr_array, int]:
-    """Check training data, and return it without the rows that have no label.
-
-    Parameters
-    ----------
-    X : sparse or dense, shape (N, D)
-    Y : sparse or dense binary, shape (N, L), lists of class ids, or one class id per row, shape (N,)
-    negative : {"refuse", "zero"}
-        Whether a negative value in X is an error or is replaced by 0.
-
-    Returns
-    -------
-    X : csr_array of float32, shape (n, D)
-        Values of at least 0.
-    Y : csr_array of bool, shape (n, L)
-        Each row has a label.
-    n_unlabelled : int
-        The number of rows that were left out.
-
-    Raises
-    ------
-    ValueError, TypeError
-
-    Warns
-    -----
-    UserWarning
-        When rows are left out or negative values are replaced.
-    """
+    """Check training data, and return it without the rows that have no label."""
     X = check_features(X)
     Y = check_classes(Y, X.shape[0])
     X = _check_amounts(X, negative)
@@ -55,12 +29,7 @@ def check_training_rows(X, Y, negative: str) -> tuple[sp.csr_array, sp.csr_array
 
 
 def check_classes(Y, n_rows: int) -> sp.csr_array:
-    """Convert one class id per row, or what :func:`~xmlcore.validation.check_labels` accepts, to canonical CSR of bool.
-
-    Raises
-    ------
-    ValueError, TypeError
-    """
+    """Convert one class id per row, or what :func:`check_labels` accepts, to canonical CSR of bool."""
     one_dimension = getattr(Y, "ndim", None) == 1 and getattr(Y.dtype, "kind", "") in "iu"
     plain = isinstance(Y, Sequence) and len(Y) > 0 and all(isinstance(k, (int, np.integer)) for k in Y)
     if not (one_dimension or plain) or (plain and any(isinstance(k, bool) for k in Y)):
@@ -76,12 +45,7 @@ def check_classes(Y, n_rows: int) -> sp.csr_array:
 
 
 def check_class_ids(classes, n_rows: int, n_labels: int) -> np.ndarray:
-    """Return lists of q class ids, one list for each row, as int32 of shape (n_rows, q); -1 stands for no class.
-
-    Raises
-    ------
-    ValueError, TypeError
-    """
+    """Return lists of q class ids, one list for each row, as int32 of shape (n_rows, q); -1 stands for no class."""
     classes = np.asarray(classes)
     if classes.dtype.kind not in "iu":
         raise TypeError(f"classes holds {classes.dtype} values: class ids are whole numbers")

@@ -30,31 +30,7 @@ class LinearFunction(NamedTuple):
 
 
 def make_pairs(params, data: TrainingRows, sample: Sample, progress: Progress = silent):
-    """Compute the pairs to learn from; pairs in which both classes are classes of the row are left out.
-
-    Parameters
-    ----------
-    params : DoubleSampling
-        Only its parameters are read, here and in the functions of this file.
-    data : TrainingRows
-    sample : Sample
-    progress : callable, optional
-
-    Returns
-    -------
-    pairs : ndarray of float64, shape (n, p)
-        Differences of features, see :func:`pair_differences`.
-    signs : ndarray of int8, shape (n,)
-    sample : Sample
-        The copies that still have a pair.
-
-    Raises
-    ------
-    NoExampleError
-        No pair is left.
-    ValueError
-        Values of X are so large or small that the features of pairs are not finite.
-    """
+    """Compute the pairs to learn from; pairs in which both classes are classes of the row are left out."""
     pairs, signs = pair_differences(params, data, sample, progress)
     if pairs.size and not np.isfinite(pairs.min() + pairs.max()):
         values = data.x[2][data.x[2] > 0]
@@ -79,12 +55,6 @@ def pair_differences(params, data: TrainingRows, sample: Sample, progress: Progr
 
     The two classes are the copy's own class and the adversary. The features of the class with the larger id are
     subtracted from those of the class with the smaller id.
-
-    Returns
-    -------
-    pairs : ndarray of float64, shape (M * kappa, p)
-    signs : ndarray of int8, shape (M * kappa,)
-        1 where the copy's own class has the smaller id, else -1.
     """
     m, kappa = sample.adversaries.shape
     logs = np.empty((0, 0))

@@ -25,17 +25,7 @@ class Ranker(NamedTuple):
     weights: np.ndarray  # float64 (p,): the weights of f
 
     def candidates(self, x, q: int, n_jobs, progress: Progress = silent) -> np.ndarray:
-        """Return the q candidates of each row, best first: int32 (n, q).
-
-        Parameters
-        ----------
-        x : (ptr, columns, values)
-            The rows, in the model's columns.
-        q : int
-            At most the number of classes that have training rows.
-        n_jobs : int or None
-        progress : callable, optional
-        """
+        """Return the q candidates of each row, best first: int32 (n, q)."""
         if self.tree is not None:
             return self.tree.top(as_vectors(x, self.index.weight), q, n_jobs, progress)
         out = np.empty((x[0].size - 1, q), np.int32)
@@ -48,13 +38,7 @@ class Ranker(NamedTuple):
         return out
 
     def ranked(self, x, q: int, n_jobs, progress: Progress = silent) -> tuple[np.ndarray, np.ndarray]:
-        """Rank the q candidates of each row by the learnt function f, largest first.
-
-        Returns
-        -------
-        labels : ndarray of int32, shape (n, q)
-        f : ndarray of float64, shape (n, q)
-        """
+        """Rank the q candidates of each row by the learnt function f, largest first."""
         labels = np.empty((x[0].size - 1, q), np.int32)
         f, labels_are_given, logs = np.empty(labels.shape), self.tree is not None, np.empty((0, 0))
         if labels_are_given:

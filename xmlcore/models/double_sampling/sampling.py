@@ -45,17 +45,7 @@ class TrainingRows(NamedTuple):
 
     @classmethod
     def of(cls, params, x, Y, classes: ClassTerms) -> "TrainingRows":
-        """Compute the fields that follow from the sums of the classes, and return all of them.
-
-        Parameters
-        ----------
-        params : DoubleSampling
-            Only its parameters are read, here and in the functions of this file.
-        x : (ptr, columns, values)
-            The rows, in the model's columns.
-        Y : csr_array of bool, shape (N, L)
-        classes : ClassTerms
-        """
+        """Compute the fields that follow from the sums of the classes, and return all of them."""
         index = classes.index(params.distance, params.weighting)
         more = classes.more(index, params.weighting) if params.features == "extended" else NO_MORE
         return cls(x, Y, classes.class_size, index, terms_by_class(index), more)
@@ -68,25 +58,7 @@ def terms_by_class(index: ClassIndex) -> tuple:
 
 
 def draw_sample(params, data: TrainingRows, entropy: int, progress: Progress = silent) -> Sample:
-    """Draw the examples, and the adversaries of each.
-
-    Parameters
-    ----------
-    params : DoubleSampling
-    data : TrainingRows
-    entropy : int
-        The seed from which the seeds of all random streams are derived.
-    progress : callable, optional
-
-    Returns
-    -------
-    Sample
-
-    Raises
-    ------
-    NoExampleError
-        No example is drawn; or, with adversaries from the candidates, no example has its class among its candidates.
-    """
+    """Draw the examples, and the adversaries of each."""
     copies = draw_copies(params, data.Y, data.class_size, entropy)
     if params.adversaries == "candidates":
         return _against_candidates(params, data, copies, entropy, progress)
@@ -176,15 +148,7 @@ def _against_candidates(params, data, copies, entropy, progress) -> Sample:
 
 
 def _near_others(params, data, rows, classes, q, progress):
-    """Find the candidates of each copy by their centroids, after the example was taken out of its class.
-
-    Returns
-    -------
-    others : ndarray of int32, shape (M, q - 1)
-        The nearest classes other than the copy's own.
-    kept : ndarray of bool, shape (M,)
-        Whether the copy's own class is among the q nearest.
-    """
+    """Find the candidates of each copy by their centroids, after the example was taken out of its class."""
     m = rows.size
     others, kept = np.empty((m, q - 1), np.int32), np.empty(m, bool)
     sample = Sample(rows, classes, others[:, :0])

@@ -57,13 +57,7 @@ def state(model) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def restored(values: dict, arrays: dict[str, np.ndarray]) -> tuple:
-    """Check a saved state, and return the arguments of ``DoubleSampling._set_fitted``.
-
-    Raises
-    ------
-    ModelFormatError
-        The state is damaged. Kernels do not check what they read, so all is checked here.
-    """
+    """Check a saved state, and return the arguments of ``DoubleSampling._set_fitted``."""
     _check_values(values)
     _check_arrays(values, arrays)
     classes = ClassTerms(*(arrays[name] for name in ClassTerms._fields[:-1]), n_rows=values["n_rows"])

@@ -14,27 +14,7 @@ MORE_ROWS = 5  # number of the random stream of rows that are added; sampling.py
 
 
 def learn_more(model, X, Y, n_unlabelled: int, entropy: int, progress: Progress) -> tuple:
-    """Return the fitted state of a model after it has learnt further rows: the arguments of its ``_set_fitted``.
-
-    Parameters
-    ----------
-    model : DoubleSampling
-        Fitted; it is not changed.
-    X : csr_array of float32, shape (n, D)
-        Values of at least 0.
-    Y : csr_array of bool, shape (n, K)
-        Each row has a label; K is at least the number of the model's labels.
-    n_unlabelled : int
-        Number of rows that were left out, as they have no label.
-    entropy : int
-        The model's seed. The random numbers also depend on the number of rows that the model has learnt before.
-    progress : callable
-
-    Raises
-    ------
-    ValueError
-        A sum of values is larger than float32 can hold.
-    """
+    """Return the fitted state of a model after it has learnt further rows: the arguments of its ``_set_fitted``."""
     old = fitted_classes(model)
     classes = added_classes(old, ClassTerms.of(X, Y, model.n_jobs, progress))
     x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, X.shape[1]))
@@ -68,17 +48,7 @@ def learn_more(model, X, Y, n_unlabelled: int, entropy: int, progress: Progress)
 
 
 def fitted_classes(model) -> ClassTerms:
-    """Return the sums of the classes of a fitted model.
-
-    Parameters
-    ----------
-    model : DoubleSampling
-
-    Returns
-    -------
-    ClassTerms
-        Its arrays are those of the model, not copies.
-    """
+    """Return the sums of the classes of a fitted model."""
     index = model.ranker_.index
     return ClassTerms(
         model.feature_of_column_, index.ptr, index.classes, index.sums, model.document_counts_, model.class_size_,
@@ -91,20 +61,6 @@ def added_classes(old: ClassTerms, new: ClassTerms) -> ClassTerms:
 
     Sums of whole numbers below 2**24 are exact, and others are rounded once more. Where rows have several classes, the
     order of the terms may be another: it is by pairs of a row and a class that have the term, not by rows.
-
-    Parameters
-    ----------
-    old, new : ClassTerms
-        ``new`` may have more classes; the ids of the classes that both have are the same.
-
-    Returns
-    -------
-    ClassTerms
-
-    Raises
-    ------
-    ValueError
-        A sum is larger than float32 can hold.
     """
     n_classes = new.class_size.size
     features, place = np.unique(np.concatenate([old.feature_of_column, new.feature_of_column]), return_inverse=True)
@@ -133,18 +89,6 @@ def added_classes(old: ClassTerms, new: ClassTerms) -> ClassTerms:
 
 def averaged(old: LinearFunction, n_old: int, new: LinearFunction, n_new: int) -> LinearFunction:
     """Return the mean of two functions, each of which counts by the number of pairs that it was learnt from.
-
-    Parameters
-    ----------
-    old, new : LinearFunction
-        Of the same features.
-    n_old, n_new : int
-        Numbers of pairs.
-
-    Returns
-    -------
-    LinearFunction
-        ``scale`` is the root mean square over all pairs, and ``risk`` the mean of the two.
 
     References
     ----------

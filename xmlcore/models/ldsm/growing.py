@@ -38,14 +38,7 @@ class Split(NamedTuple):
 
 
 def node_settings(model, optimizer: str, n_features: int) -> NodeSettings:
-    """Return the settings by which the nodes of a model are trained.
-
-    Parameters
-    ----------
-    model : LdSM
-    optimizer : {"nag", "sgd"}
-    n_features : int
-    """
+    """Return the settings by which the nodes of a model are trained."""
     return NodeSettings(
         arity=int(model.arity),
         n_epochs=int(model.n_epochs),
@@ -211,16 +204,7 @@ class Grower:
 
 
 def warn_of_undone(trees: list[GrowingTree], n_attempts: int, integrity_weight: float) -> None:
-    """Warn when many training rows are in leaves whose split was undone; the warning says what to change.
-
-    Parameters
-    ----------
-    trees : list of GrowingTree
-    n_attempts : int
-        The model's parameter.
-    integrity_weight : float
-        The model's parameter.
-    """
+    """Warn when many training rows are in leaves whose split was undone; the warning says what to change."""
     visits = sum(sum(n for n, first in zip(tree.n_samples, tree.first_child) if first < 0) for tree in trees)
     undone = [tree.n_samples[v] for tree in trees for v in tree.undone]
     if sum(undone) > MANY_UNDONE * visits:

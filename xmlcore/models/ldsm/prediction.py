@@ -34,24 +34,7 @@ class Scorer(NamedTuple):
         )
 
     def scores(self, rows: Rows, probabilities: bool = False):
-        """Score the labels of the leaves that rows reach; yield the scores of as many rows at a time as memory allows.
-
-        Parameters
-        ----------
-        rows : Rows
-        probabilities : bool
-            If true, a label's score is the share of a leaf's training rows that have the label. If false, it is the
-            label's share of all label occurrences of these rows, re-ranked if the model has ``means``.
-
-        Yields
-        ------
-        first, end : int
-            The scores are those of rows ``first`` to ``end - 1``.
-        ptr : ndarray of int64, shape (end - first + 1,)
-            Where the labels of each row begin, and where those of the last row end.
-        labels : ndarray of int32
-        scores : ndarray of float64
-        """
+        """Score the labels of the leaves that rows reach; yield those of as many rows at a time as memory allows."""
         ptr, leaves = self.reach(rows)
         means = None if probabilities else self.means
         if means is not None and means.weights.size:

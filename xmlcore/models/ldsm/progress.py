@@ -30,29 +30,11 @@ class TreeGrowth:
         self.node, self.furthest = None, 0.0
 
     def begin(self, n_rows, trace):
-        """Record that the training of a node begins.
-
-        Parameters
-        ----------
-        n_rows : int
-            The number of its rows.
-        trace : ndarray of float, shape (n_epochs, 4)
-            All nan. Each epoch fills one row, which shows how far the training is.
-        """
+        """Record that the training of a node begins."""
         self.node = n_rows, trace
 
     def end(self, n_rows, n_children_rows, nodes):
-        """Record that the training of the node has ended.
-
-        Parameters
-        ----------
-        n_rows : int
-            The number of its rows.
-        n_children_rows : int
-            The number of rows in its children, without children that cannot be split; 0 if the node was not split.
-        nodes : int
-            The number of nodes that the tree has now.
-        """
+        """Record that the training of the node has ended."""
         self.node = None
         self.done += n_rows
         self.waiting += n_children_rows - n_rows
@@ -134,12 +116,6 @@ class Growth:
         """Report the progress of all trees, after updating the fractions of the given trees.
 
         An exception that ``progress`` raises is raised here, and by the next report of every other thread.
-
-        Parameters
-        ----------
-        *trees : TreeGrowth
-        silence : float
-            Seconds that must have passed since the last report; otherwise nothing is reported.
         """
         with self.lock:
             if self.stopped is not None:

@@ -8,18 +8,7 @@ from xmlcore.validation import csr_parts
 
 
 def label_means(x, Y, n_columns: int, space: str) -> LabelMeans:
-    """Return the mean of each label's training rows.
-
-    Parameters
-    ----------
-    x : (ptr, columns, values)
-        The rows, in the model's columns.
-    Y : csr_array of bool, shape (n, L)
-    n_columns : int
-    space : {"raw", "idf"}
-        "raw": the rows are not changed. "idf": columns are weighted by inverse document frequency, and rows and means
-        are scaled to length 1.
-    """
+    """Return the mean of each label's training rows."""
     ptr, columns, values = x
     weights = np.empty(0, np.float32)
     if space == "idf":

@@ -69,13 +69,7 @@ def state_of(model) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def fitted_from(values: dict, arrays: dict[str, np.ndarray]) -> Fitted:
-    """Check the values and arrays that :func:`state_of` returned, and return the fitted state.
-
-    Raises
-    ------
-    ModelFormatError, TypeError, ValueError, KeyError
-        The values and arrays are not those of a model.
-    """
+    """Check the values and arrays that :func:`state_of` returned, and return the fitted state."""
     for name, least in (("n_features", 1), ("n_labels", 1), ("n_trees", 1), ("arity", 2), ("n_epochs", 1)):
         check_count(values[name], name, least=least, most=INT32_MAX)
     check_count(values["n_unlabelled"], "n_unlabelled", least=0)

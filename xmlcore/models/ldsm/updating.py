@@ -16,24 +16,7 @@ PHASE = "Adding rows"
 
 
 def learn_more(model, X, Y, n_unlabelled: int, progress: Progress) -> Fitted:
-    """Return the fitted state of a model after it has learnt further rows.
-
-    Parameters
-    ----------
-    model : LdSM
-        Fitted; it is not changed.
-    X : csr_array of float32, shape (n, D)
-    Y : csr_array of bool, shape (n, K)
-        Each row has a label; K is at least the number of the model's labels.
-    n_unlabelled : int
-        Number of rows that were left out, as they have no label.
-    progress : callable
-
-    Raises
-    ------
-    ValueError
-        The means of labels were scaled to length 1, so they cannot become those of more rows.
-    """
+    """Return the fitted state of a model after it has learnt further rows."""
     if model.means_ is not None and model.means_.weights.size:
         raise ValueError(
             "means of labels in the space 'idf' cannot learn further rows: fit the model to all rows, or with "

@@ -17,17 +17,7 @@ TASK_LABELS = 512  # Approximate number of labels per task: small nodes are spli
 
 
 def label_representations(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
-    """Return, for each label, the mean of the rows that have the label, scaled to length 1.
-
-    Parameters
-    ----------
-    X : csr_array of float32, shape (N, D), rows of length 1
-    Y : csr_array of bool, shape (N, L)
-
-    Returns
-    -------
-    csr_array of float32, shape (L, D); a label without rows has an empty row.
-    """
+    """Return, for each label, the mean of the rows that have the label, scaled to length 1."""
     sums = sp.csr_array(Y.T.astype(np.float32) @ X)
     sums.sort_indices()
     normalise_rows(csr_parts(sums)[0], sums.data)
@@ -54,29 +44,6 @@ def build_tree(
 
     "kmeans" and "random" start at the root. The labels of a node become its leaves if there are at most
     ``max(arity, max_leaf_labels)``. Otherwise they are split into ``arity`` parts whose sizes differ by at most one.
-
-    Parameters
-    ----------
-    strategy : {"kmeans", "random", "huffman"} or LabelTree
-        "kmeans": balanced spherical k-means on the representations (Prabhu et al., 2018; Khandagale et al., 2020).
-        "random": labels in random order.
-        "huffman": frequent labels near the root; ``max_leaf_labels`` and ``seed`` are not used.
-        A LabelTree is copied without a change.
-    n_labels, arity, max_leaf_labels : int
-    seed : int
-        The split of a node depends only on ``seed`` and the node's id.
-    representations : csr_array, shape (L, D)
-        Needed for "kmeans" unless :func:`has_one_level`; see :func:`label_representations`.
-    n_jobs : int, optional
-        Number of threads.
-    progress : callable, optional
-        See :class:`xmlcore.progress.Progress`.
-    frequencies : ndarray of int, shape (L,)
-        Needed for "huffman": the number of rows with each label.
-
-    Returns
-    -------
-    LabelTree
     """
     if isinstance(strategy, LabelTree):
         tree = strategy.copy()

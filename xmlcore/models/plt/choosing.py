@@ -77,27 +77,6 @@ def choose(settings, X, Y, clustered: bool, entropy: int, fit, progress: Progres
 
     Each trial trains one tree on a sample of the rows and measures P@1, P@3 and P@5 on other rows. The trials first
     compare shapes of the tree, then values of C. The C that is best on the sample is translated to all rows.
-
-    Parameters
-    ----------
-    settings : dict
-        A value or "auto" for each of ``NAMES``.
-    X : csr_array of float32, shape (N, D)
-    Y : csr_array of bool, shape (N, L)
-    clustered : bool
-        Whether the tree is built by clustering: only then ``arity`` and ``max_leaf_labels`` are chosen by trials.
-    entropy : int
-        The sample depends on this number.
-    fit : callable
-        ``fit(rows, settings, tree, progress)`` returns a PLT of one tree, which is ``tree`` if that is not None, fitted
-        to a :class:`xmlcore.models.plt.training.TrainingRows`.
-    progress : callable, optional
-        See :class:`xmlcore.progress.Progress`.
-
-    Returns
-    -------
-    Choice
-        It depends on ``entropy``, the data and the given settings only; times are written down, but decide nothing.
     """
     settings = {name: value if value == AUTO else TYPES[name](value) for name, value in settings.items()}
     n_rows, n_labels = Y.shape
@@ -115,23 +94,7 @@ def choose(settings, X, Y, clustered: bool, entropy: int, fit, progress: Progres
 
 
 def decide(settings: dict, shapes: list[dict], trials, rule: Rule = RULE) -> dict:
-    """Choose among the shapes of a tree by trials, then the loss and C.
-
-    Parameters
-    ----------
-    settings : dict
-        A value or "auto" for each of ``NAMES``.
-    shapes : list of dict
-        See :func:`possible_shapes`.
-    trials : Trials
-        Or anything with its ``run``, ``share`` and ``measured``.
-    rule : Rule, optional
-
-    Returns
-    -------
-    dict
-        A value for each of ``NAMES``.
-    """
+    """Choose among the shapes of a tree by trials, then the loss and C."""
     loss = "squared_hinge" if settings["loss"] == AUTO else settings["loss"]
     C = settings["C"]
     if C == AUTO:  # the C that has on the sample about the effect that the published C has on all rows
@@ -162,20 +125,6 @@ def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: R
     the fewest levels that is affordable with nodes of about equally many children. Where a sample has hardly a row for
     a label, as with 670,000 labels, its trials rank shapes otherwise than all rows do; then this returns only the tree
     of the fewest levels.
-
-    Parameters
-    ----------
-    settings : dict
-        ``arity`` and ``max_leaf_labels``, each a number or "auto".
-    data : Sizes
-    clustered : bool
-        Whether the tree is built by clustering; shapes of other trees are not tried.
-    rule : Rule, optional
-
-    Returns
-    -------
-    list of dict
-        At least one, by rising cost.
     """
     arity, leaf = settings["arity"], settings["max_leaf_labels"]
     if not clustered:
@@ -324,19 +273,7 @@ class Trials:
         return self.rows.Y.nnz == 0 or self.Y_measured.nnz == 0
 
     def run(self, settings: dict) -> dict:
-        """Train and measure a tree.
-
-        Parameters
-        ----------
-        settings : dict
-            A value for each of ``NAMES``, and anything else.
-
-        Returns
-        -------
-        dict
-            The settings; "P@1", "P@3", "P@5" (in [0, 1]); "score", the mean of their ratios to those of the first
-            trial; "rows", on which it was trained; "seconds".
-        """
+        """Train and measure a tree."""
         settings = {name: settings[name] for name in NAMES}
         number = len(self.made)
         text = ", ".join(f"{name}={value:g}" if name == "C" else f"{name}={value}" for name, value in settings.items())

@@ -307,15 +307,7 @@ def in_breadth_first_order(parent, label):
 
 
 def _contracted(parent, label, keep):
-    """Return the LabelTree that is left when some nodes are taken out; their children go to the nearest kept ancestor.
-
-    Parameters
-    ----------
-    parent, label : ndarray of int32, shape (n,)
-        The parent of each node, -1 for the root; the label of each leaf, -1 for inner nodes.
-    keep : ndarray of bool, shape (n,)
-        Whether each node stays. It must be True at the root and at all leaves.
-    """
+    """Return the LabelTree that is left when some nodes are taken out; children go to the nearest kept ancestor."""
     # nearest_kept[v] is v where v stays, and otherwise an ancestor of v: at first its parent, in the end the nearest
     # ancestor that stays. Each pass doubles the number of layers that it can skip.
     nearest_kept = np.where(keep, np.arange(parent.size, dtype=np.int32), parent)

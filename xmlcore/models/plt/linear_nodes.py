@@ -38,19 +38,7 @@ class LinearNodes(NamedTuple):
 
 
 def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss: str) -> LinearNodes:
-    """Return the weights of a tree's nodes as a matrix of nodes and features.
-
-    Parameters
-    ----------
-    arrays : TreeArrays
-        Holds the weights by group of siblings and column.
-    leaf_of_label : int32 (L,)
-    feature_of_column : int32
-        The feature of each column.
-    n_features : int
-    loss : str
-        The name of the loss, which stands in the result.
-    """
+    """Return the weights of a tree's nodes as a matrix of nodes and features."""
     n, sizes = arrays.label.size, arrays.group_size.astype(np.int64)
     n_columns = np.diff(arrays.column_ptr)
     is_sparse = np.diff(arrays.entry_at) > 0
@@ -87,17 +75,6 @@ def path_gradients(nodes: LinearNodes, x_ptr, x_features, x_values, labels) -> t
     """Return log P(label | row) of one tree and its gradient with respect to the row.
 
     See :meth:`xmlcore.PLT.log_proba_gradient`.
-
-    Parameters
-    ----------
-    nodes : LinearNodes
-    x_ptr, x_features, x_values : arrays of a canonical CSR matrix, see ``csr_parts``
-    labels : int32 (n,)
-
-    Returns
-    -------
-    log_proba : float64 (n,)
-    gradient : csr_array of float64 (n, D)
     """
     n_features = nodes.weights.shape[1]
     flat = kernels.FlatNodes(
@@ -110,19 +87,7 @@ def path_gradients(nodes: LinearNodes, x_ptr, x_features, x_values, labels) -> t
 
 
 def log_mean_gradient(per_tree) -> tuple[np.ndarray, sp.csr_array]:
-    """Return the log of the mean of several probabilities and its gradient, given their logarithms and gradients.
-
-    Parameters
-    ----------
-    per_tree : list of (log_proba float64 (n,), gradient csr_array (n, D))
-        One pair for each tree.
-
-    Returns
-    -------
-    log_proba : float64 (n,)
-    gradient : csr_array of float32 (n, D)
-        Without stored zeros.
-    """
+    """Return the log of the mean of several probabilities and its gradient, given their logarithms and gradients."""
     if len(per_tree) == 1:
         log_proba, total = per_tree[0]
     else:

@@ -42,13 +42,7 @@ def state_of(model) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def trees_of(values: dict, arrays: dict[str, np.ndarray]) -> tuple[list[LabelTree], list]:
-    """Check the values and arrays that :func:`state_of` returned, and return the label trees and their TreeArrays.
-
-    Raises
-    ------
-    ModelFormatError
-        The values and arrays do not fit together.
-    """
+    """Check the values and arrays that :func:`state_of` returned, and return the label trees and their TreeArrays."""
     for name in ("n_features", "n_labels", "n_iter", "n_trees"):
         check_count(values[name], name, least=0 if name == "n_iter" else 1, most=INT32_MAX)
     if not isinstance(values["loss"], str) or values["loss"] not in LOSS_NUMBERS:
@@ -68,11 +62,6 @@ def settings_of(values: dict, model) -> tuple[dict, list[dict]]:
     """Check and return the settings of a saved model, and the trials by which they were chosen.
 
     Models that were saved before settings could be chosen have those of their parameters, and no trials.
-
-    Raises
-    ------
-    ModelFormatError
-        The values are not what a model has.
     """
     given = {name: getattr(model, name) for name in NAMES}
     settings = values.get("settings", published_settings(given | {"loss": values["loss"]}))

@@ -72,22 +72,7 @@ class TreeSearch:
     # Rows -----------------------------------------------------------------------------------------------------------
 
     def blocks(self, ptr, n_jobs=None, together=True) -> list[tuple[int, int]]:
-        """Split the rows of a CSR matrix into the tasks of a prediction.
-
-        Parameters
-        ----------
-        ptr : int64 (n + 1,)
-            The matrix's row pointers.
-        n_jobs : int, optional
-        together : bool
-            Whether rows of a single tree may be searched together, which needs larger tasks.
-
-        Returns
-        -------
-        list of (first row, last row + 1)
-            The dense rows of a task take at most ``DENSE_BYTES``. Any row with enough values counts as dense here,
-            even if the model does not know some of its features.
-        """
+        """Split the rows of a CSR matrix into the tasks of a prediction."""
         n, dense = ptr.size - 1, np.flatnonzero(np.diff(ptr) >= self._least_dense())
         size = PREDICT_ROWS
         if together and n >= TOGETHER_DENSE and len(self.trees) == 1:
@@ -120,23 +105,7 @@ class TreeSearch:
     # The k most probable labels -------------------------------------------------------------------------------------
 
     def top(self, x, n_rows: int, k: int, beam: int | None):
-        """Find the k most probable labels of each row.
-
-        Parameters
-        ----------
-        x : Rows
-            From :meth:`take`.
-        n_rows : int
-        k : int
-            At most L.
-        beam : int or None
-
-        Returns
-        -------
-        labels : int32 (n_rows, k), -1 where a beam found fewer
-        scores : float64 (n_rows, k)
-            Probabilities.
-        """
+        """Find the k most probable labels of each row."""
         rows = np.arange(n_rows)
         if len(self.trees) == 1:
             labels, logs = self._top_of_tree(self.trees[0], x, rows, k, beam)

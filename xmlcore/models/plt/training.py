@@ -64,28 +64,7 @@ class GroupResult(NamedTuple):
 
 
 def train_tree(X, Y, tree: LabelTree, settings: Settings, n_jobs, progress: Progress) -> tuple[TreeArrays, np.ndarray]:
-    """Train the classifiers of one tree.
-
-    Parameters
-    ----------
-    X : csr_array of float32 (N, columns)
-        Rows of length 1, in columns (see ``PLT.feature_of_column_``).
-    Y : csr_array of bool (N, L)
-    tree : LabelTree
-    settings : Settings
-    n_jobs, progress
-
-    Returns
-    -------
-    TreeArrays
-    stats : int64 (groups, 3)
-        Of each group of siblings: its depth, the epochs, and whether training converged.
-
-    Raises
-    ------
-    FloatingPointError
-        Training diverged.
-    """
+    """Train the classifiers of one tree."""
     x = CsrRows(*csr_parts(X))
     under = node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
     groups = _groups(tree, root_has_factor=under.ptr[1] < X.shape[0])
@@ -201,15 +180,7 @@ def warn_equal_trees(model) -> None:
 
 
 def warn_unconverged(model, stats) -> None:
-    """Warn when node classifiers of a PLT stopped at ``max_iter``.
-
-    Parameters
-    ----------
-    model : PLT
-        Only its parameters are read.
-    stats : ndarray, shape (groups of siblings, 3)
-        What :func:`train_tree` returned, for all trees.
-    """
+    """Warn when node classifiers of a PLT stopped at ``max_iter``."""
     late = stats[stats[:, 2] == 0]
     if late.size:
         from sklearn.exceptions import ConvergenceWarning

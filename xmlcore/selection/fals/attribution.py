@@ -30,20 +30,7 @@ class Factors(NamedTuple):
 
 
 def factors(network: Network, X, method: str, labels: slice = slice(None)) -> Factors:
-    """Compute the factors of a method; for integrated gradients, those of the gradient.
-
-    Parameters
-    ----------
-    network : Network
-    X : CSR or dense, shape (n, D)
-    method : {"gradient", "integrated_gradients", "deeplift", "lrp"}
-    labels : slice
-        The outputs to attribute.
-
-    Returns
-    -------
-    Factors
-    """
+    """Compute the factors of a method; for integrated gradients, those of the gradient."""
     weights = (*network.weights[:-1], network.weights[-1][:, labels])
     biases = (*network.biases[:-1], network.biases[-1][labels])
     if method == "deeplift":
@@ -108,17 +95,7 @@ def _lrp(weights, biases, X, activation):
 
 
 def along(parts: Factors, rows, features) -> np.ndarray:
-    """Compute the product of all weights and hidden factors for pairs of a row and a feature.
-
-    Parameters
-    ----------
-    parts : Factors
-    rows, features : ndarray of int, shape (E,)
-
-    Returns
-    -------
-    ndarray, shape (E, L)
-    """
+    """Compute the product of all weights and hidden factors for pairs of a row and a feature."""
     values = parts.weights[0][features]
     for factor, weight in zip(parts.hidden, parts.weights[1:]):
         values = (values * factor[rows]) @ weight
@@ -126,21 +103,7 @@ def along(parts: Factors, rows, features) -> np.ndarray:
 
 
 def attributions(network: Network, X, method: str = "gradient", n_steps: int = IG_STEPS) -> np.ndarray:
-    """Compute the attributions of all labels to all features, for a few rows.
-
-    Parameters
-    ----------
-    network : Network
-    X : CSR or dense, shape (n, D)
-    method : {"gradient", "integrated_gradients", "deeplift", "lrp"}
-    n_steps : int
-        The number of points of the integral of integrated gradients.
-
-    Returns
-    -------
-    ndarray, shape (n, L, D)
-        Not squared: positive where the feature makes the label more probable.
-    """
+    """Compute the attributions of all labels to all features, for a few rows."""
     n, n_features, n_labels = X.shape[0], network.weights[0].shape[0], network.weights[-1].shape[1]
     out = np.zeros((n, n_labels, n_features), network.weights[0].dtype)
     everything = np.arange(n_features)

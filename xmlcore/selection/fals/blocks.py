@@ -50,10 +50,6 @@ def weights_of(task: Task, labels: slice) -> np.ndarray:
 
     A score is a mean over rows of this weight times the squared gradient of the label's margin. With the label's output
     f, the weight is (f (1 - f))², or f (1 - f) for Fisher information.
-
-    Returns
-    -------
-    ndarray of float32, shape (N, C)
     """
     network, X = task.network, task.X
     out = np.empty((X.shape[0], labels.stop - labels.start), np.float32)

@@ -50,17 +50,7 @@ def check_n_scored_rows(params, n_rows: int) -> None:
 
 
 def check_scores(fitted: dict, k: int, X) -> None:
-    """Raise ValueError if all scores are 0, and warn if labels have fewer than k features with a positive score.
-
-    Parameters
-    ----------
-    fitted : dict
-        Fitted attributes by name; ``selected_scores_``, shape (L, k), is read.
-    k : int
-        Number of features that each label selects.
-    X : csr_array
-        The training rows, whose unit the error names.
-    """
+    """Raise ValueError if all scores are 0, and warn if labels have fewer than k features with a positive score."""
     positive = (fitted["selected_scores_"] > 0).sum(axis=1)
     if not positive.any():
         largest = float(abs(X).max()) if X.nnz else 0.0

@@ -17,16 +17,7 @@ from xmlcore.validation import check_count, check_features
 
 
 def estimate(params, X, n_labels: int, nnz: int | None) -> dict:
-    """Return the dict of :meth:`xmlcore.FALS.estimate`.
-
-    Parameters
-    ----------
-    params : FALS
-        Only its parameters are read.
-    X : matrix, or (N, D)
-    n_labels : int
-    nnz : int, optional
-    """
+    """Return the dict of :meth:`xmlcore.FALS.estimate`."""
     (n_rows, n_features), nnz = _shape(X, nnz)
     check_n_scored_rows(params, n_rows)
     sizes = sizes_of(params, n_features, n_labels)
@@ -54,15 +45,7 @@ def _is_dense(params, n_rows, n_features, nnz) -> bool:
 
 
 def check_memory(params, X, n_labels: int) -> None:
-    """Raise MemoryError if ``fit`` needs more memory than is free; accept any size if free memory is unknown.
-
-    Parameters
-    ----------
-    params : FALS
-        Only its parameters are read.
-    X : csr_array, shape (N, D)
-    n_labels : int
-    """
+    """Raise MemoryError if ``fit`` needs more memory than is free; accept any size if free memory is unknown."""
     needed, free = needed_bytes(params, X.shape, n_labels, X.nnz), free_bytes()
     if free is not None and needed > free:
         raise MemoryError(

@@ -135,19 +135,7 @@ def find_references(active, seed) -> References:
 
 
 def clusters(active, seed):
-    """Group the rows that have nearly the same active units (k-means).
-
-    Parameters
-    ----------
-    active : ndarray of bool, shape (N, H)
-    seed : int
-
-    Returns
-    -------
-    group : ndarray of int32, shape (N,)
-    reference : ndarray of bool, shape (k, H)
-        The units that most rows of each group have active.
-    """
+    """Group the rows that have nearly the same active units (k-means)."""
     random = np.random.default_rng([seed, REFERENCES])
     count = orders.references(active.shape[0])
     reference = active[np.sort(random.choice(active.shape[0], count, replace=False))]

@@ -12,26 +12,7 @@ from xmlcore.selection.fals.workers import InCaller
 
 
 def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent) -> Network:
-    """Train the networks of all labels, each on all rows.
-
-    Parameters
-    ----------
-    x : ptr, columns, values
-        CSR rows, (N, D).
-    y : ptr, labels
-        The labels of each row.
-    n_labels : int
-    sizes : list of int
-        D, H and 1: the number of units of each layer.
-    settings : Settings
-    workers : Workers
-    progress : callable, optional
-
-    Returns
-    -------
-    Network
-        Weights (L, D, H) and (L, H, 1), biases (L, H) and (L,): see :func:`of_label`.
-    """
+    """Train the networks of all labels, each on all rows."""
     n_features, width, _ = sizes
     n_rows = x[0].size - 1
     into, bias = np.empty((n_labels, n_features, width), np.float32), np.empty((n_labels, width), np.float32)

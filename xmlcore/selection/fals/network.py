@@ -92,14 +92,7 @@ def slope(values, activation, scale=1.0):
 
 
 def layer_sizes(n_features, n_labels, n_layers, n_hidden=None):
-    """Return the number of units of each layer, input and output included.
-
-    Parameters
-    ----------
-    n_features, n_labels, n_layers : int
-    n_hidden : int, optional
-        The width of all hidden layers. None: widths form a geometric series from D to L.
-    """
+    """Return the number of units of each layer, input and output included."""
     inner = [
         n_hidden or max(1, round(n_features ** (1 - i / n_layers) * n_labels ** (i / n_layers)))
         for i in range(1, n_layers)

@@ -36,15 +36,7 @@ def references(n_rows: int) -> int:
 
 
 def gradient_costs(size: Size, activation: str, deviation: float = TYPICAL_DEVIATION) -> dict:
-    """Return the multiply-adds of the exact orders for the gradient that the network allows, by name.
-
-    Parameters
-    ----------
-    size : Size
-    activation : {"relu", "sigmoid"}
-    deviation : float
-        See ``TYPICAL_DEVIATION``.
-    """
+    """Return the multiply-adds of the exact orders for the gradient that the network allows, by name."""
     N, D, L = size.rows, size.features, size.labels
     if not size.hidden:
         return {"closed form": float(L * D + N * L)}
@@ -106,19 +98,7 @@ class Plan(NamedTuple):
 
 
 def plan(params, size: Size, networks: int, deviation: float = TYPICAL_DEVIATION) -> Plan:
-    """Return the cheapest order of computation that the parameters allow.
-
-    Parameters
-    ----------
-    params : FALS
-        Only its parameters are read.
-    size : Size
-        Sizes of the data and the network; with ``binary``, of the network of one label.
-    networks : int
-        The number of networks.
-    deviation : float
-        Share of hidden units, see ``TYPICAL_DEVIATION``.
-    """
+    """Return the cheapest order of computation that the parameters allow."""
     if params.attribution == "gradient":
         costs = gradient_costs(size, params.activation, deviation)
         if params.binary:

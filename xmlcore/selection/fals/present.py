@@ -15,18 +15,7 @@ from xmlcore.selection.fals.network import activate, product, sigmoid_slope, slo
 
 
 def present_order(task: Task, rows, shared: bool = False) -> Iterator[Block]:
-    """Yield scores, the means of squared attributions: (entries of X) L H multiply-adds.
-
-    Parameters
-    ----------
-    task : Task
-        Its method is "integrated_gradients", "deeplift" or "lrp".
-    rows : ndarray of int, or None
-        The rows of a random sample. None: all rows, so that scores are exact and have no standard errors.
-    shared : bool
-        Whether to yield one block with the sum over all labels. The standard error of this sum cannot be computed from
-        the errors of the labels, because all labels use the same rows.
-    """
+    """Yield scores, the means of squared attributions: (entries of X) L H multiply-adds."""
     X = task.X if rows is None else task.X[rows]
     n_features, n_labels = X.shape[1], task.network.biases[-1].size
     blocks = label_blocks(n_labels, 48 * n_features)

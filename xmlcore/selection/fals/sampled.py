@@ -20,12 +20,6 @@ def sampled_order(task: Task, n_draws: int) -> Iterator[Block]:
     A score is a weighted mean over rows (see :func:`xmlcore.selection.fals.blocks.weights_of`), and a row is drawn with
     a probability in proportion to its weight. With one hidden layer, the weighted mean of the derivatives is computed
     exactly from all rows; the drawn rows only estimate the variance around this mean.
-
-    Parameters
-    ----------
-    task : Task
-    n_draws : int
-        The number of rows that are drawn for each label, with replacement.
     """
     n_features, n_labels = task.network.weights[0].shape[0], task.network.biases[-1].size
     width = task.network.biases[0].size if len(task.network.weights) == 2 else 0
@@ -47,18 +41,7 @@ def rows_at_once(n_features):
 
 
 def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
-    """Return the scores of a slice of labels and their standard errors, both float32 (C, D), from the drawn rows.
-
-    Parameters
-    ----------
-    labels : slice
-    row_weight_sums : ndarray of float64, shape (C,)
-        The sum of the weights of all rows, for each label.
-    drawn : ndarray of int64, shape (C, n_draws)
-        The rows that were drawn for each label.
-    slope_sums : ndarray of float32, shape (C, H) or (C, 0)
-        The weighted sums, over all rows, of the hidden units' derivatives; empty unless there is one hidden layer.
-    """
+    """Return the scores of a slice of labels and their standard errors, both float32 (C, D), from the drawn rows."""
     weights = task.network.weights
     n_rows, n_features, width = task.X.shape[0], *weights[0].shape
     count, n_draws = drawn.shape

@@ -46,13 +46,7 @@ def state(model) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def restored(values: dict, arrays: dict[str, np.ndarray]) -> dict:
-    """Check a state that :func:`state` returned and that was saved; return the fitted attributes by name.
-
-    Raises
-    ------
-    ModelFormatError, ValueError, TypeError
-        The state is damaged.
-    """
+    """Check a state that :func:`state` returned and that was saved; return the fitted attributes by name."""
     _check_values(values)
     L, k = values["n_labels"], values["n_selected"]
     layers = range(len(values["layer_sizes"]) - 1) if "activation" in values else range(0)

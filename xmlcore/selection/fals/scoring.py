@@ -10,23 +10,7 @@ from xmlcore.selection.fals.selecting import Selection
 
 
 def score(params, network, X, k: int, seed: int, workers, progress) -> dict:
-    """Compute the scores of all features for each label, and select the k best features.
-
-    Parameters
-    ----------
-    params : FALS
-        Only its parameters are read, here and in the functions of this file.
-    network : Network
-    X : csr_array, shape (N, D)
-    k, seed : int
-    workers : Workers
-    progress : callable
-
-    Returns
-    -------
-    dict
-        The fitted attributes of FALS that hold features, scores, and how these were computed.
-    """
+    """Compute the scores of all features for each label, and select the k best features."""
     n_features, n_labels = X.shape[1], network.biases[-1].size
     size, networks = network_size(params, X.shape, n_labels, X.nnz)
     shared = params.pattern in SHARED
@@ -78,16 +62,7 @@ def _by_slopes(params, task, size, networks, chosen):
 
 
 def network_size(params, shape: tuple, n_labels: int, nnz: int) -> tuple[Size, int]:
-    """Return the sizes that costs depend on, and the number of networks.
-
-    Parameters
-    ----------
-    params : FALS
-    shape : (N, D)
-    n_labels : int
-    nnz : int
-        The number of entries of X that are not 0.
-    """
+    """Return the sizes that costs depend on, and the number of networks."""
     _, *hidden, n_outputs = sizes_of(params, shape[1], n_labels)
     return Size(*shape, n_outputs, tuple(hidden), nnz), n_labels if params.binary else 1
 

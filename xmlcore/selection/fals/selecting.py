@@ -8,13 +8,7 @@ from xmlcore.selection.fals.checks import is_finite
 
 
 def selected_count(n_features, total: int) -> int:
-    """Return the number of features to select, at least 1: a share of ``total`` features is rounded to a number.
-
-    Raises
-    ------
-    ValueError
-        A count above ``total``.
-    """
+    """Return the number of features to select, at least 1: a share of ``total`` features is rounded to a number."""
     if not isinstance(n_features, numbers.Integral):
         return max(1, round(float(n_features) * total))
     if n_features > total:
@@ -23,21 +17,7 @@ def selected_count(n_features, total: int) -> int:
 
 
 def best(scores, k: int, later=None) -> np.ndarray:
-    """Return the k features of largest score, best first.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (D,)
-    k : int
-        From 1 to D.
-    later : ndarray, shape (D,), optional
-        Orders features of equal scores, larger values first. Features that are still equal, and all features of equal
-        scores without it, are ordered by id, smaller first.
-
-    Returns
-    -------
-    ndarray of int32, shape (k,)
-    """
+    """Return the k features of largest score, best first."""
     least = np.partition(scores, scores.size - k)[scores.size - k]
     candidates = np.flatnonzero(scores >= least)
     keys = (-scores[candidates],) if later is None else (-later[candidates], -scores[candidates])

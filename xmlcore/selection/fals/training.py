@@ -28,15 +28,7 @@ class Settings(NamedTuple):
 
 
 def step_sizes(n_steps, learning_rate):
-    """Return the step sizes of Adam.
-
-    Returns
-    -------
-    rates : ndarray of float64, shape (n_steps,)
-        The step size of each step.
-    tail : ndarray of float64, shape (n_steps + 1,)
-        See :func:`xmlcore._kernels.fals_training.catch_up`.
-    """
+    """Return the step sizes of Adam."""
     steps = np.arange(1, n_steps + 1)
     rates = learning_rate * np.sqrt(1 - kernels.BETA_2**steps) / (1 - kernels.BETA_1**steps)
     tail = np.empty(n_steps + 1)

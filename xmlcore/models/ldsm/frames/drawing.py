@@ -16,23 +16,7 @@ if TYPE_CHECKING:
 
 
 def layout(tree: "LdSMTree", nodes, n_below: np.ndarray | None = None) -> "pd.DataFrame":
-    """Place nodes for a drawing from left to right: x is the depth, and each node that ends a branch has its own line.
-
-    Parameters
-    ----------
-    tree : LdSMTree
-    nodes : array of int
-        One of them is above all others, and the parent of each other one is among them.
-    n_below : ndarray, optional
-        ``nodes_below(tree)``, if it has been computed before.
-
-    Returns
-    -------
-    DataFrame
-        ``node``, ``parent`` (-1 for the top), ``x`` (depth), ``y`` (0 and up, whole numbers at the ends of branches,
-        in the middle of its drawn children for others), ``hidden`` (nodes below it that are not drawn and not below
-        another drawn one).
-    """
+    """Place nodes for a drawing from left to right: x is the depth; each node that ends a branch has its own line."""
     import pandas as pd
 
     drawn = set(np.asarray(nodes).tolist())
@@ -74,33 +58,7 @@ def drawing_frame(
     label: int | None = None,
     all_nodes: "pd.DataFrame | None" = None,
 ) -> "pd.DataFrame":
-    """Return a table of all that a drawing of nodes shows, for :func:`xmlcore.figures.tree`.
-
-    Parameters
-    ----------
-    tree : LdSMTree
-    nodes : array of int
-        From :func:`below`, :func:`nodes_of_label`, or :func:`with_siblings` of :func:`visited`.
-    label_name : callable
-    weights : pair of float
-        ``integrity_weight`` and ``multiway_weight`` of the model.
-    leaves : array of int, optional
-        Leaves that a row reaches: adds ``visited``, whether it passes a node.
-    label : int, optional
-        Adds ``visited``, whether training rows of the label pass a node, and ``with_label`` (how many),
-        ``share_with_label`` (of the node's rows), ``share_of_label`` (of the label's rows), ``held`` (the latter in
-        words), ``having`` (all three in words) and ``companion`` (the most frequent other label of the node, empty
-        where it has none).
-    all_nodes : DataFrame, optional
-        ``nodes_frame(tree)``, if it has been computed before.
-
-    Returns
-    -------
-    DataFrame
-        Columns of :func:`layout` and :func:`nodes_frame`, with ``labels`` (the most frequent labels with their shares,
-        in words), ``told_name`` and ``told`` (the label of :func:`told_apart_by`, and its shares in words),
-        ``equation`` (J as the sum of its parts) and ``sent`` (shares of rows sent to each child).
-    """
+    """Return a table of all that a drawing of nodes shows, for :func:`xmlcore.figures.tree`."""
     placed = layout(tree, nodes, None if all_nodes is None else all_nodes["below"].to_numpy())
     order = placed["node"].to_numpy()
     rows = nodes_frame(tree, nodes=order) if all_nodes is None else all_nodes.iloc[order].reset_index(drop=True)

@@ -20,38 +20,7 @@ def features_of_node(
     k: int | None = None,
     values: np.ndarray | None = None,
 ) -> "pd.DataFrame":
-    """Return the features of a node's regressors, those that tell its children apart most first.
-
-    Parameters
-    ----------
-    model : fitted LdSM
-    t : int
-        Index of the tree.
-    node : int
-        An inner node.
-    feature_name : callable, optional
-        Name of a feature by its id; adds ``name``.
-    k : int, optional
-        That many features for each child only.
-    values : ndarray of float, shape (D,), optional
-        A typical value of each feature, such as its mean over the training rows; 1 by default. Weights of rare features
-        are often the largest ones, but decide for few rows.
-
-    Returns
-    -------
-    DataFrame
-        ``feature``, ``name``, ``weight_1`` to ``weight_M`` (of the regressor of each child), ``to`` (number of the
-        child with the largest weight times value, 1 to M), ``lead`` (that weight less the second largest one, for
-        positive values) and ``effect`` (the lead times the typical value). A row goes to
-        each child whose margin, the sum of bias and weights times values, is at least 0.5, or else to the child with
-        the largest margin. So a feature with a large effect sends rows to the child ``to`` rather than to another
-        one. Largest effect first, then the smaller feature id.
-
-    Raises
-    ------
-    ValueError
-        The node is a leaf: it sends no rows.
-    """
+    """Return the features of a node's regressors, those that tell its children apart most first."""
     import pandas as pd
 
     t = check_count(t, "t", least=0, most=len(model.trees_) - 1)

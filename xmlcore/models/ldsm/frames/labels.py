@@ -16,19 +16,7 @@ if TYPE_CHECKING:
 
 
 def rows_with_label(tree: "LdSMTree", label: int) -> np.ndarray:
-    """Count, for every node, its training rows that have a label.
-
-    Parameters
-    ----------
-    tree : LdSMTree
-    label : int
-
-    Returns
-    -------
-    ndarray of int64, shape (n_nodes,)
-        That of the root is the number of the label's rows. Those of leaves may add up to more: rows may go several
-        ways.
-    """
+    """Count, for every node, its training rows that have a label."""
     label = check_count(label, "label", least=0)
     hist = tree.histograms
     if label >= hist.shape[1]:
@@ -40,23 +28,7 @@ def rows_with_label(tree: "LdSMTree", label: int) -> np.ndarray:
 
 
 def nodes_of_label(tree: "LdSMTree", label: int, most_nodes: int = 400, node: int | None = None) -> np.ndarray:
-    """Return the nodes to draw for a label: those that its training rows reach.
-
-    Parameters
-    ----------
-    tree : LdSMTree
-    label : int
-    most_nodes : int
-        When rows of the label reach more nodes, those with most of these rows are returned.
-    node : int, optional
-        A node that is included, with its path from the root, if rows of the label reach it.
-
-    Returns
-    -------
-    ndarray of int64
-        In ascending order; the parent of each is among them, and so are siblings that no row of the label reaches, if
-        all of them fit. Empty when no training row has the label.
-    """
+    """Return the nodes to draw for a label: those that its training rows reach."""
     most_nodes = check_count(most_nodes, "most_nodes")
     count = rows_with_label(tree, label)
     reached = np.flatnonzero(count)
@@ -80,25 +52,7 @@ def together_until(tree: "LdSMTree", label: int) -> int:
 def leaves_of_label(
     tree: "LdSMTree", label: int, label_name: Callable[[int], str] | None = None, k: int = 3
 ) -> "pd.DataFrame":
-    """Return a table of the leaves that a label's training rows reach, and of the other labels there.
-
-    Parameters
-    ----------
-    tree : LdSMTree
-    label : int
-    label_name : callable, optional
-        Adds ``name_1`` to ``name_k``.
-    k : int
-        Most frequent labels of each leaf.
-
-    Returns
-    -------
-    DataFrame, a row per leaf
-        Most rows of the label first: ``node``, ``depth``; ``with_label``, its rows that have the label;
-        ``share_of_label``, of the label's training rows (more than 1 in sum when rows go several ways); ``rows``, its
-        training rows; ``share_with_label``, of these; ``place`` of the label among the leaf's labels, 1 when none is
-        more frequent; ``label_1``, ``share_1`` to ``label_k``, ``share_k`` as in :func:`nodes_frame`.
-    """
+    """Return a table of the leaves that a label's training rows reach, and of the other labels there."""
     import pandas as pd
 
     count = rows_with_label(tree, label)

@@ -19,17 +19,7 @@ def check_node(tree: "LdSMTree", node) -> int:
 
 
 def nodes_below(tree: "LdSMTree") -> np.ndarray:
-    """Count the nodes below each node of a tree.
-
-    Parameters
-    ----------
-    tree : LdSMTree
-
-    Returns
-    -------
-    ndarray of int64, shape (n_nodes,)
-        0 for leaves.
-    """
+    """Count the nodes below each node of a tree."""
     count = np.zeros(tree.parent.size, np.int64)
     order = np.argsort(-tree.depth, kind="stable")
     starts = np.flatnonzero(np.diff(tree.depth[order], prepend=tree.depth[order[0]] + 1))
@@ -47,19 +37,7 @@ def path_to(tree: "LdSMTree", node: int) -> list[int]:
 
 
 def below(tree: "LdSMTree", top: int = 0, levels: int = 4) -> np.ndarray:
-    """Return the nodes to draw: ``top`` and so many levels below it.
-
-    Parameters
-    ----------
-    tree : LdSMTree
-    top : int
-    levels : int
-
-    Returns
-    -------
-    ndarray of int64
-        Level by level, ``top`` first.
-    """
+    """Return the nodes to draw: ``top`` and so many levels below it."""
     found = [np.array([check_node(tree, top)], np.int64)]
     for _ in range(check_count(levels, "levels", least=0)):
         children = tree.children[found[-1]].ravel()

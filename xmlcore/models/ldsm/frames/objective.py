@@ -17,18 +17,7 @@ PARTS = ("balance", "class integrity", "multi-way")  # of J
 
 
 def depth_frame(trees: Sequence["LdSMTree"]) -> "pd.DataFrame":
-    """Count leaves, and the training rows in them, by depth.
-
-    Parameters
-    ----------
-    trees : sequence of LdSMTree
-
-    Returns
-    -------
-    DataFrame
-        ``tree`` (from 0), ``depth``, ``leaves``, ``rows``: a row in several leaves counts in each. Depths without a
-        leaf are left out.
-    """
+    """Count leaves, and the training rows in them, by depth."""
     import pandas as pd
 
     parts = []
@@ -53,20 +42,7 @@ def contributions(objective, balance, integrity, multiway, weights: tuple[float,
 
 
 def objective_by_depth(trees: Sequence["LdSMTree"], weights: tuple[float, float]) -> "pd.DataFrame":
-    """Return J of the splits and its weighted parts by depth (Figure 1 of the paper).
-
-    Parameters
-    ----------
-    trees : sequence of LdSMTree
-    weights : pair of float
-        ``integrity_weight`` and ``multiway_weight`` of the model.
-
-    Returns
-    -------
-    DataFrame
-        ``part`` ("J", "balance", "class integrity", "multi-way"), ``depth``, ``least``, ``mean``, ``greatest``, and
-        ``nodes``, the inner nodes at that depth. Parts have their weights and signs: their means add up to that of J.
-    """
+    """Return J of the splits and its weighted parts by depth (Figure 1 of the paper)."""
     import pandas as pd
 
     inner = [tree.children[:, 0] >= 0 for tree in trees]
@@ -85,28 +61,7 @@ def objective_by_depth(trees: Sequence["LdSMTree"], weights: tuple[float, float]
 
 
 def training_trace(tree: "LdSMTree", node: int, weights: tuple[float, float]) -> "pd.DataFrame":
-    """Return J of a node and its weighted parts after each epoch of its training.
-
-    Parameters
-    ----------
-    tree : LdSMTree
-    node : int
-        An inner node.
-    weights : pair of float
-        ``integrity_weight`` and ``multiway_weight`` of the model.
-
-    Returns
-    -------
-    DataFrame
-        ``epoch`` (from 1), ``part`` ("J", "balance", "class integrity", "multi-way"), ``value``, and ``stage``:
-        "training" for the estimates after each epoch, and "split", once, at the last epoch, for the split as it was
-        made. Parts have their weights and signs and add up to J.
-
-    Raises
-    ------
-    ValueError
-        The node is a leaf: it was not trained.
-    """
+    """Return J of a node and its weighted parts after each epoch of its training."""
     import pandas as pd
 
     node = check_node(tree, node)

@@ -21,16 +21,7 @@ def row_in_columns(model, x) -> tuple[np.ndarray, np.ndarray]:
 
 
 def regressors(model, t: int, node: int, columns) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return the regressors of a node's children for the columns of a row, ascending; None for a leaf.
-
-    Returns
-    -------
-    bias : ndarray of float64, shape (M,)
-    weights : ndarray of float64, shape (n, M)
-        A row for each column that has weights at the node.
-    used : ndarray of bool, shape (len(columns),)
-        Which columns these are.
-    """
+    """Return the regressors of a node's children for the columns of a row, ascending; None for a leaf."""
     forest, M = model.forest_, model.trees_[0].children.shape[1]
     v = int(forest.root[t]) + node
     g, first = int(forest.group[v]), int(forest.first_child[v])
@@ -52,28 +43,6 @@ def steps_frame(
 
     A row goes to each child whose margin, the sum of a bias and of weights times values, is at least 0.5, or else to
     the child with the largest margin.
-
-    Parameters
-    ----------
-    model : fitted LdSM
-    t : int
-        Index of the tree.
-    x : sparse or dense, shape (D,) or (1, D)
-        The row.
-    leaf : int
-        A node of the tree.
-    feature_name : callable, optional
-        Name of a feature by its id; by default the id.
-    k : int
-        Features named for each node.
-
-    Returns
-    -------
-    DataFrame
-        ``depth``, ``node``, ``rows`` (training rows of the node), ``to`` (the child on the way to the leaf), ``margin``
-        (of that child), ``other`` (the largest margin of another child), ``ways`` (children to which the row goes) and
-        ``features`` (the row's features that speak most for that child and against the other one, with commas between
-        them).
     """
     import pandas as pd
 

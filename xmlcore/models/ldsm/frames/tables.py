@@ -17,22 +17,7 @@ INNER, LEAF = "inner", "leaf"  # kinds of nodes
 
 
 def top_labels(tree: "LdSMTree", k: int = 3, nodes=None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the most frequent labels of nodes.
-
-    Parameters
-    ----------
-    tree : LdSMTree
-    k : int
-    nodes : array of int, optional
-        All by default.
-
-    Returns
-    -------
-    labels : ndarray of int32, shape (n, k)
-        Most frequent first, the smaller id first among equals; -1 where a node has fewer.
-    rows : ndarray of int64, shape (n, k)
-        The node's training rows that have the label.
-    """
+    """Return the most frequent labels of nodes."""
     k = check_count(k, "k")
     part = tree.histograms if nodes is None else tree.histograms[np.asarray(nodes, np.int64)]
     ptr, ids, counts = part.indptr.astype(np.int64), part.indices, part.data
@@ -51,18 +36,6 @@ def told_apart_by(tree: "LdSMTree", nodes) -> tuple[np.ndarray, np.ndarray, np.n
     """Return, for each node, the label whose share of rows rises most from the parent to the node.
 
     The most frequent label is often the same for all nodes; this label shows what the split has separated.
-
-    Parameters
-    ----------
-    tree : LdSMTree
-    nodes : array of int
-
-    Returns
-    -------
-    labels : ndarray of int32
-        -1 for the root.
-    shares, before : ndarray of float64
-        Share of the node's rows that have the label, and of its parent's rows.
     """
     hist, rows = tree.histograms, tree.n_samples
     labels, shares, before = np.full(len(nodes), -1, np.int32), np.zeros(len(nodes)), np.zeros(len(nodes))
@@ -82,27 +55,7 @@ def told_apart_by(tree: "LdSMTree", nodes) -> tuple[np.ndarray, np.ndarray, np.n
 def nodes_frame(
     tree: "LdSMTree", label_name: Callable[[int], str] | None = None, k: int = 3, nodes=None
 ) -> "pd.DataFrame":
-    """Return a table of a tree's nodes.
-
-    Parameters
-    ----------
-    tree : LdSMTree
-    label_name : callable, optional
-        Name of a label by its id, such as ``dataset.label_name``; adds the columns ``name_1`` to ``name_k``.
-    k : int
-        Most frequent labels of each node.
-    nodes : array of int, optional
-        Which nodes, in which order; all by default.
-
-    Returns
-    -------
-    DataFrame, a row per node
-        ``node``; ``parent`` (-1 for the root); ``depth``; ``kind`` ("inner" or "leaf"); ``rows``, training rows that
-        reach it; ``share_of_parent``, of the parent's rows; ``below``, nodes below it; ``purity``, share of its rows
-        that have its most frequent label; ``objective``, ``balance``, ``integrity``, ``multiway`` as in the tree,
-        without their weights, NaN for leaves; ``label_1``, ``share_1`` to ``label_k``, ``share_k``: its most frequent
-        labels (-1 for none) and the shares of its rows that have them.
-    """
+    """Return a table of a tree's nodes."""
     import pandas as pd
 
     chosen = np.arange(tree.parent.size) if nodes is None else np.asarray(nodes, np.int64)
@@ -140,23 +93,7 @@ def with_names(frame: "pd.DataFrame", label_name: Callable[[int], str]) -> "pd.D
 def labels_of_node(
     tree: "LdSMTree", node: int, label_name: Callable[[int], str] | None = None, k: int | None = None
 ) -> "pd.DataFrame":
-    """Return the labels of a node's training rows, and where the node sends them.
-
-    Parameters
-    ----------
-    tree : LdSMTree
-    node : int
-    label_name : callable, optional
-        Adds ``name``.
-    k : int, optional
-        Most frequent labels only.
-
-    Returns
-    -------
-    DataFrame
-        Most frequent first: ``label``, ``name``, ``rows``, ``share`` (of the node's rows that have it) and, for an
-        inner node, ``to_1`` to ``to_M``: the share of its rows that goes to each child.
-    """
+    """Return the labels of a node's training rows, and where the node sends them."""
     import pandas as pd
 
     node = check_node(tree, node)
@@ -180,24 +117,7 @@ def labels_of_node(
 def leaves_frame(
     trees: Sequence["LdSMTree"], leaves, row: int, label_name: Callable[[int], str] | None = None, k: int = 3
 ) -> "pd.DataFrame":
-    """Return a table of the leaves that a row reaches.
-
-    Parameters
-    ----------
-    trees : sequence of LdSMTree
-    leaves : Leaves
-        Of :meth:`xmlcore.LdSM.apply`.
-    row : int
-        Its number among the rows that were given to ``apply``.
-    label_name, k
-        As for :func:`nodes_frame`.
-
-    Returns
-    -------
-    DataFrame
-        ``tree`` (from 0), then the columns of :func:`nodes_frame`, and ``weight``: its weight in the mean of all
-        leaves, 1 / (leaves of the row in this tree) / (trees).
-    """
+    """Return a table of the leaves that a row reaches."""
     import pandas as pd
 
     parts = []

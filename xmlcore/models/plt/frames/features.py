@@ -16,24 +16,7 @@ if TYPE_CHECKING:
 def features_of_node(
     nodes: "LinearNodes", node: int, feature_name: Callable[[int], str] | None = None, k: int | None = None
 ) -> "pd.DataFrame":
-    """Return the features of a node's linear classifier, largest absolute weight first.
-
-    Parameters
-    ----------
-    nodes : LinearNodes
-        From :meth:`xmlcore.PLT.linear_nodes`.
-    node : int
-    feature_name : callable, optional
-        Name of a feature by its id; adds ``name``.
-    k : int, optional
-        That many features only.
-
-    Returns
-    -------
-    DataFrame
-        ``feature``, ``name``, ``weight``. A positive weight says that rows with the feature rather have a label below
-        the node.
-    """
+    """Return the features of a node's linear classifier, largest absolute weight first."""
     import pandas as pd
 
     features, weights = _row_of(nodes.weights, node)
@@ -47,23 +30,7 @@ def features_of_node(
 def margin_parts(
     nodes: "LinearNodes", x, node: int, feature_name: Callable[[int], str] | None = None
 ) -> "pd.DataFrame":
-    """Return what each feature of a row adds to the margin of a node's classifier, largest absolute amount first.
-
-    Parameters
-    ----------
-    nodes : LinearNodes
-    x : sparse or dense, shape (D,) or (1, D)
-        One row.
-    node : int
-    feature_name : callable, optional
-        Name of a feature by its id; adds ``name``.
-
-    Returns
-    -------
-    DataFrame
-        ``feature``, ``name``, ``value`` (of the row scaled to length 1), ``weight``, ``contribution`` (their product).
-        The contributions and the node's bias add up to its margin. Features of the row without weight are left out.
-    """
+    """Return what each feature of a row adds to the margin of a node's classifier, largest absolute amount first."""
     import pandas as pd
 
     unit = unit_rows(check_row(x, nodes.weights.shape[1]))

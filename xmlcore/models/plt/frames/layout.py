@@ -26,26 +26,6 @@ def layout_frame(
 
     A node is as wide as it has labels, and its children share its width: those with most labels first, and among
     equals those with most training rows.
-
-    Parameters
-    ----------
-    tree : LabelTree
-    nodes : DataFrame
-        From :func:`nodes_frame`.
-    top : int
-        The node with which the drawing begins.
-    depths : (int, int), optional
-        Smallest and largest depth of nodes, counted from the root of the tree; None means all.
-    most : int
-        Largest number of nodes: those with most labels, and among equals those with most training rows.
-    always : sequence of int
-        Nodes that come before those with more labels.
-
-    Returns
-    -------
-    DataFrame, a row per node, in the order of their numbers
-        The columns of ``nodes``, and ``start``, the left end of the node in labels: 0 for ``top``.
-        ``attrs["total"]`` is the number of nodes before ``most`` was applied.
     """
     top = check_count(top, "top", least=0, most=tree.n_nodes - 1)
     width, rows, depth = (nodes[name].to_numpy(np.int64) for name in ("n_labels", "rows", "depth"))

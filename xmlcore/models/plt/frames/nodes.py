@@ -14,18 +14,7 @@ if TYPE_CHECKING:
 
 
 def rows_by_level(tree: "LabelTree", Y) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield, level by level from the deepest, which rows have a label at or below which nodes.
-
-    Parameters
-    ----------
-    tree : LabelTree
-    Y : csr_array of bool, shape (N, L)
-
-    Yields
-    ------
-    nodes, rows : ndarray of int64
-        The pairs of a node of the level and a row, each pair once, sorted by node and then by row.
-    """
+    """Yield, level by level from the deepest, which rows have a label at or below which nodes."""
     import scipy.sparse as sp
 
     ptr, labels, _ = csr_parts(Y)
@@ -43,23 +32,7 @@ def rows_by_level(tree: "LabelTree", Y) -> Iterator[tuple[np.ndarray, np.ndarray
 
 
 def nodes_frame(tree: "LabelTree", Y, k: int = 3) -> "pd.DataFrame":
-    """Return a table of all nodes of a label tree.
-
-    Parameters
-    ----------
-    tree : LabelTree
-    Y : csr_array of bool, shape (N, L)
-        The labels of the training rows.
-    k : int
-        Number of most frequent labels of each node in the table.
-
-    Returns
-    -------
-    DataFrame, a row per node, in the order of their numbers
-        ``node``; ``parent`` (-1 for the root); ``depth``; ``label`` (-1 for inner nodes); ``n_children``; ``n_labels``,
-        labels at or below the node; ``rows``, training rows with a label at or below it; ``label_1`` to ``label_k``,
-        the most frequent of its labels, the smaller id first among equals (-1 where it has fewer).
-    """
+    """Return a table of all nodes of a label tree."""
     import pandas as pd
 
     k = check_count(k, "k")
@@ -121,25 +94,7 @@ def labels_of_node(
     label_name: Callable[[int], str] | None = None,
     k: int | None = None,
 ) -> "pd.DataFrame":
-    """Return the labels at or below a node, most frequent first, the smaller id first among equals.
-
-    Parameters
-    ----------
-    tree : LabelTree
-    node : int
-    counts : ndarray of int, shape (L,)
-        Number of training rows of each label.
-    label_name : callable, optional
-        Name of a label by its id; adds ``name``.
-    k : int, optional
-        Most frequent labels only.
-
-    Returns
-    -------
-    DataFrame
-        ``label``, ``name``, ``rows``, and ``child``: the child of the node to which the label belongs (the node itself,
-        if it is a leaf).
-    """
+    """Return the labels at or below a node, most frequent first, the smaller id first among equals."""
     import pandas as pd
 
     labels = labels_below(tree, node)

@@ -22,23 +22,7 @@ def factors(margins: np.ndarray, loss: str) -> np.ndarray:
 
 
 def paths_frame(nodes: "LinearNodes", x, labels: Sequence[int]) -> "pd.DataFrame":
-    """Return the nodes on a row's paths to some labels in a label tree.
-
-    Parameters
-    ----------
-    nodes : LinearNodes
-        From :meth:`xmlcore.PLT.linear_nodes`.
-    x : sparse or dense, shape (D,) or (1, D)
-        One row.
-    labels : sequence of int
-
-    Returns
-    -------
-    DataFrame
-        A row per label and node with a factor, from the root down: ``label``, ``step`` (from 1), ``node``, ``bias``,
-        ``margin``, ``factor`` (probability of the node given its parent) and ``product`` of the factors down to the
-        node. The last product is the label's probability in this tree.
-    """
+    """Return the nodes on a row's paths to some labels in a label tree."""
     import pandas as pd
 
     unit = unit_rows(check_row(x, nodes.weights.shape[1]))
@@ -65,19 +49,7 @@ def paths_frame(nodes: "LinearNodes", x, labels: Sequence[int]) -> "pd.DataFrame
 
 
 def hardest_steps(paths: "pd.DataFrame") -> "pd.DataFrame":
-    """Return for each label the step at which its probability drops most.
-
-    Parameters
-    ----------
-    paths : DataFrame
-        From :func:`paths_frame`.
-
-    Returns
-    -------
-    DataFrame
-        ``label``, ``probability`` (the product over the whole path), and ``step``, ``node``, ``margin``, ``factor`` of
-        the node with the smallest factor; the first of them among equals. The order of labels is that of ``paths``.
-    """
+    """Return for each label the step at which its probability drops most."""
     of_label = paths.groupby("label", sort=False)
     lowest = paths.loc[of_label["factor"].idxmin(), ["label", "step", "node", "margin", "factor"]]
     lowest.insert(1, "probability", of_label["product"].last().to_numpy())

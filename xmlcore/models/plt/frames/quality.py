@@ -27,26 +27,6 @@ def quality_frame(nodes: "LinearNodes", tree: "LabelTree", X, Y, progress: Progr
     These are the rows on which the node decides something: training uses the training rows with this property. The
     classifier of the root, if it has one, is measured on all rows. A row is *positive* if it has a label at or below
     the node.
-
-    Parameters
-    ----------
-    nodes : LinearNodes
-        From :meth:`xmlcore.PLT.linear_nodes`.
-    tree : LabelTree
-        The same tree, of ``PLT.trees_``.
-    X, Y
-        Rows and their labels, such as the test rows of a data set.
-    progress : callable, optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-
-    Returns
-    -------
-    DataFrame, a row per node, in the order of their numbers
-        ``node``; ``measured`` (rows on which it is measured); ``positive`` (how many of them are positive);
-        ``base_rate``, their share; ``auc``, the share of pairs of a positive and another row in which the positive row
-        has the larger margin, equal margins count half; ``recall``, the share of positive rows to which the classifier
-        gives a probability of at least one half; ``precision``, the share of positive rows among all to which it does.
-        nan where there are no such rows or pairs.
     """
     import pandas as pd
 
