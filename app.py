@@ -3,7 +3,8 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared import addresses, entrance, frame, guard, limits, server
+from pages.shared import addresses, frame, server
+from pages.shared.operator import entrance, guard, limits
 
 try:
     limits.apply()

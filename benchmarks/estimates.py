@@ -17,7 +17,7 @@ from benchmarks.library import files, machine, tables
 from benchmarks.library.shapes import SYNTHETIC, one_label, shaped
 from xmlcore import experiment, store
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment import learned
+from xmlcore.experiment.engine import learned
 
 RESULT = files.RESULTS / "estimates.json"
 REAL = ("bibtex", "corel5k", "scene")

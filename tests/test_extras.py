@@ -73,7 +73,8 @@ loaded = xmlcore.load_model(folder / "model")
 assert (loaded.predict_topk(X, 2).labels == model.predict_topk(X, 2).labels).all()
 missing(lambda: xmlcore.figures, "Figures need plotly", "pip install 'xmlcore[figures]'", "'xmlcore[app]'")
 missing(lambda: xmlcore.serve, "starlette", "pip install 'xmlcore[serve]'")
-missing(lambda: xmlcore.datasets.fetch.fetch("http://localhost/a", folder / "a"), "pooch", "'xmlcore[download]'")
+fetch = xmlcore.datasets.registry.fetch.fetch
+missing(lambda: fetch("http://localhost/a", folder / "a"), "pooch", "'xmlcore[download]'")
 del sys.modules["starlette"]  # installed, and uvicorn is not
 from xmlcore.serve import running
 missing(lambda: running.run(None), "uvicorn", "pip install 'xmlcore[serve]'")

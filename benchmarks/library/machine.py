@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 from benchmarks.library import contestant
-from xmlcore.experiment.code_version import hash_of
+from xmlcore.experiment.engine.code_version import hash_of
 
 ROOT = Path(__file__).resolve().parents[2]  # of the checkout
 QUIET = 0.1  # share of the machine's processor time that other programs may take

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from xmlcore import Ranking, datasets, experiment, metrics, store
-from xmlcore.experiment.train import Run, Train, as_plain, full_params
+from xmlcore.experiment.kinds.train import Run, Train, as_plain, full_params
 
 MODELS = ("PLT", "LdSM", "OneVsRest", "DoubleSampling")
 SEEDED = ("PLT", "LdSM", "DoubleSampling")
@@ -87,7 +87,7 @@ def _run(rng, data, model, params, ranking, measures) -> Run:
 
 def main(token, count) -> None:
     """Keep runs on the data set that a workspace uses, and list them there."""
-    from pages.shared import workspace_files
+    from pages.shared.workspaces import files as workspace_files
 
     stored = workspace_files.read(token)
     stored["runs"] += make(int(count), datasets.load_saved(stored["dataset"]))

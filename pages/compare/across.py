@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, tables
+from pages.shared import format, tables
+from pages.shared.figures import charts
 from xmlcore import experiment, figures, metrics
 
 HEAD = 16  # letters of a name above a column

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from pages.compare import of_runs
-from pages.shared import addresses, format, workspace
+from pages.shared import addresses, format
+from pages.shared.workspaces import workspace
 
 WORDS = {"settings": "setting", "result": "result", "model": "model"}  # what a line of the table is
 

@@ -8,7 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import more
-from pages.shared import run_changes, server, settings, workspace
+from pages.shared import server, settings
+from pages.shared.results import run_changes
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.kept_runs import SEED
 

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import downloads, format, workspace
+from pages.shared import format
+from pages.shared.streamlit_fixes import downloads
+from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
 LOOKED_AT = "compare.more.looked_at"  # key of st.session_state: keys of results that were looked at

@@ -6,7 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import listed
-from pages.shared import addresses, charts, format, jobs, results, run_changes, run_code, settings, tables, workspace
+from pages.shared import addresses, format, jobs, settings, tables
+from pages.shared.figures import charts
+from pages.shared.results import results, run_changes, run_code
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 
 FIELD = addresses.RUN  # the name in the address

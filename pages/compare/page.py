@@ -8,7 +8,7 @@ ahead.py makes what the page shows first before it is opened.
 import streamlit as st
 
 from pages.compare import answer, listed, more, one, side, table
-from pages.shared import run_changes
+from pages.shared.results import run_changes
 
 
 def main() -> None:

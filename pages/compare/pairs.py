@@ -3,7 +3,11 @@
 import streamlit as st
 
 from pages.compare import of_runs
-from pages.shared import charts, format, predictions, results, row_text, server, tables, workspace
+from pages.shared import format, server, tables
+from pages.shared.figures import charts
+from pages.shared.results import predictions, results
+from pages.shared.rows import row_text
+from pages.shared.workspaces import workspace
 
 LISTED = 1000  # most labels and rows in a table
 

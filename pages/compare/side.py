@@ -4,7 +4,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import across, more, of_runs, one, pairs
-from pages.shared import charts, format, results, sections, settings, tables, workspace
+from pages.shared import format, sections, settings, tables
+from pages.shared.figures import charts
+from pages.shared.results import results
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
 
 AXIS = 24  # letters of a name above an axis of parallel coordinates

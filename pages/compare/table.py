@@ -4,7 +4,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import listed
-from pages.shared import charts, format, measured, run_changes, settings, tables, workspace
+from pages.shared import format, settings, tables
+from pages.shared.figures import charts
+from pages.shared.results import measured, run_changes
+from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
 CHOSEN = "compare.chosen"  # name in the workspace's "widgets": keys of the results that are ticked

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, tables
+from pages.shared import format, tables
+from pages.shared.figures import charts
 
 SHOWN = 200  # most features or labels in a table
 

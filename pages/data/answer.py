@@ -4,7 +4,8 @@ import numpy as np
 import streamlit as st
 
 from pages.data import start, uploads
-from pages.shared import addresses, format, tables, workspace
+from pages.shared import addresses, format, tables
+from pages.shared.workspaces import workspace
 
 RARE = 5  # a label with at most this many training rows counts as rare
 # Least number of labels, and of training rows of the most frequent label, for which a long tail is mentioned.

@@ -1,7 +1,8 @@
 """What can be done with the data sets of the workspace, in one box: split, make other features, compare, rename."""
 
 from pages.data import boxes, manage, resplit, reword
-from pages.shared import server, workspace
+from pages.shared import server
+from pages.shared.workspaces import workspace
 
 
 def show(data, fingerprint, used: dict) -> None:

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from pages.data import boxes, invented, known, manage, text_form, upload_form
-from pages.shared import actions, jobs, server, sources, workspace
+from pages.shared import actions, jobs, server
+from pages.shared.workspaces import sources, workspace
 from xmlcore import datasets
 
 OPENED = "data.opened"  # key of st.session_state: the data set that was in use when a form was last busy, by form

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import format, jobs, reconnected
+from pages.shared import format, jobs
+from pages.shared.streamlit_fixes import reconnected
 
 
 class ChosenFiles:

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import server, tasks, workspace
+from pages.shared import server, tasks
+from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
 AT_ONCE = 1.2  # seconds; a data set whose statistics take longer is described by a worker, which starts unasked

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import charts, server
+from pages.shared import server
+from pages.shared.figures import charts
 from xmlcore import datasets
-from xmlcore.experiment.export import FORMATS as WRITTEN
+from xmlcore.experiment.kinds.export import FORMATS as WRITTEN
 
 SAMPLE_ROWS = 200
 FORMATS = {

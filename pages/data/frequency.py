@@ -5,7 +5,8 @@ import math
 import streamlit as st
 
 from pages.data import answer, examined
-from pages.shared import charts, format, server, tables, tasks
+from pages.shared import format, server, tables, tasks
+from pages.shared.figures import charts
 from xmlcore import datasets, experiment, figures
 
 UNLIKELY = 0.01  # with a larger p, a difference may still be chance

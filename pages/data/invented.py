@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import actions, format, jobs, tasks, workspace
+from pages.shared import actions, format, jobs, tasks
+from pages.shared.workspaces import workspace
 from xmlcore import experiment
 from xmlcore.datasets import SYNTHETIC_SHAPES
 from xmlcore.system import free_bytes

@@ -3,9 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, jobs, tables, tasks, workspace
+from pages.shared import format, jobs, tables, tasks
+from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment
-from xmlcore.datasets import downloaded
+from xmlcore.datasets.registry import downloaded
 
 FIRST = "eurlex-4k"  # what is shown on a first visit
 TABLE_HEIGHT = 320  # pixels

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.shared import format
 from xmlcore.datasets import DatasetFormatError
-from xmlcore.datasets.looks import Look, look
+from xmlcore.datasets.readers.looks import Look, look
 
 LAST, FIRST, NAMED, LISTED, SAID = "last", "first", "named", "listed", "said"
 TITLES = {

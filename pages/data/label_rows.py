@@ -3,7 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import charts, format, tables
+from pages.shared import format, tables
+from pages.shared.figures import charts
 
 SHOWN = 200  # most rows in the table
 

@@ -5,7 +5,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.data import label_rows
-from pages.shared import charts, format, server, tables
+from pages.shared import format, server, tables
+from pages.shared.figures import charts
 from xmlcore import datasets
 
 SHOWN = 200  # most label sets in the table

@@ -5,7 +5,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.data import label_rows
-from pages.shared import charts, format, selectors, tables, workspace
+from pages.shared import format, selectors, tables
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 
 SHOWN_LABELS, LABELS_HEIGHT = 500, 320  # most labels in the table, and its greatest height in pixels
 ORDERS = {

@@ -3,9 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, charts, format, jobs, removed, sources, tables, tasks, workspace
+from pages.shared import actions, format, jobs, tables, tasks
+from pages.shared.figures import charts
+from pages.shared.workspaces import removed, sources, workspace
 from xmlcore import experiment, store
-from xmlcore.experiment.export import FORMATS
+from xmlcore.experiment.kinds.export import FORMATS
 
 FIRST_COMPARED = 5  # data sets compared at first: those that came last
 FORMAT_NAMES = {

@@ -30,7 +30,8 @@ from pages.data import (
     start,
     together,
 )
-from pages.shared import format, jobs, sections, server, workspace
+from pages.shared import format, jobs, sections, server
+from pages.shared.workspaces import workspace
 from xmlcore import datasets
 
 

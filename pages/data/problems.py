@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, tables
+from pages.shared import format, tables
+from pages.shared.figures import charts
 
 SHOWN = 200  # most rows in the table
 # Key of the number, what it is a part of, noun, what it is called when there are none, what one and many do, advice.

@@ -5,10 +5,11 @@ import re
 import streamlit as st
 
 from pages.data import uploads
-from pages.shared import actions, jobs, server, tasks, workspace
+from pages.shared import actions, jobs, server, tasks
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
-from xmlcore.datasets.split_files import PUBLISHED_SPLIT
-from xmlcore.experiment import given
+from xmlcore.datasets.splits.files import PUBLISHED_SPLIT
+from xmlcore.experiment.engine import given
 
 WAYS = {
     "stratified": "Stratified: each label is shared out evenly",

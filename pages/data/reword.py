@@ -3,7 +3,8 @@
 import streamlit as st
 
 from pages.data import uploads, vectorizer_form
-from pages.shared import actions, jobs, tasks, workspace
+from pages.shared import actions, jobs, tasks
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 
 ERROR = "reword.error"  # key of the session state: why the last data set could not be made

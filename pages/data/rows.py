@@ -3,7 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import format, row_text, selectors, tables, workspace
+from pages.shared import format, selectors, tables
+from pages.shared.rows import row_text
+from pages.shared.workspaces import workspace
 
 ORDER = ("row", "name", "labels", "text", "features")  # of the columns
 SHOWN_ROWS, ROWS_HEIGHT = 200, 392  # most rows in the table, and its greatest height in pixels

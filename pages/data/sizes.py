@@ -3,7 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import charts, server, tables
+from pages.shared import server, tables
+from pages.shared.figures import charts
 from xmlcore import figures
 
 

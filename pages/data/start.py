@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import addresses, format, workspace
+from pages.shared import addresses, format
+from pages.shared.workspaces import workspace
 
 CLOSED = "data.start.closed"
 INTRODUCTION = """**New here?** In extreme multi-label classification, each row of data has several labels out of very

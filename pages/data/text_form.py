@@ -4,9 +4,11 @@ import streamlit as st
 
 from pages.data import text_columns, uploads, vectorizer_form
 from pages.data.chosen_files import ChosenFiles
-from pages.shared import actions, format, jobs, made, reconnected, tasks, workspace
+from pages.shared import actions, format, jobs, tasks
+from pages.shared.streamlit_fixes import reconnected
+from pages.shared.workspaces import made, workspace
 from xmlcore import experiment
-from xmlcore.experiment import given
+from xmlcore.experiment.engine import given
 
 FILES = ChosenFiles("texts", ("train", "test", "names"), "read_texts")
 PRESSED = "texts.pressed"  # key of st.session_state: whether the button was pressed and the files are not read yet

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from pages.data import examined
-from pages.shared import charts, format, server, tables, workspace
+from pages.shared import format, server, tables
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from xmlcore import datasets, figures
 
 CHOICES = {"frequent": "the most frequent labels", "pairs": "the labels of the strongest pairs"}

@@ -4,8 +4,10 @@ import streamlit as st
 
 from pages.data import formats, label_choice, uploads
 from pages.data.chosen_files import ChosenFiles
-from pages.shared import actions, format, jobs, made, reconnected, tasks, workspace
-from xmlcore.experiment import given
+from pages.shared import actions, format, jobs, tasks
+from pages.shared.streamlit_fixes import reconnected
+from pages.shared.workspaces import made, workspace
+from xmlcore.experiment.engine import given
 
 ABOUT = """Rows of numbers with their labels. One training file is enough: a part of its rows is held out for testing.
 Documents, whose words become the numbers, are read at *Upload texts*."""

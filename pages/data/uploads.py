@@ -5,10 +5,12 @@ import threading
 
 import streamlit as st
 
-from pages.shared import actions, audit, format, jobs, limits, made
+from pages.shared import actions, format, jobs
+from pages.shared.operator import audit, limits
+from pages.shared.workspaces import made
 from xmlcore import datasets, experiment
-from xmlcore.datasets.visible import visible
-from xmlcore.experiment import given
+from xmlcore.datasets.readers.visible import visible
+from xmlcore.experiment.engine import given
 
 AT_ONCE = 0.6  # seconds; what is expected to take longer is done by a worker, while the page can be used
 _lock = threading.Lock()  # two sessions may give the same files for the same task, which takes them once

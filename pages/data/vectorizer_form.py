@@ -5,7 +5,8 @@ import time
 import streamlit as st
 
 from pages.data import uploads
-from pages.shared import format, tables, workspace
+from pages.shared import format, tables
+from pages.shared.workspaces import workspace
 from xmlcore.datasets import TextVectorizer
 
 TRIED = "texts.tried"  # key of st.session_state: by source, settings and what they give

@@ -3,7 +3,10 @@
 import streamlit as st
 
 from pages.explain.view import BARS
-from pages.shared import charts, explaining, format, label_tables, marked_text, predictions, tables
+from pages.shared import format, label_tables, tables
+from pages.shared.figures import charts
+from pages.shared.results import predictions
+from pages.shared.rows import explaining, marked_text
 from xmlcore import figures
 from xmlcore.models.double_sampling import MEANINGS
 

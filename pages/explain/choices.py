@@ -3,7 +3,9 @@
 import streamlit as st
 
 from pages.explain.view import first_labels
-from pages.shared import format, results, selectors, tables, workspace
+from pages.shared import format, selectors, tables
+from pages.shared.results import results
+from pages.shared.workspaces import workspace
 from xmlcore.experiment.twins import twins
 
 MOST_OTHERS = 20  # labels of highest rank with which the explained label can be compared

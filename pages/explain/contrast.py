@@ -7,7 +7,9 @@ import streamlit as st
 from pages.explain import choices
 from pages.explain.view import BARS
 from pages.explain.view import contrast as contrast_of
-from pages.shared import charts, explaining, format, tables
+from pages.shared import format, tables
+from pages.shared.figures import charts
+from pages.shared.rows import explaining
 from xmlcore import explain, figures
 
 DIFFERENCE = {  # what contributions add up to, by the kind of score

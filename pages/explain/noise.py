@@ -5,8 +5,11 @@ import pandas as pd
 import streamlit as st
 
 from pages.explain.view import TOP
-from pages.shared import charts, explaining, format, label_tables, tables, workspace
+from pages.shared import format, label_tables, tables
+from pages.shared.figures import charts
 from pages.shared.noise_supports import SUPPORTS
+from pages.shared.rows import explaining
+from pages.shared.workspaces import workspace
 from xmlcore import explain, figures, robustness
 
 REPEATS = 10  # noisy copies of the row

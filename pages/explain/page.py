@@ -10,7 +10,10 @@ import streamlit as st
 
 from pages.explain import answer, choices, contrast, noise, path, two_models, what_if, whole_model
 from pages.explain.view import View
-from pages.shared import begin, explaining, format, results, run_names, sections, workspace
+from pages.shared import begin, format, sections
+from pages.shared.results import results, run_names
+from pages.shared.rows import explaining
+from pages.shared.workspaces import workspace
 
 
 def main() -> None:

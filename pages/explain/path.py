@@ -5,7 +5,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.explain.view import path as nodes_of
-from pages.shared import charts, explaining, format, label_trees, tables
+from pages.shared import format, label_trees, tables
+from pages.shared.figures import charts
+from pages.shared.rows import explaining
 from xmlcore import experiment, figures
 
 COLUMNS = (  # column, title, number format or what returns it for the values, width in pixels, help

@@ -6,7 +6,10 @@ import streamlit as st
 
 from pages.explain import choices
 from pages.explain.view import BARS, TOP, contributions
-from pages.shared import charts, explaining, format, jobs, results, tables
+from pages.shared import format, jobs, tables
+from pages.shared.figures import charts
+from pages.shared.results import results
+from pages.shared.rows import explaining
 from xmlcore import explain, figures
 
 

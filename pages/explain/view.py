@@ -5,7 +5,8 @@ import functools
 import numpy as np
 import pandas as pd
 
-from pages.shared import explaining, server, tables
+from pages.shared import server, tables
+from pages.shared.rows import explaining
 from xmlcore import explain
 
 BARS = 10  # features drawn

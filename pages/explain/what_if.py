@@ -2,7 +2,10 @@
 
 import streamlit as st
 
-from pages.shared import before_after, explaining, format, results, row_editor, row_edits, workspace
+from pages.shared import format
+from pages.shared.results import before_after, results
+from pages.shared.rows import explaining, row_editor, row_edits
+from pages.shared.workspaces import workspace
 
 MOST_MODELS = 6  # results that predict at first; as many models are kept in memory
 STATE = "explain.whatif"  # where a session keeps the row that is changed

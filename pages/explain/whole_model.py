@@ -3,7 +3,10 @@
 import streamlit as st
 
 from pages.explain.view import label_importance
-from pages.shared import charts, explaining, format, selectors, server, tables, tasks, workspace
+from pages.shared import format, selectors, server, tables, tasks
+from pages.shared.figures import charts
+from pages.shared.rows import explaining
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
 
 SAMPLE = 200  # test rows explained for the views of the whole model

@@ -7,7 +7,8 @@ import streamlit as st
 
 from pages.features import words
 from pages.features.view import plan, selection_union
-from pages.shared import charts, format, settings, tables
+from pages.shared import format, settings, tables
+from pages.shared.figures import charts
 from xmlcore import figures
 
 BARS = 15  # features drawn

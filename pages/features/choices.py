@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import run_names, selectors, server, workspace
+from pages.shared import selectors, server
+from pages.shared.results import run_names
+from pages.shared.workspaces import workspace
 
 # Ways to rank the features that a label keeps, and whether scores are multiplied by occurrence.
 ORDERS = {"Score × share of the label’s rows": True, "Score alone, as in the paper on FALS": False}

@@ -3,9 +3,12 @@
 import streamlit as st
 
 from pages.features import words
-from pages.shared import charts, fields, format, run_names, tables, tasks, workspace
+from pages.shared import fields, format, tables, tasks
+from pages.shared.figures import charts
+from pages.shared.results import run_names
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
-from xmlcore.experiment import estimates
+from xmlcore.experiment.engine import estimates
 
 SAMPLES = (
     20_000,

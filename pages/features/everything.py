@@ -6,7 +6,8 @@ import streamlit as st
 
 from pages.features import choices
 from pages.features.view import best_names
-from pages.shared import charts, format, selectors, server, tables
+from pages.shared import format, selectors, server, tables
+from pages.shared.figures import charts
 from xmlcore.selection import frames
 
 LISTED_LABELS = 200  # most lines of the table

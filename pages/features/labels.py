@@ -4,7 +4,9 @@ import streamlit as st
 
 from pages.features import overlap
 from pages.features.view import selection_groups, selection_heat
-from pages.shared import charts, fields, format, server, tables, workspace
+from pages.shared import fields, format, server, tables
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from xmlcore import figures
 from xmlcore.selection import frames
 

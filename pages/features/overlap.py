@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, tables
+from pages.shared import format, tables
+from pages.shared.figures import charts
 from xmlcore import figures
 from xmlcore.selection import frames
 

@@ -11,7 +11,8 @@ import streamlit as st
 
 from pages.features import answer, choices, compare, everything, labels, reduced, seeds, select
 from pages.features.view import View
-from pages.shared import begin, results, sections
+from pages.shared import begin, sections
+from pages.shared.results import results
 
 
 def main() -> None:

@@ -5,7 +5,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.features import select
-from pages.shared import charts, fields, format, results, run_names, settings, tables, tasks, workspace
+from pages.shared import fields, format, settings, tables, tasks
+from pages.shared.figures import charts
+from pages.shared.results import results, run_names
+from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
 MEASURES = ("P@k", "nDCG@k", "PSP@k")

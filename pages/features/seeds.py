@@ -5,7 +5,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.features import compare
-from pages.shared import charts, fields, format, tables, tasks, workspace
+from pages.shared import fields, format, tables, tasks
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
 
 MOST_SEEDS = 20

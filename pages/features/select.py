@@ -4,7 +4,8 @@ import streamlit as st
 
 from pages.features import words
 from pages.features.view import plan
-from pages.shared import actions, format, forms, jobs, server, settings, tasks, workspace
+from pages.shared import actions, format, forms, jobs, server, settings, tasks
+from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
 KEPT = "Selected already: pressing the button shows the selection at once."

@@ -4,7 +4,7 @@ import json
 
 from pages.shared import format, server
 from xmlcore import experiment, store
-from xmlcore.experiment import learned
+from xmlcore.experiment.engine import learned
 from xmlcore.selection import frames
 
 

@@ -4,7 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.jobs import log
-from pages.shared import actions, format, jobs, server, tables, tasks, workspace
+from pages.shared import actions, format, jobs, server, tables, tasks
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.jobs import parts
 from xmlcore.jobs.job import WORDS

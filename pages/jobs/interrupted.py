@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import actions, format, jobs, server, sweeping, tasks, workspace
+from pages.shared import actions, format, jobs, server, sweeping, tasks
+from pages.shared.workspaces import workspace
 from xmlcore import store
 
 MOST = 20  # interrupted jobs that are listed with buttons of their own

@@ -5,7 +5,9 @@ import time
 import streamlit as st
 
 from pages.jobs import log
-from pages.shared import actions, downloads, format, jobs, server, sweeping, workspace
+from pages.shared import actions, format, jobs, server, sweeping
+from pages.shared.streamlit_fixes import downloads
+from pages.shared.workspaces import workspace
 
 CALM = 15.0  # seconds without a change after which the page looks less often
 SLOW = 4.0  # seconds between two looks while nothing changes

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import workspace
+from pages.shared.workspaces import workspace
 
 
 def button(job) -> None:

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from pages.jobs import ended, interrupted, live
-from pages.shared import format, jobs, server, workspace
+from pages.shared import format, jobs, server
+from pages.shared.workspaces import workspace
 
 
 def main() -> None:

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import explaining, format, label_tables, predictions
+from pages.shared import format, label_tables
+from pages.shared.results import predictions
+from pages.shared.rows import explaining
 from xmlcore import explain
 
 NAMED = 3  # labels in the sentence

@@ -7,10 +7,13 @@ import numpy as np
 import scipy.sparse as sp
 import streamlit as st
 
-from pages.shared import fields, format, results, row_editor, row_edits, selectors, server, workspace
+from pages.shared import fields, format, selectors, server
+from pages.shared.results import results
+from pages.shared.rows import row_editor, row_edits
+from pages.shared.workspaces import workspace
 from xmlcore import store
-from xmlcore.datasets.sources import stem
-from xmlcore.experiment.predictions import given_rows
+from xmlcore.datasets.readers.sources import stem
+from xmlcore.experiment.kinds.predictions import given_rows
 
 ROW, TEXT, FEATURES, FROM_FILE = "A test row", "A text", "Features", "A row of a file"
 MOST_LABELS = 100  # labels predicted at most

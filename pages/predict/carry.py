@@ -3,9 +3,12 @@
 import streamlit as st
 
 from pages.predict import predictor
-from pages.shared import actions, charts, format, jobs, reconnected, server, tasks, workspace
+from pages.shared import actions, format, jobs, server, tasks
+from pages.shared.figures import charts
+from pages.shared.streamlit_fixes import reconnected
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
-from xmlcore.experiment import given
+from xmlcore.experiment.engine import given
 
 PRESSED = "predict.open pressed"  # key of st.session_state: whether the button was pressed and nothing was started yet
 ROUND = "predict.open round"  # likewise: a new number makes an empty field

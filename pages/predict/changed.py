@@ -5,7 +5,9 @@ import hashlib
 import streamlit as st
 
 from pages.predict import asked
-from pages.shared import before_after, explaining, format, marked_text, row_editor
+from pages.shared import format
+from pages.shared.results import before_after
+from pages.shared.rows import explaining, marked_text, row_editor
 from xmlcore import explain
 
 

@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import charts, format, made, predictions, tables, workspace
-from xmlcore.datasets.sources import stem
-from xmlcore.experiment.predictions import certainty, frame_of, json_lines
+from pages.shared import format, tables
+from pages.shared.figures import charts
+from pages.shared.results import predictions
+from pages.shared.workspaces import made, workspace
+from xmlcore.datasets.readers.sources import stem
+from xmlcore.experiment.kinds.predictions import certainty, frame_of, json_lines
 
 LISTED = 200  # rows in the table at most
 CHOSEN = "predict.listed chosen"  # key of st.session_state: whether a row was chosen and the page is to be drawn again

@@ -5,11 +5,13 @@ import re
 import streamlit as st
 
 from pages.predict import asked, listed
-from pages.shared import actions, format, jobs, made, reconnected, server, tasks, workspace
+from pages.shared import actions, format, jobs, server, tasks
+from pages.shared.streamlit_fixes import reconnected
+from pages.shared.workspaces import made, workspace
 from xmlcore import datasets, experiment, store
-from xmlcore.datasets.visible import visible
-from xmlcore.experiment import given
-from xmlcore.experiment.predictions import ROWS, TEXTS, Predictions
+from xmlcore.datasets.readers.visible import visible
+from xmlcore.experiment.engine import given
+from xmlcore.experiment.kinds.predictions import ROWS, TEXTS, Predictions
 
 PRESSED = "predict.file pressed"  # key of st.session_state: whether the button was pressed and nothing was started yet
 ROUND = "predict.file round"  # likewise: a new number makes an empty field

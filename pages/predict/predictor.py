@@ -5,9 +5,11 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import format, results, server, workspace
+from pages.shared import format, server
+from pages.shared.results import results
+from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, explain, store
-from xmlcore.experiment.packed_files import OpenModel, opened_model
+from xmlcore.experiment.kinds.packed_files import OpenModel, opened_model
 from xmlcore.models import ModelFormatError, PackedModel
 
 CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widgets" how the name of the choice begins
@@ -46,7 +48,7 @@ class Predictor:
 
     @property
     def kind(self) -> str:
-        """The kind of its scores: see :data:`pages.shared.explaining.SCALE`."""
+        """The kind of its scores: see :data:`pages.shared.rows.explaining.SCALE`."""
         return explain.kind_of(self.model)
 
     @property

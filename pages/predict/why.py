@@ -2,7 +2,10 @@
 
 import streamlit as st
 
-from pages.shared import charts, explaining, format, marked_text, tables, workspace
+from pages.shared import format, tables
+from pages.shared.figures import charts
+from pages.shared.rows import explaining, marked_text
+from pages.shared.workspaces import workspace
 from xmlcore import explain, figures
 
 BARS = 10  # features drawn

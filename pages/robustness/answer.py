@@ -5,7 +5,10 @@ import streamlit as st
 
 from pages.robustness import noise
 from pages.robustness.measured import MEASURES, PAPER_MEASURE, title
-from pages.shared import charts, format, results, tables, workspace
+from pages.shared import format, tables
+from pages.shared.figures import charts
+from pages.shared.results import results
+from pages.shared.workspaces import workspace
 from xmlcore import figures, robustness
 from xmlcore.robustness.perturbations import ATTACKS
 

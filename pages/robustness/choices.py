@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.robustness import noise
-from pages.shared import begin, fields, format, results, run_names, server, tasks, workspace
+from pages.shared import begin, fields, format, server, tasks
 from pages.shared.noise_supports import SUPPORTS
+from pages.shared.results import results, run_names
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, robustness
-from xmlcore.experiment import estimates
-from xmlcore.experiment.robustness import has_gradient, surrogate
+from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.kinds.robustness import has_gradient, surrogate
 from xmlcore.experiment.twins import twins
 from xmlcore.robustness.perturbations import ATTACKS
 

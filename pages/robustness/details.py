@@ -3,7 +3,10 @@
 import streamlit as st
 
 from pages.robustness import noise
-from pages.shared import charts, results, tables, workspace
+from pages.shared import tables
+from pages.shared.figures import charts
+from pages.shared.results import results
+from pages.shared.workspaces import workspace
 from xmlcore import figures
 
 

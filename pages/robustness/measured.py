@@ -7,7 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.robustness import noise
-from pages.shared import format, run_names, tasks
+from pages.shared import format, tasks
+from pages.shared.results import run_names
 from xmlcore import robustness
 
 NORMAL_95 = 1.96  # standard errors on either side of a mean that make a 95 % interval

@@ -8,7 +8,8 @@ torso and tail labels; prediction time), ``rows`` (test rows under noise), ``noi
 import streamlit as st
 
 from pages.robustness import answer, choices, details, measured, noise, rows, training
-from pages.shared import begin, format, results, run_names, sections, server
+from pages.shared import begin, format, sections, server
+from pages.shared.results import results, run_names
 
 
 def main() -> None:

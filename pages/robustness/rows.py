@@ -4,9 +4,12 @@ import numpy as np
 import streamlit as st
 
 from pages.robustness import answer, noise
-from pages.shared import charts, format, jobs, results, server, tables, workspace
+from pages.shared import format, jobs, server, tables
+from pages.shared.figures import charts
+from pages.shared.results import results
+from pages.shared.workspaces import workspace
 from xmlcore import figures, robustness, store
-from xmlcore.experiment.robustness import SURROGATE
+from xmlcore.experiment.kinds.robustness import SURROGATE
 from xmlcore.models import ModelFormatError
 from xmlcore.robustness.perturbations import ATTACKS
 

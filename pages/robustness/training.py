@@ -5,8 +5,10 @@ import math
 import streamlit as st
 
 from pages.robustness import choices
-from pages.shared import actions, format, jobs, results, server, settings, tasks, workspace
+from pages.shared import actions, format, jobs, server, settings, tasks
 from pages.shared.noise_supports import SUPPORTS
+from pages.shared.results import results
+from pages.shared.workspaces import workspace
 from xmlcore import robustness
 from xmlcore.experiment import twins as pairs
 from xmlcore.experiment.catalog import NOISE

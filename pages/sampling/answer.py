@@ -3,7 +3,8 @@
 import numpy as np
 
 from pages.sampling.view import one_class
-from pages.shared import format, results, tables
+from pages.shared import format, tables
+from pages.shared.results import results
 
 MACRO_F1 = "F1 of means"  # the measure that the paper calls macro-F1; the Train page has another of that name
 MACRO_F1_HELP = (

@@ -5,7 +5,9 @@ import streamlit as st
 
 from pages.sampling import answer
 from pages.sampling.view import MODEL, by_bucket
-from pages.shared import charts, jobs, results, run_names, tables
+from pages.shared import jobs, tables
+from pages.shared.figures import charts
+from pages.shared.results import results, run_names
 from xmlcore import figures
 
 OTHERS = 4  # most results of other models shown beside this one

@@ -4,7 +4,8 @@ import streamlit as st
 
 from pages.sampling import values, words
 from pages.sampling.measured import if_kept, measured
-from pages.shared import charts, format
+from pages.shared import format
+from pages.shared.figures import charts
 from xmlcore import experiment, figures
 
 

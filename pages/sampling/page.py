@@ -11,7 +11,9 @@ import streamlit as st
 
 from pages.sampling import answer, buckets, candidates, class_sizes, row, sweep, weights
 from pages.sampling.view import MODEL, View
-from pages.shared import begin, format, results, run_names, sections, server, settings, workspace
+from pages.shared import begin, format, sections, server, settings
+from pages.shared.results import results, run_names
+from pages.shared.workspaces import workspace
 
 
 def main() -> None:

@@ -3,7 +3,10 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import charts, format, row_text, selectors, tables, workspace
+from pages.shared import format, selectors, tables
+from pages.shared.figures import charts
+from pages.shared.rows import row_text
+from pages.shared.workspaces import workspace
 from xmlcore import figures
 from xmlcore.explain.candidates import CandidateRanking
 from xmlcore.models.double_sampling import MEANINGS

@@ -4,7 +4,9 @@ import streamlit as st
 
 from pages.sampling import values, words
 from pages.sampling.measured import measured, too_large
-from pages.shared import charts, fields, format, tasks, workspace
+from pages.shared import fields, format, tasks
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from xmlcore import figures
 
 MOST_REPEATS = 20  # trainings per value

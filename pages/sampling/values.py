@@ -4,8 +4,9 @@ import math
 
 import streamlit as st
 
-from pages.shared import fields, format, workspace
-from xmlcore.experiment import estimates
+from pages.shared import fields, format
+from pages.shared.workspaces import workspace
+from xmlcore.experiment.engine import estimates
 
 # First values: numbers of candidates of a row, of adversarial labels of an example, of examples per label.
 CANDIDATES = (1, 2, 5, 10, 20, 50, 100)

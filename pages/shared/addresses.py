@@ -4,7 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import views, workspace
+from pages.shared import views
+from pages.shared.workspaces import workspace
 
 FOLDER = Path(__file__).resolve().parents[1]
 FIRST = "Data"  # the page at "/"

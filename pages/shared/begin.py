@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.shared import actions, addresses, format, jobs, server, tasks, workspace
+from pages.shared import actions, addresses, format, jobs, server, tasks
+from pages.shared.workspaces import workspace
 from xmlcore import datasets
 
 

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from xmlcore.datasets.visible import visible
+from xmlcore.datasets.readers.visible import visible
 
 _UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
 

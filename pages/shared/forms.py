@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import presets, settings, workspace
+from pages.shared import presets, settings
+from pages.shared.workspaces import workspace
 from xmlcore.parameters import AUTO
 
 

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import accounts, addresses, format, guard, keeping, sections, server, sidebar, tasks, views, workspace
+from pages.shared import addresses, format, keeping, sections, server, sidebar, tasks, views
+from pages.shared.operator import accounts, guard
+from pages.shared.workspaces import workspace
 from xmlcore import store
 
 _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was drawn
@@ -117,6 +119,6 @@ def _read_ahead(compare):
 
 
 def notice() -> None:
-    """Show messages of :func:`pages.shared.workspace.notify`, once."""
+    """Show messages of :func:`pages.shared.workspaces.workspace.notify`, once."""
     for message in workspace.take_notices():
         st.toast(format.plain(message), duration="long")

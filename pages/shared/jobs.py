@@ -10,7 +10,10 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, audit, downloads, format, limits, server, settings, workspace
+from pages.shared import actions, format, server, settings
+from pages.shared.operator import audit, limits
+from pages.shared.streamlit_fixes import downloads
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.jobs import parts
 

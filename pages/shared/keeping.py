@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import format, workspace, workspace_files
+from pages.shared import format
+from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import workspace
 from xmlcore import store
 from xmlcore.system import UnsafeCacheError, secure_cache
 

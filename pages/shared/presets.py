@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import format, settings, workspace
+from pages.shared import format, settings
+from pages.shared.workspaces import workspace
 from xmlcore.parameters import AUTO, RECOMMENDED
 
 OWN = "own"

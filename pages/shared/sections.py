@@ -6,7 +6,8 @@ Back and Forward walk through those that were open.
 
 import streamlit as st
 
-from pages.shared import server, workspace
+from pages.shared import server
+from pages.shared.workspaces import workspace
 
 FIELD = "section"  # the name in the address
 _ADDRESS = "section.address"  # key of the session's state: of which page the address is, the section that it names, and

@@ -5,7 +5,9 @@ import collections
 import numpy as np
 import streamlit as st
 
-from pages.shared import format, predictions, tables, workspace
+from pages.shared import format, tables
+from pages.shared.results import predictions
+from pages.shared.workspaces import workspace
 
 LISTED_LABELS = 100  # labels in the select box at most
 

@@ -21,9 +21,11 @@ from collections import OrderedDict
 
 import streamlit as st
 
-from pages.shared import in_memory, old_workspaces, workspace
+from pages.shared import in_memory
+from pages.shared.workspaces import old as old_workspaces
+from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, jobs, store, system
-from xmlcore.experiment import learned
+from xmlcore.experiment.engine import learned
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
 from xmlcore.system import OTHERS

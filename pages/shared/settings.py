@@ -5,7 +5,7 @@ import re
 from collections import Counter
 
 from xmlcore import experiment
-from xmlcore.experiment.train import changed_params
+from xmlcore.experiment.kinds.train import changed_params
 from xmlcore.parameters import AUTO
 
 _LARGEST = 2**53  # browsers represent whole numbers below this exactly

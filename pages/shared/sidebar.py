@@ -4,20 +4,10 @@ import urllib.parse
 
 import streamlit as st
 
-from pages.shared import (
-    accounts,
-    addresses,
-    format,
-    jobs,
-    sections,
-    server,
-    sweeping,
-    tasks,
-    user_workspaces,
-    views,
-    workspace,
-    workspace_files,
-)
+from pages.shared import addresses, format, jobs, sections, server, sweeping, tasks, views
+from pages.shared.operator import accounts, user_workspaces
+from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import workspace
 from xmlcore import store
 
 MOST_WORKSPACES = 20  # of a user that are listed

@@ -10,9 +10,11 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, audit, format, limits, server, workspace
+from pages.shared import actions, format, server
+from pages.shared.operator import audit, limits
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
-from xmlcore.experiment.sweep_drive import Driver, let_go
+from xmlcore.experiment.engine.sweep_drive import Driver, let_go
 from xmlcore.jobs import default_workers
 
 EVERY = 1.5  # seconds between two updates of a sweep's progress

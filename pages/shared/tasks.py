@@ -8,9 +8,10 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, imported, jobs, made, server, workspace
+from pages.shared import actions, format, jobs, server
+from pages.shared.workspaces import imported, made, workspace
 from xmlcore import experiment, store
-from xmlcore.experiment import given
+from xmlcore.experiment.engine import given
 
 AUTOMATIC = "preferences.automatic"  # the widget by which users choose that short tasks are started automatically
 AUTOMATIC_BELOW = 20.0  # seconds; a task with a shorter estimated time is short
@@ -251,7 +252,7 @@ def prepare(name: str) -> None:
 
 
 def make_dataset(task, **about) -> None:
-    """Have a worker make a data set, with a task of a kind in :data:`pages.shared.made.KINDS`.
+    """Have a worker make a data set, with a task of a kind in :data:`pages.shared.workspaces.made.KINDS`.
 
     It is put in use when it is ready, unless another data set has been put in use meanwhile.
     """

@@ -4,14 +4,16 @@ The address says ``at=data-1a2b3c4d.result-5e6f7a8b.row-17``: what differs from 
 address shows the same view, and Back and Forward walk through what was looked at. After the data set and the result
 come numbers: ``row``, ``label`` (explained), ``other`` (the label that it is compared with), ``ticked`` (the label
 whose rows the Train page shows), ``tree``, ``node``, ``mode`` (what the Trees page draws) and ``of`` (the label looked
-at on the Trees page). Last comes ``edit``, the changes of the row on the Explain page: see pages.shared.row_edits.
+at on the Trees page). Last comes ``edit``, the changes of the row on the Explain page: see pages.shared.rows.row_edits.
 """
 
 import re
 
 import streamlit as st
 
-from pages.shared import format, row_edits, workspace
+from pages.shared import format
+from pages.shared.rows import row_edits
+from pages.shared.workspaces import workspace
 
 FIELD = "at"  # the name in the address, and the key of the field that keeps it there
 WRITTEN = "view.written"  # key of the session's state: the view that this session wrote into the address last

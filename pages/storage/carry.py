@@ -2,11 +2,14 @@
 
 import streamlit as st
 
-from pages.shared import actions, charts, format, jobs, reconnected, tasks, workspace
+from pages.shared import actions, format, jobs, tasks
+from pages.shared.figures import charts
+from pages.shared.streamlit_fixes import reconnected
+from pages.shared.workspaces import workspace
 from pages.storage import trials
 from xmlcore import experiment
-from xmlcore.experiment import given
-from xmlcore.experiment.workspace_files import LEFT_OUT
+from xmlcore.experiment.engine import given
+from xmlcore.experiment.sharing.workspace_files import LEFT_OUT
 
 PRESSED = "storage.read.pressed"  # key of st.session_state: whether the button was pressed and the file is not read yet
 KNOWN = ("name", "source", "notes")  # fields of a data set that go into the file

@@ -6,7 +6,10 @@ import time
 
 import streamlit as st
 
-from pages.shared import audit, format, server, workspace, workspace_files
+from pages.shared import format, server
+from pages.shared.operator import audit
+from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import workspace
 from pages.storage import owned, trials
 from xmlcore import experiment, store
 
@@ -59,7 +62,7 @@ def delete(goes: list, found) -> dict:
             line += found.computed_from(one.key)
     for one in gone.values():
         if one.kind == "sweeps":
-            experiment.sweep_unfinished.forget(one.key)
+            experiment.engine.sweep_unfinished.forget(one.key)
     aside = [(one.kind, store.set_aside(*one.name)) for one in gone.values()]
     server.forget()
     audit.note("delete", kinds=[one.kind for one in gone.values()], keys=[one.key for one in gone.values()])

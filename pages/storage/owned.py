@@ -2,9 +2,11 @@
 
 import pandas as pd
 
-from pages.shared import format, run_names, sources
-from pages.shared.user_workspaces import LISTS
-from pages.shared.user_workspaces import listed_keys as keys
+from pages.shared import format
+from pages.shared.operator.user_workspaces import LISTS
+from pages.shared.operator.user_workspaces import listed_keys as keys
+from pages.shared.results import run_names
+from pages.shared.workspaces import sources
 from xmlcore import store
 
 # Kinds of results, by the kind of their task, as the table calls them.

@@ -4,7 +4,8 @@ import os
 
 import streamlit as st
 
-from pages.shared import actions, format, label_tables, server, tables, workspace
+from pages.shared import actions, format, label_tables, server, tables
+from pages.shared.workspaces import workspace
 from pages.storage import carry, delete, owned, trials
 from xmlcore import store
 from xmlcore.store.limit import BOUND_VARIABLE

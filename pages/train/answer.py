@@ -4,7 +4,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, charts, format, measured, results, settings, tables, workspace
+from pages.shared import addresses, format, settings, tables
+from pages.shared.figures import charts
+from pages.shared.results import measured, results
+from pages.shared.workspaces import workspace
 from xmlcore import figures
 
 TREE_MODELS = ("PLT", "LdSM")

@@ -2,7 +2,10 @@
 
 import streamlit as st
 
-from pages.shared import charts, measured, results, tables, workspace
+from pages.shared import tables
+from pages.shared.figures import charts
+from pages.shared.results import measured, results
+from pages.shared.workspaces import workspace
 from xmlcore import figures, metrics
 
 BINS = {"equal width": "of equal width", "equal count": "of equal count"}

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import actions, begin, format, forms, jobs, results, server, settings, tasks, workspace
+from pages.shared import actions, begin, format, forms, jobs, server, settings, tasks
+from pages.shared.results import results
+from pages.shared.workspaces import workspace
 from pages.train import trying
 from xmlcore import experiment
 

@@ -5,7 +5,10 @@ import math
 import numpy as np
 import streamlit as st
 
-from pages.shared import charts, format, measured, results, tables, tasks, workspace
+from pages.shared import format, tables, tasks
+from pages.shared.figures import charts
+from pages.shared.results import measured, results
+from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
 SHOWN = {"all": "all labels", "head": "head", "torso": "torso", "tail": "tail"}

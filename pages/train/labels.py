@@ -4,7 +4,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, charts, format, predictions, results, selectors, server, tables, workspace
+from pages.shared import addresses, format, selectors, server, tables
+from pages.shared.figures import charts
+from pages.shared.results import predictions, results
+from pages.shared.workspaces import workspace
 from pages.train import answer
 from xmlcore import figures, metrics
 

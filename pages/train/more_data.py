@@ -3,7 +3,9 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import charts, format, tables, tasks, workspace
+from pages.shared import format, tables, tasks
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
 
 BY_BUCKET = "Recall@5 by label frequency"

@@ -8,20 +8,9 @@ forecasts what more rows would give.
 
 import streamlit as st
 
-from pages.shared import (
-    actions,
-    begin,
-    format,
-    jobs,
-    predictions,
-    results,
-    run_changes,
-    run_code,
-    sections,
-    server,
-    sweeping,
-    workspace,
-)
+from pages.shared import actions, begin, format, jobs, sections, server, sweeping
+from pages.shared.results import predictions, results, run_changes, run_code
+from pages.shared.workspaces import workspace
 from pages.train import answer, calibration, controls, every, labels, more_data, past, rows, tried, trying
 from xmlcore import experiment
 

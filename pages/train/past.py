@@ -5,7 +5,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, format, results, run_changes, run_names, settings, tables, workspace
+from pages.shared import addresses, format, settings, tables
+from pages.shared.results import results, run_changes, run_names
+from pages.shared.workspaces import workspace
 from pages.train import answer
 
 

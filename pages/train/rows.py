@@ -2,7 +2,11 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, predictions, results, row_text, selectors, tables, workspace
+from pages.shared import format, selectors, tables
+from pages.shared.figures import charts
+from pages.shared.results import predictions, results
+from pages.shared.rows import row_text
+from pages.shared.workspaces import workspace
 
 
 def show(data, run, key, name, drawn_row: int) -> None:

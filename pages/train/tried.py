@@ -3,10 +3,12 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, charts, format, presets, server, settings, sweeping, tables, tasks, workspace
+from pages.shared import actions, format, presets, server, settings, sweeping, tables, tasks
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from pages.train import answer, controls, trying
 from xmlcore import experiment, figures, store
-from xmlcore.experiment.sweeps import settings_table
+from xmlcore.experiment.engine.sweeps import settings_table
 
 STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done yet"}
 

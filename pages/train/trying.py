@@ -5,7 +5,8 @@ import re
 
 import streamlit as st
 
-from pages.shared import actions, format, forms, sections, server, settings, sweeping, tasks, workspace
+from pages.shared import actions, format, forms, sections, server, settings, sweeping, tasks
+from pages.shared.workspaces import workspace
 from xmlcore import experiment
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.parameters import AUTO

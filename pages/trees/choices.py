@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import workspace
+from pages.shared.workspaces import workspace
 from pages.trees import looked_at
 
 COLORS = {  # columns of the table of nodes, and what the control calls them

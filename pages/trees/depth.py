@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import charts, workspace
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from pages.trees import looked_at, words
 from xmlcore import figures
 from xmlcore.models.ldsm import frames as tree_frames

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, tables
+from pages.shared import format, tables
+from pages.shared.figures import charts
 from pages.trees import words
 from xmlcore.models.ldsm import frames as tree_frames
 

@@ -1,12 +1,12 @@
 """What the user looks at on the Trees page: a tree, a part of the tree, a node, a test row or a label.
 
 The workspace remembers these choices in its field "rows", so they outlive page switches and reloads. The names under
-which it remembers them are listed in :mod:`pages.shared.workspace`.
+which it remembers them are listed in :mod:`pages.shared.workspaces.workspace`.
 """
 
 import numpy as np
 
-from pages.shared import workspace
+from pages.shared.workspaces import workspace
 from xmlcore.models.ldsm import frames as tree_frames
 
 MODES = ("Part of the tree", "Path of a test row", "Rows of a label")

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, server, tables, workspace
+from pages.shared import format, server, tables
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from pages.trees import looked_at, words
 from xmlcore.models.ldsm import frames as tree_frames
 

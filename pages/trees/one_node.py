@@ -3,7 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import charts, format, server, tables
+from pages.shared import format, server, tables
+from pages.shared.figures import charts
 from pages.trees import looked_at, words
 from xmlcore import figures
 from xmlcore.models.ldsm import frames as tree_frames

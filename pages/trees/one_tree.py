@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import selectors, server, workspace
+from pages.shared import selectors, server
+from pages.shared.workspaces import workspace
 from pages.trees import choices, drawing, label_rows, looked_at, one_node, test_row
 
 

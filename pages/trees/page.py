@@ -9,7 +9,9 @@ trees; nodes.py a table of all nodes. looked_at.py remembers what the user looks
 
 import streamlit as st
 
-from pages.shared import begin, format, results, run_names, sections, settings, workspace
+from pages.shared import begin, format, sections, settings
+from pages.shared.results import results, run_names
+from pages.shared.workspaces import workspace
 from pages.trees import answer, depth, looked_at, nodes, one_tree, parts, plt_page, words
 
 

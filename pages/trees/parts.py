@@ -2,7 +2,10 @@
 
 import streamlit as st
 
-from pages.shared import charts, results, server, tasks, workspace
+from pages.shared import server, tasks
+from pages.shared.figures import charts
+from pages.shared.results import results
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import charts, format, tables, workspace
+from pages.shared import format, tables
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from pages.trees.plt_view import share
 from xmlcore import figures
 from xmlcore.models.plt import frames

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, tables, workspace
+from pages.shared import format, tables
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from pages.trees.plt_drawing import OF_QUALITY
 from pages.trees.plt_walk import MEANINGS
 

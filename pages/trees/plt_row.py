@@ -4,7 +4,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import charts, format, predictions, results, row_text, selectors, tables, workspace
+from pages.shared import format, selectors, tables
+from pages.shared.figures import charts
+from pages.shared.results import predictions, results
+from pages.shared.rows import row_text
+from pages.shared.workspaces import workspace
 from pages.trees.plt_view import View
 from xmlcore import figures
 from xmlcore.models.plt import frames

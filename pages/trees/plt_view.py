@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from pages.shared import format, label_trees, server, workspace
+from pages.shared import format, label_trees, server
+from pages.shared.workspaces import workspace
 from pages.trees import looked_at
 from xmlcore import experiment
 from xmlcore.models.plt import frames

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import charts, format, selectors, server, tables, views, workspace
+from pages.shared import format, selectors, server, tables, views
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from pages.trees import choices, looked_at, plt_drawing, plt_node
 from pages.trees.plt_drawing import OF_NODES, OF_QUALITY
 from pages.trees.plt_view import View, share

@@ -6,9 +6,9 @@ import pytest
 
 from xmlcore._kernels import arff as kernels
 from xmlcore._kernels import arff_header as header_kernels
-from xmlcore.datasets.arff import _columns
-from xmlcore.datasets.arff_header import NOMINAL, NUMERIC, Header, Type
-from xmlcore.datasets.arff_rows import Reader, matrices
+from xmlcore.datasets.readers.arff import _columns
+from xmlcore.datasets.readers.arff_header import NOMINAL, NUMERIC, Header, Type
+from xmlcore.datasets.readers.arff_rows import Reader, matrices
 
 STATUS = {
     "bad number": kernels.BAD_NUMBER,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from xmlcore._kernels import xmlc as kernels
-from xmlcore.datasets.xmlc_rows import TextReader
+from xmlcore.datasets.readers.xmlc_rows import TextReader
 from xmlcore.validation import INT32_MAX
 
 STATUS = {

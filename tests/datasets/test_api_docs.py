@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from xmlcore.datasets import api_docs, load
+from xmlcore.datasets import load
+from xmlcore.datasets.registry import api_docs
 from xmlcore.progress import Cancelled
 
 DOC = """Fit it.

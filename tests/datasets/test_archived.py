@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from datasets.reads import zipped
 
-from xmlcore.datasets import DatasetFormatError, archived, read_dataset, read_matrix, write_matrix
-from xmlcore.datasets.looks import look
+from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix, write_matrix
+from xmlcore.datasets.readers import archived
+from xmlcore.datasets.readers.looks import look
 
 HEADER = "@relation fruit\n@attribute width numeric\n@attribute apple {0,1}\n@attribute red {0,1}\n@data\n"
 XML = '<labels><label name="red"></label><label name="apple"></label></labels>'

@@ -360,7 +360,7 @@ def test_training_and_test_files_become_a_data_set_with_names(tmp_path):
 def test_a_header_of_many_attributes_is_read_quickly():
     import time
 
-    from xmlcore.datasets.arff_header import read_header
+    from xmlcore.datasets.readers.arff_header import read_header
 
     lines = "".join(f"@attribute 'feature {i}' {{0,1}}\n" for i in range(20_000))
     text = np.frombuffer(f"@relation 'r: -C 2'\n{lines}@data\n".encode(), np.uint8)

@@ -9,7 +9,8 @@ import warnings
 import pytest
 from datasets.fuzzing import mutate
 
-from xmlcore.datasets import DatasetFormatError, blocks, read_dataset, read_matrix, sources
+from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix
+from xmlcore.datasets.readers import blocks, sources
 
 NUMBERS = ("1", "0", "-0.25", "3e-5", "0.1000000015", "123456789.123456789123", "1e39", "16777217.0000000000001")
 
@@ -134,7 +135,7 @@ def test_arrays_grow_where_the_beginning_of_a_file_is_no_sample_of_it(small_bloc
 
 
 def test_very_many_empty_rows_of_arff_are_refused_unless_the_memory_for_them_is_given(monkeypatch):
-    from xmlcore.datasets import arff_rows
+    from xmlcore.datasets.readers import arff_rows
 
     monkeypatch.setattr(arff_rows, "MANY_ROWS", 1000)
     content = b"@relation 'a: -C 1'\n@attribute y {0,1}\n@attribute f real\n@data\n{0 1, 1 2}\n" + b"{ }\n" * 2000

@@ -10,18 +10,12 @@ import numpy as np
 import pytest
 from datasets.reads import zipped
 
-from xmlcore.datasets import (
-    DatasetFormatError,
-    DownloadError,
-    downloaded,
-    make_synthetic,
-    registry,
-    write_arff,
-    write_matrix,
-)
-from xmlcore.datasets.downloaded import load
-from xmlcore.datasets.entries import CatalogEntry, published
-from xmlcore.datasets.fetch import Limits
+from xmlcore.datasets import DatasetFormatError, DownloadError, make_synthetic, write_arff, write_matrix
+from xmlcore.datasets.registry import catalog as registry
+from xmlcore.datasets.registry import downloaded
+from xmlcore.datasets.registry.downloaded import load
+from xmlcore.datasets.registry.entries import CatalogEntry, published
+from xmlcore.datasets.registry.fetch import Limits
 from xmlcore.progress import Cancelled
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import serving`

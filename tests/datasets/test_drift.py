@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore.datasets.drift import drift, used_columns
+from xmlcore.datasets.statistics.drift import drift, used_columns
 
 
 def test_a_difference_is_that_of_the_means_in_standard_deviations():

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from xmlcore.datasets import fetch as module
-from xmlcore.datasets.fetch import DownloadError, Limits, fetch
+from xmlcore.datasets.registry import fetch as module
+from xmlcore.datasets.registry.fetch import DownloadError, Limits, fetch
 from xmlcore.progress import Cancelled
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import serving`

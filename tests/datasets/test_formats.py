@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore.datasets import DatasetFormatError, formats, read_dataset, read_matrix
-from xmlcore.datasets.xmlc import Rows
+from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix
+from xmlcore.datasets.readers import formats
+from xmlcore.datasets.readers.xmlc import Rows
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from xmlcore.datasets import DatasetFormatError, DatasetWarning
-from xmlcore.datasets.mulan_xml import label_names
+from xmlcore.datasets.readers.mulan_xml import label_names
 
 PLAIN = '<?xml version="1.0" encoding="{}"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n{}\n</labels>\n'
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore.datasets import pairs
-from xmlcore.datasets.pairs import cooccurrence, label_pairs
+from xmlcore.datasets.statistics import pairs
+from xmlcore.datasets.statistics.pairs import cooccurrence, label_pairs
 
 
 def dense_pairs(Y):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import zeta
 
-from xmlcore.datasets.power_law import (
+from xmlcore.datasets.statistics.power_law import (
     PowerLaw,
     _draw,
     _table,

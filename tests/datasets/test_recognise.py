@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix
-from xmlcore.datasets.sources import telling_name
+from xmlcore.datasets.readers.sources import telling_name
 
 
 def excel():

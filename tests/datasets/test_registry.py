@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from xmlcore.datasets import Dataset, catalog, load, load_saved, prepare, registry
+from xmlcore.datasets import Dataset, catalog, load, load_saved, prepare
+from xmlcore.datasets.registry import catalog as registry
 from xmlcore.progress import Cancelled
 
 MADE = Dataset("toy", [[1.0], [2.0]], [[0], [1]], [[1.0]], [[0]], label_names=["a", "b"])

@@ -18,13 +18,13 @@ from xmlcore.datasets import (
     rows_of_file,
     split_again,
     split_rows,
-    split_sizes,
-    splits,
     stratified_parts,
     stratified_split,
     without_leaks,
     write_matrix,
 )
+from xmlcore.datasets.splits import sizes as split_sizes
+from xmlcore.datasets.splits import splitting as splits
 
 
 def labels(n=600, n_labels=40, seed=0):

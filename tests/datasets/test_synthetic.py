@@ -6,7 +6,8 @@ import pytest
 
 from xmlcore import PLT, metrics
 from xmlcore._kernels import synthetic as kernels
-from xmlcore.datasets import SYNTHETIC_SHAPES, make_synthetic, synthetic
+from xmlcore.datasets import SYNTHETIC_SHAPES, make_synthetic
+from xmlcore.datasets.registry import synthetic
 
 SMALL = dict(n_train=400, n_test=100, n_features=300, n_labels=60, features_per_row=15, labels_per_row=3)
 

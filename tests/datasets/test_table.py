@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from datasets.reads import failure, warned
 
-from xmlcore.datasets import read_dataset, read_matrix, table_records
+from xmlcore.datasets import read_dataset, read_matrix
+from xmlcore.datasets.readers import table_records
 
 PLAIN = b"width,height,red,blue\n1,0.5,0,1\n0,-2e3,1,0\n"
 VALUES = ([[1, 0.5], [0, -2000]], [[0, 1], [1, 0]])
@@ -210,7 +211,7 @@ def test_columns_of_text_are_left_out_if_that_is_wanted():
 
 
 def test_words_in_some_of_many_columns_do_not_slow_the_others(monkeypatch):
-    from xmlcore.datasets import table_cells
+    from xmlcore.datasets.readers import table_cells
 
     calls, frame = [], table_cells._frame
     monkeypatch.setattr(table_cells, "_frame", lambda *args: calls.append(args[2:]) or frame(*args))

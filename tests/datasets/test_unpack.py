@@ -8,7 +8,7 @@ import pytest
 from datasets.reads import zip_without_a_name
 
 from xmlcore.datasets import DatasetFormatError
-from xmlcore.datasets.unpack import unpack
+from xmlcore.datasets.registry.unpack import unpack
 from xmlcore.progress import Cancelled
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from xmlcore.datasets import read_matrix, write_matrix
-from xmlcore.datasets.writing import WRITTEN
+from xmlcore.datasets.writers.matrices import WRITTEN
 
 VALUES = st.floats(width=32, allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, 1.0, 1e-45, 3.4028235e38])
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=9)
@@ -81,7 +81,7 @@ def test_an_arff_file_is_written_with_its_xml_file(tmp_path):
 
 @pytest.mark.parametrize("name", ["data.txt", "data.txt.gz", "data.bz2", "data.txt.XZ"])
 def test_what_is_written_is_read_back_exactly(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("xmlcore.datasets.written_files._CHUNK", 100)
+    monkeypatch.setattr("xmlcore.datasets.writers.files._CHUNK", 100)
     X, Y = random_matrices(np.random.default_rng(7))
     write_matrix(tmp_path / name, X, Y)
     X_back, Y_back, _, _ = read_matrix(tmp_path / name)
@@ -108,7 +108,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("xmlcore.datasets.writing._rows_text", fail)
+    monkeypatch.setattr("xmlcore.datasets.writers.matrices._rows_text", fail)
     with pytest.raises(OSError, match="disk full"):
         write_matrix(path, np.eye(2), [[0], [1]])
     assert path.read_text() == "old"

@@ -48,7 +48,7 @@ def same(path, X, Y, feature_names, label_names, labels=None):
 @pytest.mark.parametrize("name", ["data.arff", "data.arff.gz", "data.bz2", "data.arff.XZ"])
 @pytest.mark.parametrize("with_xml", [False, True])
 def test_what_is_written_is_read_back_exactly(name, with_xml, tmp_path, monkeypatch):
-    monkeypatch.setattr("xmlcore.datasets.written_files._CHUNK", 100)
+    monkeypatch.setattr("xmlcore.datasets.writers.files._CHUNK", 100)
     X, Y = random_matrices(np.random.default_rng(7))
     xml = tmp_path / "labels.xml" if with_xml else None
     write_arff(tmp_path / name, X, Y, xml=xml)

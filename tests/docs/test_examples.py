@@ -12,7 +12,8 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore import experiment, jobs
-from xmlcore.datasets import Dataset, DatasetFormatError, registry, save_dataset, write_matrix
+from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_matrix
+from xmlcore.datasets.registry import catalog as registry
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.parameters import Parameter, described
 
@@ -154,7 +155,7 @@ def test_the_examples_of_a_task_and_its_page_count_labels(data, monkeypatch):
 
 
 def test_the_example_of_a_reader_reads_pairs_and_names_a_bad_line():
-    from xmlcore.datasets.xmlc import Rows
+    from xmlcore.datasets.readers.xmlc import Rows
 
     functions = "".join(re.split(r"(?=def )", examples("docs/architecture.md")[2], maxsplit=1)[1:])
     names = {"re": re, "np": np, "sp": sp, "Rows": Rows, "DatasetFormatError": DatasetFormatError}

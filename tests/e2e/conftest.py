@@ -128,7 +128,7 @@ def prepared(dashboard, monkeypatch):
     """
 
     def prepare(data, *, trained=0):
-        from pages.shared import workspace
+        from pages.shared.workspaces import workspace
 
         monkeypatch.setenv("XMLCORE_CACHE", str(dashboard.cache))
         one = SimpleNamespace(token=workspace.begin())

@@ -5,7 +5,7 @@ import pytest
 from browsing import WAIT
 
 from benchmarks.library.many_runs import make
-from pages.shared import figure_files
+from pages.shared.figures import figure_files
 from tests.pages.small import small_data
 from xmlcore import experiment, figures
 from xmlcore.datasets import save_dataset

@@ -9,7 +9,7 @@ import pytest
 from browsing import WAIT, Tab, easy_file, playwright_error
 
 from benchmarks.library.dashboard_server import Server
-from pages.shared.reconnected import LOST
+from pages.shared.streamlit_fixes.reconnected import LOST
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ROWS = 400_000  # of the uploaded file: so many that a worker reads it

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.library import crowd
 from benchmarks.library.dashboard_server import Server
-from pages.shared import workspace_files
+from pages.shared.workspaces import files as workspace_files
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,9 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore import experiment
-from xmlcore.datasets import Dataset, registry, save_dataset, write_matrix
-from xmlcore.experiment import given
+from xmlcore.datasets import Dataset, save_dataset, write_matrix
+from xmlcore.datasets.registry import catalog as registry
+from xmlcore.experiment.engine import given
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import making`
 

@@ -3,7 +3,7 @@
 import io
 
 from xmlcore import experiment
-from xmlcore.experiment import given
+from xmlcore.experiment.engine import given
 
 
 def train(fingerprint, model="PLT", params=None, k=5):

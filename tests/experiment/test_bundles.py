@@ -118,7 +118,7 @@ def test_cut_and_changed_bytes_are_found(key):
 
 def test_a_bundle_that_unpacks_to_too_much_is_refused(key, monkeypatch):
     content = experiment.bundle(key)
-    monkeypatch.setitem(experiment.bundles.MOST_BYTES, "predictions.npz", 100)
+    monkeypatch.setitem(experiment.sharing.bundles.MOST_BYTES, "predictions.npz", 100)
     with pytest.raises(experiment.BundleError, match="more than 100 bytes"):
         experiment.rerun(content)
 

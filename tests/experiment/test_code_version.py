@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 import xmlcore
-from xmlcore.experiment import code_version
-from xmlcore.experiment.code_version import DECIDES, LEFT_OUT, deciding_files, hash_of
+from xmlcore.experiment.engine import code_version
+from xmlcore.experiment.engine.code_version import DECIDES, LEFT_OUT, deciding_files, hash_of
 
 PACKAGE = Path(xmlcore.__file__).parent
 SOURCE = '''"""Docstring."""

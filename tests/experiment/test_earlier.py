@@ -12,7 +12,7 @@ import pytest
 from xmlcore import Ranking, experiment, store
 from xmlcore.artifact_keys import key_with_code
 from xmlcore.datasets import Dataset, load_saved
-from xmlcore.experiment import earlier
+from xmlcore.experiment.engine import earlier
 
 OLD_CODE = "0123456789abcdef"
 

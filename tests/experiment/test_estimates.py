@@ -14,7 +14,7 @@ from benchmarks.library.shapes import shaped
 from xmlcore import experiment, store
 from xmlcore._kernels._jit import CACHE_FOLDER
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment import estimates, learned
+from xmlcore.experiment.engine import estimates, learned
 
 FACTOR = 3.0
 SLACK_BYTES = 100 << 20  # what a task may use beside what is estimated: estimates leave out what is small

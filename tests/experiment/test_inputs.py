@@ -7,7 +7,7 @@ from test_earlier import keep_run
 
 from xmlcore import experiment, store
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment import inputs
+from xmlcore.experiment.engine import inputs
 
 
 def cut_model(key):

@@ -5,8 +5,8 @@ import pytest
 
 from xmlcore import experiment
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment import forecasting
-from xmlcore.experiment.learning_curves import sizes_of
+from xmlcore.experiment.kinds import forecasting
+from xmlcore.experiment.kinds.learning_curves import sizes_of
 
 ROWS = [50, 100, 200, 350, 500, 700, 1000]
 
@@ -92,7 +92,7 @@ def test_a_learning_curve_is_measured_on_all_test_rows_and_ends_with_the_ordinar
 
 
 def test_samples_that_cannot_be_trained_are_noted(easy, monkeypatch):
-    from xmlcore.experiment import learning_curves
+    from xmlcore.experiment.kinds import learning_curves
 
     train = learning_curves.run_and_model
 

@@ -5,7 +5,7 @@ import pytest
 
 from xmlcore import experiment
 from xmlcore.datasets import save_dataset
-from xmlcore.datasets.power_law import goodness_of_fit
+from xmlcore.datasets.statistics.power_law import goodness_of_fit
 
 
 def test_the_task_keeps_what_the_function_computes(easy):

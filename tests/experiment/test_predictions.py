@@ -11,7 +11,8 @@ from making import of_file
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_matrix
 from xmlcore.datasets.texts import TextVectorizer
-from xmlcore.experiment import given, predictions
+from xmlcore.experiment.engine import given
+from xmlcore.experiment.kinds import predictions
 from xmlcore.models import ModelFormatError, PackedModel, TextClassifier
 from xmlcore.ranking import Ranking
 

@@ -10,7 +10,7 @@ from xmlcore import PLT, LdSM, evaluate, experiment, store
 from xmlcore.datasets import save_dataset
 from xmlcore.progress import Cancelled
 
-prefixes_module = import_module("xmlcore.experiment.prefixes")
+prefixes_module = import_module("xmlcore.experiment.kinds.prefixes")
 
 
 @pytest.fixture(scope="module")

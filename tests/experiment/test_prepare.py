@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from xmlcore import experiment, store
-from xmlcore.datasets import load_saved, registry
+from xmlcore.datasets import load_saved
+from xmlcore.datasets.registry import catalog as registry
 from xmlcore.progress import Cancelled
 
 

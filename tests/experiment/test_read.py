@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from xmlcore import datasets, experiment
-from xmlcore.experiment import given
+from xmlcore.experiment.engine import given
 from xmlcore.progress import Cancelled
 from xmlcore.system import cache_root
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from xmlcore import datasets, experiment
-from xmlcore.experiment import given
+from xmlcore.experiment.engine import given
 
 CSV = "title,body,tags\n" + "".join(f"t{i},word{i % 4} of text,red;{'blue' if i % 2 else 'green'}\n" for i in range(30))
 COLUMNS = {"text": ["title", "body"], "labels": "tags"}

@@ -6,8 +6,8 @@ from making import robustness, train
 from xmlcore import experiment, store
 from xmlcore.artifact_keys import artifact_key, key_with_code
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment.robustness import SURROGATE, SURROGATE_PARAMS
-from xmlcore.experiment.train import sampled_rows
+from xmlcore.experiment.kinds.robustness import SURROGATE, SURROGATE_PARAMS
+from xmlcore.experiment.kinds.train import sampled_rows
 from xmlcore.progress import Cancelled
 
 

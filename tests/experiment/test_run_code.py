@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from xmlcore import datasets, experiment, store
-from xmlcore.datasets import registry, save_dataset, write_matrix
-from xmlcore.experiment import given
+from xmlcore.datasets import save_dataset, write_matrix
+from xmlcore.datasets.registry import catalog as registry
+from xmlcore.experiment.engine import given
 
 QUICK = {"max_leaf_labels": 4}
 

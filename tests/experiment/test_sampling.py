@@ -7,7 +7,7 @@ from making import sampling, train
 
 from xmlcore import experiment, metrics
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.experiment import estimates
+from xmlcore.experiment.engine import estimates
 from xmlcore.progress import Cancelled
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from xmlcore import experiment, jobs, store
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment import sweep_drive, sweep_settings, sweeps
+from xmlcore.experiment.engine import sweep_drive, sweep_settings, sweeps
 from xmlcore.progress import Cancelled
 
 GRID = {"max_leaf_labels": [2, 12], "C": [0.01, 10.0]}
@@ -199,7 +199,7 @@ def test_a_trial_whose_result_cannot_be_read_is_not_tried_for_ever(easy, calls, 
 
 def test_an_error_of_the_model_is_kept_as_the_reason(easy, monkeypatch):
     monkeypatch.setattr(
-        experiment.sweep_trials, "run_and_model", lambda *_: (_ for _ in ()).throw(ValueError("too\nfew"))
+        experiment.engine.sweep_trials, "run_and_model", lambda *_: (_ for _ in ()).throw(ValueError("too\nfew"))
     )
     trial = experiment.task("trial", {"dataset": save_dataset(easy)})
     experiment.keep(trial)
@@ -348,11 +348,11 @@ def test_trials_of_a_sweep_that_is_not_finished_are_not_removed_to_make_room(eas
 
 
 def test_an_unfinished_sweep_that_nobody_goes_on_with_is_not_waited_for_for_ever(easy, calls, monkeypatch):
-    experiment.sweep_unfinished.note("ab" * 16, "cd" * 16, ["ef" * 16])
+    experiment.engine.sweep_unfinished.note("ab" * 16, "cd" * 16, ["ef" * 16])
     assert len(experiment.needed_by_sweeps()) == 2
     (store.cache_root() / "sweeps" / f"{'00' * 16}.json").write_text("{damaged")
     assert len(experiment.needed_by_sweeps()) == 2
-    monkeypatch.setattr(experiment.sweep_unfinished, "OLDEST", -1.0)
+    monkeypatch.setattr(experiment.engine.sweep_unfinished, "OLDEST", -1.0)
     assert experiment.needed_by_sweeps() == set()
 
 

@@ -13,7 +13,7 @@ from joblib.numpy_pickle import NumpyUnpickler
 from xmlcore import experiment, jobs, store
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment import KINDS, Estimate, Task
-from xmlcore.experiment.portable import pack, unpack
+from xmlcore.experiment.sharing.portable import pack, unpack
 from xmlcore.progress import silent
 
 task_module = import_module("xmlcore.experiment.task")

@@ -219,7 +219,7 @@ def test_what_is_no_data_set_is_refused_with_the_line_that_makes_one(data):
 
 
 def test_a_training_waits_for_the_memory_of_texts_too(data):
-    from xmlcore.experiment.submitting import planned
+    from xmlcore.experiment.engine.submitting import planned
 
     texts = [["ä" * 10_000] * len(rows) for rows in (range(data.n_train), range(data.n_test))]
     with_texts = replace(data, name="texts", notes=("of texts",), texts_train=texts[0], texts_test=texts[1])

@@ -7,7 +7,7 @@ import pytest
 
 from xmlcore import experiment, store
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment import trees
+from xmlcore.experiment.kinds import trees
 from xmlcore.jobs import Queue
 
 FIXED = {"arity": 2, "max_leaf_labels": 3, "loss": "logistic", "C": 1.0, "n_estimators": 3}

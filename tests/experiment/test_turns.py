@@ -9,8 +9,8 @@ import pytest
 
 from xmlcore import experiment
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.experiment import turns
-from xmlcore.experiment.turns import PHASE, turn
+from xmlcore.experiment.engine import turns
+from xmlcore.experiment.engine.turns import PHASE, turn
 from xmlcore.progress import Cancelled, silent
 from xmlcore.system import cache_root
 
@@ -18,7 +18,7 @@ pytest.importorskip("fcntl", reason="files are locked on POSIX systems only")
 ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sys, time
-from xmlcore.experiment.turns import turn
+from xmlcore.experiment.engine.turns import turn
 with turn(sys.argv[1], print):
     print("begun", flush=True)
     time.sleep(100)

@@ -105,7 +105,7 @@ def test_a_helper_leaves_to_others_what_they_compile(three_pieces):
 
 
 def test_the_reported_share_rises_with_every_piece(three_pieces, monkeypatch):
-    monkeypatch.setattr("xmlcore.experiment.estimates.measure_speed", lambda: None)
+    monkeypatch.setattr("xmlcore.experiment.engine.estimates.measure_speed", lambda: None)
     reports = []
     experiment.warm_up(lambda *report: reports.append(report[1]))
     assert reports == [0.0, 0.3, 0.6, 0.9, 1.0]

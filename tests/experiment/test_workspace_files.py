@@ -15,7 +15,7 @@ from tests.pages.making import word_data
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved, save_dataset
 from xmlcore.datasets.texts import TextVectorizer
-from xmlcore.experiment.portable import NotPortableError, pack, unpack
+from xmlcore.experiment.sharing.portable import NotPortableError, pack, unpack
 
 NAMED = {"name": "my best", "tags": ["paper"], "note": "as in table 2"}
 

@@ -135,7 +135,7 @@ def all_sections_open(monkeypatch):
 @pytest.fixture(autouse=True)
 def small_catalog(monkeypatch):
     """``api-docs`` is made in no time here; ``catalog.load`` may be replaced by a test."""
-    from xmlcore.datasets import registry
+    from xmlcore.datasets.registry import catalog as registry
 
     catalog = types.ModuleType("catalog_of_the_tests")
     catalog.load = lambda progress: small_data("api-docs")

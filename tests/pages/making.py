@@ -26,7 +26,7 @@ def said_plainly(text):
 
 
 def workspace_path(session) -> Path:
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     return workspace._path(session.token)
 

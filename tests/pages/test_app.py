@@ -40,7 +40,7 @@ def test_unknown_token_gives_a_fresh_workspace(session, asked):
     ],
 )
 def test_damaged_workspace_file_is_an_empty_workspace(ready, session, content):
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     workspace._path(ready.token).write_text(content)
     page = session(ready.token).until(lambda s: "Labels per row" in s.metrics())
@@ -75,7 +75,7 @@ def test_two_sessions_train_at_once_and_keep_their_own_results(session):
 def slow_training(monkeypatch):
     """Trainings go on until the event is set."""
 
-    go_on, real = threading.Event(), experiment.train.run_and_model
+    go_on, real = threading.Event(), experiment.kinds.train.run_and_model
 
     def run(dataset, model, params, k, progress):
         while not go_on.is_set():
@@ -83,7 +83,7 @@ def slow_training(monkeypatch):
             go_on.wait(0.05)
         return real(dataset, model, params, k, progress)
 
-    monkeypatch.setattr(experiment.train, "run_and_model", run)
+    monkeypatch.setattr(experiment.kinds.train, "run_and_model", run)
     yield go_on
     go_on.set()
 
@@ -134,7 +134,7 @@ def test_the_sidebar_has_one_control_that_stops_several_jobs(ready, slow_trainin
 
 
 def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready, slow_training):
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     ready.go("train")
     ready.at.number_input(key="form.PLT.n_estimators").set_value(3)
@@ -156,7 +156,7 @@ def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready,
 
 
 def test_unknown_address_is_said_to_be_unknown_once(session):
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     page = session("0" * 32)
     assert workspace.NOT_FOUND in page.text()

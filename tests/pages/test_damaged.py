@@ -135,7 +135,7 @@ def test_a_run_whose_model_is_damaged_is_made_again_for_test_rows_under_attack(r
 
 
 def test_a_run_that_was_not_made_again_says_how_to_make_it(ready):
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     key = train(ready)
     damage_model(key)

@@ -19,7 +19,7 @@ def full_disk(monkeypatch):
     """Fill the disk when called; call what it returns to free it."""
 
     def fill():
-        from pages.shared import workspace_files
+        from pages.shared.workspaces import files as workspace_files
 
         def no_room(*args):
             raise OSError(errno.ENOSPC, "No space left on device")

@@ -35,7 +35,7 @@ def command(ctx, source, target, source_format, target_format, labels, first_ind
     line. For example: xmlcore convert train.arff train.npz
     """
     from xmlcore import datasets
-    from xmlcore.datasets.reading_texts import label_matrix
+    from xmlcore.datasets.texts.text_datasets import label_matrix
 
     must_exist(source)
     to = target_format or _BY_ENDING.get(_ending(target))

@@ -76,7 +76,7 @@ def _read(rows, packed, options, first_index, progress):
 
 def _write(file, packed, ranking, to_json):
     """Write predictions as JSON lines or CSV."""
-    from xmlcore.experiment.predictions import frame_of, json_lines
+    from xmlcore.experiment.kinds.predictions import frame_of, json_lines
 
     if to_json:
         file.writelines(json_lines(ranking, packed.label_name))

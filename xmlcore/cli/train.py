@@ -31,7 +31,7 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
     xmlcore train documents.csv --text body --labels topics --min-df 3 -o model.zip
     """
     from xmlcore import experiment
-    from xmlcore.experiment.train import run_and_model
+    from xmlcore.experiment.kinds.train import run_and_model
 
     params = params_of(ctx, preset)
     experiment.full_params(model, params)  # bad settings are said before the data is read

@@ -1,27 +1,16 @@
 """Data sets: their class, readers, writers, a catalog, synthetic data and statistics."""
 
 from xmlcore.datasets.dataset import Dataset
-from xmlcore.datasets.entries import CatalogEntry
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
-from xmlcore.datasets.examination import Examination, examine
-from xmlcore.datasets.fetch import DownloadError
-from xmlcore.datasets.label_sets import label_sets, rows_of_label_set
-from xmlcore.datasets.new_rows import NewRows, read_new_rows
-from xmlcore.datasets.pairs import LabelPairs, label_pairs, together
-from xmlcore.datasets.power_law import (
-    Goodness,
-    PowerLaw,
-    compare_with_power_law,
-    fit_power_law,
-    goodness_of_fit,
-    power_law_curve,
-)
-from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
-from xmlcore.datasets.reading_texts import read_text_dataset, with_words
-from xmlcore.datasets.registry import catalog, load, prepare
+from xmlcore.datasets.readers.new_rows import NewRows, read_new_rows
+from xmlcore.datasets.readers.reading import read_dataset, read_matrix, split_rows
+from xmlcore.datasets.registry.catalog import catalog, load, prepare
+from xmlcore.datasets.registry.entries import CatalogEntry
+from xmlcore.datasets.registry.fetch import DownloadError
+from xmlcore.datasets.registry.synthetic import SYNTHETIC_SHAPES, make_synthetic, synthetic_sizes
 from xmlcore.datasets.saved import in_use_or_saved, load_saved, save_dataset
-from xmlcore.datasets.split_files import read_row_numbers
-from xmlcore.datasets.splits import (
+from xmlcore.datasets.splits.files import read_row_numbers
+from xmlcore.datasets.splits.splitting import (
     folds,
     resplit,
     rows_of_file,
@@ -31,11 +20,22 @@ from xmlcore.datasets.splits import (
     warm_up,
     without_leaks,
 )
-from xmlcore.datasets.statistics import Description, all_labels, describe
-from xmlcore.datasets.synthetic import SYNTHETIC_SHAPES, make_synthetic, synthetic_sizes
+from xmlcore.datasets.statistics.description import Description, all_labels, describe
+from xmlcore.datasets.statistics.examination import Examination, examine
+from xmlcore.datasets.statistics.label_sets import label_sets, rows_of_label_set
+from xmlcore.datasets.statistics.pairs import LabelPairs, label_pairs, together
+from xmlcore.datasets.statistics.power_law import (
+    Goodness,
+    PowerLaw,
+    compare_with_power_law,
+    fit_power_law,
+    goodness_of_fit,
+    power_law_curve,
+)
 from xmlcore.datasets.texts import Guess, TextVectorizer, guess_columns, read_texts, read_vocabulary
-from xmlcore.datasets.writing import write_matrix
-from xmlcore.datasets.writing_arff import write_arff
+from xmlcore.datasets.texts.text_datasets import read_text_dataset, with_words
+from xmlcore.datasets.writers.arff import write_arff
+from xmlcore.datasets.writers.matrices import write_matrix
 
 __all__ = [
     "SYNTHETIC_SHAPES",

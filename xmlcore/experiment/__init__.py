@@ -5,11 +5,42 @@
 >>> task = experiment.task("train", {"dataset": dataset.fingerprint}, {"model": "PLT"})    # doctest: +SKIP
 >>> experiment.keep(task), task.load().measures                                      # doctest: +SKIP
 
-A kind of task is a file of this package; :mod:`xmlcore.experiment.task` says how to add one.
+A kind of task is a file of this package; :mod:`xmlcore.experiment.engine.task` says how to add one.
 """
 
 # The import registers their kinds of task.
-from xmlcore.experiment import (  # noqa: F401
+from xmlcore.experiment.catalog import MODELS, SELECTORS
+from xmlcore.experiment.engine import sweep_unfinished  # noqa: F401
+from xmlcore.experiment.engine.adversaries import most_adversaries
+from xmlcore.experiment.engine.estimates import candidate_bytes, measure_speed, selection_plan
+from xmlcore.experiment.engine.leftovers import remove_leftovers
+from xmlcore.experiment.engine.submitting import submit
+from xmlcore.experiment.engine.sweep_drive import Driver, sweep
+from xmlcore.experiment.engine.sweep_trials import held_out, without_held_out
+from xmlcore.experiment.engine.sweep_unfinished import needed as needed_by_sweeps
+from xmlcore.experiment.engine.sweeps import Sweep
+from xmlcore.experiment.engine.task import (
+    KINDS,
+    DamagedResultWarning,
+    Estimate,
+    Task,
+    from_record,
+    keep,
+    load,
+    made_by,
+    provenance,
+    remake,
+    task,
+)
+from xmlcore.experiment.kept_runs import (
+    MORE_MEASURES,
+    half_width,
+    parameters,
+    runs,
+    seeds_grouped,
+    take_more_measures,
+)
+from xmlcore.experiment.kinds import (  # noqa: F401
     carry,
     description,
     examine,
@@ -23,61 +54,24 @@ from xmlcore.experiment import (  # noqa: F401
     robustness,
     split,
     statistics,
-    sweep_unfinished,
     synthetic,
     trees,
     words,
 )
-from xmlcore.experiment.adversaries import most_adversaries
-from xmlcore.experiment.bundles import BundleError, Rerun, bundle, rerun
-from xmlcore.experiment.catalog import MODELS, SELECTORS
-from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
-from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selection_plan
-from xmlcore.experiment.evaluation import Evaluation
-from xmlcore.experiment.examine import examining_seconds
-from xmlcore.experiment.kept_runs import (
-    MORE_MEASURES,
-    half_width,
-    parameters,
-    runs,
-    seeds_grouped,
-    take_more_measures,
-)
-from xmlcore.experiment.latex import latex_table
-from xmlcore.experiment.learning_curves import LearningCurve, learning_curve
-from xmlcore.experiment.leftovers import remove_leftovers
-from xmlcore.experiment.measures import Measured, measure_ranking
-from xmlcore.experiment.node_quality import label_tree_model
-from xmlcore.experiment.packing import pack_fitted, pack_run
-from xmlcore.experiment.predictions import with_names
-from xmlcore.experiment.prefixes import prefix_measures, prefix_points
-from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
-from xmlcore.experiment.report import best_of_models, report
-from xmlcore.experiment.run_code import code_of
-from xmlcore.experiment.sampling import sampling_study
-from xmlcore.experiment.select import Selection, select, selection_params, selection_title, selector
-from xmlcore.experiment.selection_stability import selection_stability
-from xmlcore.experiment.side_by_side import model_style, model_title
-from xmlcore.experiment.submitting import submit
-from xmlcore.experiment.sweep_drive import Driver, sweep
-from xmlcore.experiment.sweep_trials import held_out, without_held_out
-from xmlcore.experiment.sweep_unfinished import needed as needed_by_sweeps
-from xmlcore.experiment.sweeps import Sweep
-from xmlcore.experiment.synthetic import scaled
-from xmlcore.experiment.task import (
-    KINDS,
-    DamagedResultWarning,
-    Estimate,
-    Task,
-    from_record,
-    keep,
-    load,
-    made_by,
-    provenance,
-    remake,
-    task,
-)
-from xmlcore.experiment.train import (
+from xmlcore.experiment.kinds.compare_selections import compare_selections, comparison_titles
+from xmlcore.experiment.kinds.evaluation import Evaluation
+from xmlcore.experiment.kinds.examine import examining_seconds
+from xmlcore.experiment.kinds.learning_curves import LearningCurve, learning_curve
+from xmlcore.experiment.kinds.measures import Measured, measure_ranking
+from xmlcore.experiment.kinds.node_quality import label_tree_model
+from xmlcore.experiment.kinds.predictions import with_names
+from xmlcore.experiment.kinds.prefixes import prefix_measures, prefix_points
+from xmlcore.experiment.kinds.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
+from xmlcore.experiment.kinds.sampling import sampling_study
+from xmlcore.experiment.kinds.select import Selection, select, selection_params, selection_title, selector
+from xmlcore.experiment.kinds.selection_stability import selection_stability
+from xmlcore.experiment.kinds.synthetic import scaled
+from xmlcore.experiment.kinds.train import (
     Run,
     changed_params,
     estimator,
@@ -86,9 +80,15 @@ from xmlcore.experiment.train import (
     load_run_model,
     run,
 )
+from xmlcore.experiment.sharing.bundles import BundleError, Rerun, bundle, rerun
+from xmlcore.experiment.sharing.latex import latex_table
+from xmlcore.experiment.sharing.packing import pack_fitted, pack_run
+from xmlcore.experiment.sharing.report import best_of_models, report
+from xmlcore.experiment.sharing.run_code import code_of
+from xmlcore.experiment.sharing.workspace_files import export_workspace
+from xmlcore.experiment.sharing.workspace_reading import WorkspaceFileError, import_workspace
+from xmlcore.experiment.side_by_side import model_style, model_title
 from xmlcore.experiment.warm_up import warm_up
-from xmlcore.experiment.workspace_files import export_workspace
-from xmlcore.experiment.workspace_reading import WorkspaceFileError, import_workspace
 
 __all__ = [
     "KINDS",

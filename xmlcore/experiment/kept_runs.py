@@ -12,8 +12,8 @@ import numpy as np
 
 from xmlcore import metrics, store
 from xmlcore.experiment.catalog import with_additions
-from xmlcore.experiment.task import as_plain, load
-from xmlcore.experiment.train import FOLDER, MORE, Train
+from xmlcore.experiment.engine.task import as_plain, load
+from xmlcore.experiment.kinds.train import FOLDER, MORE, Train
 
 if TYPE_CHECKING:
     import pandas as pd

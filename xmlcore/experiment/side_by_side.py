@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xmlcore import metrics
-from xmlcore.datasets.statistics import BUCKETS, label_buckets
+from xmlcore.datasets.statistics.description import BUCKETS, label_buckets
 from xmlcore.experiment.kept_runs import KS
 from xmlcore.experiment.twins import trained_with_noise
 from xmlcore.ranking import Ranking
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from xmlcore.datasets import Dataset
-    from xmlcore.experiment.train import Run
+    from xmlcore.experiment.kinds.train import Run
     from xmlcore.metrics import Difference
 
 COMPARED = ("P@k", "nDCG@k", "PSP@k", "micro F1@k")

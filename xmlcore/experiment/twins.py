@@ -4,7 +4,7 @@ A run is given here as a record: a dict with ``model`` (a key of :data:`xmlcore.
 parameters of the run).
 """
 
-from xmlcore.experiment.train import full_params
+from xmlcore.experiment.kinds.train import full_params
 
 NOISE_PARAMS = ("noise_sigma", "noise_ratio", "noise_support")
 

@@ -32,7 +32,7 @@ def warm_up(progress: ProgressLike = silent) -> None:
     progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`.
     """
-    from xmlcore.experiment.estimates import measure_speed
+    from xmlcore.experiment.engine.estimates import measure_speed
 
     progress = to_progress(progress)
 

@@ -30,7 +30,7 @@ def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.
         "tail"), which is marked. :func:`xmlcore.datasets.describe` gives all of them.
     fit : DataFrame, optional
         Columns ``rank`` and ``count``: the line of a fitted distribution, such as that of
-        :func:`xmlcore.datasets.power_law.power_law_curve`.
+        :func:`xmlcore.datasets.statistics.power_law.power_law_curve`.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def first_class_by_bucket(
     first : ndarray of int, shape (n,)
         The class predicted first for each row; -1 for none.
     buckets : ndarray of str, shape (L,)
-        Bucket of each class; see :func:`xmlcore.datasets.statistics.label_buckets`.
+        Bucket of each class; see :func:`xmlcore.datasets.statistics.description.label_buckets`.
     names : sequence of str
         Buckets in the order of the lines.
 

@@ -124,7 +124,7 @@ def labels_by_bucket(
     frame : DataFrame
         What :func:`by_label` returned.
     buckets : ndarray of str, shape (L,)
-        Bucket of each label; see :func:`xmlcore.datasets.statistics.label_buckets`.
+        Bucket of each label; see :func:`xmlcore.datasets.statistics.description.label_buckets`.
     names : sequence of str
         Buckets in the order of the lines.
 

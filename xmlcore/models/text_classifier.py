@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.datasets.reading_texts import label_matrix
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.datasets.texts.packed import packed, unpacked
+from xmlcore.datasets.texts.text_datasets import label_matrix
 from xmlcore.datasets.texts.vectorizer import check_texts
 from xmlcore.label_names import ids_of_names
 from xmlcore.models.base import Estimator, MultiLabelModel

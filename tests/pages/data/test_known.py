@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.pages.small import small_data, xmlc
-from xmlcore.datasets import downloaded, fetch
+from xmlcore.datasets.registry import downloaded, fetch
 from xmlcore.system import data_root
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "datasets"))  # for `import serving`
@@ -121,7 +121,8 @@ def test_another_workspace_uses_what_was_downloaded_without_a_download(ready, se
 
 
 def test_who_only_looks_sees_no_forms_and_no_folders_of_the_machine(ready, session):
-    from pages.shared import workspace, workspace_files
+    from pages.shared.workspaces import files as workspace_files
+    from pages.shared.workspaces import workspace
 
     path = workspace._path(ready.token)
     token = "ab" * 16

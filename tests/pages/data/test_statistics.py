@@ -8,12 +8,13 @@ import pytest
 import streamlit as st
 
 from pages.data import alike, counted, examined, label_sets, labels, problems, resplit, uploads
-from pages.shared import workspace
+from pages.shared.workspaces import workspace
 from tests.pages.data.test_page import tick as tick_row
 from tests.pages.making import said_plainly
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment
-from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine, split_files
+from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine
+from xmlcore.datasets.splits import files as split_files
 
 HEADERS = ("Rows", "Labels", "How often does a label occur?", "How large is it?")
 HEADERS += ("How alike are training and test rows?", "Which labels belong together?", "What is wrong with it?")

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pages.data import text_form, upload_form, uploads
-from pages.shared import made, workspace
+from pages.shared.workspaces import made, workspace
 from xmlcore import datasets, store, system
 from xmlcore.datasets import DatasetFormatError
-from xmlcore.experiment import read
-from xmlcore.experiment.read import ReadFiles
+from xmlcore.experiment.kinds import read
+from xmlcore.experiment.kinds.read import ReadFiles
 
 
 def file(name, content: bytes):
@@ -167,7 +167,7 @@ def test_a_header_that_promises_too_much_is_refused_before_anything_is_made_of_i
 
 @pytest.mark.parametrize(("limit", "what"), [("MAX_LABELS", "labels"), ("MAX_FEATURES", "features")])
 def test_more_than_the_dashboard_takes_is_refused_before_anything_is_made_of_it(limit, what, monkeypatch):
-    monkeypatch.setattr(f"xmlcore.experiment.read.{limit}", 4)
+    monkeypatch.setattr(f"xmlcore.experiment.kinds.read.{limit}", 4)
     text = b"2 5 5\n1 0:1\n2 1:1\n"
     with pytest.raises(ValueError, match=f"5 {what}; the dashboard takes up to 4. Is the header right"):
         uploads.read(file("a.txt", text), file("b.txt", text))

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from pages.shared import row_editor
+from pages.shared.rows import row_editor
 from tests.pages import making
 from tests.pages.making import estimate, figure, numbers, said_plainly, titles, train, word_data
 from xmlcore import datasets, experiment, explain, store

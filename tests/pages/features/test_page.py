@@ -202,7 +202,7 @@ def test_the_form_selects_by_another_method_and_a_count(page):
 
 
 def page_key(page, method):
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     workspace = json.loads(workspace._path(page.token).read_text())
     return next(one["key"] for one in workspace["selections"] if one["method"] == method)
@@ -386,7 +386,7 @@ def noisy_fit(monkeypatch):
 
 
 def test_files_say_what_is_in_them(page, found, monkeypatch):
-    from pages.shared import charts
+    from pages.shared.figures import charts
 
     named = {}
     monkeypatch.setattr(charts, "show_figure", lambda f, frame, name, *_, **__: named.__setitem__(name, frame))
@@ -482,7 +482,7 @@ def test_results_of_the_train_page_are_offered(ready):
 
 
 def test_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
-    from pages.shared import charts
+    from pages.shared.figures import charts
 
     made = {}
     monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: made.__setitem__(label, make))

@@ -8,7 +8,7 @@ import pytest
 from tests.pages.making import workspace_path
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, jobs
-from xmlcore.experiment.train import Train
+from xmlcore.experiment.kinds.train import Train
 
 
 @pytest.fixture
@@ -246,7 +246,7 @@ def test_an_address_for_looking_only_can_stop_and_move_nothing(ready, server, he
 
 def test_the_page_looks_less_often_while_nothing_changes(monkeypatch):
     from pages.jobs import live
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     clock, state = [1000.0], {}
     monkeypatch.setattr(live.time, "time", lambda: clock[0])

@@ -240,7 +240,7 @@ def test_attacks_on_a_model_itself_are_not_compared_with_transferred_ones(ready)
 
 
 def test_the_attacked_tree_itself_is_not_compared_with_models_that_it_is_transferred_to(ready):
-    from xmlcore.experiment.robustness import SURROGATE_PARAMS
+    from xmlcore.experiment.kinds.robustness import SURROGATE_PARAMS
 
     tree, other = train(ready, **SURROGATE_PARAMS), train(ready, "OneVsRest")
     page = ready.go("robustness")

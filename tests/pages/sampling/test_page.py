@@ -11,7 +11,7 @@ import pytest
 from tests.pages import making
 from tests.pages.making import estimate, numbers, said_plainly, titles
 from xmlcore import DoubleSampling, datasets, experiment, metrics
-from xmlcore.datasets.statistics import label_buckets
+from xmlcore.datasets.statistics.description import label_buckets
 
 MODEL = "DoubleSampling"
 
@@ -450,7 +450,7 @@ def test_more_than_there_are_is_as_many_as_there_are(ready):
 
 
 def test_the_csvs_are_complete_and_have_names(measured, monkeypatch, key):
-    from pages.shared import charts
+    from pages.shared.figures import charts
 
     made = {}
     monkeypatch.setattr(charts, "csv_button", lambda label, make, name, *rest, **_: made.__setitem__(name[26:], make))

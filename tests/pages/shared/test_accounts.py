@@ -11,7 +11,10 @@ import pytest
 import streamlit as st
 
 from pages.data import uploads
-from pages.shared import accounts, audit, jobs, limits, server, user_workspaces, workspace, workspace_files
+from pages.shared import jobs, server
+from pages.shared.operator import accounts, audit, limits, user_workspaces
+from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
 ANN = accounts.user_of({"iss": "https://id.example.org", "sub": "1", "email": "Ann@Example.org"})

@@ -13,7 +13,9 @@ import plotly.graph_objects as go
 import plotly.offline
 import pytest
 
-from pages.shared import charts, figure_files, format, workspace
+from pages.shared import format
+from pages.shared.figures import charts, figure_files
+from pages.shared.workspaces import workspace
 from tests.pages import making
 from tests.pages.small import small_data
 from xmlcore import figures

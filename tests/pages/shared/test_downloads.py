@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from pages.shared import charts, downloads
+from pages.shared.figures import charts
+from pages.shared.streamlit_fixes import downloads
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.routing import Route
 
-from pages.shared import entrance, workspace
+from pages.shared.operator import entrance
+from pages.shared.workspaces import workspace
 
 TOKEN = "0" * 32
 

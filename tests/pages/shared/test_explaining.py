@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from pages.shared import explaining
+from pages.shared.rows import explaining
 from tests.pages.making import said_plainly
 
 

@@ -3,7 +3,8 @@
 import pytest
 import streamlit as st
 
-from pages.shared import forms, presets, workspace
+from pages.shared import forms, presets
+from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
 

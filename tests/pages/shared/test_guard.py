@@ -6,7 +6,7 @@ import socket
 import pytest
 import streamlit as st
 
-from pages.shared import guard
+from pages.shared.operator import guard
 
 
 @pytest.fixture

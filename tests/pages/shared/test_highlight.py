@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from pages.shared import highlight
+from pages.shared.rows import highlight
 
 TEXT = "The cat sat.\nA CAT & <b>mat</b>"
 CAT, MAT, SAT = 3, 5, 8

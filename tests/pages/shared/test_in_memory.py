@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from pages.shared import in_memory, limits, server
+from pages.shared import in_memory, server
 from pages.shared.in_memory import Values, bytes_of
+from pages.shared.operator import limits
 
 
 class Function:

@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from pages.shared import downloads, jobs, server, tasks, workspace
-from xmlcore.experiment import given
+from pages.shared import jobs, server, tasks
+from pages.shared.streamlit_fixes import downloads
+from pages.shared.workspaces import workspace
+from xmlcore.experiment.engine import given
 
 RECORD = {"id": "a", "kind": "train", "inputs": {}, "params": {"model": "PLT"}, "fingerprint": "f"}
 

@@ -4,7 +4,7 @@ import asyncio
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from pages.shared import late_polls
+from pages.shared.streamlit_fixes import late_polls
 
 
 def asks(page, fragment="", automatic=False):

@@ -5,7 +5,9 @@ import os
 
 import pytest
 
-from pages.shared import old_workspaces, workspace, workspace_files
+from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import old as old_workspaces
+from pages.shared.workspaces import workspace
 
 DAY = 24 * 3600
 KNOWN = {"f": {"name": "api-docs", "source": "catalog", "notes": []}}

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pages.shared.pdf_info import with_info
+from pages.shared.figures.pdf_info import with_info
 
 
 def a_pdf():

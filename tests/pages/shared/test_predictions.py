@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from pages.shared import predictions
+from pages.shared.results import predictions
 from xmlcore import Ranking, metrics
 from xmlcore.datasets import Dataset
 

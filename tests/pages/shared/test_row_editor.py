@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.shared import before_after, label_tables, row_editor
+from pages.shared import label_tables
+from pages.shared.results import before_after
+from pages.shared.rows import row_editor
 from tests.pages.making import said_plainly
 
 

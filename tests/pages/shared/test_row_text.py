@@ -31,7 +31,7 @@ def test_rows_are_found_by_their_text():
 
 def shown(part, row):
     def page(data, part, row):
-        from pages.shared import row_text
+        from pages.shared.rows import row_text
 
         row_text.show(data, part, row)
 

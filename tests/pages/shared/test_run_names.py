@@ -1,6 +1,6 @@
 """Names and colours of runs."""
 
-from pages.shared import run_names
+from pages.shared.results import run_names
 from xmlcore import experiment
 
 

@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-from pages.shared import removed, workspace
+from pages.shared.workspaces import removed, workspace
 
 OLD, NEW, NEWER, SELECTED = (8 * letter for letter in "abcd")  # keys of results
 

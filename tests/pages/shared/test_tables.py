@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.shared import charts, tables
+from pages.shared import tables
+from pages.shared.figures import charts
 from xmlcore.datasets import Dataset
 
 

@@ -29,7 +29,7 @@ def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
 @pytest.fixture
 def run_record(ready):
     """A run of LdSM in the workspace, as the Train page lists it."""
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     path = workspace._path(ready.token)
     stored = json.loads(path.read_text())
@@ -148,7 +148,7 @@ def test_a_measurement_of_earlier_code_is_drawn_with_a_mark(ready, run_record):
 
 
 def stored(page):
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     return json.loads(workspace._path(page.token).read_text())
 
@@ -174,7 +174,7 @@ def test_a_data_set_that_is_lost_on_disk_while_the_server_has_it_is_saved_again(
 
 
 def test_a_workspace_of_version_1_opens_with_all_that_it_had(ready, run_record, session):
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     path = workspace._path(ready.token)
     before = json.loads(path.read_text())
@@ -209,7 +209,7 @@ def test_a_workspace_of_version_1_opens_with_all_that_it_had(ready, run_record, 
 
 
 def workspace_of(session):
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     return json.loads(workspace._path(session.token).read_text())
 
@@ -266,7 +266,7 @@ def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(
 
 
 def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, gates, monkeypatch):
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     ready.go("train").press("train.PLT.submit")
     gates["PLT"].set()

@@ -6,7 +6,7 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from pages.shared import upload_addresses
+from pages.shared.streamlit_fixes import upload_addresses
 
 WAIT = 0.05  # seconds
 END = {"type": "websocket.disconnect"}

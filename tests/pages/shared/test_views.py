@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from pages.shared import row_edits, views, workspace
+from pages.shared import views
+from pages.shared.rows import row_edits
+from pages.shared.workspaces import workspace
 
 
 def stored(session):

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from pages.shared import workspace, workspace_files
+from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import workspace
 from xmlcore.datasets import Dataset
 
 ROOT = Path(__file__).resolve().parents[3]

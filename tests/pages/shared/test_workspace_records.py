@@ -2,7 +2,8 @@
 
 import pytest
 
-from pages.shared import workspace_files, workspace_records
+from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import records as workspace_records
 
 RUN = {"key": "a" * 32, "fingerprint": "f", "model": "PLT", "params": {}, "k": 5, "created": "2026-01-01"}
 SELECTION = {"key": "b" * 32, "fingerprint": "f", "method": "FALS", "params": {}, "created": "2026-01-01"}

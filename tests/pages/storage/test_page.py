@@ -24,7 +24,7 @@ def in_session(page, act):
     """Call a function as a page of the session would."""
     import streamlit as st
 
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(st, "session_state", {})
@@ -177,7 +177,7 @@ def test_a_thousand_results_are_listed_in_a_second(ready):
 
 
 def test_a_session_that_only_looks_can_change_nothing(measured, session):
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     page, _, _ = measured
     looking = session(in_session(page, workspace.look_token)).go("storage")
@@ -192,7 +192,7 @@ def test_a_session_that_only_looks_can_change_nothing(measured, session):
 def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, session):
     import io
 
-    from xmlcore.experiment import given
+    from xmlcore.experiment.engine import given
 
     page, key, task = measured
     sweep = swept(page, [0.5, 1.0])
@@ -227,7 +227,8 @@ def start(task):
     """Start a task as a page does, in a session with its hidden fields."""
     import streamlit as st
 
-    from pages.shared import tasks, workspace
+    from pages.shared import tasks
+    from pages.shared.workspaces import workspace
 
     st.session_state[workspace.WATCHED] = set()
     tasks.start(task)

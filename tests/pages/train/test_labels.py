@@ -72,7 +72,7 @@ def test_a_deleted_result_is_gone_until_it_is_trained_again(ready):
 
 
 def test_a_deletion_can_be_undone(ready, monkeypatch):
-    from pages.shared import run_changes
+    from pages.shared.results import run_changes
 
     page = two_runs(ready)
     before = page.frame("settings", "P@1")["key"].tolist()
@@ -98,7 +98,7 @@ def test_the_result_that_was_shown_is_shown_again_after_its_deletion_is_undone(r
 
 
 def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):
-    from pages.shared import predictions
+    from pages.shared.results import predictions
 
     assert {predictions.score_column(model, [50])["label"] for model in ("PLT", "OneVsRest")} == {"P, %"}
     assert predictions.score_column("LdSM", [1])["label"] == "Score" and "Explain page has P" in str(
@@ -111,7 +111,7 @@ def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):
 
 
 def test_two_results_of_one_name_are_told_apart():
-    from pages.shared import run_names
+    from pages.shared.results import run_names
 
     runs = [{"key": key * 8, "model": "PLT", "params": {}, "name": "same"} for key in ("ab", "cd")]
     assert run_names.names(runs) == {"ab" * 8: "same [abab]", "cd" * 8: "same [cdcd]"}

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from pages.shared import measured
+from pages.shared.results import measured
 from pages.train import calibration, every
 from tests.pages.making import figure, train
 from xmlcore import experiment, metrics
@@ -78,11 +78,11 @@ def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilitie
     assert set(lines["measure"]) == set(metrics.MEASURES) - left_out
     assert "samples P@k is the same as P@k here" in page.text()
     page.at.radio(key="train.every.bucket").set_value("tail")
-    assert len(page.run().frame("measure", "meaning")) == len(experiment.measures.OF_BUCKETS)
+    assert len(page.run().frame("measure", "meaning")) == len(experiment.kinds.measures.OF_BUCKETS)
 
 
 def test_a_run_of_an_earlier_version_has_all_measures_too(ready, monkeypatch):
-    from xmlcore.experiment import train as module
+    from xmlcore.experiment.kinds import train as module
 
     monkeypatch.setattr(module, "MORE", ())
     key = train(ready)

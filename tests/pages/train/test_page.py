@@ -178,7 +178,7 @@ def use(session, data):
     """Put a data set into a session's workspace."""
     import json
 
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
     from xmlcore import datasets
 
     fingerprint = datasets.save_dataset(data)

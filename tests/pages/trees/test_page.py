@@ -30,7 +30,7 @@ def grouped_data():
 
 def train(session, **params):
     """Put the data set and a run into the workspace, as other pages would."""
-    from pages.shared import workspace
+    from pages.shared.workspaces import workspace
 
     data = grouped_data()
     fingerprint = datasets.save_dataset(data)
@@ -365,7 +365,7 @@ def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, mon
     def fail(*args, **kwargs):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(experiment.prefixes, "prefix_measures", fail)
+    monkeypatch.setattr(experiment.kinds.prefixes, "prefix_measures", fail)
     train(ready)
     page = ready.go("trees").until(lambda s: s.at.error)
     assert "the disk is full" in page.at.error[0].value
@@ -419,7 +419,7 @@ def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
 
 
 def test_the_csv_of_nodes_is_complete_and_has_names(page, model, monkeypatch):
-    from pages.shared import charts
+    from pages.shared.figures import charts
 
     made = {}
     monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: made.__setitem__(label, make))

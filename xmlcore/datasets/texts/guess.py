@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
-from xmlcore.datasets.sources import pieces_of, read_head, source_name
+from xmlcore.datasets.readers.sources import pieces_of, read_head, source_name
 from xmlcore.datasets.texts import records
 from xmlcore.datasets.texts.labels import LISTS, NONE, URIS, are_binary, guess_separator, uris_in
 from xmlcore.datasets.texts.records import Form, Place, UnreadableRow

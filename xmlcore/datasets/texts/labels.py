@@ -4,9 +4,9 @@ import re
 from collections import Counter
 
 from xmlcore.datasets.errors import warn
-from xmlcore.datasets.table_lists import as_list
+from xmlcore.datasets.readers.table_lists import as_list
+from xmlcore.datasets.readers.visible import visible
 from xmlcore.datasets.texts.records import Place
-from xmlcore.datasets.visible import visible
 
 # How a cell lists labels, as ``separator`` of read_texts names it, and what a page says of it.
 SEPARATORS = {

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from xmlcore.datasets.errors import DatasetFormatError, warn
-from xmlcore.datasets.sources import source_name
+from xmlcore.datasets.readers.sources import source_name
 from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look_at_documents
 from xmlcore.datasets.texts.labels import (
     LISTS,

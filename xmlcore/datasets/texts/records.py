@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from xmlcore.datasets.errors import DatasetFormatError, warn
-from xmlcore.datasets.sources import ADDED, DAMAGED, MEMORY_BOUND, PATH_BOUND, ZIP_ERRORS, pieces_of, too_large
-from xmlcore.datasets.visible import visible
+from xmlcore.datasets.readers.sources import ADDED, DAMAGED, MEMORY_BOUND, PATH_BOUND, ZIP_ERRORS, pieces_of, too_large
+from xmlcore.datasets.readers.visible import visible
 from xmlcore.progress import Progress
 
 LONGEST_CELL = 1 << 28  # characters; a longer one is an open quotation mark

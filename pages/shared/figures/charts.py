@@ -1,0 +1,196 @@
+"""Figures with a caption and their downloads; tables as CSV files."""
+
+import inspect
+
+import pandas as pd
+import streamlit as st
+import streamlit.components.v1 as components
+from streamlit.proto.DownloadButton_pb2 import DownloadButton
+
+from pages.shared import format, tables
+from pages.shared.figures import figure_files
+from pages.shared.streamlit_fixes import downloads
+
+# Older versions of Streamlit need the bytes at once; newer ones call a function when the button is pressed.
+_DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
+# Newer versions of Streamlit take a text for screen readers.
+_TAKES_ALT = "alt" in inspect.signature(st.plotly_chart).parameters
+
+DIALOGS = "charts.dialogs"  # key of st.session_state: how many dialogs were opened from the menu of each figure
+AROUND_FIGURE = 320  # height of what is around a figure in the page that saves it, in pixels
+# Newer versions of Streamlit embed a page in this way.
+_embed = getattr(st, "iframe", None) or components.html
+
+
+def show_figure(
+    figure,
+    frame,
+    name: str,
+    caption: str,
+    *,
+    key: str | None = None,
+    on_click=None,
+    place: str | None = None,
+    of=(),
+    help: str | None = None,
+) -> None:
+    """Show a figure, a caption that says what it shows and how to read it, and its downloads."""
+    key = key or f"chart-{name}"
+    place = place or key
+    extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}
+    known = figure_files.workspace_now()
+
+    def origin():
+        """Return where the figure comes from, and the title of its files."""
+        found = figure_files.origin(name, of, known)
+        return found, " – ".join(filter(None, (found["Data set"], figure.layout.title.text)))
+
+    with st.container():  # without a key of its own, for the same reason
+        if on_click is not None:
+            extra |= {"on_select": on_click, "selection_mode": "points"}
+        st.plotly_chart(figure, theme="streamlit", key=key, config=_config(name), **extra)
+        st.caption(caption, help=help)
+
+        def page():
+            """Return the figure as an HTML page."""
+            found, page_title = origin()
+            return figure_files.html_page(figure, page_title, caption, name, _config(name), found)
+
+        def pdf():
+            """Return the figure as a PDF file."""
+            found, page_title = origin()
+            return figure_files.pdf(figure, page_title, caption, found)
+
+        # The menu is another one after a dialog was opened from it: so it is closed, and Escape closes the dialog. A
+        # tooltip would cover what opens.
+        times = st.session_state.get(DIALOGS, {}).get(place, 0)
+        with st.popover("Save", type="tertiary", icon=":material/download:", key=f"menu-{place}-{times}"):
+            if st.button(
+                "Figure, SVG or PNG",
+                key=f"save-{place}",
+                help="Opens the figure with buttons that save it as an image, with its caption if you like",
+                type="tertiary",
+                icon=":material/image:",
+                on_click=_close_menu,
+                args=(place,),
+            ):
+                _save(page(), figure_files.height_of(figure) + AROUND_FIGURE)
+            _download(
+                "Figure, HTML",
+                page,
+                f"{name}.html",
+                key=f"{place}-html",
+                mime="text/html",
+                help="One file of about 2\u00a0MB that works offline and saves SVG and PNG",
+            )
+            if figure_files.makes_pdf():
+                if st.button(
+                    "Figure, PDF",
+                    key=f"pdf-{place}",
+                    help="For print; it takes some seconds to make",
+                    type="tertiary",
+                    icon=":material/print:",
+                    on_click=_close_menu,
+                    args=(place,),
+                ):
+                    _save_pdf(pdf, name)
+            make = frame if callable(frame) else lambda: frame
+            csv_button("Data, CSV", make, name, "All the data behind the figure", key=f"{place}-csv")
+            st.caption("The camera above the figure saves it as an SVG at once.")
+
+
+def csv_button(label: str, make, name: str, help: str, *, key: str | None = None) -> None:
+    """Show a button that downloads the DataFrame that ``make()`` returns; ``key`` is by default its label."""
+    _download(label, lambda: csv_bytes(make()), f"{name}.csv", mime="text/csv", help=help, key=key or label)
+
+
+def text_button(label: str, make, file_name: str, help: str) -> None:
+    """Show a button that downloads the bytes that ``make()`` returns as a text file."""
+    _download(label, make, file_name, mime="text/plain", help=help)
+
+
+def file_button(label: str, make, file_name: str, help: str) -> None:
+    """Show a button that downloads the bytes that ``make()`` returns as a zip archive."""
+    _download(label, make, file_name, mime="application/zip", help=help)
+
+
+def page_button(label: str, make, file_name: str, help: str) -> None:
+    """Show a button that downloads the text that ``make()`` returns as an HTML page."""
+    _download(label, make, file_name, mime="text/html", help=help)
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """Return a DataFrame as a CSV file in UTF-8, in which no text is a formula for a spreadsheet."""
+    return tables.csv_safe(frame).to_csv(index=False).encode("utf-8")
+
+
+def _close_menu(place):
+    """Have the menu of a figure closed when the page is drawn next; called by its buttons that open a dialog."""
+    opened = st.session_state.setdefault(DIALOGS, {})
+    opened[place] = opened.get(place, 0) + 1
+
+
+@st.dialog("Figure to save", width="large")
+def _save(page: bytes, height: int):
+    """Show a figure as its file shows it, with buttons that save images."""
+    _embed(page.decode("utf-8"), height=height)
+
+
+@st.dialog("Figure as PDF")
+def _save_pdf(make, name: str):
+    """Make a PDF file by ``make()`` and show a button that downloads it, or say why there is none."""
+    try:
+        with st.spinner("Making the PDF"):
+            content = make()
+    except figure_files.NoPdfError as error:
+        st.error(
+            f"No PDF was made: the Chrome on the server failed. *Figure, SVG or PNG* works without it. "
+            f"The server’s log has more. It said: {format.plain(error)}"
+        )
+        return
+    _download(
+        f"Download {name}.pdf", lambda: content, f"{name}.pdf", mime="application/pdf", help=format.size(len(content))
+    )
+
+
+def _config(name) -> dict:
+    """Return Plotly's settings for a figure whose image is saved under ``name``."""
+    return {
+        "displaylogo": False,
+        "responsive": True,
+        # Newer Plotly offers to upload the chart to its makers' cloud unless told not to.
+        "showSendToCloud": False,
+        # Plotly's button has one format. PNG is in the figure that "Save" opens.
+        "toImageButtonOptions": {"format": "svg", "filename": name},
+        "modeBarButtonsToRemove": [
+            "sendChartToCloud",
+            "sendDataToCloud",
+            "select2d",
+            "lasso2d",
+            "autoScale2d",
+            "zoomIn2d",
+            "zoomOut2d",
+        ],
+    }
+
+
+def _download(label, make, file_name, mime, help, key=None):
+    """Show a download button for the file that ``make()`` returns as bytes or text."""
+
+    def hand_out():
+        """Make the file, and note that the browser is about to fetch it."""
+        content = make()
+        downloads.made()
+        return content
+
+    st.download_button(
+        label,
+        data=hand_out if _DEFERS else make(),
+        file_name=file_name,
+        mime=mime,
+        key=f"download-{key or file_name}",
+        help=help,
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+    )

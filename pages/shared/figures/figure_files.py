@@ -1,0 +1,165 @@
+"""Figures as files: a page that works without a network and saves images, and what says where a figure comes from."""
+
+import base64
+import functools
+import gzip
+import html
+import importlib.util
+import json
+import logging
+import re
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import plotly.offline
+import streamlit as st
+
+import xmlcore
+from pages.shared import settings
+from pages.shared.figures import pdf_info
+from pages.shared.workspaces import workspace
+
+HEIGHT = 520  # smallest height of a figure in a downloaded HTML page, in pixels
+PDF_WIDTH = 900  # pixels
+PDF_SECONDS = 60  # within which Chrome has to draw a PDF
+CHROMES = ("google-chrome", "google-chrome-stable", "chrome", "chromium", "chromium-browser")
+_LOG = logging.getLogger(__name__)
+# A downloaded figure is a page by itself. Its policy lets it load nothing from anywhere, and Plotly make code while it
+# runs, with which parallel coordinates are drawn ('unsafe-eval'); the colours are those of
+# .streamlit/config.toml.
+_PAGE = Path(__file__).with_name("figure.html").read_text(encoding="utf-8")
+_AXIS_COLORS = {"gridcolor": "#323b43", "linecolor": "#a9b4bd", "tickcolor": "#a9b4bd"}
+_DARK = {
+    "font.color": "#e6eaed",
+    "paper_bgcolor": "#14181c",
+    "plot_bgcolor": "#14181c",
+    **{f"{axis}.{name}": color for axis in ("xaxis", "yaxis") for name, color in _AXIS_COLORS.items()},
+}
+
+
+def workspace_now() -> dict:
+    """Return the workspace as this run of the script sees it, for :func:`origin`."""
+    return st.session_state.get(workspace.SNAPSHOT, {})
+
+
+def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
+    """Return where a figure comes from: the data sets, the results, their settings, the program and the day."""
+    known = workspace_now() if known is None else known
+    parts, names, keys = name.split("-"), known.get("known", {}), set(keys)
+    every = (*known.get("runs", ()), *known.get("selections", ()))
+    records = [record for record in every if record["key"] in keys or record["key"][:6] in parts]
+    # The Compare page shows results on other data sets than the one in use.
+    of = dict.fromkeys(names[r["fingerprint"]]["name"] for r in records if r["fingerprint"] in names)
+    found = {"Data set": "; ".join(of) or workspace.dataset_name(known) or "unknown"}
+    models = [record.get("model") or record.get("method") for record in records]
+    chosen = [settings.changed(model, r["params"]) or "default settings" for model, r in zip(models, records)]
+    if len(records) == 1:
+        found |= {"Model" if "model" in records[0] else "Selection": models[0], "Settings": chosen[0]}
+        found |= {"Parameters": json.dumps(records[0]["params"], sort_keys=True), "Key": records[0]["key"]}
+    elif records:
+        found["Results"] = "; ".join(f"{model} ({text})" for model, text in zip(models, chosen))
+        params = [{"of": model, "params": r["params"], "key": r["key"]} for model, r in zip(models, records)]
+        found["Parameters"] = json.dumps(params, sort_keys=True)
+    day = datetime.now(UTC).date().isoformat()
+    return {**found, "Software": f"xmlcore {xmlcore.__version__}", "Creation Time": day}
+
+
+def in_words(origin: dict[str, str]) -> str:
+    """Return the origin of a figure as a line of text; the parameters in full are only in the files' metadata."""
+    shown = ("Data set", "Model", "Selection", "Settings", "Results")
+    said = "; ".join(f"{name.lower()}: {origin[name]}" for name in shown if name in origin)
+    return f"{said[:1].upper()}{said[1:]}. {origin['Software']}, {origin['Creation Time']}."
+
+
+def html_page(figure, page_title: str, caption: str, name: str, config: dict, origin: dict[str, str]) -> bytes:
+    """Return an HTML page with the figure and its caption, which saves it as SVG and PNG.
+
+    The page loads nothing from the network. It and the images say in their metadata where the figure comes from.
+    """
+    height = height_of(figure)
+    drawn = json.loads(type(figure)(figure).update_layout(height=height).to_json())
+    drawing = {
+        "data": drawn["data"],
+        "layout": drawn["layout"],
+        "config": {**config, "modeBarButtonsToRemove": [*config.get("modeBarButtonsToRemove", ()), "toImage"]},
+        "name": name,
+        "caption": plain_caption(caption),
+        "origin": origin,
+        "originText": in_words(origin),
+    }
+    named = {"description": drawing["caption"], "generator": origin["Software"]} | origin
+    parts = {
+        "title": html.escape(page_title),
+        "meta": "\n".join(f'<meta name="{html.escape(n)}" content="{html.escape(v)}">' for n, v in named.items()),
+        "height": str(height),
+        "caption": html_of_markdown(caption),
+        "origin": html.escape(in_words(origin)),
+        # No "<" may be in a script: a name could hold "</script>".
+        "drawing": json.dumps(drawing).replace("<", "\\u003c"),
+        "library": _library(),
+        "dark": json.dumps(_DARK),
+    }
+    return re.sub("@@([a-z]+)@@", lambda match: parts[match[1]], _PAGE).encode("utf-8")
+
+
+def height_of(figure) -> int:
+    """Return the height of a figure in its HTML page, in pixels."""
+    return max(HEIGHT, int(figure.layout.height or 0))
+
+
+@functools.lru_cache(maxsize=1)
+def _library() -> str:
+    """Return Plotly's code, compressed by gzip and written in base64."""
+    return base64.b64encode(gzip.compress(plotly.offline.get_plotlyjs().encode("utf-8"), mtime=0)).decode("ascii")
+
+
+def makes_pdf() -> bool:
+    """Return whether PDF files can be made here: the package kaleido is installed, and it finds a Chrome."""
+    return importlib.util.find_spec("kaleido") is not None and any(shutil.which(name) for name in CHROMES)
+
+
+class NoPdfError(RuntimeError):
+    """A figure could not be made into a PDF file: the text says why."""
+
+
+def pdf(figure, page_title: str, caption: str, origin: dict[str, str]) -> bytes:
+    """Return the figure as a PDF file, in the colours of a white page; its properties say where it comes from.
+
+    The arguments are those of :func:`html_page`.
+    """
+    import kaleido
+
+    size = {"format": "pdf", "width": PDF_WIDTH, "height": height_of(figure)}
+    try:  # without MathJax, which would be fetched from the network
+        made = kaleido.calc_fig_sync(figure.to_dict(), opts=size, kopts={"mathjax": False, "timeout": PDF_SECONDS})
+    except Exception as error:  # kaleido raises what it likes: errors of its own, of its browser, of asyncio
+        _LOG.exception("kaleido made no PDF")
+        raise NoPdfError(f"{type(error).__name__}: {_first_text(error)}") from error
+    facts = {"Title": page_title, "Subject": plain_caption(caption), "Creator": origin["Software"]}
+    return pdf_info.with_info(made, facts | {"Keywords": in_words(origin)} | origin)
+
+
+def _first_text(error: Exception) -> str:
+    """Return the first thing that an error says, on one line; kaleido's errors have several texts."""
+    return " ".join(str(error.args[0] if error.args else "no reason was given").split())
+
+
+def plain_caption(caption: str) -> str:
+    """Return a caption in Markdown as plain text."""
+    return html.unescape(re.sub(r"</?(strong|em|code)>", "", html_of_markdown(caption)))
+
+
+def html_of_markdown(text: str) -> str:
+    """Convert Markdown to HTML, as far as captions use it: emphasis, code, and escaping by a backslash."""
+    kept = []
+
+    def keep(match):
+        """Put an escaped character aside and return a placeholder, so that it is not read as Markdown."""
+        kept.append(html.escape(match[1]))
+        return f"\0{len(kept) - 1}\0"
+
+    text = html.escape(re.sub(r"\\([!-/:-@[-`{-~])", keep, text.replace("\0", "")), quote=False)
+    for mark, tag in ((r"\*\*", "strong"), (r"\*", "em"), ("`", "code")):
+        text = re.sub(f"{mark}(.+?){mark}", rf"<{tag}>\1</{tag}>", text)
+    return re.sub("\0(\\d+)\0", lambda match: kept[int(match[1])], text)

@@ -1,0 +1,81 @@
+"""What one user may take of a server that many share: jobs at once, space on the disk, size of an upload.
+
+Each limit is an environment variable, and there is none where it is not set. Without sign-in, a user is a workspace.
+"""
+
+import contextlib
+import os
+
+import streamlit as st
+from streamlit import config
+
+from pages.shared import format, in_memory, server
+from pages.shared.operator import accounts, user_workspaces
+from pages.shared.operator.audit import FILES_VARIABLE, SIZE_VARIABLE, whole_number
+from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import workspace
+from xmlcore import store
+from xmlcore.datasets.texts import apart
+
+JOBS = "XMLCORE_USER_JOBS"  # jobs that wait or run
+DISK = "XMLCORE_USER_DISK"  # what the user's workspaces keep, such as "20 GB"
+UPLOAD = "XMLCORE_UPLOAD_SIZE"  # one uploaded file, such as "200 MB"
+
+
+def size(variable: str) -> int | None:
+    """Return the bytes in an environment variable; None if it is not set. ValueError if it has no size."""
+    text = os.environ.get(variable, "").strip()
+    return store.parse_size(text, variable) if text else None
+
+
+def apply() -> None:
+    """Set what this server process takes at most: files that are uploaded, searches; called when the server starts.
+
+    Raises ValueError if a limit is set to what is none.
+    """
+    for variable in (JOBS, SIZE_VARIABLE, FILES_VARIABLE):
+        whole_number(variable, None)
+    in_memory.bound()
+    apart.limit_search(apart.SECONDS)
+    size(DISK)
+    most = size(UPLOAD)
+    if most is not None:  # the fields of pages say so
+        config.set_option("server.maxUploadSize", max(1, min(st.get_option("server.maxUploadSize"), most // 2**20)))
+
+
+def tokens() -> list[str]:
+    """Return the tokens of all workspaces of the present user."""
+    who = accounts.user()
+    return list(dict.fromkeys([workspace.token(), *(user_workspaces.tokens(who.id) if who else ())]))
+
+
+def refusal() -> str | None:
+    """Return why the present user can start nothing now, and what to do; None if he can."""
+    most = whole_number(JOBS, None)
+    if most is not None:
+        active = {job.id for token in tokens() for job in server.queue().jobs(owner=token) if job.active}
+        if len(active) >= most:
+            return f"You have {format.count(len(active), 'job')} already, and this server allows {most}. Wait for one."
+    return full()
+
+
+def full() -> str | None:
+    """Return why the present user can keep nothing more, and what to do; None if he can."""
+    most = size(DISK)
+    if most is not None and (taken := kept()) >= most:
+        return (
+            f"Your workspaces keep {format.size(taken)}, and this server allows {format.size(most)}. Delete something "
+            "on the Storage page."
+        )
+    return None
+
+
+def kept() -> int:
+    """Return the bytes of all that the workspaces of the present user list; what several list counts once."""
+    found = server.inventory()
+    names = {}
+    for token in tokens():
+        with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged file lists nothing
+            listed = user_workspaces.listed_keys(workspace_files.read(token))
+            names |= {one.name: one.bytes for key in listed for one in found.with_key(key)}
+    return sum(names.values())

@@ -1,0 +1,75 @@
+"""What a model predicts for a row before and after it was changed."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import format, label_tables, tables
+from pages.shared.rows import explaining
+from xmlcore import explain
+
+MOST_NAMED = 6  # labels in the sentence on what has moved
+
+
+def show(names, model, before, after, k: int, key: str) -> str | None:
+    """Say what has moved, and show a table of the labels with ranks and scores before and after."""
+    try:
+        found = explain.what_if(model, before, after, k)
+    except ValueError as error:  # such as a negative value, which not every model takes
+        st.caption(format.plain(str(error)))
+        return None
+    if found.empty:
+        st.caption("The model predicts no label, before or after.")
+        return None
+    kind = explain.kind_of(model)
+    shown = [names.label_name(int(j)) for j in found["label"]]
+    st.markdown(moved(found, shown, kind, k))
+    score, comma, unit = explaining.COLUMN[kind].partition(",")
+    frame = pd.DataFrame(
+        {
+            "rank_after": found["rank_after"],
+            "rank_before": found["rank_before"],
+            "name": shown,
+            "before": explaining.column(kind, found["before"]),
+            "after": explaining.column(kind, found["after"]),
+        }
+    )
+    scores = frame[["before", "after"]]
+    label_tables.show(
+        frame,
+        {"name": "Label"},
+        {
+            "rank_after": st.column_config.NumberColumn("Rank", format="%d", width=50),
+            "rank_before": st.column_config.NumberColumn("Was", format="%d", width=60, help="Rank before the change."),
+            "before": explaining.column_config(kind, scores, f"{score} before{comma}{unit}", 95),
+            "after": explaining.column_config(kind, scores, f"{score} after{comma}{unit}", 95),
+        },
+        key,
+        signs=explaining.signs(kind, "before", "after"),
+        **tables.EMPTY_CELLS,
+    )
+    return kind
+
+
+def moved(found, names, kind: str, k: int) -> str:
+    """Return which labels come, go or change their rank, or else which score moves most; for Markdown."""
+    parts = []
+    for name, line in zip(names, found.itertuples()):
+        was, now = line.rank_before, line.rank_after
+        label = f"**{format.plain(name)}**"
+        if pd.isna(was):
+            parts.append(f"{label} is newly ranked {format.ordinal(now)}")
+        elif pd.isna(now):
+            parts.append(f"{label} is no longer among the first {k}")
+        elif was != now:
+            parts.append(f"{label} goes from {format.ordinal(was)} to {format.ordinal(now)}")
+    if len(parts) > MOST_NAMED + 1:
+        more = len(parts) - MOST_NAMED
+        parts = [*parts[:MOST_NAMED], f"{more:,} more labels move, which the table has"]
+    if parts:
+        return f"{format.listed(parts)}."
+    i = int(np.argmax((found["after"] - found["before"]).abs().to_numpy()))
+    before, after = (explaining.score(kind, found[way].iloc[i]) for way in ("before", "after"))
+    if before == after:
+        return "No rank changes, and no score changes enough to be seen."
+    return f"No rank changes. **{format.plain(names[i])}** moves most, from {before} to {after}."

@@ -1,0 +1,188 @@
+"""Runs and selections of this workspace: list them, choose the one that a page shows, and read them."""
+
+import re
+
+import streamlit as st
+
+from pages.shared import format, jobs, server, settings, tasks
+from pages.shared.results import run_names
+from pages.shared.workspaces import workspace
+from xmlcore import experiment, store
+
+K = 5  # labels predicted for a row, and measured up to, in trainings that pages start
+KS = (1, 3, 5)  # numbers of labels at which tables and figures have measures
+
+
+def kept(kind: str, fingerprint: str) -> list:
+    """Return records of results on a data set that this workspace lists and the store still has, newest first.
+
+    Archived results are left out: only the Compare page can show them.
+    """
+    of = [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and not r.get("archived")]
+    return [r for r in of if store.exists(kind, r["key"])][::-1]
+
+
+def usable(kind: str, fingerprint: str) -> list:
+    """Return what :func:`kept` does without results that only another version can read; a caption names these."""
+    every = kept(kind, fingerprint)
+    out = {r["key"]: why for r in every if (why := _not_here(r)) and not ("model" in r and _is_readable(r["key"]))}
+    if out:
+        names = run_names.names(every) if kind == "runs" else run_names.selections(every)
+        named = (f"**{format.plain(names[key])}** ({format.plain(why)})" for key, why in out.items())
+        have = "This result was" if len(out) == 1 else "These results were"
+        st.caption(f"Left out: {format.listed(list(named))}. {have} made by another version of the program.")
+    return [r for r in every if r["key"] not in out]
+
+
+def can_be_made(record: dict) -> bool:
+    """Return whether this version has the model or method of a result, and each of its parameters."""
+    return not _not_here(record)
+
+
+def _not_here(record) -> str:
+    """Return what of a result this version does not have, such as ``PLT has no parameter x``; empty if it has all."""
+    try:
+        task_of(record)
+    except (ValueError, TypeError) as error:
+        return _briefly(error)
+    return ""
+
+
+def _briefly(error) -> str:
+    """Return what this version does not have, without the list of all that it has."""
+    return re.split(": known are |: it has ", str(error))[0]
+
+
+def _is_readable(key) -> bool:
+    """Return whether this version reads the model of a run."""
+    try:
+        server.model(key)
+    except (store.StoreError, OSError):
+        return False
+    return True
+
+
+def trained(record: dict) -> str:
+    """Return a sentence on when a model was trained, and with which settings, for Markdown."""
+    changed = settings.changed(record["model"], record["params"]) or "default settings"
+    return f"Trained at {format.when(record['created'])} with {format.plain(changed)}."
+
+
+def task_of(record: dict):
+    """Return the task that makes the result of a record; ValueError when the program no longer has such a task."""
+    if "model" in record:
+        return tasks.train_task(record["fingerprint"], record["model"], record["params"], record["k"])
+    return tasks.select_task(record["fingerprint"], record["method"], record["params"])
+
+
+def key_now(record: dict) -> str:
+    """Return the key under which the result of a record is made today; its own key if it cannot be made any more."""
+    try:
+        return task_of(record).key
+    except (ValueError, TypeError):
+        return record["key"]
+
+
+def run(record: dict):
+    """Return a run; None when it cannot be read.
+
+    A damaged run is made again, and a message says so; to show the progress, the page must call
+    :func:`pages.shared.begin.watch_training`.
+    """
+    return read(server.run, record)
+
+
+def run_and_model(record: dict):
+    """Return a run and its model, as :func:`run` does."""
+    return read(lambda key: (server.run(key), server.model(key)), record)
+
+
+def selection(record: dict):
+    """Return a selection, as :func:`run` does."""
+    return read(server.selection, record)
+
+
+def measures(record: dict):
+    """Return the measures and times of a run, as :func:`run` does."""
+    return read(server.measures, record)
+
+
+def read(reading, record: dict):
+    """Return ``reading(key)`` for the key of a record; None, with a message, as :func:`run` does."""
+    try:
+        return reading(record["key"])
+    except store.DamagedArtifactError:
+        _make_again(record, tasks.DAMAGED)
+    except store.UnreadableArtifactError:  # the file stays: another version of the program wrote it
+        _make_again(record, tasks.UNREADABLE)
+    except (store.StoreError, OSError) as error:
+        st.error(f"This result cannot be read: {format.plain(error)}. Make it again.")
+    return None
+
+
+def _make_again(record, note):
+    """Start the task of a result that cannot be read anew, with a note, or say that its settings no longer exist."""
+    try:
+        task = task_of(record)
+    except (ValueError, TypeError) as error:
+        why = format.plain(_briefly(error))
+        st.error(f"This result was made by another version of the program, and this version cannot read it: {why}.")
+        return
+    # A run whose model is damaged is kept until it is replaced; so is a result of another version of the program.
+    started = tasks.make_again(task, again=task.key == record["key"] and task.exists(), note=note)
+    st.warning(note if started or jobs.active(key=task.key) else tasks.STOPPED)
+
+
+def mark(record: dict) -> None:
+    """Say when a run or selection was made by earlier code, and offer to make it again; else show nothing.
+
+    Where stored settings are damaged, say which.
+    """
+    damaged = settings.damaged(record.get("model") or record["method"], record["params"])
+    if damaged:
+        st.warning(format.plain(f"The stored settings of this result are damaged. {' '.join(damaged)}"))
+        return
+    try:
+        task = task_of(record)
+    except (ValueError, TypeError):
+        st.caption(tasks.MARKS["another version"])
+        return
+    origin = experiment.provenance(task) if task.key == record["key"] else "earlier version"
+    if origin in tasks.MARKS and not jobs.active(key=task.key):
+        tasks.mark(task, origin)
+
+
+def chosen(widget: str, fingerprint: str, runs: list) -> str:
+    """Return the key of the result to show.
+
+    That is the result shown on the Train page if it is in ``runs``, else the one shown here last, else the newest.
+    """
+    keys = [r["key"] for r in runs]
+    wanted = (workspace.get("shown").get(fingerprint), workspace.get("widgets").get(f"{widget} {fingerprint}"))
+    return next((key for key in wanted if key in keys), keys[0])
+
+
+def choose(widget: str, fingerprint: str, titles: dict, key: str, label: str, help: str) -> None:
+    """Show a select box of results, with ``titles`` by key; the chosen result is shown on the Train page, too."""
+    st.session_state[widget] = key
+    st.selectbox(
+        label,
+        list(titles),
+        format_func=titles.get,
+        key=widget,
+        on_change=_open,
+        args=(widget, fingerprint),
+        help=help,
+    )
+
+
+def _open(widget, fingerprint):
+    """Remember the result chosen in a select box, for this page and for the Train page."""
+    key = st.session_state[widget]
+
+    def change(data):
+        """Write the chosen key into the workspace's fields."""
+        data["widgets"][f"{widget} {fingerprint}"] = key
+        data["shown"][fingerprint] = key
+
+    workspace.update(change)

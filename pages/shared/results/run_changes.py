@@ -1,0 +1,147 @@
+"""What users change of kept results: names, tags, notes, archiving and deleting, and bringing back what was deleted.
+
+A result is given as its record in the workspace. ``page`` is the name of the page, with which its widgets' keys begin.
+"""
+
+import time
+
+import streamlit as st
+
+from pages.shared import actions, format
+from pages.shared.operator import audit
+from pages.shared.workspaces import workspace
+
+LONGEST_NAME, LONGEST_TAG, LONGEST_NOTE = 60, 30, 2000  # characters
+MOST_TAGS = 20  # of a result
+UNDO_WITHIN = 300  # seconds for which a deletion can be undone
+
+
+def name_button(records: list, page: str) -> None:
+    """Show a button that opens a field for the name of a result; results that differ in the seed have one name."""
+    first = records[0]
+    key = f"{page}.name.{first['key']}"
+    with st.popover("Name", icon=":material/edit:", type="tertiary", **actions.refusal()):
+        st.text_input(
+            "Name of this result",
+            value=first.get("name", ""),
+            max_chars=LONGEST_NAME,
+            key=key,
+            placeholder=first["model"],
+            on_change=lambda: _set(records, name=_cleaned(st.session_state[key])),
+            help="Used wherever this result is listed. Empty: the name of its model.",
+        )
+
+
+def tags_button(records: list, page: str) -> None:
+    """Show a button that opens fields for the tags of results, and for a note on them."""
+    first = records[0]
+    about = f"{page}.{{}}.{first['key'][:12]}.{len(records)}"
+    tags_key, note_key = about.format("tags"), about.format("note")
+    of = "this result" if len(records) == 1 else f"{len(records)} results"
+    with st.popover("Tags and note", icon=":material/sell:", type="tertiary", **actions.refusal()):
+        st.text_input(
+            f"Tags of {of}",
+            value=", ".join(tags(first)),
+            key=tags_key,
+            placeholder="final, ablation",
+            on_change=lambda: _set(records, tags=read_tags(st.session_state[tags_key])),
+            help="Words with commas between them, by which the table can be filtered.",
+        )
+        st.text_area(
+            f"Note on {of}",
+            value=note(first),
+            max_chars=LONGEST_NOTE,
+            key=note_key,
+            on_change=lambda: _set(records, note=st.session_state[note_key].strip()),
+        )
+
+
+def archive_button(records: list, page: str) -> None:
+    """Show a button that archives results, or brings them back if all of them are archived."""
+    back = all(record.get("archived") for record in records)
+    actions.button(
+        "Bring back from the archive" if back else "Archive",
+        key=f"{page}.archive",
+        type="tertiary",
+        icon=":material/unarchive:" if back else ":material/archive:",
+        help=None if back else "Lists leave archived results out. They are kept, and can be shown on the Compare page.",
+        on_click=_set,
+        args=(records,),
+        kwargs={"archived": not back},
+    )
+
+
+def delete_button(records: list, page: str) -> None:
+    """Show a button that removes results from the workspace, after asking once more."""
+    what = "this result" if len(records) == 1 else f"{len(records)} results"
+    with st.popover("Delete", icon=":material/delete:", type="tertiary", **actions.refusal()):
+        again = "it" if len(records) == 1 else "them"
+        st.markdown(f"Remove {what} from this workspace? Training with the same settings brings {again} back.")
+        actions.button(f"Delete {what}", type="primary", key=f"{page}.delete", on_click=_delete, args=(records,))
+
+
+def undo(page: str, fingerprint: str | None = None) -> None:
+    """Show a button that brings back the results that this session deleted last; nothing without any.
+
+    With a ``fingerprint``, only if one of them was on this data set.
+    """
+    deleted, when, _ = st.session_state.get(workspace.DELETED, ([], 0.0, {}))
+    of = {record["fingerprint"] for record in deleted}
+    if not deleted or (fingerprint is not None and fingerprint not in of) or time.time() - when > UNDO_WITHIN:
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        names = [record.get("name") or record["model"] for record in deleted]
+        said = format.listed(names) if len(names) <= 3 else f"{len(names)} results"
+        st.caption(f"Deleted: {format.plain(said)}.", width="content")
+        st.button("Undo", key=f"{page}.undo", on_click=_undo, type="tertiary", icon=":material/undo:")
+
+
+def tags(record: dict) -> list[str]:
+    """Return the tags of a result."""
+    return list(record.get("tags", ()))
+
+
+def note(record: dict) -> str:
+    """Return the note on a result; empty if there is none."""
+    return record.get("note", "")
+
+
+def read_tags(text: str) -> list[str]:
+    """Return the tags in a text with commas, each once, in their order."""
+    found = dict.fromkeys(_cleaned(tag)[:LONGEST_TAG] for tag in text.split(","))
+    return [tag for tag in found if tag][:MOST_TAGS]
+
+
+def _cleaned(name) -> str:
+    """Return a name as it is kept: without blanks around it, and without the mark of our own columns."""
+    return name.replace("\u200b", "").strip()
+
+
+def _set(records, **fields) -> None:
+    """Set fields of the records of results; an empty value removes the field."""
+
+    def change(record):
+        """Set the fields of one record."""
+        for name, value in fields.items():
+            if value:
+                record[name] = value
+            else:
+                record.pop(name, None)
+
+    workspace.change_runs([record["key"] for record in records], change)
+
+
+def _delete(records) -> None:
+    """Remove results from the workspace, and remember them for :func:`undo`."""
+    shown = workspace.get("shown")
+    keys = [record["key"] for record in records]
+    workspace.remove_runs(keys)
+    if not workspace.only_looks():
+        audit.note("delete", kinds=["train"] * len(keys), keys=keys, listed_only=True)
+    st.session_state[workspace.DELETED] = ([] if workspace.only_looks() else records, time.time(), shown)
+
+
+def _undo() -> None:
+    """List the results again that this session deleted last, and show the one that was shown."""
+    deleted, _, shown = st.session_state.pop(workspace.DELETED, ([], 0.0, {}))
+    workspace.restore_runs(deleted, shown)

@@ -1,0 +1,39 @@
+"""The code that makes a result again, and its bundle: a folded part of pages that show one result."""
+
+import json
+
+import streamlit as st
+
+from pages.shared import format, server
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
+from xmlcore import experiment, store
+
+
+def show(record: dict, file_name: str, place: str) -> None:
+    """Show the code of a run, folded, and a button that downloads its bundle."""
+    with st.expander("Code and files to repeat it", key=f"{place}.code", icon=":material/code:"):
+        files = workspace.get("known").get(record["fingerprint"], {}).get("files", {})
+        try:
+            code = _code(record["key"], json.dumps(files, sort_keys=True))
+        except KeyError:  # a model of another version of the program
+            st.caption("The code cannot be written: this version of the program does not have this model.")
+            return
+        except store.StoreError as error:
+            st.caption(f"The code cannot be written: {format.plain(error)}")
+            return
+        st.caption("These lines make the result again in a notebook, with the same measures.")
+        st.code(code, language="python")
+        charts.file_button(
+            "Bundle, zip",
+            lambda: experiment.bundle(record["key"], files=files),
+            f"{file_name}.zip",
+            "Settings, seed, fingerprint of the data, versions, measures, predictions, figure and code in one file. "
+            'experiment.rerun("FILE") makes the result again and says what agrees.',
+        )
+
+
+@server.shared(max_entries=100)
+def _code(key, files):
+    """Return the code of a run; ``files`` are the names of uploaded files, as JSON."""
+    return experiment.code_of(key, json.loads(files))

@@ -1,0 +1,194 @@
+"""An editor of one row: values of features are changed, features are dropped, or added by their names."""
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+import streamlit as st
+
+from pages.shared import format, tables
+
+LISTED = 50  # most features found by a search that are offered
+
+
+class Editor:
+    """A row that is changed by hand, and its widgets.
+
+    Parameters
+    ----------
+    key : str
+        How the keys of its widgets begin; the session keeps the row under it.
+    names : Dataset, or another object with the same ``n_features``, ``feature_names`` and ``feature_name``
+    x : csr_array, shape (1, D)
+        The row as it was.
+    of : tuple
+        What the row is, such as a data set's fingerprint and the number of a row: the editor of another row is new.
+    edits : list
+        Changes to begin with, as from :func:`pages.shared.rows.row_edits.between`.
+    """
+
+    def __init__(self, key: str, names, x, of: tuple, edits: list = ()):
+        self.key, self.names, self.x, self.of = key, names, x, of
+        self.state = self._begin(list(edits))
+
+    def _begin(self, edits) -> dict:
+        """Return the row in the editor as it was when a feature was added last; at first ``x`` with ``edits``."""
+        state = st.session_state.get(self.key)
+        # Streamlit forgets what was typed when the user goes to another page; and an address may have been followed.
+        forgotten = state is not None and state["drawn"] and edits and self._editor_key(state) not in st.session_state
+        if state is None or state["row"] != self.of or state["said"] != edits or forgotten:
+            order = np.argsort(-np.abs(self.x.data), kind="stable")
+            frame = pd.DataFrame({"feature": self.x.indices[order], "value": self.x.data[order].astype(np.float64)})
+            version = 0 if state is None else state["version"] + 1
+            frame = _with_edits(frame.assign(drop=False), [edit for edit in edits if edit[0] < self.names.n_features])
+            state = {"row": self.of, "version": version, "frame": frame, "said": edits, "drawn": False}
+            st.session_state[self.key] = state
+        return state
+
+    def remembered(self, edits: list) -> None:
+        """Note that these changes of the row are remembered now."""
+        st.session_state[self.key]["said"] = edits
+
+    def show(self):
+        """Show the table of features, and return the row that is in it: csr_array, shape (1, D)."""
+        frame, n_features = self.state["frame"], self.names.n_features
+        if frame.empty:
+            st.caption("The row has no features; add one.")
+            return row_of([], [], [], n_features)
+        shown = frame.assign(name=[self.names.feature_name(int(j)) for j in frame["feature"]])
+        edited = st.data_editor(
+            shown[["name", "value", "drop"]],
+            hide_index=True,
+            key=self._editor_key(self.state),
+            disabled=["name"],
+            height=tables.height(len(shown), 300),
+            column_config={
+                "name": st.column_config.TextColumn("Feature"),
+                "value": st.column_config.NumberColumn("Value", required=True, format="%.6g", width=100),
+                "drop": st.column_config.CheckboxColumn(
+                    "Drop", width=60, help="Predict as if the row did not have it."
+                ),
+            },
+        )
+        self.state["drawn"] = True
+        return row_of(frame["feature"], edited["value"], edited["drop"], n_features)
+
+    def is_changed(self) -> bool:
+        """Return whether anything was typed, dropped or added."""
+        frame = self.state["frame"]
+        began = row_of(frame["feature"], frame["value"], frame["drop"], self.names.n_features)
+        typed = st.session_state.get(self._editor_key(self.state), {}).get("edited_rows")
+        return bool(typed) or len(frame) != self.x.nnz or bool((began != self.x).nnz)
+
+    def add(self, forget=None) -> None:
+        """Show a search for features, and a button that undoes all changes.
+
+        The feature that is chosen gets the median value of the row, and joins the table. ``forget`` is called when the
+        changes are undone.
+        """
+        query = st.text_input(
+            "Add a feature by its name",
+            key=f"{self.key}.query",
+            placeholder="part of a name" if self.names.feature_names is not None else "its number",
+        )
+        if query.strip():
+            found = find_features(self.names, query, self.state["frame"]["feature"])
+            if not found.size:
+                st.caption(f"No other feature has “{format.plain(query.strip())}” in its name.")
+            else:
+                listed = found[:LISTED].tolist()
+                some = f", {len(listed)} of them here" if len(listed) < found.size else ""
+                key = f"{self.key}.found {self.state['version']} {query.strip()}"
+                st.selectbox(
+                    f"{format.count(found.size, 'feature')} found{some}",
+                    listed,
+                    format_func=lambda j: self.names.feature_name(int(j)),
+                    index=None,
+                    placeholder="Choose one",
+                    key=key,
+                    on_change=self._added,
+                    args=(key,),
+                )
+        st.button(
+            "Undo changes",
+            key=f"{self.key}.reset",
+            on_click=self._undo,
+            args=(forget,),
+            disabled=not self.is_changed(),
+        )
+
+    def _editor_key(self, state) -> str:
+        """Return the key of the table: another one for each row that editing begins with."""
+        return f"{self.key}.editor {state['version']}"
+
+    def _undo(self, forget) -> None:
+        """Forget all changes; the table gets another key, because it keeps its changes under the old one."""
+        if forget is not None:
+            forget()
+        st.session_state[self.key] = {**self.state, "row": None}
+
+    def _added(self, key) -> None:
+        """Add the chosen feature to the row as it is in the table now, which begins anew with it."""
+        feature = st.session_state[key]
+        if feature is None:
+            return
+        frame = self.state["frame"].copy()
+        for place, change in st.session_state.get(self._editor_key(self.state), {}).get("edited_rows", {}).items():
+            for column, value in change.items():
+                frame.loc[int(place), column] = value
+        present = np.abs(frame["value"].to_numpy(np.float64))
+        value = float(np.median(present)) if present.size else 1.0
+        new = pd.DataFrame({"feature": [feature], "value": [value], "drop": [False]})
+        frame = pd.concat([new, frame], ignore_index=True) if len(frame) else new
+        began = {"frame": frame, "version": self.state["version"] + 1, "drawn": False}
+        st.session_state[self.key] = {**self.state, **began}
+        st.session_state[f"{self.key}.query"] = ""
+
+
+def _with_edits(frame, edits) -> pd.DataFrame:
+    """Return the row in the editor with changes: pairs of a feature and its value, None for one that is dropped."""
+    present, added = frame["feature"].tolist(), []
+    for feature, value in edits:
+        if feature not in present:
+            added.append({"feature": feature, "value": value or 0.0, "drop": value is None})
+        elif value is None:
+            frame.loc[present.index(feature), "drop"] = True
+        else:
+            frame.loc[present.index(feature), "value"] = value
+    return pd.concat([pd.DataFrame(added), frame], ignore_index=True) if added else frame
+
+
+def row_of(features, values, dropped, n_features: int):
+    """Return a row as a CSR matrix: features that are dropped, have no value or the value 0 are left out."""
+    with np.errstate(over="ignore"):
+        features, values = np.asarray(features, np.int64), np.asarray(values, np.float64).astype(np.float32)
+    kept = ~np.asarray(dropped, bool) & np.isfinite(values) & (values != 0)
+    features, values = features[kept], values[kept]
+    order = np.argsort(features)
+    return sp.csr_array((values[order], features[order], [0, order.size]), shape=(1, n_features))
+
+
+def find_features(names, query: str, without=()) -> np.ndarray:
+    """Return the ids of features whose names contain a text: equal names first, then shorter before longer ones."""
+    text, gone = query.strip().lower(), set(map(int, without))
+    if names.feature_names is None:
+        number = text.removeprefix("feature").strip()
+        ids = [int(number)] if number.isdecimal() and int(number) < names.n_features else []
+    else:
+        listed = names.feature_names
+        ids = sorted((j for j, name in enumerate(listed) if text in name.lower()), key=lambda j: (len(listed[j]), j))
+    return np.array([j for j in ids if j not in gone], np.int64)
+
+
+def changes(names, before, after) -> list[str]:
+    """Return what is changed in a row, in words for Markdown; rows are sparse and of shape (1, D)."""
+    old, new = (dict(zip(x.indices.tolist(), x.data.tolist())) for x in (before, after))
+    said = []
+    for j in sorted(old.keys() | new.keys()):
+        name = f"**{format.plain(names.feature_name(j))}**"
+        if j not in new:
+            said.append(f"{name} dropped")
+        elif j not in old:
+            said.append(f"{name} added with {format.value(new[j])}")
+        elif old[j] != new[j]:
+            said.append(f"{name} from {format.value(old[j])} to {format.value(new[j])}")
+    return said

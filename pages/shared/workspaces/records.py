@@ -1,0 +1,141 @@
+"""What the file of a workspace has, and how it is read: what is damaged in it is left out, and the rest is used."""
+
+from copy import deepcopy
+
+from pages.shared.workspaces import files as workspace_files
+from xmlcore import experiment
+from xmlcore.store.places import KEY
+
+DEFAULT_DATASET = "api-docs"
+VERSION = 2
+EMPTY = {
+    "version": VERSION,
+    "dataset": None,  # fingerprint in use
+    "used": 0.0,  # when a data set was put in use because it had become ready, in seconds since 1970
+    "wanted": DEFAULT_DATASET,  # a catalog entry to prepare, and to use when it is ready
+    # What may be opened: fingerprint -> {"name", "source": "catalog", "upload", "synthetic", "split" or "words",
+    # "notes": [...]}, with "entry", the name in the catalog, of a data set of the catalog that was given another name,
+    # and "files", what the user calls the files it was read from, by what they are.
+    "known": {},
+    "forms": {},  # model -> {parameter: value} as last typed, allowed or not; "MODEL own": as they were before a preset
+    "widgets": {},  # widget key -> value
+    # Results, in the order in which they became ready. "asked": when the user asked for it, in seconds since 1970.
+    # {"key", "fingerprint", "model", "params", "k", "created", "asked"}, and what the user gave it: see OWN
+    "runs": [],
+    "selections": [],  # {"key", "fingerprint", "method", "params", "created", "asked"}
+    "made": [],  # [kind in the store, key] of results of other kinds that this workspace asked for, oldest first
+    "shown": {},  # fingerprint -> key of the run shown
+    "rows": {},  # name -> number of the row, tree, node or label looked at: see the list of names below
+    "jobs": [],  # records of tasks.start: tasks whose results have not been collected
+    "sweeps": [],  # records of sweeps, oldest first: see pages.shared.sweeping
+    "look": None,  # the token of the address for looking only, once it was asked for
+    "user": None,  # whose it is, if users sign in: see pages.shared.operator.user_workspaces
+}
+OWN = {"name": str, "tags": list, "note": str}  # what a user gives a run; tags are texts, and all may be missing
+# Names in "rows". RUN is the key of a run, DATA the fingerprint of a data set, TREE a run's key and the tree's index:
+#   "run RUN"           test row looked at on the pages Train, Trees, Explain and Sampling
+#   "DATA training"     row looked at on the Data page, likewise "DATA test"; "DATA training first": the row that the
+#                       table begins with
+#   "tree RUN"          index of the tree looked at
+#   "top TREE"          node with which the drawing of a part of the tree begins
+#   "node TREE"         node looked at in such a drawing
+#   "path TREE"         node looked at in the drawing of a test row's path
+#   "path of TREE"      the test row to which "path TREE" belongs: for another row, that node is not used
+#   "label node TREE"   node looked at in the drawing of a label's rows
+#   "label node of TREE"  the label to which "label node TREE" belongs: for another label, that node is not used
+#   "trees label DATA"  label looked at on the Trees page
+#   "trees mode", "trees levels", "trees most"  what is drawn of a tree, how many levels, how many nodes of a label
+#   "path label RUN"    label to which the path of a test row is shown; "path label of RUN": that test row
+#   "trees children", "trees positive"  children drawn; positive test rows that a node needs to be listed
+#   "label RUN"         label explained; "label row RUN": the row to which this choice belongs
+#   "label features RUN"  label of "Features of a label" on the Explain page
+#   "explain noise"     seed of the noise on the Explain page
+#   "ticked RUN"        label ticked on the Train page; -1 when none is
+#   "other RUN"         label that the one explained is compared with; "other row RUN", "other of RUN": the row and the
+#                       label to which this choice belongs
+#   "features label DATA"  label looked at on the Features page
+#   "noisy rows DATA"   first of the test rows that the Robustness page shows
+_RUN = ("key", "fingerprint", "model", "params", "k")
+_SELECTION = ("key", "fingerprint", "method", "params")
+_SWEEP = ("key", "fingerprint", "params", "asked")
+_JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
+
+
+def read(token) -> dict:
+    """Return the workspace in a file; what is damaged in the file is left out."""
+    data = workspace_files.read(token)
+    if not isinstance(data, dict) or data.get("version") not in (1, VERSION):
+        return deepcopy(EMPTY)
+    if data["version"] == 1:
+        data = {**data, "version": VERSION, "jobs": _jobs_of_version_1(data.get("jobs"))}
+    # Entries that do not have the expected form come from a damaged file: they are left out, and the rest is used.
+    read = {name: data.get(name, empty) for name, empty in deepcopy(EMPTY).items()}
+    for name, empty in deepcopy(EMPTY).items():
+        kind = (str, type(None)) if empty is None or name == "wanted" else type(empty)
+        if not isinstance(read[name], kind):
+            read[name] = empty
+    read["forms"] = {model: form for model, form in read["forms"].items() if isinstance(form, dict)}
+    read["known"] = {f: entry for f, entry in read["known"].items() if _is_known(entry)}
+    read["runs"] = [_without_damage(run) for run in read["runs"] if _is_result(run, *_RUN)]
+    read["selections"] = [one for one in read["selections"] if _is_result(one, *_SELECTION)]
+    read["sweeps"] = [one for one in read["sweeps"] if _has(one, *_SWEEP) and isinstance(one["params"], dict)]
+    read["made"] = [one for one in read["made"] if isinstance(one, list) and len(one) == 2 and _are_texts(one)]
+    read["jobs"] = [job for job in read["jobs"] if _is_job(job)]
+    return read
+
+
+def _jobs_of_version_1(records) -> list:
+    """Return the records of jobs as version 2 has them.
+
+    Only trainings and selections are converted: their results may be ready by now. Version 1 did not record the inputs
+    of other jobs; their pages start them again.
+    """
+    converted = []
+    for one in records if isinstance(records, list) else ():
+        for kind, names in (("train", _RUN), ("select", _SELECTION)):
+            if _has(one, "id", "kind", *names) and one["kind"] == kind:
+                record = {"id": one["id"], "kind": kind, "inputs": {"dataset": one["fingerprint"]}, "key": one["key"]}
+                record["params"] = {name: one[name] for name in names if name not in ("key", "fingerprint")}
+                title = one.get("title", "a training" if kind == "train" else "a selection of features")
+                converted.append(record | {"fingerprint": one["fingerprint"], "title": title})
+    return converted
+
+
+def _is_known(entry) -> bool:
+    """Return whether an entry has all that an entry of a data set needs."""
+    return _has(entry, "name", "source", "notes") and isinstance(entry["name"], str)
+
+
+def _is_result(record, *names) -> bool:
+    """Return whether a record has all that a record of a run or of a selection needs: these names, and a time."""
+    if not _has(record, *names, "created") or not isinstance(record["params"], dict):
+        return False
+    texts = (record[name] for name in (*names, "created") if name not in ("params", "k"))
+    return _are_texts(texts) and KEY.fullmatch(record["key"]) is not None
+
+
+def _without_damage(run) -> dict:
+    """Return the record of a run without what a user cannot have given it, such as a name that is no text."""
+    for name, kind in OWN.items():
+        if name in run and not isinstance(run[name], kind):
+            del run[name]
+    if not _are_texts(run.get("tags", ())):
+        run["tags"] = [tag for tag in run["tags"] if isinstance(tag, str)]
+    return run
+
+
+def _is_job(record) -> bool:
+    """Return whether a record has all that a record of a job needs."""
+    if not _has(record, *_JOB) or record["kind"] not in experiment.KINDS:
+        return False
+    return isinstance(record["inputs"], dict) and isinstance(record["params"], dict)
+
+
+def _are_texts(values) -> bool:
+    """Return whether all values are texts."""
+    return all(isinstance(value, str) for value in values)
+
+
+def _has(record, *names) -> bool:
+    """Return whether a record is a dict with these keys."""
+    return isinstance(record, dict) and all(name in record for name in names)

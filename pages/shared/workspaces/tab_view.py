@@ -1,0 +1,81 @@
+"""What a tab looks at: each tab of a workspace has its own view.
+
+The file of a workspace has the view that was chosen last in any tab, with which a new tab begins. An open tab keeps its
+own: what another tab chooses does not change it. What is new is shown in every tab: a data set that was put in use when
+it became ready, and a result that the user asked for after this tab's last choice. What another tab has removed is no
+longer in the view.
+"""
+
+from copy import deepcopy
+
+FIELDS = ("dataset", "shown", "rows", "widgets")  # of the workspace, see pages.shared.workspaces.workspace
+
+
+def of(data: dict) -> dict:
+    """Return the view in a workspace's fields."""
+    return {name: deepcopy(data[name]) for name in FIELDS}
+
+
+def merged(data: dict, view: dict, since: dict, selection: str) -> dict:
+    """Return a workspace's fields with the view of a tab, to which what is new in the workspace was added."""
+    drop_removed(data, view)
+    if data["used"] > since.get("dataset", since[""]) or view["dataset"] is None:
+        view["dataset"] = data["dataset"]
+        since["dataset"] = max(data["used"], since[""])
+    for field, name, record in _shown(data, selection):
+        asked = record.get("asked") or 0.0
+        if asked > since.get((field, name), since[""]):
+            view[field][name] = record["key"]
+            since[field, name] = asked
+    return {**data, **deepcopy(view)}
+
+
+def drop_removed(data: dict, view: dict) -> None:
+    """Take from a view, which is changed, the data set and the results that a workspace does not have any more."""
+    if view["dataset"] not in data["known"]:
+        view["dataset"] = data["dataset"]
+    listed = {record["key"] for record in data["runs"]}
+    view["shown"] = {name: key for name, key in view["shown"].items() if key in listed}
+
+
+def note(before: dict, after: dict, since: dict, now: float) -> None:
+    """Note in ``since`` what a tab has chosen: the fields before and after."""
+    if _chose_dataset(before, after):
+        since["dataset"] = now
+    for field in ("shown", "widgets"):
+        for name in before[field].keys() | after[field].keys():
+            if before[field].get(name) != after[field].get(name):
+                since[field, name] = now
+
+
+def written(data: dict, before: dict, after: dict) -> dict:
+    """Return the fields to write to the file: those after a change, but of the view only what the change has changed.
+
+    ``data`` are the fields in the file, where other tabs may have written their views.
+    """
+    result = dict(after)
+    for field in FIELDS:
+        if field == "dataset":
+            result[field] = after[field] if _chose_dataset(before, after) else data[field]
+            continue
+        changed = {k: v for k, v in after[field].items() if k not in before[field] or before[field][k] != v}
+        removed = before[field].keys() - after[field].keys()
+        result[field] = {k: v for k, v in (data[field] | changed).items() if k not in removed}
+    return result
+
+
+def _chose_dataset(before, after):
+    """Return whether a change put a data set in use; it may be the one that the tab looked at before."""
+    return before["dataset"] != after["dataset"] or before["used"] != after["used"]
+
+
+def _shown(data, selection):
+    """Yield what the file says is shown: a field, a name in it, and the record of the run or selection."""
+    runs = {record["key"]: record for record in data["runs"]}
+    selections = {record["key"]: record for record in data["selections"]}
+    for name, key in data["shown"].items():
+        if key in runs:
+            yield "shown", name, runs[key]
+    for name, key in data["widgets"].items():
+        if name.startswith(selection) and isinstance(key, str) and key in selections:
+            yield "widgets", name, selections[key]

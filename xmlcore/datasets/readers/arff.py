@@ -1,0 +1,514 @@
+"""Parser of ARFF files of multi-label data, as Mulan, MEKA and Weka write them."""
+
+import difflib
+import numbers
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+
+from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.readers import mulan_xml
+from xmlcore.datasets.readers.arff_header import (
+    NOMINAL,
+    NUMERIC,
+    Header,
+    Type,
+    looks_like,
+    read_header,
+    shown,
+    unescape,
+)
+from xmlcore.datasets.readers.arff_rows import matrices, run
+from xmlcore.datasets.readers.blocks import LargeText, NotInBlocks
+from xmlcore.datasets.readers.xmlc import Rows
+
+__all__ = ["looks_like", "parse"]
+
+_FEW = 2  # attributes by which a number of labels seems to be a mistake
+_SOME = 3  # number of names that a message lists
+_LONGEST_COMPARED = 100  # characters of a name for which similar ones are searched
+_MEKA = re.compile(r"(?:^|[\s:])-([Cc])\s*(-?[0-9]{1,9})(?!\S)")
+_PAIRS = {("1", "0"), ("1", "-1"), ("true", "false"), ("t", "f"), ("yes", "no"), ("y", "n")}
+_YES, _NO = ({pair[side] for pair in _PAIRS} for side in (0, 1))
+_BINARY_RULE = "A label is numeric with the values 0 and 1, or has two values such as {0,1}, {false,true} or {no,yes}."
+_MISSING_RULE = "A missing value is written as ?."
+
+
+def parse(
+    text: np.ndarray | LargeText,
+    source: str,
+    labels=None,
+    max_bytes: int | None = None,
+    leave_out: bool = False,
+    may_lack_labels: bool = False,
+) -> Rows:
+    """Parse the text of an ARFF file with dense or sparse rows.
+
+    Notes
+    -----
+    A numeric attribute is one feature. A nominal attribute with two values is one feature, which is 1 for the value 1,
+    true, t, yes or y, and otherwise for the second value, which then is in its name: ``sex=male``. A nominal attribute
+    with another number of values is a feature for each of them, ``color=red``, which is 1 in the rows that have it.
+    A sparse row leaves out values that are 0 and the first value of nominal attributes, whatever it is. A missing value
+    ``?`` becomes 0, and a missing label is not given; a warning counts them. Weights of rows are not used.
+    """
+    from xmlcore._kernels import arff as kernels
+
+    try:
+        header = read_header(text, source)
+    except NotInBlocks:
+        text = text.whole()
+        header = read_header(text, source)
+    if may_lack_labels and labels is None and not said_by(header):
+        chosen = []
+    else:
+        chosen = _label_attributes(header, labels, source)
+    doubt = _doubt(header, labels) if chosen else ""
+    rule = f"{_BINARY_RULE} {doubt}".rstrip()
+    _check_kinds(header, chosen, leave_out, source, rule)
+    columns = _columns(kernels, header, chosen)
+    if columns.n_features == 0:
+        raise DatasetFormatError(source, "all of its attributes are labels", "Name only some of them as labels.")
+    reader, status = run(kernels, text, header, columns, max_bytes, source)
+    if status != kernels.OK:
+        raise _error(kernels, reader, status, source, rule)
+    X, Y = matrices(reader)
+    label_names = [header.names[a] for a in chosen]
+    if header.encoding != "utf-8":
+        warn(f"{source}: its names are not UTF-8, and were read as Windows-1252 (Western European)")
+    _warn(kernels, reader.out, source)
+    if doubt:
+        last = chosen[0] > 0
+        warn(f"{source}: the {_end(len(chosen), last)} {'is' if len(chosen) == 1 else 'are'} read as labels. {doubt}")
+    return Rows(
+        source, "arff", X, Y, header.data_line, feature_names=_feature_names(header, columns), label_names=label_names
+    )
+
+
+def _label_attributes(header: Header, labels, source) -> list[int]:
+    """Return the numbers of the attributes that are labels, in the order of Y's columns."""
+    n = len(header.names)
+    if labels is None:
+        labels = said_by(header)
+        if not labels:
+            raise DatasetFormatError(source, "it does not say which attributes are labels", _how_to_say(header))
+        where = f"its relation says -C {labels}"
+    elif isinstance(labels, numbers.Integral) and not isinstance(labels, (bool, np.bool_)):
+        labels = int(labels)
+        if labels == 0:
+            raise ValueError("labels=0: give the number of labels, n for the first and -n for the last attributes")
+        where = f"labels={labels} was given"
+    if isinstance(labels, int) and not isinstance(labels, bool):
+        if abs(labels) > n:
+            found = f"{where}, but there {'is' if n == 1 else 'are'} {_counted(n, 'attribute')}"
+            raise DatasetFormatError(source, found, "Correct the number.")
+        return list(range(labels) if labels > 0 else range(n + labels, n))
+    if isinstance(labels, str) and labels in header.names and not os.path.exists(labels):
+        raise ValueError(f"labels={labels!r} is no file: to name an attribute, pass labels=[{labels!r}]")
+    if isinstance(labels, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(labels, "read"):
+        return _attributes_named(header, mulan_xml.label_names(labels), source)
+    try:
+        names = list(labels)
+    except TypeError:
+        names = [labels]
+    if isinstance(labels, bool) or not all(isinstance(name, str) for name in names):
+        raise TypeError("labels must be a Mulan XML file, a list of names of attributes, or a whole number")
+    if not names or len(set(names)) < len(names):
+        raise ValueError("labels names " + ("no attributes" if not names else "an attribute twice"))
+    return _attributes_named(header, names, source)
+
+
+def said_by(header: Header) -> int:
+    """Return the number of MEKA's option ``-C`` in the relation; 0 if there is none."""
+    options = {}
+    for letter, number in _MEKA.findall(header.relation):
+        options.setdefault(letter, int(number))
+    return options.get("C", options.get("c")) or 0
+
+
+def _doubt(header, labels) -> str:
+    """Return why a number of labels seems to be off by one or two, and which one to pass; nothing if it does not."""
+    n = said_by(header) if labels is None else labels
+    if not isinstance(n, numbers.Integral) or isinstance(n, (bool, np.bool_)):
+        return ""
+    n, last = int(n), n < 0
+    binary, elsewhere = binary_ends(header)[:: -1 if last else 1]
+    if binary == 0 and elsewhere == abs(n):  # the wrong end of the file
+        binary, last = elsewhere, not last
+    elif binary == 0 or not 0 < abs(abs(n) - binary) <= _FEW:
+        return ""
+    if abs(n) < binary:
+        if len(set((header.type_of[-binary:] if last else header.type_of[:binary]).tolist())) > 1:
+            return ""  # labels seldom have values of several kinds, such as {0,1} and {no,yes}
+        beside = header.names[-binary:n] if last else header.names[n:binary]
+        found = f"Beside them, {_some(beside)} {'has' if len(beside) == 1 else 'have'} the two values of a label too."
+    else:
+        found = f"Only the {_end(binary, last)} {'has' if binary == 1 else 'have'} the two values of a label."
+    return f"{found} If these are the labels, pass labels={-binary if last else binary}."
+
+
+def _end(count, last) -> str:
+    """Return words for the first or last attributes."""
+    return f"{'last' if last else 'first'} {'attribute' if count == 1 else f'{count:,} attributes'}"
+
+
+def _attributes_named(header, names, source) -> list[int]:
+    """Return the numbers of the attributes of these names; raise DatasetFormatError if there are none of some names.
+
+    A name is compared as it is, then without blanks around it, then with its backslashes read as in ARFF.
+    """
+    number = {name: i for i, name in enumerate(header.names)}
+    found = []
+    for name in names:
+        candidates = (
+            number.get(name),
+            number.get(name.strip()),
+            header.spellings.get(name),
+            number.get(unescape(name)),
+        )
+        found.append(next((i for i in candidates if i is not None), None))
+    missing = [name for name, i in zip(names, found) if i is None]
+    if missing:
+        near = _nearest(missing[0], header.names)
+        remedy = f"Attributes with a name like {shown(missing[0])}: {_some(near)}." if near else ""
+        rule = "Do the labels belong to this file? Each label is the name of an attribute."
+        several = "is" if len(missing) == 1 else "are"
+        what = f"{len(missing):,} of the {_counted(len(names), 'label')} {several} not among its attributes"
+        raise DatasetFormatError(source, f"{what}: {_some(missing)}", f"{remedy} {rule}".strip())
+    if len(set(found)) < len(found):
+        most = Counter(found).most_common(1)[0][0]
+        twice = names[len(found) - 1 - found[::-1].index(most)]
+        raise DatasetFormatError(source, f"the label {shown(twice)} names an attribute a second time", "Name it once.")
+    return found
+
+
+def _nearest(name, names, count=_SOME):
+    """Return the names that are most alike to one; of very many, among those of its beginning and nearly its length."""
+    lower = {other.lower(): other for other in reversed(names) if len(other) <= _LONGEST_COMPARED}
+    name = name[:_LONGEST_COMPARED].lower()
+    candidates = list(lower)
+    if len(candidates) > 2000:
+        candidates = [other for other in candidates if abs(len(other) - len(name)) <= 2 and other[:2] == name[:2]]
+    return [lower[other] for other in difflib.get_close_matches(name, candidates[:5000], count, cutoff=0.5)]
+
+
+def _how_to_say(header) -> str:
+    """Return how to say which attributes are labels, and which seem to be labels, by their two values."""
+    rule = (
+        "Pass labels=: the Mulan XML file, a list of names, or a number n, for the first n attributes, or the last if "
+        "n is negative."
+    )
+    count = len(header.names)
+    first, last = binary_ends(header)
+    if not first + last and _is_binary(header.types[0]):
+        return f"{rule} All {count:,} attributes have two values, so none stands out."
+    for n, place, a, b in ((-last, "last", count - last, -1), (first, "first", 0, first - 1)):
+        if n:
+            last_name = f" {'to' if abs(n) > 2 else 'and'} {shown(header.names[b])}" if abs(n) > 1 else ""
+            names = shown(header.names[a]) + last_name
+            are = f"{place} attribute, {names}, has" if abs(n) == 1 else f"{place} {abs(n):,} attributes, {names}, have"
+            return f"{rule} The {are} two values: if these are the labels, pass labels={n}."
+    return rule
+
+
+def binary_ends(header) -> tuple[int, int]:
+    """Return how many attributes at the beginning, and at the end, have the two values of a label; 0 if all have."""
+    binary = np.array([_is_binary(type) for type in header.types])[header.type_of]
+    return (0, 0) if binary.all() else (int(np.argmin(binary)), int(np.argmin(binary[::-1])))
+
+
+def _is_binary(type: Type) -> bool:
+    """Return whether the values of a type are those of a label, such as 0 and 1, or one of the two."""
+    values = {value.lower() for value in type.values}
+    if type.kind != NOMINAL or len(values) > 2:
+        return False
+    return any(values <= set(pair) for pair in _PAIRS)
+
+
+def _check_kinds(header, chosen, leave_out, source, rule):
+    """Raise DatasetFormatError if an attribute is neither a number nor nominal, or a label is not binary.
+
+    ``rule``: what a label must be, for the error.
+    """
+    kinds = np.array([type.kind for type in header.types])
+    binary = np.array([type.kind == NUMERIC or _is_binary(type) for type in header.types])
+    type_of = header.type_of
+    is_label = np.zeros(type_of.size, bool)
+    is_label[chosen] = True
+    wrong = np.flatnonzero(is_label & ~binary[type_of])
+    if wrong.size:
+        a = int(wrong[0])
+        type = header.type(a)
+        has = f"the values {_some(type.values)}" if type.kind == NOMINAL else f"the type {type.kind}"
+        found = f"the label {shown(header.names[a])} has {has}"
+        raise DatasetFormatError(source, found, rule, int(header.lines[a]))
+    others = np.flatnonzero(~np.isin(kinds, (NUMERIC, NOMINAL))[type_of])
+    for a in others.tolist():
+        kind = header.type(a).kind
+        if not leave_out or kind == "relational":
+            remedy = "Features are numbers or nominal: remove the attribute (in Weka by the filter Remove)"
+            remedy += ", turn its words into numbers (StringToWordVector)" if kind == "string" else ""
+            remedy += "." if kind == "relational" else ", or pass leave_out=True."
+            found = f"the attribute {shown(header.names[a])} has the type {kind}"
+            raise DatasetFormatError(source, found, remedy, int(header.lines[a]))
+    if others.size:
+        names = _some([header.names[a] for a in others])
+        warn(f"{source}: {_counted(others.size, 'attribute')} of type string or date left out: {names}")
+
+
+@dataclass
+class _Columns:
+    """The columns of X and Y that the attributes have.
+
+    Attributes
+    ----------
+    attributes : xmlcore._kernels.arff.Attributes
+    n_features, n_labels : int
+    codes : list of tuple
+        For each type, by value: the column that is 1, counted from the attribute's first, or -1.
+    is_label : ndarray of bool
+        For each attribute.
+    """
+
+    attributes: tuple
+    n_features: int
+    n_labels: int
+    codes: list
+    is_label: np.ndarray
+
+
+def _code(type: Type) -> tuple:
+    """Return for each value of a nominal type the column that is 1, counted from the attribute's first, or -1."""
+    values = [value.lower() for value in type.values]
+    if _is_binary(type):
+        return tuple(0 if value in _YES else -1 for value in values)
+    return (-1, 0) if len(values) == 2 else tuple(range(len(values)))
+
+
+def _width(type: Type, code: tuple) -> int:
+    """Return the number of features of an attribute."""
+    if type.kind == NUMERIC:
+        return 1
+    return max(1, 1 + max(code)) if type.kind == NOMINAL else 0
+
+
+def _columns(kernels, header, chosen) -> _Columns:
+    """Lay out the columns of X and Y."""
+    types = header.types
+    codes = [_code(type) if type.kind == NOMINAL else () for type in types]
+    kinds = {NUMERIC: kernels.NUMERIC, NOMINAL: kernels.NOMINAL}
+    type_of = header.type_of
+    kind = np.array([kinds.get(type.kind, kernels.LEFT_OUT) for type in types], np.int8)[type_of]
+    width = np.array([_width(type, code) for type, code in zip(types, codes)], np.int64)[type_of]
+    is_label = np.zeros(type_of.size, bool)
+    is_label[chosen] = True
+    kind[is_label] += kernels.LABEL
+    width[is_label] = 0
+    column = np.cumsum(width) - width
+    column[chosen] = np.arange(len(chosen))
+    first, stop, ends, letters, offsets, ones, zeros = [], [], [0], [], [], [], []
+    for type, code in zip(types, codes):
+        first.append(len(offsets))
+        spellings = _spellings(type, header.encoding)
+        for spelling, value in sorted(spellings.items()):
+            letters.append(spelling)
+            ends.append(ends[-1] + len(spelling))
+            offsets.append(code[value])
+        stop.append(len(offsets))
+        is_number = type.kind == NUMERIC
+        ones.append(0 if is_number else code[spellings[b"1"]] if b"1" in spellings else -1)
+        zeros.append(is_number or (b"0" in spellings and code[spellings[b"0"]] < 0))
+    default = np.array([code[0] if code else -1 for code in codes])[type_of]  # sparse rows leave out the first value
+    defaults = np.flatnonzero(default >= 0)
+    attributes = kernels.Attributes(
+        kind=kind,
+        column=column.astype(np.int32),
+        first=np.array(first, np.int64)[type_of],
+        stop=np.array(stop, np.int64)[type_of],
+        ends=np.array(ends, np.int64),
+        letters=np.frombuffer(bytearray(b"".join(letters) or b"\0"), np.uint8),
+        offset=np.array(offsets or [0], np.int32),
+        one=np.array(ones, np.int32)[type_of],
+        zero=np.array(zeros, bool)[type_of],
+        default=defaults.astype(np.int32),
+        default_column=(column[defaults] + default[defaults]).astype(np.int32),
+    )
+    return _Columns(attributes, int(width.sum()), len(chosen), codes, is_label)
+
+
+def _spellings(type: Type, encoding) -> dict[bytes, int]:
+    r"""Return the number of each value by all ways to write it between quotation marks, in bytes.
+
+    Rows are compared with these, so that they need not be unescaped: ``it's`` may be written ``it\'s``, ``don't \ do``
+    as ``don\'t \\ do``. A way that fits two values means the one that the header writes so.
+    """
+    found = {}
+    ways = [type.spellings, type.values]
+    if any(letter in value for value in type.values for letter in "\\'\"%\n\t\r"):
+        for letters in ("\\'\"%", "\\'", '\\"', "\\"):
+            ways.append([re.sub(f"([{re.escape(letters)}])", r"\\\1", value) for value in type.values])
+        ways = [[_with_blanks(value) for value in way] for way in ways]
+    for way in ways:
+        for number, value in enumerate(way):
+            found.setdefault(value.encode(encoding, "replace"), number)
+    return found
+
+
+def _with_blanks(value):
+    """Return a value with its newlines, tabs and carriage returns written as escapes."""
+    return value.replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+
+
+def _feature_names(header, columns) -> list[str]:
+    """Return the names of the features."""
+    suffixes = []
+    for type, code in zip(header.types, columns.codes):
+        if type.kind == NOMINAL and not _is_binary(type):
+            suffixes.append([f"={value}" for value, offset in zip(type.values, code) if offset >= 0])
+        else:
+            suffixes.append([""] if type.kind in (NUMERIC, NOMINAL) else [])
+    if all(of_type == [""] for of_type in suffixes):
+        return list(compress(header.names, (~columns.is_label).tolist()))
+    found = zip(header.names, header.type_of.tolist(), columns.is_label.tolist())
+    return [name + suffix for name, number, is_label in found if not is_label for suffix in suffixes[number]]
+
+
+def _counted(number, what) -> str:
+    """Return a number with the name of what is counted."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _some(names) -> str:
+    """Return the first names of a list, and how many more there are."""
+    more = len(names) - _SOME
+    return ", ".join(shown(name) for name in names[:_SOME]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _warn(kernels, out, source):
+    """Warn of missing values and of weights."""
+    for count, first, what, done in (
+        (kernels.MISSING_FEATURES, kernels.MISSING_FEATURE_LINE, "missing value", "read as 0"),
+        (kernels.MISSING_LABELS, kernels.MISSING_LABEL_LINE, "missing label", "read as not given"),
+        (kernels.WEIGHTED_ROWS, kernels.WEIGHT_LINE, "row weight", "not used"),
+    ):
+        if out[count]:
+            are = "is" if out[count] == 1 else "are"
+            warn(f"{source}: {_counted(int(out[count]), what)} (first in line {out[first]:,}) {are} {done}")
+
+
+def _token(text, at):
+    """Return the bytes from ``at`` to the next blank, comma, brace or newline, at most 400."""
+    return re.match(rb"[^ \t\r\n,}]*", text[at : at + 400].tobytes()).group()
+
+
+def _error(kernels, reader, status, source, rule):
+    """Return the DatasetFormatError for a status of the compiled parser other than OK; ``rule``: for labels."""
+    text, out, header = reader.text, reader.out, reader.header
+    at = int(out[kernels.POSITION])
+    column = at - int(out[kernels.LINE_START]) + 1
+    line_text = re.match(rb"[^\n]*", text[at : at + 400].tobytes()).group()
+    a, n = int(out[kernels.ATTRIBUTE]), len(header.names)
+    name = shown(header.names[a]) if a < n else ""
+    token = _token(text, at).decode(header.encoding, "replace")
+    sparse = text[int(out[kernels.LINE_START]) :][:400].tobytes().lstrip(b" \t\r").startswith(b"{")
+    if status == kernels.BAD_NUMBER:
+        found, remedy = _bad_number(token, line_text, name)
+    elif status == kernels.BAD_NOMINAL:
+        found, remedy = _bad_nominal(header, a, token, line_text)
+    elif status == kernels.BAD_LABEL:
+        found, remedy = f"{shown(token)} as the value of the label {name}", rule
+    elif status == kernels.NO_VALUE:
+        rule = "In a sparse row, the number of an attribute is followed by a blank and the value. " if sparse else ""
+        found, remedy = f"no value of the attribute {name}", rule + _MISSING_RULE
+    elif status == kernels.BAD_TOKEN:
+        found, remedy = _bad_token(token, line_text, name, sparse)
+    elif status == kernels.TOO_FEW:
+        found = f"the row ends after {_counted(a, 'value')}, but there are {_counted(n, 'attribute')}"
+        remedy = f"A row has a value of each attribute. {_MISSING_RULE}"
+    elif status == kernels.TOO_MANY:
+        found = f"{shown(token)} after the {_counted(n, 'value')} of the row, one of each attribute"
+        remedy = "A row has a value of each attribute; a value with blanks or commas stands in quotation marks."
+    elif status == kernels.AFTER_ROW:
+        found = f"{shown(line_text.decode(header.encoding, 'replace').strip())} after the end of the row"
+        remedy = "A row may be followed by its weight in braces, such as {2}."
+    elif status == kernels.BAD_WEIGHT:
+        found, remedy = "a weight that is not a number", "The weight of a row is a number in braces, such as {2}."
+    else:
+        found, remedy = _bad_sparse(kernels, status, token, a, int(out[kernels.PREVIOUS]), n)
+    return DatasetFormatError(source, found, remedy, int(out[kernels.LINE]), column)
+
+
+def _bad_number(token, line_text, name):
+    """Return what is wrong with a number that cannot be read, and the remedy."""
+    quoted = _quoted(line_text)
+    token = token if quoted is None else quoted.decode("utf-8", "replace")
+    value = token.lstrip("+-").lower()
+    if value in ("nan", "inf", "infinity"):
+        return f"the value {shown(token)} of the attribute {name}", f"Values are finite numbers. {_MISSING_RULE}"
+    if re.fullmatch(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?", value):
+        found = f"the value {shown(token)} of the attribute {name} is too large for float32 (3.4e38)"
+        return found, "Scale the attribute."
+    found = f"{shown(token)} where the attribute {name} needs a number"
+    rule = "Values are separated by commas. " if ";" in token else ""
+    return found, f"{rule}Numbers are written with a point, such as 1, -0.25 or 3e-5. {_MISSING_RULE}"
+
+
+def _quoted(line_text):
+    """Return the bytes between the quotation marks at the beginning of a line; None if they are not there."""
+    match = re.match(rb"(['\"])((?:(?!\1)[^\\]|\\.)*)\1", line_text)
+    return match.group(2) if match else None
+
+
+def _bad_nominal(header, a, token, line_text):
+    """Return what is wrong with a value that a nominal attribute does not have, and the remedy."""
+    quoted = _quoted(line_text)
+    value = token if quoted is None else unescape(quoted.decode(header.encoding, "replace"))
+    values = header.type(a).values
+    near = _nearest(value, values, 1)
+    remedy = f"Its values, in line {header.lines[a]:,}, are {_some(values)}."
+    if near and near[0] not in values[:_SOME]:
+        remedy += f" Near it: {shown(near[0])}."
+    return f"{shown(value)} is not a value of the attribute {shown(header.names[a])}", remedy
+
+
+def _bad_token(token, line_text, name, sparse):
+    """Return what is wrong where a value does not end as it should, and the remedy."""
+    if line_text[:1] in (b"'", b'"'):
+        if _quoted(line_text) is not None:
+            found = f"something right behind the quoted value of the attribute {name}"
+        else:
+            found = f"the value of the attribute {name} begins with a quotation mark that is not closed"
+        return found, "A quotation mark within quotation marks is written with a backslash before it."
+    if sparse:
+        return (
+            f"{shown(token)} after the value of the attribute {name}",
+            "Pairs in a sparse row are separated by commas.",
+        )
+    return f"{shown(token)} where a value of the attribute {name} belongs", _MISSING_RULE
+
+
+def _bad_sparse(kernels, status, token, a, previous, n):
+    """Return what is wrong in a sparse row, and the remedy."""
+    rule = "A sparse row is {number value, number value}; the numbers of attributes ascend from 0."
+    if status == kernels.INDEX_RANGE:
+        several = (
+            f"there are {n:,} attributes, with the numbers 0 to {n - 1:,}" if n > 1 else "there is only attribute 0"
+        )
+        return f"attribute number {shown(token)[1:-1]}, but {several}", "Correct the number, or declare the attribute."
+    if status == kernels.INDEX_ORDER:
+        if a == previous:
+            return f"attribute number {a} twice in a row", rule
+        return f"attribute number {a} after number {previous}", rule
+    if status == kernels.NOT_CLOSED:
+        return "a brace is not closed", f"{rule} A weight after it has braces of its own."
+    return f"{shown(token)} where the number of an attribute belongs", rule
+
+
+def warm_up() -> None:
+    """Compile the reader by reading two rows."""
+    text = np.frombuffer(b"@relation 'a: -C 1'\n@attribute a {0,1}\n@attribute b real\n@data\n1,2\n{1 3}\n", np.uint8)
+    parse(text, "warm-up")

@@ -1,0 +1,145 @@
+"""Large files that are read and parsed in blocks of whole lines, so that their text is never in memory as a whole."""
+
+import os
+from contextlib import closing
+
+import numpy as np
+
+from xmlcore.datasets.readers.sources import check_text, pieces_of, read_text, source_name
+from xmlcore.progress import part_of, silent
+
+BLOCK = 4 << 20  # bytes of a block, or more where a line is longer; files up to this size are read at once
+MANY_ROWS, SHORT = 1_000_000, 16  # so many rows with so few bytes each on average may be empty
+
+
+class NotInBlocks(Exception):
+    """A text must be parsed as a whole: it has an error, whose message needs it, or what blocks do not show."""
+
+
+class LargeText:
+    """The text of a file, which is read when it is needed.
+
+    Parameters
+    ----------
+    path, max_bytes, name, npz
+        See :func:`xmlcore.datasets.readers.sources.read_text`, which also says what is raised.
+    progress : callable
+        See :class:`xmlcore.progress.Progress`.
+
+    Attributes
+    ----------
+    head : ndarray of uint8, read-only
+        The first block.
+    """
+
+    def __init__(self, path, max_bytes=None, name=None, npz=False, progress=silent):
+        self._path, self._max_bytes, self._name, self._npz = path, max_bytes, name, npz
+        self._in_blocks, self._at_once = part_of(progress, 0.0, 0.8), part_of(progress, 0.8, 0.9)
+        with closing(self._blocks(silent)) as blocks:
+            self.head = next(blocks)[0]
+
+    def blocks(self):
+        """Yield blocks of whole lines, read-only arrays of uint8, each with the share of the file that has been read.
+
+        The next block overwrites it. Nothing is read again, so that a file which changes meanwhile does no harm.
+        """
+        return self._blocks(self._in_blocks)
+
+    def _blocks(self, progress):
+        """See :meth:`blocks`."""
+        with pieces_of(self._path, self._max_bytes, self._name, self._npz, progress) as (pieces, share):
+            buffer, size, whole_lines, first = np.empty(2 * BLOCK, np.uint8), 0, 0, True
+            for piece in pieces:
+                if first:
+                    piece, first = piece.removeprefix(b"\xef\xbb\xbf"), False
+                if size + len(piece) > buffer.size:  # a long line
+                    buffer = np.concatenate([buffer[:size], np.empty(2 * (size + len(piece)), np.uint8)])
+                buffer[size : size + len(piece)] = np.frombuffer(piece, np.uint8)
+                end = piece.rfind(b"\n") + 1
+                whole_lines = size + end if end else whole_lines
+                size += len(piece)
+                if size >= BLOCK and whole_lines:
+                    yield _readonly(buffer[:whole_lines]), share()
+                    buffer[: size - whole_lines] = buffer[whole_lines:size].copy()
+                    size, whole_lines = size - whole_lines, 0
+            yield _readonly(buffer[:size]), 1.0
+
+    def whole(self) -> np.ndarray:
+        """Return the whole text, as :func:`xmlcore.datasets.readers.sources.read_text` does."""
+        return read_text(self._path, max_bytes=self._max_bytes, name=self._name, npz=self._npz, progress=self._at_once)
+
+
+def _readonly(array):
+    """Return an array that cannot be written to, so that the kernels compile once for all texts."""
+    array.flags.writeable = False
+    return array
+
+
+def read_or_open(source, *, max_bytes=None, name=None, npz=False, progress=silent) -> np.ndarray | LargeText:
+    """Return the text of a source, as :func:`sources.read_text` does; that of a large file unread."""
+    if isinstance(source, (str, os.PathLike)) and os.path.isfile(source) and os.path.getsize(source) > BLOCK:
+        text = LargeText(source, max_bytes, name, npz, progress)
+        if bytes(text.head[:2]) != b"PK":  # a NumPy archive
+            check_text(text.head, source_name(source, name))
+            return text
+    return read_text(source, max_bytes=max_bytes, name=name, npz=npz, progress=part_of(progress, 0.0, 0.5))
+
+
+def head_of(text: np.ndarray | LargeText) -> np.ndarray:
+    """Return the beginning of a large text, or a whole one."""
+    return text.head if isinstance(text, LargeText) else text
+
+
+class Growing:
+    """The arrays that a compiled parser fills, block after block.
+
+    They are made for the whole file, as its first block lets it seem; memory that is not written to takes no place.
+
+    Parameters
+    ----------
+    kernels : module
+        Its ``Arrays`` are ``x_indptr``, ``x_indices``, ``x_data``, ``y_indptr`` and ``y_indices``.
+
+    Attributes
+    ----------
+    rows, n_x, n_y : int
+        How many rows, features and labels there are so far.
+    """
+
+    def __init__(self, kernels):
+        kinds = np.int64, np.int32, np.float32, np.int64, np.int32
+        self._arrays = kernels.Arrays(*(np.zeros(1, kind) for kind in kinds))
+        self.rows = self.n_x = self.n_y = 0
+
+    def room(self, rows: int, n_x: int, n_y: int, share: float):
+        """Return the free ends of the arrays, with room for so many more rows, features and labels.
+
+        ``share`` is that of the file up to the end of these rows, from which the size of the whole is estimated.
+        """
+        ends = self._ends()
+        arrays = []
+        for array, end, more in zip(self._arrays, ends, (rows, n_x, n_x, rows, n_y)):
+            if end + more + 1 > array.size:
+                whole = int(1.02 * (end + more) / max(share, 1e-3))
+                larger = np.empty(max(whole, int(1.25 * array.size), end + more + 1), array.dtype)
+                larger[: end + 1] = array[: end + 1]
+                array = larger
+            arrays.append(array)
+        self._arrays = self._arrays._make(arrays)
+        return self._arrays._make(array[end:] for array, end in zip(arrays, ends))
+
+    def add(self, rows: int, n_x: int, n_y: int) -> None:
+        """Count the rows, features and labels that were written to what :meth:`room` returned."""
+        self._arrays.x_indptr[self.rows : self.rows + rows + 1] += self.n_x
+        self._arrays.y_indptr[self.rows : self.rows + rows + 1] += self.n_y
+        self.rows, self.n_x, self.n_y = self.rows + rows, self.n_x + n_x, self.n_y + n_y
+
+    def finished(self):
+        """Return the arrays, cut in place to what is written; do not use those of :meth:`room` any more."""
+        for array, end, more in zip(self._arrays, self._ends(), (1, 0, 0, 1, 0)):
+            array.resize(end + more, refcheck=False)
+        return self._arrays
+
+    def _ends(self):
+        """Return where the next row begins in each array."""
+        return self.rows, self.n_x, self.n_x, self.rows, self.n_y

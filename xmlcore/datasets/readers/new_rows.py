@@ -1,0 +1,210 @@
+"""Reader of new rows for a model: their features, in the columns of the model's training data."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.readers import arff, npz, table, xmlc, xmlc_parts
+from xmlcore.datasets.readers.blocks import LargeText, head_of, read_or_open
+from xmlcore.datasets.readers.formats import recognised
+from xmlcore.datasets.readers.sources import source_name
+from xmlcore.datasets.readers.xmlc import Rows, canonical_csr
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import Source
+from xmlcore.validation import check_count
+
+_NOT_IN_COLUMNS = b""  # for the reader of tables: no column is one of labels
+_NAMED = 5  # names that a message lists
+_SAME = "Rows to predict need the features that the model was trained on, in the same order."
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """Rows of a file, in the columns of a model.
+
+    Attributes
+    ----------
+    X : csr_array of float32, shape (n, D)
+    missing : ndarray of int64
+        Features of the model that the file has no column for, ascending. Their values are 0.
+    unknown : list of str
+        Names of columns that are neither features nor labels of the model. They are not used.
+    n_labels : int
+        Number of columns, or of labels in another form, that the file has for labels. They are not used.
+    """
+
+    X: sp.csr_array
+    missing: np.ndarray
+    unknown: list[str]
+    n_labels: int
+
+    def notes(self, feature_names: list[str] | None = None) -> list[str]:
+        """Return sentences on the columns that are missing, unknown or not used.
+
+        Parameters
+        ----------
+        feature_names : list of str, optional
+            Names of the features of the model.
+
+        Returns
+        -------
+        list of str
+        """
+        said, n_features = [], self.X.shape[1]
+        if self.missing.size:
+            names = [f"feature {j}" if feature_names is None else feature_names[j] for j in self.missing[:_NAMED]]
+            count = "counts" if self.missing.size == 1 else "count"
+            listed = _some(names, self.missing.size)
+            said.append(
+                f"The file lacks {self.missing.size:,} of the model’s {n_features:,} features, which {count} as 0: "
+                f"{listed}."
+            )
+        if self.unknown:
+            columns = "column that is no feature" if len(self.unknown) == 1 else "columns that are no features"
+            listed = _some(self.unknown[:_NAMED], len(self.unknown))
+            said.append(f"The file has {len(self.unknown):,} {columns} of the model, and not used: {listed}.")
+        if self.n_labels:
+            said.append("The labels in the file are not used.")
+        return said
+
+
+def read_new_rows(
+    source: Source,
+    n_features: int,
+    feature_names: list[str] | None = None,
+    label_names: list[str] | None = None,
+    *,
+    first_index: int = 0,
+    max_bytes: int | None = None,
+    name: str | None = None,
+    progress: ProgressLike = silent,
+) -> NewRows:
+    """Read rows whose labels are to be predicted.
+
+    The formats are those of :func:`xmlcore.datasets.read_matrix`, which are recognised by the content. A file needs no
+    labels; if it has some, they are not used. Where the file and the model have names of features, columns are matched
+    by name, in any order. Otherwise the features must be those of the model, in the same order.
+
+    Parameters
+    ----------
+    source : path, bytes, or binary file object
+        May be compressed.
+    n_features : int
+        Number of features of the model, D.
+    feature_names, label_names : list of str, optional
+        Names of the features and labels of the model. Columns named like labels are known to be none of the features.
+    first_index : {0, 1}
+        The smallest id of a feature in the file, if it is XMLC or svmlight.
+    max_bytes : int, optional
+        Most bytes of decompressed text, see :func:`xmlcore.datasets.read_matrix`.
+    name : str, optional
+        Name of the source in errors; by default its file name.
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the reading.
+
+    Returns
+    -------
+    NewRows
+
+    Raises
+    ------
+    DatasetFormatError
+        The file does not have a known format, or its features are not those of the model.
+    ValueError, TypeError, OSError
+        See :func:`xmlcore.datasets.read_matrix`.
+
+    Warns
+    -----
+    DatasetWarning
+        See :func:`xmlcore.datasets.read_matrix`. Columns of text are left out.
+    """
+    progress = to_progress(progress)
+    n_features = check_count(n_features, "n_features")
+    first_index = check_count(first_index, "first_index", 0, 1)
+    for what, names, count in (("feature", feature_names, n_features), ("label", label_names, None)):
+        if names is not None and count is not None and len(names) != count:
+            raise ValueError(f"{what}_names has {len(names)} names, but there are {count} {what}s")
+    text = read_or_open(source, max_bytes=max_bytes, name=name, npz=True, progress=progress)
+    source = source_name(source, name)
+    rows = _parsed(text, source, first_index, max_bytes)
+    n_labels = 0 if rows.Y is None or not rows.Y.nnz else rows.Y.shape[1]
+    if rows.feature_names is None or feature_names is None:
+        X = _in_order(rows, n_features, first_index)
+        return NewRows(X, np.empty(0, np.int64), [], n_labels)
+    if rows.feature_names == feature_names:
+        return NewRows(rows.X, np.empty(0, np.int64), [], n_labels)
+    return _by_name(rows, feature_names, label_names or [], n_labels)
+
+
+def _parsed(text, source, first_index, max_bytes) -> Rows:
+    """Return the rows of a text in any format; their ``Y`` may be None, or have no columns."""
+    format = recognised(head_of(text), source)
+    if format == "arff":
+        return arff.parse(text, source, max_bytes=max_bytes, leave_out=True, may_lack_labels=True)
+    if isinstance(text, LargeText) and format != "auto":
+        text = text.whole()
+    if format == "npz":
+        return npz.parse(text, source, max_bytes=max_bytes)
+    if format == "csv":
+        return table.parse(text, source, labels=_NOT_IN_COLUMNS, leave_out=True)
+    head = head_of(text)
+    start, _ = xmlc.first_row(head, source)
+    if xmlc_parts.header_at(head, start) is not None:  # rows and features: there are no labels
+        text = text.whole() if isinstance(text, LargeText) else text
+        return xmlc_parts.parse_features(text, source, first_index, "header")
+    return xmlc.parse(text, source, "auto", first_index)
+
+
+def _in_order(rows, n_features, first_index):
+    """Return the features of rows in the order of the file; raise DatasetFormatError if there are not as many."""
+    width = rows.X.shape[1]
+    if rows.has_width("feature") and width != n_features:
+        says = f"the header promises {width:,}" if rows.header_line and rows.format == "xmlc" else f"it has {width:,}"
+        columns = "columns of numbers" if rows.format == "csv" else "features"
+        found = f"{says} {columns}, but the model has {n_features:,} features"
+        raise DatasetFormatError(rows.source, found, _SAME)
+    if width > n_features:
+        found = f"the largest feature id makes {width:,} features, but the model has {n_features:,}"
+        remedy = _SAME
+        if first_index == 0 and rows.least_feature >= 1 and width == n_features + 1:
+            remedy = "If ids start at 1 in this file, pass first_index=1."
+        raise DatasetFormatError(rows.source, found, remedy)
+    X = rows.X
+    return X if width == n_features else canonical_csr(X.indptr, X.indices, X.data, n_features)
+
+
+def _by_name(rows, feature_names, label_names, n_labels) -> NewRows:
+    """Return rows whose columns were matched with the features of a model by name."""
+    number = {}
+    for j, feature in enumerate(feature_names):
+        number.setdefault(feature, j)  # of two features with one name, the first
+    place = np.array([number.get(column, -1) for column in rows.feature_names], np.int64)
+    known = np.flatnonzero(place >= 0)
+    labels = set(label_names).difference(number)
+    if not known.size:
+        found = f"none of its {place.size:,} columns is named like a feature of the model: {_some(rows.feature_names)}"
+        raise DatasetFormatError(rows.source, found, f"Features of the model are {_some(feature_names)}.")
+    found, times = np.unique(place[known], return_counts=True)
+    if times.max() > 1:
+        twice = feature_names[int(found[times > 1][0])]
+        raise DatasetFormatError(rows.source, f"two columns have the name {twice!r}", "Rename one of them.")
+    missing = np.setdiff1d(np.arange(len(feature_names)), place[known])
+    others = [column for column, j in zip(rows.feature_names, place) if j < 0]
+    unknown = [column for column in others if column not in labels]
+    kept = np.flatnonzero(place[rows.X.indices] >= 0)
+    indptr = np.searchsorted(kept, rows.X.indptr)
+    X = sp.csr_array(
+        (rows.X.data[kept], place[rows.X.indices[kept]].astype(np.int32), indptr),
+        shape=(rows.X.shape[0], len(feature_names)),
+    )
+    X.sort_indices()
+    return NewRows(X, missing, unknown, n_labels + len(others) - len(unknown))
+
+
+def _some(names, count=None) -> str:
+    """Return the first names, and how many more there are."""
+    count = len(names) if count is None else count
+    more = count - min(count, _NAMED)
+    return ", ".join(name[:40] for name in names[:_NAMED]) + (f" and {more:,} more" if more else "")

@@ -1,0 +1,303 @@
+"""Reader of NumPy archives (npz): matrices of ``scipy.sparse.save_npz``, and archives that hold X and Y."""
+
+import io
+import math
+import sys
+import tokenize
+import zipfile
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.readers.sources import ZIP_ERRORS, holds_npz
+from xmlcore.datasets.readers.xmlc import Rows, canonical_csr
+from xmlcore.validation import INT32_MAX, check_features, check_labels
+
+looks_like = holds_npz
+
+MAGIC = b"PK\x03\x04"  # with which a zip archive begins
+
+_HOLDS = (
+    "An npz file holds one matrix as scipy.sparse.save_npz writes it; or the arrays X and Y; or X_data, X_indices, "
+    "X_indptr, X_shape, and the same for Y."
+)
+_FEW_CLASSES = 10  # different class numbers that are never too many for the rows
+_ROWS_PER_VALUE = 1000  # most rows that the shape of a matrix may promise for each value it holds
+
+
+def parse(text, source, max_bytes=None, classes=False) -> Rows:
+    """Parse a NumPy archive with the features, and the labels unless they are in another file."""
+    arrays = _arrays(text, source, max_bytes)
+    X = _checked(check_features, _matrix(arrays, "X", source, alone=True), source, "features")
+    Y = label_names = is_exact = None
+    if any(name in arrays for name in ("Y", "y", "Y_indptr")):
+        Y, label_names, is_exact = _labels(arrays, source, classes)
+        if Y.shape[0] != X.shape[0]:
+            found = f"its features have {X.shape[0]:,} rows, but its labels {Y.shape[0]:,}"
+            raise DatasetFormatError(source, found, "Every row needs its labels: save both from the same rows.")
+    feature_names = _names(arrays, "feature_names", X.shape[1], source)
+    names = {"feature_names": feature_names, "label_names": label_names}
+    return Rows(source, "npz", X, Y, 0, **names, has_label_width=is_exact, classes=_lists_classes(arrays))
+
+
+def _lists_classes(arrays) -> bool:
+    """Return whether an archive has a list with the class number of each row."""
+    listed = arrays.get("Y", arrays.get("y"))
+    return listed is not None and listed.ndim == 1 and listed.dtype.kind in "iu" and "Y_indptr" not in arrays
+
+
+def parse_labels(text, source, max_bytes=None, classes=False) -> tuple[sp.csr_array, list[str] | None, bool]:
+    """Parse a NumPy archive that holds labels alone, or labels beside features that are not read.
+
+    See :func:`parse` for the arguments.
+    """
+    return _labels(_arrays(text, source, max_bytes), source, classes, alone=True)
+
+
+def _labels(arrays, source, classes, alone=False):
+    """Return the labels of an archive, their names, and whether their number is exact; see :func:`parse_labels`."""
+    only = list(arrays) if alone and len(arrays) == 1 else []
+    name = next((name for name in ("Y", "y", *only) if name in arrays), None)
+    if "Y_indptr" not in arrays and name is not None and arrays[name].ndim == 1:
+        return _classes(arrays, name, source, classes)
+    Y = _checked(check_labels, _matrix(arrays, "Y", source, alone), source, "labels")
+    return Y, _names(arrays, "label_names", Y.shape[1], source), True
+
+
+def _classes(arrays, name, source, are_classes):
+    """Return what :func:`_labels` does, from a list with the class of each row: its number from 0, or its name."""
+    values = arrays[name]
+    classes, numbers = np.unique(values, return_inverse=True)
+    names, is_exact, has_label = None, False, np.ones(values.size, bool)
+    if values.dtype.kind in "US":
+        names = _text(classes, name, source)
+        if names[:1] == [""]:  # the name of no class
+            names, numbers, has_label = names[1:], numbers - 1, numbers > 0
+    else:
+        found = _no_classes(values, classes, are_classes)
+        if found is not None:
+            remedy = (
+                "Save labels as a matrix of 0 and 1 with a row for each row of the data and a column for each label, "
+                "or class numbers as whole numbers from 0."
+            )
+            raise DatasetFormatError(source, f"the array {name} has one value a row, {found}", remedy)
+        numbers, n_labels = values.astype(np.int64), int(classes[-1]) + 1
+        if "label_names" in arrays:
+            n_labels, is_exact = max(n_labels, arrays["label_names"].size), True
+            names = _names(arrays, "label_names", n_labels, source)
+    n_labels = len(names) if names is not None else n_labels
+    what = "name of a class" if values.dtype.kind in "US" else "class number"
+    warn(f"{source}: the array {name} has a {what} for each row, which is read as the one label of the row")
+    indices = numbers[has_label].astype(np.int32)
+    Y = canonical_csr(np.append(0, np.cumsum(has_label)), indices, np.ones(indices.size, bool), n_labels)
+    return Y, names, is_exact
+
+
+def _no_classes(values, classes, are_classes) -> str | None:
+    """Return why a value for each row is not certainly a class number; None if it is, or ``are_classes`` says so."""
+    if values.dtype.kind not in "iu" or not classes.size:
+        return f"of the type {values.dtype}, which are no class numbers"
+    if classes[0] < 0 or classes[-1] >= INT32_MAX:
+        return f"such as {int(classes[0] if classes[0] < 0 else classes[-1])}, which is no class number"
+    if are_classes:
+        return None
+    if classes[-1] <= 1:
+        return "0 or 1: this may be one label, or two classes"
+    if classes.size > max(_FEW_CLASSES, values.size / 2):
+        return f"{classes.size:,} different ones in {values.size:,} rows: these are hardly class numbers"
+    return None
+
+
+def _checked(check, matrix, source, what):
+    """Return a matrix in canonical form; raise DatasetFormatError if it is not one of features or labels."""
+    try:
+        with np.errstate(over="ignore"):  # the check says which value is too large
+            return check(matrix)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DatasetFormatError(
+            source, f"its {what} cannot be used ({error})", "Correct the matrix, and save it again."
+        ) from error
+
+
+def _arrays(text, source, max_bytes):
+    """Return the arrays of an archive by name; raise DatasetFormatError if it is damaged or not one."""
+    if not holds_npz(text):
+        raise DatasetFormatError(source, "it is not a NumPy archive (npz)", "Give a file that numpy.savez wrote.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(text)) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+            if max_bytes is not None and size > max_bytes:
+                raise DatasetFormatError(
+                    source,
+                    f"its arrays take {size:,} bytes, more than {max_bytes:,}",
+                    "If that is right and there is memory for it, pass a larger max_bytes.",
+                )
+            return {entry.filename.removesuffix(".npy"): _array(archive, entry, source) for entry in archive.infolist()}
+    except DatasetFormatError:
+        raise
+    except ZIP_ERRORS as error:
+        found = f"the npz archive cannot be read ({error})"
+        raise DatasetFormatError(source, found, "It is damaged or was cut off: save or download it again.") from error
+
+
+def _array(archive, entry, source):
+    """Return one array of an archive. Objects, which only pickle can read, are refused."""
+    name = entry.filename.removesuffix(".npy")
+    with archive.open(entry) as file:
+        try:
+            version = np.lib.format.read_magic(file)
+            read_header = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }[version]
+            shape, by_column, kind = read_header(file)
+        except (
+            ValueError,
+            SyntaxError,
+            TypeError,
+            KeyError,
+            RecursionError,
+            MemoryError,
+            tokenize.TokenError,
+        ) as error:
+            raise DatasetFormatError(
+                source, f"the array {name} is damaged ({error})", "Save the file again."
+            ) from error
+        if kind.hasobject:
+            raise DatasetFormatError(
+                source,
+                f"the array {name} holds Python objects, which are never read: loading them can run any program",
+                "Save numbers: sparse matrices with scipy.sparse.save_npz, dense ones with numpy.savez.",
+            )
+        content = file.read()
+    count = math.prod(shape)
+    if kind.itemsize * count != len(content):
+        found = f"the array {name} should have {shape} values of type {kind}, but it has {len(content):,} bytes"
+        raise DatasetFormatError(source, found, "The file is damaged or was cut off: save or download it again.")
+    if kind.kind == "U" and count:
+        points = np.frombuffer(content, np.dtype(np.uint32).newbyteorder(kind.byteorder))
+        if points.size and points.max() > sys.maxunicode:
+            found = f"the array {name} holds a text with the character number {points.max():,}, which does not exist"
+            raise DatasetFormatError(source, found, "The file is damaged: save or download it again.")
+    values = np.frombuffer(content, kind, count) if kind.itemsize and count else np.zeros(count, kind)
+    return values.reshape(shape, order="F" if by_column else "C")
+
+
+def _matrix(arrays, letter, source, alone=False):
+    """Return the matrix X or Y of an archive, sparse or dense; with ``alone``, also the only matrix, however named."""
+    lower = letter.lower()
+    named = {
+        key: arrays[f"{letter}_{key}"] for key in ("data", "indices", "indptr", "shape") if f"{letter}_{key}" in arrays
+    }
+    if "indptr" in named:
+        return _sparse({"format": np.array("csr"), **named}, source, f"{letter}_")
+    if letter in arrays or lower in arrays:
+        return _dense(arrays.get(letter, arrays.get(lower)), letter if letter in arrays else lower, source)
+    if alone and "format" in arrays and "shape" in arrays:
+        return _sparse(arrays, source, "")
+    values = [name for name, array in arrays.items() if array.dtype.kind in "biuf"]
+    if alone and len(values) == 1:
+        return _dense(arrays[values[0]], values[0], source)
+    some = ", ".join(list(arrays)[:8]) + (f" and {len(arrays) - 8:,} more" if len(arrays) > 8 else "")
+    raise DatasetFormatError(source, f"it holds no {letter}, but the arrays {some}", _HOLDS)
+
+
+def _dense(values, name, source):
+    """Return a dense matrix; raise DatasetFormatError unless it has two dimensions and holds numbers."""
+    if values.ndim != 2 or values.dtype.kind not in "biuf":
+        found = f"the array {name} has {values.ndim} dimension{'s' * (values.ndim != 1)} and the type {values.dtype}"
+        raise DatasetFormatError(source, found, "It should be a matrix of numbers: a row for each row of the data.")
+    return values
+
+
+def _sparse(arrays, source, prefix):
+    """Return a sparse matrix from its arrays; ``prefix`` precedes their names in messages."""
+    kind = arrays["format"]
+    kind = (
+        (kind.item().decode("ascii", "replace") if kind.dtype.kind == "S" else str(kind.item()))
+        if kind.size == 1
+        else ""
+    )
+    needed = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}.get(kind)
+    if needed is None:
+        found = f"its sparse matrix has the format {kind[:20]!r}"
+        raise DatasetFormatError(source, found, "Save it in CSR form: scipy.sparse.save_npz(file, matrix.tocsr()).")
+    if "data" not in arrays and prefix and "indices" in arrays:
+        arrays = {**arrays, "data": np.ones(arrays["indices"].size, bool)}  # of labels, the places are enough
+    missing = [name for name in (*needed, "data", "shape") if name not in arrays]
+    if missing:
+        raise DatasetFormatError(source, f"the array {prefix}{missing[0]} is missing", _HOLDS)
+    shape = arrays["shape"]
+    if (
+        shape.dtype.kind not in "iu"
+        or shape.shape != (2,)
+        or not 0 <= shape[0] <= 2**62
+        or not 0 < shape[1] <= INT32_MAX
+    ):
+        found = f"the array {prefix}shape is not the numbers of rows and columns, but {shape.ravel()[:4].tolist()}"
+        raise DatasetFormatError(source, found, f"At most {INT32_MAX:,} columns are supported.")
+    for name in needed:
+        if arrays[name].dtype.kind not in "iu" or arrays[name].ndim != 1:
+            found = f"the array {prefix}{name} has the type {arrays[name].dtype} and {arrays[name].ndim} dimensions"
+            raise DatasetFormatError(source, found, "It should be a list of whole numbers.")
+    data = arrays["data"]
+    if data.dtype.kind not in "biuf" or data.ndim != 1:
+        found = f"the array {prefix}data has the type {data.dtype} and {data.ndim} dimensions"
+        raise DatasetFormatError(source, found, "It should be a list of real numbers.")
+    n_rows, n_columns = (int(size) for size in shape)
+    if n_rows > _ROWS_PER_VALUE * (data.size + n_columns + 1000) and kind != "csr":
+        found = f"the array {prefix}shape promises {n_rows:,} rows, but there are {data.size:,} values"
+        raise DatasetFormatError(source, found, "Put the right number of rows there, or save the matrix in CSR form.")
+    return _assembled(kind, n_rows, n_columns, data, *(arrays[name] for name in needed), source, prefix)
+
+
+def _assembled(kind, n_rows, n_columns, data, first, second, source, prefix):
+    """Return a CSR matrix; raise DatasetFormatError if the ids are out of range or do not fit together."""
+    names = ("row", "col") if kind == "coo" else ("indices", "indptr")
+    damaged = "The file is damaged, or was not made by scipy: save the matrix again."
+    if first.size != data.size or (kind == "coo" and second.size != data.size):
+        found = f"{prefix}data has {data.size:,} values, but {prefix}{names[0]} has {first.size:,}"
+        if first.size == data.size:
+            found = f"{prefix}data has {data.size:,} values, but {prefix}{names[1]} has {second.size:,}"
+        raise DatasetFormatError(source, found, damaged)
+    limits = {"csr": (n_columns, None), "csc": (n_rows, None), "coo": (n_rows, n_columns)}[kind]
+    for name, ids, limit in zip(names, (first, second), limits):
+        if limit is not None and ids.size and not (0 <= int(ids.min()) and int(ids.max()) < limit):
+            at = int(np.argmax((ids < 0) | (ids >= limit)))
+            found = f"{prefix}{name}[{at}] is {int(ids[at])}, but ids run from 0 to {limit - 1}"
+            raise DatasetFormatError(source, found, "Put the right shape there, or correct the id.")
+    if kind == "coo":
+        return sp.coo_array(
+            (data, (first.astype(np.int64), second.astype(np.int64))), shape=(n_rows, n_columns)
+        ).tocsr()
+    n_outer = n_rows if kind == "csr" else n_columns
+    pointers = second.astype(np.int64)
+    if pointers.size != n_outer + 1 or pointers[0] != 0 or pointers[-1] != data.size or (np.diff(pointers) < 0).any():
+        found = f"{prefix}indptr does not rise from 0 to the number of values, {data.size:,}, in {n_outer:,} steps"
+        raise DatasetFormatError(source, found, damaged)
+    make = sp.csr_array if kind == "csr" else sp.csc_array
+    return make((data, first.astype(np.int64, copy=False), pointers), shape=(n_rows, n_columns)).tocsr()
+
+
+def _names(arrays, field, count, source):
+    """Return the names of features or labels in an archive; None if it has none."""
+    if field not in arrays:
+        return None
+    names = arrays[field]
+    what = field.removesuffix("_names")
+    if names.ndim != 1 or names.dtype.kind not in "US":
+        found = f"the array {field} has the type {names.dtype} and {names.ndim} dimensions"
+        raise DatasetFormatError(source, found, "It should be a list of texts: numpy.array(names, dtype=str).")
+    if names.size != count:
+        found = f"it holds {names.size:,} {what} names, but there are {count:,} {what}s"
+        raise DatasetFormatError(source, found, f"Give one name for each {what}, in their order.")
+    return _text(names, field, source)
+
+
+def _text(names, field, source):
+    """Return an array of names as a list; raise DatasetFormatError if one is no valid text."""
+    try:
+        return [name.decode() if isinstance(name, bytes) else name.encode().decode() for name in names.tolist()]
+    except ValueError as error:
+        raise DatasetFormatError(source, f"a name in {field} is not text ({error})", "Save it again.") from error

@@ -1,0 +1,465 @@
+"""Read the text of files, uploads and archives: decompress it, limit its size and check that it is text."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import re
+import struct
+import zipfile
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
+from xmlcore.datasets.readers.recognise import REMEDY, TEXTS
+from xmlcore.progress import Progress, silent
+from xmlcore.validation import check_count
+
+PATH_BOUND = 16 << 30  # largest size of text from a path in bytes, unless max_bytes is given
+MEMORY_BOUND = 4 << 30  # largest size of text from bytes and file objects, in bytes, unless max_bytes is given
+COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
+EMPTY = "it is empty"  # what DatasetFormatError.found says of an empty source
+
+_ENDINGS = (*COMPRESSED, ".txt", ".svm", ".libsvm", ".dat", ".csv", ".tsv", ".npz", ".arff")
+_ENDINGS += (".parquet", ".jsonl", ".ndjson", ".json")
+_COMMON_WORDS = {
+    "train",
+    "training",
+    "trn",
+    "tr",
+    "test",
+    "testing",
+    "tst",
+    "te",
+    "data",
+    "dataset",
+    "set",
+    "file",
+    "upload",
+}
+_COMMON_WORDS |= {
+    "x",
+    "y",
+    "xy",
+    "input",
+    "rows",
+    "txt",
+    "svm",
+    "libsvm",
+    "csv",
+    "tsv",
+    "npz",
+    "arff",
+    "xf",
+    "copy",
+    "new",
+    "full",
+    "all",
+}
+_CHUNK = 1 << 20  # number of bytes that are read at a time
+_PART = 1 << 26  # the same for a file that is not compressed
+_XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
+# Files that systems put into archives.
+ADDED = re.compile(r"(^|/)(__MACOSX/|\._|\.DS_Store$|Thumbs\.db$|desktop\.ini$)")
+DAMAGED = "The archive is damaged or was cut off: download or make it again."
+# What zipfile raises for archives that are damaged, encrypted or packed by a method it does not know.
+ZIP_ERRORS = (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, struct.error, zlib.error, lzma.LZMAError)
+_NOT_TEXT = (  # first bytes of files that are not text, and what they are
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF document"),
+    (b"PAR1", "a Parquet file"),
+    (b"MATLAB 5.0 MAT-file", "a MATLAB file"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"\x93NUMPY", "a NumPy array file"),
+    (b"\x7fELF", "a program"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"\x28\xb5\x2f\xfd", "Zstandard data"),
+    (b"\x1f\x8b", "gzip data within compressed data"),
+    (b"BZh", "bzip2 data within compressed data"),
+    (b"\xfd7zXZ\x00", "xz data within compressed data"),
+    (b"PK\x03\x04", "a zip archive within compressed data"),
+    (b"\xff\xfe\x00\x00", "UTF-32 text"),
+    (b"\x00\x00\xfe\xff", "UTF-32 text"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"),
+    (b"\xd0\xcf\x11\xe0", "an Excel or Word file of before 2007"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"\x80\x02", "a Python pickle"),
+    (b"\x80\x03", "a Python pickle"),
+    (b"\x80\x04\x95", "a Python pickle"),
+    (b"\x80\x05\x95", "a Python pickle"),
+)
+_OF_DATA = ("Parquet", "MATLAB", "HDF5", "NumPy", "Excel", "SQLite", "pickle")  # in the names of such files
+
+
+def source_name(source, name: str | None = None) -> str:
+    """Return the name of a source in messages: its file name, or ``data`` for bytes."""
+    if name is not None:
+        return str(name)
+    if isinstance(source, (str, os.PathLike)):
+        return Path(source).name or str(source)
+    file_name = getattr(source, "name", None)
+    return Path(file_name).name if isinstance(file_name, str) and file_name else "data"
+
+
+def stem(file_name: str) -> str:
+    """Return a file name without its endings: ``train`` for ``train.txt.gz``."""
+    path = Path(file_name)
+    if path.suffix.lower() in COMPRESSED:
+        path = path.with_suffix("")
+    return path.stem or file_name
+
+
+def telling_name(file_name: str) -> str:
+    """Return what a file's name says of its data: ``bibtex`` for ``bibtex_train.txt.gz``, nothing for ``train.txt``."""
+    name, cut = file_name, True
+    while cut:
+        cut = next((ending for ending in _ENDINGS if name.lower().endswith(ending) and len(name) > len(ending)), None)
+        name = name[: -len(cut)] if cut else name
+    # Of "bibtex_train" the part before the underscore is the data set's name.
+    name = re.sub(r"(?i)(?<=[^\W_])[ ._-]+(train|training|trn|tr)$|^(train|training|trn|tr)[ ._-]+(?=\w)", "", name)
+    words = re.findall(r"[^\W\d_]+", name.lower())
+    return name[:80] if words and not set(words) <= _COMMON_WORDS else ""
+
+
+def read_text(
+    source,
+    *,
+    max_bytes: int | None = None,
+    name: str | None = None,
+    npz: bool = False,
+    any_text: bool = False,
+    progress: Progress = silent,
+) -> np.ndarray:
+    """Read a source to its end, and decompress it.
+
+    gzip, bzip2, xz and zip (of one file) are recognised by their first bytes, not by the name.
+    """
+    label = source_name(source, name)
+    if max_bytes is None:
+        max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
+    max_bytes = check_count(max_bytes, "max_bytes")
+    with _open_stream(source, max_bytes, label) as (stream, content):
+        share = _share_read(stream)
+        pieces = _unpacked(stream, label, npz)
+        text = _whole(stream, content, max_bytes, progress) if pieces is None else None
+        if text is None:
+            pieces = _told(pieces or _chunks(stream), share, progress)
+            text = np.frombuffer(_joined(_limited(pieces, label, max_bytes)), np.uint8)
+    if bytes(text[:3]) == b"\xef\xbb\xbf":
+        text = text[3:]
+    text.flags.writeable = False  # all sources give the same array type, so that the kernels compile once
+    if not (any_text or npz and holds_npz(text)):
+        check_text(text, label)
+    return text
+
+
+def read_head(source, size: int, name: str | None = None) -> np.ndarray:
+    """Return about the first ``size`` bytes of a source, decompressed, without a part of a line at the end.
+
+    A NumPy archive is returned as it is. A file object stays where it is, if it can be read again.
+    """
+    label = source_name(source, name)
+    place = source.tell() if hasattr(source, "tell") else None
+    buffer = bytearray()
+    with _open_stream(source, MEMORY_BOUND, label) as (stream, _):
+        for piece in _unpacked(stream, label, npz=True) or _chunks(stream):
+            buffer += piece
+            if len(buffer) > size:
+                end = buffer.rfind(b"\n")
+                del buffer[end + 1 if end >= 0 else None :]
+                break
+    if place is not None and hasattr(source, "seek"):
+        source.seek(place)
+    text = np.frombuffer(buffer.removeprefix(b"\xef\xbb\xbf"), np.uint8)
+    text.flags.writeable = False
+    if bytes(text[:4]) != b"PK\x03\x04":
+        check_text(text, label)
+    return text
+
+
+def _share_read(stream):
+    """Return a function that says which share of a stream has been read; always 0 for a stream without a size."""
+    if not stream.seekable():  # a pipe
+        return lambda: 0.0
+    total = max(stream.seek(0, io.SEEK_END), 1)
+    stream.seek(0)
+    return lambda: min(stream.tell() / total, 1.0)
+
+
+def _told(pieces, share, progress):
+    """Yield the pieces of a text, and tell ``progress`` which share of the source has been read."""
+    for piece in pieces:
+        progress("Reading", share())
+        yield piece
+
+
+def _unpacked(stream, label, npz):
+    """Return an iterator over chunks of a stream's decompressed content; None if it is not compressed.
+
+    ``npz``: leave NumPy archives as they are.
+    """
+    head = stream.peek(512)[:512]
+    if head[257:262] == b"ustar":
+        raise DatasetFormatError(label, "it is a tar archive", "Unpack it and give one of its files.")
+    if head.startswith(b"\x1f\x8b"):
+        return _gzip(stream, label)
+    if head.startswith(b"BZh"):
+        return _pieces(stream, bz2.BZ2Decompressor, label, "bzip2")
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return _pieces(stream, lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY), label, "xz")
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zip(stream, label, npz)
+    return None
+
+
+def _chunks(stream):
+    """Return an iterator over the bytes of a stream."""
+    return iter(lambda: stream.read(_CHUNK), b"")
+
+
+def too_large(label: str, max_bytes: int) -> DatasetFormatError:
+    """Return the error for a source with more than ``max_bytes`` bytes."""
+    remedy = "If that is right and there is memory for it, pass a larger max_bytes."
+    return DatasetFormatError(label, f"it holds more than {max_bytes:,} bytes of text", remedy)
+
+
+def _limited(pieces, label, max_bytes):
+    """Yield the pieces of a text; raise DatasetFormatError once they are more than ``max_bytes``."""
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > max_bytes:
+            raise too_large(label, max_bytes)
+        yield piece
+
+
+def _joined(pieces) -> bytearray:
+    """Return all pieces of a text."""
+    buffer = bytearray()
+    for piece in pieces:
+        buffer += piece
+    return buffer
+
+
+@contextmanager
+def pieces_of(source, max_bytes: int | None, name: str | None, npz: bool, progress: Progress):
+    """Open a source, and give an iterator over its decompressed bytes and a function for the share of it that was read.
+
+    The arguments and the errors are those of :func:`read_text`.
+    """
+    label = source_name(source, name)
+    if max_bytes is None:
+        max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
+    max_bytes = check_count(max_bytes, "max_bytes")
+    with _open_stream(source, max_bytes, label) as (stream, _):
+        share = _share_read(stream)
+        pieces = _unpacked(stream, label, npz) or _chunks(stream)
+        yield _limited(_told(pieces, share, progress), label, max_bytes), share
+
+
+def _whole(stream, content, max_bytes, progress) -> np.ndarray | None:
+    """Return all bytes of a stream without copies, if its size is known and not too large; else None.
+
+    ``content``: the bytes of the stream, if it is not that of a file.
+    """
+    if content is not None:
+        return np.frombuffer(content, np.uint8) if isinstance(content, bytes) and len(content) <= max_bytes else None
+    size = os.fstat(stream.fileno()).st_size
+    if not 0 < size <= max_bytes:
+        return None  # too large, or of unknown size, such as a pipe
+    text, end = np.empty(size, np.uint8), 0
+    while n_read := stream.readinto(text[end : end + _PART]):
+        end += n_read
+        progress("Reading", end / size)
+    return text[:end]
+
+
+@contextmanager
+def _open_stream(source, max_bytes, label):
+    """Open a source as a binary stream with a ``peek`` method, and give its bytes too if it is not a file on disk.
+
+    Raise TypeError unless it is a path, bytes or a file.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        with open(source, "rb") as stream:
+            yield stream, None
+        return
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        content = source
+    elif hasattr(source, "getvalue"):
+        content = source.getvalue()
+    elif hasattr(source, "read"):
+        parts, total = [], 0
+        while piece := source.read(_CHUNK):
+            if isinstance(piece, str):
+                content = piece
+                break
+            parts.append(piece)
+            total += len(piece)
+            if total > max_bytes:
+                raise too_large(label, max_bytes)
+        else:
+            content = b"".join(parts)
+    else:
+        raise TypeError(f"a path, bytes or a binary file object is needed, not {type(source).__name__}")
+    if isinstance(content, str):
+        raise TypeError(f"{label} is opened as text: open it in binary mode, open(path, 'rb')")
+    with io.BufferedReader(io.BytesIO(content)) as stream:
+        yield stream, content
+
+
+def _gzip(stream, label):
+    """Yield chunks of decompressed gzip data."""
+    with gzip.GzipFile(fileobj=stream) as unpacked:
+        while True:
+            try:
+                piece = unpacked.read(_CHUNK)
+            except (EOFError, gzip.BadGzipFile, zlib.error, struct.error) as error:
+                raise DatasetFormatError(label, f"its gzip data cannot be read ({error})", DAMAGED) from error
+            if not piece:
+                return
+            yield piece
+
+
+def _pieces(stream, decompressor, label, kind):
+    """Yield chunks of decompressed data from one or more consecutive bzip2 or xz streams."""
+    unpack = decompressor()
+    waiting = b""
+    begun = False  # whether a compressed stream has begun but not ended; the file must not end before the stream
+    while True:
+        if unpack.needs_input and not unpack.eof:
+            waiting = waiting or stream.read(_CHUNK)
+            if not waiting:
+                if begun:
+                    raise DatasetFormatError(label, f"its {kind} data ends too early", DAMAGED)
+                return
+            begun = True
+        try:
+            piece = unpack.decompress(waiting, _CHUNK)
+        except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
+            raise DatasetFormatError(label, f"its {kind} data cannot be read ({error})", DAMAGED) from error
+        waiting = b""
+        if piece:
+            yield piece
+        if unpack.eof:
+            waiting = unpack.unused_data.lstrip(b"\x00") or stream.read(_CHUNK).lstrip(b"\x00")
+            if not waiting:
+                return
+            unpack = decompressor()
+            begun = False
+
+
+def _zip(stream, label, npz):
+    """Yield chunks of the only file in a zip archive; with ``npz``, those of a NumPy archive itself."""
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            members = [
+                entry
+                for entry in archive.infolist()
+                if not entry.filename.endswith("/")  # is_dir() fails for an empty name
+                and not ADDED.search(entry.filename)
+            ]
+            names = [entry.filename for entry in members]
+            if npz and is_npz(names):
+                stream.seek(0)
+                yield from _chunks(stream)
+                return
+            kind = _archive_kind(names)
+            if kind is not None:
+                raise DatasetFormatError(label, f"it is {kind}", "Save its features and labels as text.")
+            if len(members) != 1:
+                shown = ", ".join(entry.filename for entry in members[:5]) + (", ..." if len(members) > 5 else "")
+                raise SeveralFilesError(
+                    label,
+                    f"the zip archive holds {len(members)} files" + (f" ({shown})" if members else ""),
+                    "Unpack it, and give its training rows, its test rows and its labels one by one. read_dataset also "
+                    "takes one archive of files whose names have train and test, and for ARFF of one .xml.",
+                )
+            with archive.open(members[0]) as unpacked:
+                while piece := unpacked.read(_CHUNK):
+                    yield piece
+    except DatasetFormatError:
+        raise
+    except (RuntimeError, NotImplementedError) as error:
+        # The archive has a password, or a compression method that zipfile does not support.
+        raise DatasetFormatError(
+            label, f"the zip archive cannot be read ({error})", "Pack it without a password, or give the file itself."
+        ) from error
+    except ZIP_ERRORS as error:
+        raise DatasetFormatError(label, f"the zip archive cannot be read ({error})", DAMAGED) from error
+
+
+def is_npz(names) -> bool:
+    """Return whether a zip archive with files of these names is a NumPy archive."""
+    return bool(names) and all(name.endswith(".npy") for name in names)
+
+
+def holds_npz(content) -> bool:
+    """Return whether bytes, in an array of uint8, are a NumPy archive."""
+    if bytes(content[:4]) != b"PK\x03\x04":
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return is_npz(archive.namelist())
+    except ZIP_ERRORS:
+        return False
+
+
+def _archive_kind(names) -> str | None:
+    """Return what a zip archive with files of these names is, if it is a file of a program."""
+    if is_npz(names):
+        return "a NumPy archive (npz) with the arrays " + ", ".join(name.removesuffix(".npy") for name in names[:8])
+    if "xl/workbook.xml" in names:
+        return "an Excel workbook"
+    if "word/document.xml" in names:
+        return "a Word document"
+    return None
+
+
+def check_text(text, label) -> None:
+    """Raise DatasetFormatError if the bytes are not lines of text."""
+    if text.size == 0:
+        raise DatasetFormatError(label, EMPTY, "Give a file with one row per line.")
+    head = text[:4096].tobytes()
+    if head[257:262] == b"ustar":
+        raise DatasetFormatError(label, "it is a compressed tar archive", "Unpack it and give one of its files.")
+    for magic, what in _NOT_TEXT:
+        if head.startswith(magic):
+            remedy = "Save the file as UTF-8." if what.startswith("UTF-") else "Give the text file itself."
+            remedy = REMEDY if any(word in what for word in _OF_DATA) else remedy
+            remedy = f"{TEXTS} {REMEDY}" if "Parquet" in what else remedy
+            raise DatasetFormatError(label, f"it is {what}, not rows of UTF-8 text", remedy)
+    if head.lstrip().startswith(b"<") and re.search(rb"<labels[\s>]", head):
+        raise DatasetFormatError(
+            label,
+            "it is a Mulan XML file, which names the labels of an ARFF file",
+            "Give the ARFF file, and this one as labels=...",
+        )
+    if head.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        raise DatasetFormatError(
+            label, "it is a web page or XML, not rows of text", "Was it a download that failed? Give the data file."
+        )
+    zero = head.find(b"\x00")
+    if zero >= 0:
+        line = head.count(b"\n", 0, zero) + 1
+        raise DatasetFormatError(
+            label,
+            f"it holds binary data (a NUL byte, after {head[:16]!r})",
+            "Give rows of text.",
+            line,
+            zero - head.rfind(b"\n", 0, zero),
+        )
+    if not re.search(rb"\n", text) and b"\r" in text.tobytes().strip():
+        raise DatasetFormatError(
+            label,
+            "its lines end with a carriage return (CR) alone, as on old Macs",
+            "Save it with line ends LF or CRLF.",
+        )

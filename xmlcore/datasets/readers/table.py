@@ -1,0 +1,381 @@
+"""Reader of tables (CSV, TSV): a dense row per line, with columns of features and columns of labels."""
+
+import difflib
+import os
+import re
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.readers.table_cells import (
+    DECIMAL_COMMA,
+    LABEL_RULE,
+    MISSING,
+    NO,
+    NUMBER,
+    YES,
+    DecimalComma,
+    Form,
+    TextColumns,
+    column_name,
+    numbers,
+    texts,
+)
+from xmlcore.datasets.readers.table_lists import listed
+from xmlcore.datasets.readers.table_records import Block, blocks, cells, first_records
+from xmlcore.datasets.readers.xmlc import Rows
+from xmlcore.validation import check_features
+
+_BAR = b"|"
+_SEPARATORS = {b"\t": "tabs", b";": "semicolons", b",": "commas", _BAR: "vertical bars"}  # the first are preferred
+_BINARY = (b"0", b"1", *(word.encode() for word in YES + NO))
+_FEW_ROWS = 10  # up to which a column may count the rows by chance
+_SPARSE_ROW = re.compile(rb"[ \t]*([0-9]+([ \t]*,[ \t]*[0-9]+)*)?([ \t]+[0-9]+:[^ \t]*)*[ \t]*")  # of svmlight
+_TELL = (
+    "Say which columns are labels: labels=-3 for the last three, labels=3 for the first three, or a list of their "
+    "names. If one column lists the labels of a row, give its name."
+)
+
+
+def looks_like(text) -> bool:
+    """Return whether the first lines of a text are those of a table."""
+    lines = first_records(text, 10)
+    if len(lines) < 2 or lines[0].lstrip()[:1] in (b"@", b"%", b"{", b"[", b"<", b"#"):
+        return False
+    separator = _separator(lines)
+    if lines[0].count(separator) == 0 or lines[1].count(separator) == 0:
+        return False
+    if separator == _BAR and b":" in lines[0] + lines[1]:  # rows of Vowpal Wabbit
+        return False
+    if not _SPARSE_ROW.fullmatch(lines[0]):
+        return not any(_SPARSE_ROW.fullmatch(line) and b":" in line for line in lines[1:])
+    return not any(b":" in line for line in lines) and len({line.count(separator) for line in lines}) == 1
+
+
+def may_be(text) -> bool:
+    """Return whether the first line of a text may be that of a table, if it is known that one is expected."""
+    lines = first_records(text, 10)
+    return bool(lines) and b":" not in lines[0] and lines[0].count(_separator(lines)) > 0
+
+
+def is_one_label(text) -> bool:
+    """Return whether the first lines of a text are a name and then 0 or 1: a table of one label."""
+    lines = [line.strip().strip(b'"').lower() for line in first_records(text, 10)]
+    return len(lines) > 1 and not lines[0][:1].isdigit() and all(line in _BINARY for line in lines[1:])
+
+
+def form_of(text, source) -> Form:
+    """Return how a table is written, from its first lines; raise DatasetFormatError if the names are not UTF-8."""
+    lines = first_records(text, 20)
+    if not lines:
+        raise DatasetFormatError(source, "it holds no rows, only blank lines", "Give one row per line.")
+    separator = _separator(lines)
+    records = [cells(line, separator) for line in lines]
+    first = [cell.strip() for cell in records[0]]
+    sample = records[1:]
+    decimal = "."
+    if separator != b"," and any(DECIMAL_COMMA.fullmatch(cell.strip()) for record in records for cell in record):
+        decimal = ","
+    if all(_is_number(cell, decimal) for cell in first) and not _counts_columns(first):
+        return Form(separator, None, len(first), decimal, records)
+    try:
+        names = [cell.decode("utf-8") for cell in first]
+        names[0] = names[0].removeprefix("# ")  # as numpy.savetxt writes them
+    except UnicodeDecodeError:
+        place = next(i for i, cell in enumerate(first) if not _is_utf8(cell))
+        found = f"the name of column {place + 1}, {first[place][:40]!r}, is not UTF-8"
+        raise DatasetFormatError(source, found, "Save the file as UTF-8.", 1) from None
+    return Form(separator, names, len(first), decimal, sample)
+
+
+def parse(text, source, labels=None, leave_out=False) -> Rows:
+    """Parse a table."""
+    form = form_of(text, source)
+    index = has_index(form)
+    if index:
+        warn(f"{source}: the first column has no name, as the row numbers that pandas writes: it is left out")
+    chosen, listing = _label_columns(form, labels, source, index)
+    kept = [column for column in range(int(index), form.n_columns) if column not in set(chosen)]
+    if not kept:
+        raise DatasetFormatError(source, f"all {form.n_columns:,} columns are labels", "Leave some as features.")
+    form = _with_decimal(form, kept + ([] if listing else chosen))
+    X, Y, lists, kept = _read_kept(text, source, form, kept, chosen, listing, leave_out)
+    _warn_of_row_numbers(X, form, kept[0], source)
+    rows = Rows(source, "csv", X, Y, 1)
+    if form.names is not None:
+        rows.feature_names = [form.names[column] for column in kept]
+        rows.label_names = [form.names[column] for column in chosen]
+    if listing:
+        rows.Y, rows.label_names = listed(*lists, source, column_name(form, chosen[0]), set(MISSING))
+        rows.has_label_width = False
+    elif not chosen:
+        rows.Y = rows.label_names = None
+    return rows
+
+
+def _read_kept(text, source, form, kept, chosen, listing, leave_out):
+    """Read the rows of a table; return what :func:`_read` does, and the columns of features that were not left out."""
+    every = kept
+    while True:
+        try:
+            found = _read(text, source, form, kept, chosen, listing, leave_out)
+            break
+        except DecimalComma:  # the first one comes after the sample
+            form = replace(form, decimal=",")
+        except TextColumns as error:
+            kept = [column for column in kept if column not in error.columns]
+            if not kept:
+                remedy = "Features are numbers: turn the texts into numbers."
+                raise DatasetFormatError(source, "all columns of features are text", remedy) from None
+    if len(kept) < len(every):
+        gone = [column_name(form, column) for column in every if column not in kept]
+        columns = "1 column" if len(gone) == 1 else f"{len(gone):,} columns"
+        more = f" and {len(gone) - 3:,} more" if len(gone) > 3 else ""
+        warn(f"{source}: {columns} of text left out: {', '.join(gone[:3])}{more}")
+    return *found, kept
+
+
+def parse_labels(text, source) -> tuple[sp.csr_array, list[str] | None]:
+    """Parse a table in which every column is a label."""
+    form = form_of(text, source)
+    index = int(has_index(form))
+    columns = [*range(index, form.n_columns)]
+    _, Y, _, _ = _read_kept(text, source, _with_decimal(form, columns), [], columns, listing=False, leave_out=False)
+    return Y, None if form.names is None else form.names[index:]
+
+
+def _separator(lines):
+    """Return the separator of cells: the most frequent one in the first line, of those as frequent in all lines.
+
+    A vertical bar, which may also stand between the labels of one cell, only if no other can be the separator, or if
+    there are nothing but numbers between the bars, which then have decimal commas, as there are no lists without names.
+    """
+    counts = {separator: [len(cells(line, separator)) for line in lines] for separator in _SEPARATORS}
+    divides = [separator for separator, found in counts.items() if found[0] > 1]
+    even = [separator for separator in divides if len(set(counts[separator])) == 1]
+    if _BAR in even and all(_is_number(cell.strip(), ",") for line in lines for cell in cells(line, _BAR)):
+        return _BAR
+    choices = [[s for s in group if s != _BAR] or group for group in (even, divides, list(_SEPARATORS))]
+    return max(next(filter(None, choices)), key=lambda separator: counts[separator][0])
+
+
+def _with_decimal(form, columns):
+    """Return a form with the decimal mark of the numbers in some columns: others may have commas for other reasons."""
+    some = (row[column].strip() for row in form.sample for column in columns if column < len(row))
+    comma = form.separator != b"," and any(DECIMAL_COMMA.fullmatch(cell) for cell in some)
+    return replace(form, decimal="," if comma else ".")
+
+
+def _is_number(cell, decimal):
+    """Return whether a cell is a number, or is missing."""
+    return cell.decode("latin-1") in MISSING or bool(NUMBER.fullmatch(cell.replace(decimal.encode(), b".")))
+
+
+def _counts_columns(first):
+    """Return whether the cells are 0, 1, 2, ...: the names that pandas gives to columns without names.
+
+    Before them there may be the empty name of the column of row numbers.
+    """
+    names = first[1:] if first[0] == b"" else first
+    return len(names) > (2 if len(names) == len(first) else 1) and names == [b"%d" % i for i in range(len(names))]
+
+
+def _is_utf8(cell):
+    try:
+        cell.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def has_index(form) -> bool:
+    """Return whether the first column is the row numbers that pandas writes, without a name."""
+    return form.names is not None and form.n_columns > 1 and form.names[0] in ("", "Unnamed: 0")
+
+
+def _warn_of_row_numbers(X, form, column, source):
+    """Warn if the first feature counts the rows; ``column``: its number in the file."""
+    if X.shape[0] < _FEW_ROWS:
+        return
+    values = X[:, [0]].toarray()[:, 0]
+    if (np.diff(values) == 1).all():
+        warn(f"{source}: column {column_name(form, column)} counts the rows, and is read as a feature")
+
+
+def _label_columns(form, labels, source, index):
+    """Return the columns that are labels, and whether it is one whose cells list labels; none if a file has them.
+
+    ``index``: whether the first column is not used.
+    """
+    first = int(index)
+    n_columns = form.n_columns - first
+    if labels is None:
+        raise DatasetFormatError(
+            source,
+            f"it is a table of {n_columns:,} columns between {_SEPARATORS[form.separator]}{_some(form.names, first)}, "
+            f"and nothing says which of them are labels{_likely(form, first)}",
+            _TELL,
+            1,
+        )
+    if isinstance(labels, (int, np.integer)) and not isinstance(labels, bool):
+        if not 0 < abs(labels) < n_columns:
+            found = f"labels={labels}, but there are {n_columns:,} columns" + (", without the first" if index else "")
+            raise DatasetFormatError(source, found, "Some columns must be labels, and some features.", 1)
+        return [
+            *(range(first, first + labels) if labels > 0 else range(form.n_columns + labels, form.n_columns))
+        ], False
+    if isinstance(labels, str):
+        if form.names is not None and labels in form.names:
+            return [_column(form, labels, source)], True
+        if os.path.exists(labels):
+            return [], False
+        return [_column(form, labels, source)], True
+    if isinstance(labels, (list, tuple)) and all(isinstance(name, str) for name in labels):
+        if not labels:
+            raise ValueError("labels is an empty list: name the columns that are labels")
+        columns = [_column(form, name, source) for name in labels]
+        if len(set(columns)) < len(columns):
+            raise ValueError("labels names a column twice")
+        return columns, False
+    return [], False
+
+
+def _column(form, name, source):
+    """Return the number of the column with a name; raise DatasetFormatError if there is none, or more than one."""
+    if form.names is None:
+        found = f"labels names {name!r}, but the first line has no names: it is a row of numbers"
+        raise DatasetFormatError(source, found, "Give the number of labels, such as labels=-3 for the last three.", 1)
+    count = form.names.count(name)
+    if count == 1:
+        return form.names.index(name)
+    if count:
+        raise DatasetFormatError(source, f"{count} columns have the name {name!r}", "Rename them.", 1)
+    near = difflib.get_close_matches(name, form.names[:10_000], 3)
+    like = f"; similar names: {', '.join(near)}" if near else f"{_some(form.names, 0)}"
+    raise DatasetFormatError(source, f"no column has the name {name!r}{like}", "Name columns of the first line.", 1)
+
+
+def _some(names, first):
+    """Return some names of columns in brackets."""
+    if names is None:
+        return " without names"
+    shown = ", ".join(name[:30] for name in names[first : first + 4])
+    return f" ({shown}{', …' if len(names) - first > 4 else ''})"
+
+
+def binary_ends(form, first) -> tuple[int, int]:
+    """Return how many columns at the beginning, and at the end, have nothing but 0 and 1 in the first rows."""
+    binary = [
+        all(len(row) > column and row[column].strip().lower() in _BINARY for row in form.sample)
+        for column in range(first, form.n_columns)
+    ]
+    if False not in binary:
+        return 0, 0
+    return binary.index(False), binary[::-1].index(False)
+
+
+def likely_listing(form) -> str | None:
+    """Return the name of a column that seems to list the labels of each row; None if there is none."""
+    named = ("labels", "label", "tags", "tag", "classes", "class", "categories", "category", "y")
+    return next((name for name in form.names or () if name.lower() in named), None)
+
+
+def _likely(form, first):
+    """Return which columns may be labels, as the end of a sentence: those at an end with nothing but 0 and 1."""
+    ahead, last = binary_ends(form, first)
+    said = [
+        f"the {which} {n:,} hold{'s' if n == 1 else ''} nothing but 0 and 1 (labels={sign * n})"
+        for which, n, sign in (("last", last, -1), ("first", ahead, 1))
+        if n
+    ]
+    if not said:
+        named = likely_listing(form)
+        return f'; perhaps labels="{named}"' if named else ""
+    return "; in the first lines, " + ", and ".join(said)
+
+
+def _read(text, source, form, features, labels, listing, leave_out=False):
+    """Read the rows of a table, block by block.
+
+    Returns the features, the labels (None if there are none, or cells list them), and the cells that list labels with
+    their lines.
+    """
+    parts, label_parts, lists, lines = [], [], [], []
+    n_missing, first_missing = 0, None
+    for block in blocks(text, form.separator, has_header=form.names is not None):
+        _check_lengths(block, form, source)
+        values = numbers(block, form, source, features, [] if listing else labels, leave_out)
+        X, Y = values[:, : len(features)], values[:, len(features) :]
+        missing = np.isnan(X)
+        if (count := int(np.count_nonzero(missing))) > 0:
+            if first_missing is None:
+                row, column = (int(i) for i in np.argwhere(missing)[0])
+                first_missing = f"in line {block.line(row):,}, column {column_name(form, features[column])}"
+            n_missing += count
+            X = np.where(missing, 0, X)
+        _check_finite(X, block, form, source, features)
+        parts.append(sp.csr_array(X.astype(np.float32)))
+        if listing:
+            lists += next(texts(block, form, source, labels))
+            lines.append(block.lines)
+        else:
+            _check_binary(Y, block, form, source, labels)
+            label_parts.append(sp.csr_array(Y.astype(bool)))
+    if not parts:
+        raise DatasetFormatError(source, "it has names of columns, but no rows", "Give one row per line.")
+    if n_missing:
+        cells_are = "1 cell is" if n_missing == 1 else f"{n_missing:,} cells are"
+        warn(f"{source}: {cells_are} missing, first {first_missing}: read as 0")
+    X = check_features(sp.vstack(parts, format="csr")) if features else None
+    Y = sp.csr_array(sp.vstack(label_parts, format="csr")) if label_parts and labels else None
+    return X, Y, (lists, np.concatenate(lines)) if listing else None
+
+
+def _check_lengths(block: Block, form, source):
+    """Raise DatasetFormatError if a row has more or fewer cells than there are columns."""
+    wrong = np.flatnonzero(block.n_cells != form.n_columns)
+    if wrong.size:
+        row = int(wrong[0])
+        count = int(block.n_cells[row])
+        raise DatasetFormatError(
+            source,
+            f"{count:,} cell{'s' * (count != 1)}, but the first line has {form.n_columns:,}",
+            f"Every line needs the same number of cells, with {_SEPARATORS[form.separator]} between them.",
+            block.line(row),
+        )
+
+
+def _check_finite(X, block, form, source, columns):
+    """Raise DatasetFormatError if a value is infinite, or too large for float32."""
+    with np.errstate(over="ignore"):
+        wrong = np.isinf(X.astype(np.float32))
+    if wrong.any():
+        row, at = (int(i) for i in np.argwhere(wrong)[0])
+        raise DatasetFormatError(
+            source,
+            f"the value in column {column_name(form, columns[at])} is infinite, or too large for float32 (3.4e38)",
+            "Scale the feature, or replace the value.",
+            block.line(row),
+            block.column(row, columns[at], form.separator),
+        )
+
+
+def _check_binary(Y, block, form, source, columns):
+    """Raise DatasetFormatError if a label is not 0 or 1."""
+    wrong = (Y != 0) & (Y != 1)
+    if wrong.any():
+        row, at = (int(i) for i in np.argwhere(wrong)[0])
+        value = Y[row, at]
+        unnamed = None
+        if form.names is not None and columns[at] == form.n_columns - 1 and form.names[-1] == "":
+            unnamed = f"The last column has no name: remove the {form.separator.decode()!r} at the ends of lines."
+        raise DatasetFormatError(
+            source,
+            f"the label {column_name(form, columns[at])} is "
+            + ("missing" if np.isnan(value) else f"{value:g}, not 0 or 1"),
+            f"{LABEL_RULE} " + ("Are other columns the labels?" if unnamed is None else unnamed),
+            block.line(row),
+            block.column(row, columns[at], form.separator),
+        )

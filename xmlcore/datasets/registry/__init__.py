@@ -1,0 +1,1 @@
+"""Data sets that the program can make or download."""

@@ -1,0 +1,232 @@
+"""Load a published data set: find its file, or download it, and read what is in it.
+
+A data set has a folder, :func:`folder`. Files that are put there by hand are found, and downloads are kept there.
+"""
+
+import copy
+import json
+import tempfile
+import warnings
+from pathlib import Path
+
+from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
+from xmlcore.datasets.readers.archived import DATA, PART, SPLIT, bare, is_about
+from xmlcore.datasets.readers.reading import read_dataset, read_matrix
+from xmlcore.datasets.registry.entries import CatalogEntry
+from xmlcore.datasets.registry.fetch import DownloadError, Limits, fetch
+from xmlcore.datasets.registry.unpack import unpack
+from xmlcore.datasets.splits.files import read_split
+from xmlcore.progress import Progress, part_of, silent
+from xmlcore.system import data_root
+
+SOURCES = "sources.json"  # in data_root(): other addresses, {"name": "address"}, or with a checksum: see addresses()
+RECORD = "downloaded.json"  # in the folder of a data set: what was downloaded
+
+
+def folder(entry: CatalogEntry) -> Path:
+    """Return the folder for the files of a data set, which need not exist."""
+    return data_root() / entry.name
+
+
+def files(entry: CatalogEntry) -> list[Path]:
+    """Return the files of a data set that are on this machine: put there by hand, or downloaded.
+
+    These are the files in :func:`folder`; or, if an archive was unpacked there with a folder of its own, those in that
+    folder; or beside it a single file that has the name of the data set, such as ``eurlex-4k.zip``.
+    """
+    found = [path for path in _listed(folder(entry)) if path.name != RECORD]
+    if found:
+        return found
+    inside = sorted(path for path in folder(entry).glob("*") if path.is_dir() and not path.name.startswith((".", "__")))
+    if len(inside) == 1 and _listed(inside[0]):
+        return _listed(inside[0])
+    return [path for path in _listed(data_root()) if path.name.startswith(entry.name + ".")]
+
+
+def _listed(path) -> list[Path]:
+    """Return the files of a folder in order, without hidden files and unfinished downloads."""
+    try:
+        inside = sorted(path.iterdir())
+    except OSError:
+        return []
+    unfinished = (".part", ".part.json", ".lock")
+    return [file for file in inside if file.is_file() and not file.name.startswith(".")
+            and not file.name.endswith(unfinished)]  # fmt: skip
+
+
+def addresses(entry: CatalogEntry) -> list[tuple[str, str | None]]:
+    """Return the addresses of the file of a data set, each with its checksum or None.
+
+    The file ``sources.json`` in :func:`xmlcore.system.data_root` replaces those of the catalog, for instance by those
+    of a mirror: ``{"bibtex": "https://mirror/bibtex.zip"}``, or with a checksum
+    ``{"bibtex": {"address": "https://mirror/bibtex.zip", "checksum": "sha256:..."}}``.
+    """
+    path = data_root() / SOURCES
+    try:
+        own = json.loads(path.read_text(encoding="utf-8")).get(entry.name)
+    except FileNotFoundError:
+        own = None
+    except (OSError, ValueError, AttributeError) as error:
+        raise DownloadError(f"{path} cannot be read: it must have names and addresses as JSON ({error}).") from error
+    if own is None:
+        return [(address, None if i else entry.checksum) for i, address in enumerate(entry.addresses)]
+    own = {"address": own} if isinstance(own, str) else own
+    if not isinstance(own, dict) or not isinstance(own.get("address"), str):
+        raise DownloadError(f"{path} has no address for {entry.name!r}: write a text, or a dict with 'address'.")
+    checksum = own.get("checksum")
+    if checksum is not None and not (isinstance(checksum, str) and checksum.startswith(("md5:", "sha256:"))):
+        raise DownloadError(f"{path} has a checksum for {entry.name!r} that does not begin with md5: or sha256:.")
+    return [(own["address"], checksum)]
+
+
+def by_hand(entry: CatalogEntry) -> str:
+    """Return where a person gets the file of a data set, and where to put it."""
+    return (
+        f"Get it from {entry.page} and put the file, packed or unpacked, into {folder(entry)}. It is then found there."
+    )
+
+
+def load(entry: CatalogEntry, progress: Progress = silent, limits: Limits | None = None) -> Dataset:
+    """Load a published data set from its files, which are downloaded if they are not there."""
+    found = files(entry)
+    if not found:
+        _download(entry, progress, limits)
+        found = files(entry)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DatasetWarning)
+        data = _read(entry, found, progress)
+    notes = [*_origin(entry, found), *data.notes, *_other_sizes(entry, data)]
+    notes += [str(one.message) for one in caught if issubclass(one.category, DatasetWarning)]
+    data = copy.copy(data)  # a shallow copy: the matrices are shared
+    object.__setattr__(data, "notes", tuple(notes))  # the class is frozen; this copy is ours
+    return data
+
+
+def _download(entry, progress, limits):
+    """Download the file of a data set into its folder, from the first address that works."""
+    choices = addresses(entry)
+    if not choices:
+        raise _refused(entry, [f"There is no address from which {entry.name} can be downloaded."])
+    failures = []
+    for address, checksum in choices:
+        name = address.partition("?")[0].rsplit("/", 1)[-1]
+        target = folder(entry) / (name if "." in name else f"{entry.name}.zip")
+        try:
+            record = fetch(address, target, checksum=checksum, progress=progress, limits=limits)
+        except DownloadError as error:
+            failures.append(str(error))
+            continue
+        text = json.dumps(record | {"file": target.name}, indent=1)
+        (folder(entry) / RECORD).write_text(text + "\n", encoding="utf-8")
+        return
+    raise _refused(entry, failures)
+
+
+def _refused(entry, failures) -> DownloadError:
+    """Return the error for a file that cannot be downloaded, with a note on how to get it by hand."""
+    error = DownloadError(" ".join(failures))
+    error.add_note(by_hand(entry))
+    return error
+
+
+def _read(entry, found, progress) -> Dataset:
+    """Read the files of a data set, and unpack them before if they are archives."""
+    with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=found[0].parent) as temporary:
+        inside = []
+        for i, path in enumerate(found):
+            own = Path(temporary) / str(i)
+            own.mkdir()
+            try:
+                inside += unpack(path, own, progress=part_of(progress, i / len(found), (i + 1) / len(found)))
+            except DatasetFormatError as error:
+                raise _without(entry, found, error) from error
+        progress("Reading the file", 0.0)
+        try:
+            data = _read_parts(entry, inside)
+        except DatasetFormatError as error:
+            raise _not_understood(entry, found, error) from error
+        progress("Reading the file", 1.0)
+        return data
+
+
+def _without(entry, found, error) -> DatasetFormatError:
+    """Return the error for an archive that cannot be unpacked, after deleting it if it was downloaded here."""
+    remedy = f"Replace it: it is in {found[0].parent}."
+    if _record(entry, found):
+        for path in (*found, folder(entry) / RECORD):
+            path.unlink(missing_ok=True)
+        remedy = "It has been deleted, so the next attempt downloads it again."
+    return DatasetFormatError(error.source, error.found, remedy)
+
+
+def _not_understood(entry, found, error) -> DatasetFormatError:
+    """Return an error in the content of a data set's files, which says where these are and what can be done."""
+    names = ", ".join(path.name for path in found[:3]) + (", ..." if len(found) > 3 else "")
+    keep = f"The data set is read from {names} in {found[0].parent}."
+    again = "Delete it to download it again, or replace it" if _record(entry, found) else "Replace it"
+    remedy = f"{error.remedy} {keep} {again} by files that can be read: train.txt and test.txt, or data.txt."
+    return DatasetFormatError(error.source, error.found, remedy.strip(), error.line, error.column)
+
+
+def _read_parts(entry, inside) -> Dataset:
+    """Read a data set from unpacked files, whose names tell what they are."""
+    named = {path: bare(path.name) for path in inside}
+    data = [path for path, name in named.items() if name.endswith(DATA) and not is_about(name)]
+    split = {part: next((p for p in data if rule.search(named[p])), None) for part, rule in SPLIT.items()}
+    data = [path for path in data if path not in split.values()]
+    parts = {part: next((p for p in data if rule.search(named[p])), None) for part, rule in PART.items()}
+    xml = next((path for path, name in named.items() if name.endswith(".xml")), None)
+    if parts["train"] is None:
+        named_data = [path for path in data if named[path].rsplit(".", 1)[0].endswith("data")]
+        rest = [path for path in data if path != parts["test"]]
+        parts["train"] = rest[0] if len(rest) == 1 else named_data[0] if len(named_data) == 1 else None
+    if parts["train"] is None:
+        listed = ", ".join(path.name for path in inside[:8]) + (", ..." if len(inside) > 8 else "")
+        found = f"its {len(inside)} files do not tell which one has the training rows ({listed})"
+        remedy = "Name the training file train, and the test file test, with their endings."
+        raise DatasetFormatError(entry.name, found, remedy)
+    if split["train"] is not None and split["test"] is not None:
+        return _read_split(entry, parts["train"], split)
+    options = {}
+    if named[parts["train"]].endswith(".arff"):
+        options = {"format": "arff"} | ({} if xml is None else {"labels": xml})
+    return read_dataset(parts["train"], parts["test"], name=entry.name, **options)
+
+
+def _read_split(entry, path, split) -> Dataset:
+    """Read a file with all rows, and two files that have the numbers of the training and of the test rows."""
+    X, Y, feature_names, label_names = read_matrix(path)
+    rows, notes = read_split(split["train"], split["test"], X.shape[0])
+    matrices = [matrix[part] for part in rows for matrix in (X, Y)]
+    return Dataset(entry.name, *matrices, feature_names, label_names, notes=tuple(notes))
+
+
+def _record(entry, found) -> dict:
+    """Return the record of the download of these files; an empty dict if they were put there by hand."""
+    try:
+        record = json.loads((folder(entry) / RECORD).read_text(encoding="utf-8"))
+        return record if [path.name for path in found] == [record["file"]] else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _origin(entry, found) -> list[str]:
+    """Return a note on where the files come from, in a list."""
+    record = _record(entry, found)
+    if not record:
+        return [f"Read from {', '.join(path.name for path in found)}, put into {found[0].parent}."]
+    checked = (
+        "Its checksum is the published one."
+        if record["checked"]
+        else f"No checksum is published; the SHA-256 of what came begins with {record['sha256'][:12]}."
+    )
+    return [f"Downloaded from {record['url']} on {record['when'][:10]}. {checked}"]
+
+
+def _other_sizes(entry, data) -> list[str]:
+    """Return a note, in a list, if the data set has other sizes than its source says; else an empty list."""
+    sizes = {"rows": (entry.n_rows, data.n_train + data.n_test), "features": (entry.n_features, data.n_features)}
+    sizes |= {"labels": (entry.n_labels, data.n_labels)}
+    other = [f"{want:,} {what}, read are {got:,}" for what, (want, got) in sizes.items() if want not in (None, got)]
+    return [f"Not as published: {'; '.join(other)}."] if other else []

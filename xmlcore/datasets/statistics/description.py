@@ -1,0 +1,262 @@
+"""Statistics of a data set."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.statistics.drift import used_columns
+from xmlcore.datasets.statistics.imbalance import imbalance
+from xmlcore.datasets.statistics.row_hashes import row_hashes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEAD_SHARE = 0.5  # share of all label occurrences that belong to head labels
+TORSO_SHARE = 0.8  # share of all label occurrences that belong to head or torso labels
+RARE = 5  # largest number of training rows of a rare label
+BUCKETS = ("head", "torso", "tail")
+QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
+
+
+@dataclass(frozen=True)
+class Description:
+    """Statistics of a data set.
+
+    Attributes
+    ----------
+    summary : dict
+        Numbers by name, see :func:`describe`.
+    labels : pandas.DataFrame
+        A row per label, see :func:`describe`.
+    spread : pandas.DataFrame
+        Means and quantiles of numbers per row and per label, see :func:`describe`.
+    """
+
+    summary: dict
+    labels: "pd.DataFrame"
+    spread: "pd.DataFrame"
+
+
+def describe(dataset: Dataset) -> Description:
+    """Compute the statistics of a data set and of each label.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    Description
+        ``.labels`` has a row per label, in the order of ids, with the columns ``label`` (id), ``name``, ``n_train`` and
+        ``n_test`` (rows that have it), ``rank`` (1 is the most frequent in training; ties go to the smaller id),
+        ``inverse_propensity`` (Jain et al. 2016, A = 0.55, B = 1.5), ``bucket`` (see :func:`label_buckets`), ``irlbl``
+        and ``scumble`` (of all rows, nan for a label without rows; see :mod:`xmlcore.datasets.statistics.imbalance`).
+
+        ``.spread`` has a row per quantity and part: ``quantity`` ("features per row", "labels per row" or "rows per
+        label"), ``part`` ("training" or "test"), ``mean``, ``min``, ``q05``, ``q25``, ``median``, ``q75``, ``q95`` and
+        ``max``.
+
+        ``.summary`` has, by name:
+
+        - ``n_train``, ``n_test``, ``n_features``, ``n_labels``
+        - ``nonzeros_per_row_mean``, ``nonzeros_per_row_max``: of training rows
+        - ``labels_per_row_mean``, ``labels_per_row_max``: of training rows; ``cardinality``: mean labels of all rows;
+          ``density``: cardinality / n_labels
+        - ``label_frequency_mean``, ``_median``, ``_max``: training rows per label
+        - ``n_labels_never_in_train``; ``share_labels_rare``: share of labels with at most 5 training rows
+        - ``n_rows_without_labels_train``, ``_test``; ``n_rows_without_features_train``, ``_test``
+        - ``n_labels_head``, ``_torso``, ``_tail``; ``share_occurrences_head``, ``_torso``, ``_tail``: shares of the
+          label occurrences in training
+        - ``n_features_never_used``: features in neither training nor test rows; ``n_features_never_in_train``
+        - ``n_label_sets``: number of different label sets of all rows, without the empty one;
+          ``n_label_sets_once``: of these, how many occur once; ``label_set_max``: rows with the most frequent one;
+          ``diversity``: number of different label sets / number of rows (Zhang and Zhou 2014), and ``tcs``: natural
+          logarithm of features x labels x different label sets (Charte et al. 2016), both with the empty set if a row
+          has it
+        - ``irlbl_mean``, ``irlbl_max``, ``irlbl_cv``, ``scumble``, ``scumble_cv``: of all rows, see
+          :func:`xmlcore.datasets.statistics.imbalance.imbalance`
+        - ``n_labels_never_in_test``; ``n_labels_only_in_test``: labels of test rows that no training row has;
+          ``n_labels_never_used``: labels that no row has
+        - ``n_features_only_in_test``: features of test rows that no training row has
+        - ``n_missing_estimate``: label occurrences that training rows lack by the propensity model of Jain et al.
+          (2016): the sum of n_train x (inverse propensity - 1); ``share_missing_estimate``: their share of all
+          occurrences, those that are missing included. The model was fitted to Wikipedia and Amazon: for other data it
+          is a rough guess.
+        - ``memory_bytes``: of the four matrices
+
+    Notes
+    -----
+    O(stored values + rows + labels) time. Memory has one value per row or label, never one per feature.
+    """
+    n_train = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels).astype(np.int64)
+    n_test = np.bincount(dataset.Y_test.indices, minlength=dataset.n_labels).astype(np.int64)
+    bucket = label_buckets(n_train)
+    of_labels, irlbl, scumble = imbalance(all_labels(dataset))
+    labels = _label_frame(dataset, n_train, n_test, bucket).assign(irlbl=irlbl, scumble=scumble)
+    summary = _sizes(dataset, n_train) | _buckets(n_train, bucket) | _features(dataset)
+    summary |= _label_sets(dataset) | of_labels | _absent(n_train, n_test)
+    missing = float((n_train * (labels["inverse_propensity"] - 1)).sum())
+    matrices = (dataset.X_train, dataset.Y_train, dataset.X_test, dataset.Y_test)
+    summary |= {
+        "n_missing_estimate": missing,
+        "share_missing_estimate": missing / (missing + n_train.sum()) if missing else 0.0,
+        "memory_bytes": sum(
+            array.nbytes for matrix in matrices for array in (matrix.indptr, matrix.indices, matrix.data)
+        ),
+    }
+    return Description(summary, labels, _spread(dataset, n_train, n_test))
+
+
+def all_labels(dataset: Dataset) -> sp.csr_array:
+    """Return the labels of training and test rows as one matrix, training rows first.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    scipy.sparse.csr_array of bool, shape (n_train + n_test, L)
+    """
+    return sp.csr_array(sp.vstack([dataset.Y_train, dataset.Y_test], format="csr"))
+
+
+def _label_frame(dataset, n_train, n_test, bucket):
+    """Return a frame with the statistics of each label, see :func:`describe`."""
+    import pandas as pd
+
+    from xmlcore.metrics import inverse_propensity
+
+    n_labels = dataset.n_labels
+    rank = np.empty(n_labels, np.int64)
+    rank[_most_frequent_first(n_train)] = np.arange(1, n_labels + 1)
+    return pd.DataFrame(
+        {
+            "label": np.arange(n_labels, dtype=np.int64),
+            "name": [dataset.label_name(j) for j in range(n_labels)],
+            "n_train": n_train,
+            "n_test": n_test,
+            "rank": rank,
+            "inverse_propensity": np.asarray(inverse_propensity(dataset.Y_train, A=0.55, B=1.5), dtype=np.float64),
+            "bucket": bucket,
+        }
+    )
+
+
+def _sizes(dataset, n_train):
+    """Return the statistics of the numbers of rows, features and labels by name, see :func:`describe`."""
+    Y_train, Y_test, n_labels = dataset.Y_train, dataset.Y_test, dataset.n_labels
+    x_lengths, y_lengths = np.diff(dataset.X_train.indptr), np.diff(Y_train.indptr)
+    x_lengths_test, y_lengths_test = np.diff(dataset.X_test.indptr), np.diff(Y_test.indptr)
+    cardinality = (Y_train.nnz + Y_test.nnz) / (dataset.n_train + dataset.n_test)
+    return {
+        "n_train": dataset.n_train,
+        "n_test": dataset.n_test,
+        "n_features": dataset.n_features,
+        "n_labels": n_labels,
+        "nonzeros_per_row_mean": float(x_lengths.mean()),
+        "nonzeros_per_row_max": int(x_lengths.max()),
+        "labels_per_row_mean": float(y_lengths.mean()),
+        "labels_per_row_max": int(y_lengths.max()),
+        "cardinality": float(cardinality),
+        "density": float(cardinality / n_labels),
+        "label_frequency_mean": float(n_train.mean()),
+        "label_frequency_median": float(np.median(n_train)),
+        "label_frequency_max": int(n_train.max()),
+        "n_labels_never_in_train": int(np.count_nonzero(n_train == 0)),
+        "share_labels_rare": float(np.mean(n_train <= RARE)),
+        "n_rows_without_labels_train": int(np.count_nonzero(y_lengths == 0)),
+        "n_rows_without_labels_test": int(np.count_nonzero(y_lengths_test == 0)),
+        "n_rows_without_features_train": int(np.count_nonzero(x_lengths == 0)),
+        "n_rows_without_features_test": int(np.count_nonzero(x_lengths_test == 0)),
+    }
+
+
+def _buckets(n_train, bucket):
+    """Return the number of labels of each bucket and their share of all label occurrences, by name."""
+    occurrences, statistics = int(n_train.sum()), {}
+    for name in BUCKETS:
+        in_bucket = bucket == name
+        statistics[f"n_labels_{name}"] = int(np.count_nonzero(in_bucket))
+        statistics[f"share_occurrences_{name}"] = float(n_train[in_bucket].sum() / occurrences) if occurrences else 0.0
+    return statistics
+
+
+def _features(dataset):
+    """Return the number of features that no row has, and the number that no training row has, by name."""
+    in_train = used_columns(dataset.X_train)
+    used = used_columns(dataset.X_train, dataset.X_test)
+    return {
+        "n_features_never_used": dataset.n_features - used.size,
+        "n_features_never_in_train": dataset.n_features - in_train.size,
+        "n_features_only_in_test": used.size - in_train.size,
+    }
+
+
+def _absent(n_train, n_test):
+    """Return how many labels the rows of a part lack, by name."""
+    return {
+        "n_labels_never_in_test": int(np.count_nonzero(n_test == 0)),
+        "n_labels_only_in_test": int(np.count_nonzero((n_train == 0) & (n_test > 0))),
+        "n_labels_never_used": int(np.count_nonzero((n_train == 0) & (n_test == 0))),
+    }
+
+
+def _label_sets(dataset):
+    """Return the statistics of the different label sets of all rows, by name."""
+    filled = np.concatenate([np.diff(dataset.Y_train.indptr), np.diff(dataset.Y_test.indptr)]) > 0
+    hashes = np.concatenate([row_hashes(dataset.Y_train), row_hashes(dataset.Y_test)])
+    _, rows = np.unique(hashes[filled], return_counts=True)
+    different = rows.size + bool((~filled).any())
+    return {
+        "n_label_sets": int(rows.size),
+        "n_label_sets_once": int(np.count_nonzero(rows == 1)),
+        "label_set_max": int(rows.max(initial=0)),
+        "diversity": different / filled.size,
+        "tcs": float(np.log(dataset.n_features) + np.log(dataset.n_labels) + np.log(different)),
+    }
+
+
+def _spread(dataset, n_train, n_test):
+    """Return a frame with means and quantiles of the numbers per row and per label, see :func:`describe`."""
+    import pandas as pd
+
+    numbers = {
+        ("features per row", "training"): np.diff(dataset.X_train.indptr),
+        ("features per row", "test"): np.diff(dataset.X_test.indptr),
+        ("labels per row", "training"): np.diff(dataset.Y_train.indptr),
+        ("labels per row", "test"): np.diff(dataset.Y_test.indptr),
+        ("rows per label", "training"): n_train,
+        ("rows per label", "test"): n_test,
+    }
+    lines = []
+    for (quantity, part), values in numbers.items():
+        quantiles = dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())).tolist()))
+        ends = {"min": int(values.min()), **quantiles, "max": int(values.max())}
+        lines.append({"quantity": quantity, "part": part, "mean": float(values.mean()), **ends})
+    return pd.DataFrame(lines)
+
+
+def label_buckets(n_train: np.ndarray) -> np.ndarray:
+    """Return the bucket of each label: head, torso or tail, by its frequency in training.
+
+    Labels are sorted by training rows. ``"head"`` are the most frequent labels that together make the first 50 % of all
+    label occurrences, ``"torso"`` those that make the next 30 %, and ``"tail"`` the rest. A label across a boundary
+    belongs to the more frequent bucket, and a label without training rows to the tail.
+    """
+    order = _most_frequent_first(n_train)
+    occurrences = int(n_train.sum())
+    sorted_counts = n_train[order]
+    before = np.cumsum(sorted_counts) - sorted_counts  # occurrences of all more frequent labels
+    bucket = np.full(n_train.size, "tail", dtype=object)
+    bucket[order[(before < TORSO_SHARE * occurrences) & (sorted_counts > 0)]] = "torso"
+    bucket[order[(before < HEAD_SHARE * occurrences) & (sorted_counts > 0)]] = "head"
+    return bucket
+
+
+def _most_frequent_first(n_train):
+    """Return label ids sorted by the number of training rows, largest first; equal numbers by id."""
+    return np.lexsort((np.arange(n_train.size), -n_train))

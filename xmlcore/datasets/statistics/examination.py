@@ -1,0 +1,86 @@
+"""What is unusual in a data set: rows that occur twice, test rows that differ from training rows, labels that go
+together.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.statistics.description import all_labels
+from xmlcore.datasets.statistics.drift import drift
+from xmlcore.datasets.statistics.duplicates import duplicates
+from xmlcore.datasets.statistics.pairs import label_pairs
+from xmlcore.datasets.statistics.power_law import PowerLaw, compare_with_power_law, fit_power_law
+from xmlcore.progress import ProgressLike, silent, to_progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Examination(NamedTuple):
+    """What :func:`examine` returns.
+
+    Attributes
+    ----------
+    summary : dict
+        The numbers of ``duplicates.duplicates``; ``n_features_tested`` and ``n_features_drifted``,
+        ``n_labels_tested`` and ``n_labels_drifted`` (see ``drift.drift``); and ``n_pairs``, the
+        number of pairs of labels that a row has.
+    duplicates : DataFrame
+        See :func:`xmlcore.datasets.statistics.duplicates.duplicates`.
+    features, labels : DataFrame
+        See :func:`xmlcore.datasets.statistics.drift.drift`: of features, and of labels.
+    pairs, exclusions, partners : DataFrame
+        See :func:`xmlcore.datasets.statistics.pairs.label_pairs`; of training and test rows together.
+    power_law : PowerLaw
+        Of the training rows per label, see :func:`xmlcore.datasets.statistics.power_law.fit_power_law`.
+    alternatives : DataFrame
+        See :func:`xmlcore.datasets.statistics.power_law.compare_with_power_law`.
+    """
+
+    summary: dict
+    duplicates: "pd.DataFrame"
+    features: "pd.DataFrame"
+    labels: "pd.DataFrame"
+    pairs: "pd.DataFrame"
+    exclusions: "pd.DataFrame"
+    partners: "pd.DataFrame"
+    power_law: PowerLaw
+    alternatives: "pd.DataFrame"
+
+
+def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
+    """Compute the statistics of a data set that :func:`xmlcore.datasets.describe` leaves out, because they take longer.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    Examination
+    """
+    progress = to_progress(progress)
+    progress("Looking for rows that occur twice", 0.0)
+    twice = duplicates(dataset)
+    progress("Comparing the features of training and test rows", 0.25)
+    features = drift(dataset.X_train, dataset.X_test)
+    progress("Comparing the labels of training and test rows", 0.5)
+    labels = drift(dataset.Y_train, dataset.Y_test)
+    progress("Counting pairs of labels", 0.55)
+    found = label_pairs(all_labels(dataset))
+    progress("Fitting a power law to the frequencies of labels", 0.95)
+    counts = dataset.Y_train.sum(axis=0)
+    fit = fit_power_law(counts)
+    summary = twice.summary | {
+        "n_features_tested": int(features["tested"].sum()),
+        "n_features_drifted": int(features["differs"].sum()),
+        "n_labels_tested": int(labels["tested"].sum()),
+        "n_labels_drifted": int(labels["differs"].sum()),
+        "n_pairs": found.n_pairs,
+    }
+    alternatives = compare_with_power_law(counts, fit)
+    progress("Done", 1.0)
+    frames = found.pairs, found.exclusions, found.partners
+    return Examination(summary, twice.rows, features, labels, *frames, fit, alternatives)

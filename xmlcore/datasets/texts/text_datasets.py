@@ -1,0 +1,168 @@
+"""Make data sets from files of documents."""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.readers.reading import check_split, name_of, split_rows
+from xmlcore.datasets.readers.sources import source_name
+from xmlcore.datasets.texts.reading import read_texts
+from xmlcore.datasets.texts.vectorizer import TextVectorizer
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
+from xmlcore.typing import Source
+
+
+def read_text_dataset(
+    train: Source,
+    test: Source | None = None,
+    name: str | None = None,
+    test_size: float | int = 0.2,
+    random_state: int = 0,
+    *,
+    vectorizer: TextVectorizer | None = None,
+    split: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    progress: ProgressLike = silent,
+    **read_options: object,
+) -> Dataset:
+    """Read a data set from one or two files of documents: its features are words.
+
+    Parameters
+    ----------
+    train, test : path, bytes, or binary file object
+        See :func:`read_texts`. Without ``test``, some documents of ``train`` become the test rows, drawn at random by
+        :func:`split_rows`; the data set's ``notes`` say so.
+    name : str, optional
+        By default that of the training file, as for :func:`read_dataset`.
+    test_size : float or int
+        The share of test rows, or their number, if there is no test file.
+    random_state : int
+        Seed of the split, if there is no test file.
+    vectorizer : TextVectorizer, optional
+        What turns texts into rows; it is copied, and fitted to the training texts. By default one with its defaults.
+    split : pair of array_like of int, optional
+        Numbers of the training rows and of the test rows of ``train``, from 0, in place of a random split.
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+    **read_options
+        The arguments ``text``, ``labels``, ``format``, ``separator``, ``names``, ``encoding``, ``delimiter``,
+        ``quoted``, ``header`` and ``max_bytes`` of :func:`read_texts`, for both files.
+
+    Returns
+    -------
+    Dataset
+        With ``texts_train``, ``texts_test`` and the fitted ``vectorizer``. Its labels are those of both files.
+
+    Raises
+    ------
+    DatasetFormatError
+        A file cannot be read, or no document has a label.
+    ValueError, TypeError, OSError
+        See :func:`read_texts`, :func:`split_rows` and :class:`TextVectorizer`.
+    """
+    progress = to_progress(progress)
+    if split is not None and test is not None:
+        raise ValueError("split= chooses the test rows from the training file: give either split= or a test file")
+    labels = [source_name(source) for source in (train, test) if source is not None]
+    if len(set(labels)) < len(labels):
+        labels = [f"{labels[0]} (training)", f"{labels[1]} (test)"]
+    reading = part_of(progress, 0.0, 0.5, phase="Reading the training texts")
+    parts = [read_texts(train, **read_options, name=labels[0], progress=reading)]
+    if test is not None:
+        reading = part_of(progress, 0.0, 0.5, phase="Reading the test texts")
+        parts.append(read_texts(test, **read_options, name=labels[1], progress=reading))
+        notes = ()
+    else:
+        parts, notes = _split(*parts[0], labels[0], test_size, random_state, split)
+    names = sorted({label for _, lists in parts for row in lists for label in row})
+    if not names:
+        raise DatasetFormatError(labels[0], "no document has a label", "Does another column list the labels?")
+    made = TextVectorizer(**({} if vectorizer is None else vectorizer.get_params()))
+    rows = [made.fit_transform(parts[0][0], progress=progress), made.transform(parts[1][0], progress=progress)]
+    (texts_train, lists_train), (texts_test, lists_test) = parts
+    return Dataset(
+        name_of(train) if name is None else name,
+        rows[0],
+        label_matrix(lists_train, names),
+        rows[1],
+        label_matrix(lists_test, names),
+        made.get_feature_names_out(),
+        names,
+        notes=(*notes, _note(made, len(texts_train))),
+        texts_train=texts_train,
+        texts_test=texts_test,
+        vectorizer=made,
+    )
+
+
+def with_words(
+    dataset: Dataset, vectorizer: TextVectorizer, name: str | None = None, progress: ProgressLike = silent
+) -> Dataset:
+    """Return a data set whose features are made anew from its texts.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With ``texts_train`` and ``texts_test``.
+    vectorizer : TextVectorizer
+        It is copied, and fitted to the training texts.
+    name : str, optional
+        By default that of ``dataset``.
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    Dataset
+        With the same rows, labels and texts; its last note names the vectoriser.
+
+    Raises
+    ------
+    ValueError
+        The data set has no texts, or no word is in enough of them.
+    """
+    progress = to_progress(progress)
+    if dataset.texts_train is None or dataset.texts_test is None:
+        raise ValueError(f"the data set {dataset.name!r} has no texts to make features from")
+    made = TextVectorizer(**vectorizer.get_params())
+    X_train = made.fit_transform(dataset.texts_train, progress=progress)
+    return replace(
+        dataset,
+        name=dataset.name if name is None else name,
+        X_train=X_train,
+        X_test=made.transform(dataset.texts_test, progress=progress),
+        feature_names=made.get_feature_names_out(),
+        vectorizer=made,
+        notes=(*dataset.notes, _note(made, dataset.n_train)),
+    )
+
+
+def _note(vectorizer, n_texts) -> str:
+    """Return a sentence on what made the features."""
+    usual = repr(vectorizer) == f"{type(vectorizer).__name__}()"
+    how = "" if usual else f" by {vectorizer!r}"
+    return f"Features are tf-idf weights of words, made{how} from the {n_texts:,} training texts."
+
+
+def label_matrix(label_lists, names: list[str]) -> sp.csr_array:
+    """Return lists of label names as a matrix of bool, with a column for each of ``names``."""
+    ids = {name: i for i, name in enumerate(names)}
+    rows = [sorted({ids[name] for name in row}) for row in label_lists]
+    indptr = np.append(0, np.cumsum([len(row) for row in rows], dtype=np.int64))
+    indices = np.fromiter((j for row in rows for j in row), np.int32, int(indptr[-1]))
+    return sp.csr_array((np.ones(indices.size, bool), indices, indptr), shape=(len(rows), len(names)))
+
+
+def _split(texts, lists, label, test_size, random_state, split):
+    """Return the texts and labels of training and of test rows of one file, and notes on how they were chosen."""
+    if split is not None:
+        chosen, how = check_split(*split, len(texts)), "chosen by a list of row numbers"
+    else:
+        chosen, how = split_rows(len(texts), test_size, random_state), f"drawn at random with seed {random_state}"
+    parts = [([texts[i] for i in rows], [lists[i] for i in rows]) for rows in (part.tolist() for part in chosen)]
+    n_test = len(parts[1][0])
+    held_out = "The test row is 1" if n_test == 1 else f"The test rows are {n_test:,}"
+    return parts, (f"{held_out} of the {len(texts):,} documents of {label}, {how}.",)

@@ -1,0 +1,1 @@
+"""Writers of matrices to files."""

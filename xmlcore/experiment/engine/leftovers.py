@@ -1,0 +1,65 @@
+"""Removing what killed processes have left: half-written results, given files, unfinished downloads, folders."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from xmlcore import store
+from xmlcore.experiment.engine import given, turns
+from xmlcore.system import cache_root, data_root
+
+OLD = 18 * 3600  # age in seconds: who removes leftovers every few hours leaves none that is older than a day
+# Where files are written under other names first, with these names. What is in the folder for temporary files of the
+# machine is removed only if it belongs to this user.
+_IN_CACHE = (".tmp-*", "workspaces/.tmp-*", "jobs/records/.*")
+_IN_DATA = ("**/.unpacked-*", "**/.*.tmp", "**/*.part", "**/*.part.json")
+_OF_MACHINE = ("xmlcore-tmp-*", "xmlcore-job-*")
+
+
+def remove_leftovers(older_than: float = OLD) -> int:
+    """Remove files and folders that nobody has written to for so long that the process which began them has ended.
+
+    They are half-written and half-deleted artifacts, files that were given to tasks, those that were locked while a
+    result was computed, unfinished downloads and unpacked archives, and folders among the temporary files of the
+    machine.
+
+    Parameters
+    ----------
+    older_than : float
+        Seconds since the last change.
+
+    Returns
+    -------
+    int
+        Number of files and folders removed.
+    """
+    removed = store.remove_all_stale(older_than) + given.remove_old(older_than) + turns.remove_old(older_than)
+    for root, patterns in (
+        (cache_root(), _IN_CACHE),
+        (data_root(), _IN_DATA),
+        (Path(tempfile.gettempdir()), _OF_MACHINE),
+    ):
+        for pattern in patterns:
+            with contextlib.suppress(OSError):
+                removed += sum(_removed(path, older_than) for path in list(root.glob(pattern)))
+    return removed
+
+
+def _removed(path, older_than) -> bool:
+    """Remove a file or folder of this user if nothing in it has changed for so many seconds; return whether it was."""
+    try:
+        if path.is_symlink() or (hasattr(os, "geteuid") and path.stat().st_uid != os.geteuid()):
+            return False
+        changed = max(inner.stat().st_mtime for inner in (path, *path.rglob("*")))
+    except OSError:  # another process is just writing or deleting it
+        return False
+    if time.time() - changed <= older_than:
+        return False
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+    return not path.exists()

@@ -1,0 +1,103 @@
+"""Giving tasks to the workers of a queue."""
+
+import contextlib
+from dataclasses import replace
+
+from xmlcore import store
+from xmlcore.experiment.engine.task import DATASETS, KINDS, MADE_BY, Estimate, Task, from_record, keep
+from xmlcore.experiment.kinds.train import Train
+from xmlcore.experiment.kinds.trees import trees_of
+from xmlcore.jobs import Job, Plan, Queue
+from xmlcore.progress import Progress, silent
+
+
+def submit(
+    queue: Queue,
+    task: Task,
+    owner: str = "",
+    title: str | None = None,
+    again: bool = False,
+    estimate: Estimate | None = None,
+    apart: bool | None = None,
+) -> Job:
+    """Have a worker of a queue run a task and keep its result, as :func:`keep` does.
+
+    The job starts when the memory that the task is expected to need is free. On a cluster, the inputs of the task are
+    sent to its worker, unless that has them, and the result comes back into the store of this machine.
+
+    An ensemble whose trees are trained apart gives the same model: each tree is a job of its own, and the job that is
+    returned joins them on this machine, and measures the model.
+
+    Parameters
+    ----------
+    queue : xmlcore.jobs.Queue
+    task : Task
+    owner : str
+        Who wants the job, see :meth:`xmlcore.jobs.Queue.submit`.
+    title : str, optional
+        By default :attr:`Task.title`.
+    again : bool
+        See :func:`keep`.
+    estimate : Estimate, optional
+        By default what :meth:`Task.estimate` returns.
+    apart : bool, optional
+        Whether the trees of an ensemble are trained apart; by default if the queue has a cluster with several workers.
+
+    Returns
+    -------
+    xmlcore.jobs.Job
+        Its result is the key.
+    """
+    title = task.title if title is None else title
+    plan = planned(task, estimate)
+    if task.kind == Train.kind and (queue.spreads if apart is None else apart) and (again or not task.exists()):
+        plan = _in_parts(queue, task, plan, owner, title)
+    return queue.submit(keep_record, task.to_record(), again, title=title, owner=owner, key=task.key, plan=plan)
+
+
+def _in_parts(queue, task, plan, owner, title) -> Plan:
+    """Submit the trees of a training, and return the plan of the job that joins them; other models have one job."""
+    trees = trees_of(task)
+    if not trees:
+        return plan
+    jobs = []
+    for number, tree in enumerate(trees, start=1):
+        if not tree.exists():
+            part = replace(planned(tree), task=None)  # not started again by itself: the training is, as a whole
+            named = f"{title}, tree {number} of {len(trees)}"
+            jobs.append(queue.submit(keep_record, tree.to_record(), title=named, owner=owner, key=tree.key, plan=part))
+    reads = (*plan.reads, *((tree.folder, tree.key) for tree in trees))
+    return replace(plan, reads=reads, bytes=0, here=True, after=tuple(jobs))
+
+
+def planned(task: Task, estimate: Estimate | None = None) -> Plan:
+    """Return what a queue should know of a task before it runs."""
+    reads = read_artifacts(task)
+    with contextlib.suppress(store.StoreError, OSError):  # the task says itself what is wrong with its inputs
+        estimate = estimate or task.estimate()
+    n_bytes = 0 if estimate is None else estimate.bytes
+    for artifact in reads:
+        with contextlib.suppress(store.StoreError, OSError):
+            facts = store.info(*artifact)
+            n_bytes += facts["bytes"] + facts.get("text_memory", 0)
+    return Plan(
+        task=task.to_record(),
+        seconds=None if estimate is None else estimate.seconds,
+        bytes=int(n_bytes),
+        reads=reads,
+        writes=((task.folder, task.key),),
+        here=not (task.on_cluster and task.inputs),  # what has no inputs makes a data set, often of files that are here
+    )
+
+
+def read_artifacts(task: Task) -> tuple[tuple[str, str], ...]:
+    """Return kind and key of the artifacts of the store that a task reads: its inputs and their data set."""
+    found = [(KINDS[MADE_BY[name]].folder, key) for name, key in task.inputs.items() if name in MADE_BY]
+    with contextlib.suppress(store.StoreError, ValueError):
+        found.insert(0, (DATASETS, task.fingerprint))
+    return tuple(artifact for artifact in found if store.exists(*artifact))
+
+
+def keep_record(record: dict, again: bool = False, progress: Progress = silent) -> str:
+    """Call :func:`keep` for a task given as a record; this is what a worker calls."""
+    return keep(from_record(record), progress, again)

@@ -1,0 +1,176 @@
+"""Trials of a sweep: a model trained on a part of the training rows, and measured on others that are held out."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xmlcore.experiment.catalog import MODELS
+from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine.task import Estimate, Task, register
+from xmlcore.experiment.kinds.train import changed_params, check_names, full_params, run_and_model
+from xmlcore.progress import silent
+from xmlcore.validation import check_count, check_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+LEAST_ROWS = 2  # training rows, and rows held out
+# What a model raises for settings that do not go together, or not with the data. Other errors, such as a full memory,
+# say nothing about the settings.
+_OF_SETTINGS = (ValueError, TypeError, ArithmeticError, NotImplementedError)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The result of one training of a sweep.
+
+    Attributes
+    ----------
+    measures : DataFrame or None
+        Columns ``measure``, ``k``, ``value`` (in [0, 1]), on the rows held out; None if training was not possible.
+    seconds : float
+        Time of the training and of predicting the rows held out.
+    n_rows, n_held_out : int
+        Rows trained on, and measured on.
+    size : dict
+        As :attr:`Run.size`.
+    error : str
+        Why these settings cannot be trained; empty if they can.
+    """
+
+    measures: "pd.DataFrame | None"
+    seconds: float
+    n_rows: int
+    n_held_out: int
+    size: dict = field(default_factory=dict)
+    error: str = ""
+
+
+def held_out(n_rows: int, share: float = 0.2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Hold out a random share of rows, to choose settings on.
+
+    Parameters
+    ----------
+    n_rows : int
+    share : float
+        Between 0 and 1.
+    seed : int
+
+    Returns
+    -------
+    kept : ndarray of int64
+        The other rows in a random order: the first n of them are a random sample, and smaller samples are parts of
+        larger ones.
+    held : ndarray of int64
+        Rows that are held out, ascending.
+    """
+    order = np.random.default_rng(seed).permutation(n_rows)
+    n_held = round(share * n_rows)
+    return order[n_held:], np.sort(order[:n_held])
+
+
+def without_held_out(dataset: "Dataset", share: float, seed: int, n_rows: int | None = None) -> "Dataset":
+    """Return a data set whose test rows are training rows that are held out; the real test rows are not in it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    share : float
+        Of the training rows, as for :func:`held_out`.
+    seed : int
+    n_rows : int, optional
+        Number of the other training rows that are left; by default all.
+
+    Returns
+    -------
+    Dataset
+    """
+    from xmlcore.datasets import Dataset
+
+    kept, held = held_out(dataset.n_train, share, seed)
+    if len(kept) < LEAST_ROWS or len(held) < LEAST_ROWS:
+        raise ValueError(
+            f"of {dataset.n_train:,} training rows, {share:g} held out leaves {len(kept):,} to train on and "
+            f"{len(held):,} to measure on: both need {LEAST_ROWS} or more"
+        )
+    kept = np.sort(kept[:n_rows])
+    X, Y = dataset.X_train, dataset.Y_train
+    return Dataset(dataset.name, X[kept], Y[kept], X[held], Y[held])
+
+
+def resized(dataset: "Dataset", n_train: int, n_test: int | None = None):
+    """Return what :func:`xmlcore.experiment.engine.estimates.train` needs of a data set with another number of rows."""
+
+    def part(nnz, share):
+        """Return a matrix with a share of the values, as far as estimates look at it."""
+        return SimpleNamespace(nnz=max(1, round(nnz * share)))
+
+    share = n_train / dataset.n_train
+    test = dataset.X_test.nnz, 1.0
+    if n_test is not None:
+        test = dataset.X_train.nnz, n_test / dataset.n_train
+    return SimpleNamespace(
+        n_train=n_train, n_test=dataset.n_test if n_test is None else n_test, n_features=dataset.n_features,
+        n_labels=dataset.n_labels, fingerprint=dataset.fingerprint, X_train=part(dataset.X_train.nnz, share),
+        Y_train=part(dataset.Y_train.nnz, share), X_test=part(*test),
+    )  # fmt: skip
+
+
+@register
+class TrainTrial(Task):
+    """Train a model on a part of the training rows, and measure it on others that are held out.
+
+    Inputs: ``dataset``; its test rows are not read. Parameters: ``model``, ``params`` (see :func:`full_params`), ``k``,
+    ``n_rows`` (size of the sample to train on; by default all rows that are not held out), ``validation`` (the share
+    held out) and ``seed`` (of the sample and of the rows held out). Settings that cannot be trained give a result that
+    says why.
+    """
+
+    kind, folder, result = "trial", "trials", Trial
+
+    def complete(self, params):
+        params = {"model": "PLT", "params": None, "k": 5, "n_rows": None, "validation": 0.2, "seed": 0} | params
+        check_names(params, ("model", "params", "k", "n_rows", "validation", "seed"))
+        n_rows = params["n_rows"]
+        return {
+            "model": params["model"],
+            "params": full_params(params["model"], params["params"]),
+            "k": check_count(params["k"], "k"),
+            "n_rows": None if n_rows is None else check_count(n_rows, "n_rows", least=LEAST_ROWS),
+            "validation": check_number(params["validation"], "validation", 0.0, 1.0, above=True, below=True),
+            "seed": check_count(params["seed"], "seed", least=0),
+        }
+
+    def title_on(self, dataset):
+        changed = changed_params(MODELS[self.params["model"]], self.params["params"])
+        rows = "" if self.params["n_rows"] is None else f"{self.params['n_rows']:,} rows of "
+        return f"Trying {self.params['model']} on {rows}{dataset}" + (f" ({changed})" if changed else "")
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        return self.estimate_on(in_use_or_saved(self.fingerprint))
+
+    def estimate_on(self, data) -> Estimate:
+        """Return :meth:`estimate` for the data set of the task."""
+        n_held = round(self.params["validation"] * data.n_train)
+        n_rows = min(self.params["n_rows"] or data.n_train, data.n_train - n_held)
+        return learned.train(resized(data, max(n_rows, 1), max(n_held, 1)), self.params["model"], self.params["params"])
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import in_use_or_saved
+
+        progress("Reading the data set", 0.0)
+        p = self.params
+        part = without_held_out(in_use_or_saved(self.fingerprint), p["validation"], p["seed"], p["n_rows"])
+        value = {"measures": None, "seconds": 0.0, "n_rows": part.n_train, "n_held_out": part.n_test, "size": {}}
+        try:
+            made, _ = run_and_model(part, p["model"], p["params"], p["k"], progress)
+        except _OF_SETTINGS as error:
+            return value | {"error": " ".join(str(error).split()) or type(error).__name__}
+        seconds = made.times["fit_s"] + made.times["predict_s"]
+        return value | {"measures": made.measures, "seconds": seconds, "size": made.size, "error": ""}

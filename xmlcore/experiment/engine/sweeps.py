@@ -1,0 +1,483 @@
+"""Sweeps: settings of a model are tried, and the best are chosen on training rows that are held out.
+
+A sweep is a task whose trials are tasks of their own (``sweep_trials.py``). What it has to do next
+follows from the trials that are kept, so that it goes on where it was after it was stopped or killed.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xmlcore import store
+from xmlcore.experiment.engine import sweep_unfinished
+from xmlcore.experiment.engine.sweep_settings import METHODS, checked_grid, settings_of
+from xmlcore.experiment.engine.sweep_trials import TrainTrial, Trial
+from xmlcore.experiment.engine.task import Estimate, Task, keep, load, register, task
+from xmlcore.experiment.kinds.train import check_names, full_params
+from xmlcore.progress import Progress, silent
+from xmlcore.validation import check_count, check_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEASURES = ("P", "R", "nDCG", "PSP", "PSnDCG")  # each is followed by @ and a number
+K = 5  # trials are measured at 1 to 5, and further if the measure asks for it
+LEAST_SAMPLE = 100  # rows of the smallest sample of successive halving
+UNREADABLE = "Its result was kept, and cannot be read or has been removed."
+MOST_ESTIMATED = 60  # settings whose times are estimated; the mean of these stands for all
+DEFAULTS = {
+    "model": "PLT",
+    "params": None,
+    "seeds": (0,),
+    "method": "grid",
+    "measure": "P@1",
+    "budget": None,
+    "validation": 0.2,
+    "factor": 3,
+    "seed": 0,
+}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The result of a sweep.
+
+    Attributes
+    ----------
+    model : str
+    grid : dict
+        The values that were tried, by parameter.
+    seeds : list of int
+        Seeds of the model with which each setting was trained.
+    method, measure : str
+        See :func:`sweep`.
+    settings : list of dict
+        The settings that were tried: the values of the swept parameters.
+    trials : DataFrame
+        A line for each training: ``rung`` (0, or the round of successive halving), ``setting`` (position in
+        ``settings``), the swept parameters, ``seed``, ``rows`` (trained on), ``value`` (of the measure, in [0, 1], on
+        the rows held out; NaN if it failed or was not made), ``seconds``, ``state`` ("done", "failed", "waiting"),
+        ``error`` and ``key`` (of the trial's task).
+    table : DataFrame
+        A line for each setting: ``setting``, the swept parameters, ``rung`` and ``rows`` of its last round, ``mean``,
+        ``low`` and ``high`` (95 % interval over seeds by Student's t; NaN with one seed), ``n_seeds``, ``seconds`` (of
+        all its trials), ``state`` and ``error``.
+    best : dict or None
+        All parameters of the chosen setting, with the first seed; None if no setting could be trained.
+    best_setting : int or None
+        Its position in ``settings``.
+    value : float
+        Its mean of the measure on the rows held out.
+    fingerprint : str
+        Of the data set.
+    n_rows, n_held_out : int
+        Training rows that the last trials were trained on, and rows held out to choose.
+    """
+
+    model: str
+    grid: dict
+    seeds: list[int]
+    method: str
+    measure: str
+    settings: list[dict]
+    trials: "pd.DataFrame"
+    table: "pd.DataFrame"
+    best: dict | None
+    best_setting: int | None
+    value: float
+    fingerprint: str
+    n_rows: int
+    n_held_out: int
+
+    def final_tasks(self) -> list[Task]:
+        """Return the tasks that train the chosen setting on all training rows, one for each seed.
+
+        Returns
+        -------
+        list of Task
+            Empty if no setting could be trained.
+        """
+        return final_tasks(self.fingerprint, self.model, self.best, self.seeds, self.measure)
+
+    @property
+    def lost(self) -> int:
+        """Number of trainings that failed for another reason than their settings, such as a worker that was killed."""
+        failed = self.trials[self.trials["state"] == "failed"]
+        return sum(kept_trial(key) is None for key in failed["key"])
+
+    @property
+    def test(self) -> "pd.DataFrame | None":
+        """Measures of the chosen setting on the test rows, trained on all training rows; None before that was done.
+
+        Columns ``measure``, ``k``, ``mean``, ``low``, ``high`` (95 % over seeds; NaN with one seed) and ``n_seeds``.
+        """
+        return test_measures(self.final_tasks())
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep has done, and what it does next.
+
+    Attributes
+    ----------
+    trials : list of dict
+        As the lines of :attr:`Sweep.trials`, of the rounds that have begun.
+    waiting : list of TrainTrial
+        Trials of the present round that have no result.
+    done, total : int
+        Trials that have a result or have failed, and trials of the whole sweep.
+    complete : bool
+    """
+
+    trials: list[dict]
+    waiting: list[TrainTrial]
+    done: int
+    total: int
+    complete: bool
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A round: how many settings it tries, and on how many rows; None for all that are not held out."""
+
+    n_settings: int
+    n_rows: int | None
+
+
+@register
+class SweepSettings(Task):
+    """Try settings of a model, and choose the best.
+
+    Inputs: ``dataset``. Parameters: those of :func:`sweep` that decide the result. ``params`` has those that are not
+    swept. :meth:`run` makes one trial after the other; :func:`sweep` gives them to a queue.
+    """
+
+    kind, folder, result = "sweep", "sweeps", Sweep
+    on_cluster = False  # it keeps its trials besides its result
+
+    def complete(self, params):
+        check_names(params, (*DEFAULTS, "grid"))
+        params = DEFAULTS | params
+        model, grid = params["model"], checked_grid(params["model"], params.get("grid"))
+        if params["method"] not in METHODS:
+            raise ValueError(f"method {params['method']!r} is unknown: use one of {', '.join(METHODS)}")
+        fixed = full_params(model, params["params"])
+        seeded = fixed.pop("random_state", None) is not None
+        seeds = list(dict.fromkeys(check_count(seed, "a seed", least=0) for seed in params["seeds"]))
+        if not seeds:
+            raise ValueError("seeds is empty: give one seed or more")
+        if not seeded and len(seeds) > 1:
+            raise ValueError(f"{model} has no seed, so one training of each setting is enough: give one seed")
+        budget = params["budget"]
+        if budget is None and params["method"] == "random":
+            raise ValueError("method 'random' needs a budget: the number of settings to try")
+        if params["method"] == "grid" and budget is not None:
+            raise ValueError("method 'grid' tries all combinations: leave out the budget, or use 'random' or 'halving'")
+        measure_and_k(params["measure"])
+        return {
+            "model": model,
+            "params": {name: value for name, value in fixed.items() if name not in grid},
+            "grid": grid,
+            "seeds": seeds,
+            "method": params["method"],
+            "measure": params["measure"],
+            "budget": None if budget is None else check_count(budget, "budget"),
+            "validation": check_number(params["validation"], "validation", 0.0, 1.0, above=True, below=True),
+            "factor": check_count(params["factor"], "factor", least=2),
+            "seed": check_count(params["seed"], "seed", least=0),
+        }
+
+    def params_in_key(self):
+        params = dict(self.params)
+        if params["method"] != "halving":
+            del params["factor"]
+        return params
+
+    def title_on(self, dataset):
+        return f"Trying settings of {self.params['model']} on {dataset}"
+
+    @cached_property
+    def settings(self) -> list[dict]:
+        """The settings that are tried, in their order."""
+        p = self.params
+        return settings_of(p["grid"], p["method"], p["budget"], p["seed"])
+
+    @cached_property
+    def _n_train(self) -> int:
+        """Number of training rows of the data set."""
+        return store.info("datasets", self.fingerprint)["n_train"]
+
+    @cached_property
+    def rungs(self) -> list[Rung]:
+        """The rounds. Successive halving begins with few rows, and goes on with the best settings on more rows."""
+        n, factor = len(self.settings), self.params["factor"]
+        if self.params["method"] != "halving":
+            return [Rung(n, None)]
+        n_fit = self._n_train - round(self.params["validation"] * self._n_train)
+        n_rounds = 1
+        while n > factor**n_rounds - 1 and n_fit >= LEAST_SAMPLE * factor**n_rounds and n > 1:
+            n_rounds += 1
+        return [
+            Rung(math.ceil(n / factor**at), None if at == n_rounds - 1 else n_fit // factor ** (n_rounds - 1 - at))
+            for at in range(n_rounds)
+        ]
+
+    @property
+    def n_trials(self) -> int:
+        """Number of trainings of the whole sweep."""
+        return len(self.params["seeds"]) * sum(rung.n_settings for rung in self.rungs)
+
+    def trial(self, rung: int, setting: int, seed: int) -> TrainTrial:
+        """Return the task of one training."""
+        made = self._trials.get((rung, setting, seed))
+        if made is None:
+            p = self.params
+            params = p["params"] | self.settings[setting] | _seed_of(p["model"], seed)
+            wanted = {name: p[name] for name in ("model", "validation", "seed")}
+            wanted |= {"params": params, "n_rows": self.rungs[rung].n_rows, "k": self._k}
+            made = self._trials[rung, setting, seed] = task("trial", self.inputs, wanted)
+        return made
+
+    def known_trials(self) -> list[str]:
+        """Return the keys of the trials that :meth:`trial` has returned so far."""
+        return [trial.key for trial in list(self._trials.values())]  # a list: other threads may add trials
+
+    @cached_property
+    def _trials(self) -> dict:
+        """Tasks that :meth:`trial` has made."""
+        return {}
+
+    @property
+    def _k(self) -> int:
+        """Trials are measured at 1 to this number."""
+        return max(K, measure_and_k(self.params["measure"])[1])
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        data, seeds = in_use_or_saved(self.fingerprint), self.params["seeds"]
+        seconds, most = 0.0, 0
+        some = np.unique(np.linspace(0, len(self.settings) - 1, MOST_ESTIMATED).astype(int))
+        for at, rung in enumerate(self.rungs):
+            # Which settings are left in later rounds is not known yet: they take as long as all do on average.
+            each = [self.trial(at, int(setting), seeds[0]).estimate_on(data) for setting in some]
+            seconds += len(seeds) * rung.n_settings * float(np.mean([one.seconds for one in each]))
+            most = max(most, *(one.bytes for one in each))
+        return Estimate(seconds, most)
+
+    def plan(self, failures: dict | None = None) -> Plan:
+        """Return what has been done, and what comes next."""
+        alive, trials, waiting, done = list(range(len(self.settings))), [], [], 0
+        for at in range(len(self.rungs)):
+            lines = [self._line(at, setting, seed, failures or {})
+                     for setting in alive for seed in self.params["seeds"]]  # fmt: skip
+            trials += lines
+            waiting = [self.trial(at, line["setting"], line["seed"]) for line in lines if line["state"] == "waiting"]
+            done += len(lines) - len(waiting)
+            if waiting:
+                break
+            if at + 1 < len(self.rungs):
+                alive = self._ranked(lines)[: self.rungs[at + 1].n_settings]
+                if not alive:
+                    break  # no setting can be trained
+        total = self.n_trials if waiting or len(trials) == self.n_trials else len(trials)
+        return Plan(trials, waiting, done, total, complete=not waiting)
+
+    def _line(self, rung, setting, seed, failures) -> dict:
+        """Return the line of one training in :attr:`Plan.trials`."""
+        trial = self.trial(rung, setting, seed)
+        found = kept_trial(trial.key)
+        state, error = "waiting", ""
+        if found is not None:
+            state, error = ("failed", found.error) if found.error else ("done", "")
+        elif trial.key in failures:
+            state, error = "failed", failures[trial.key]
+        return {
+            "rung": rung,
+            "setting": setting,
+            **self.settings[setting],
+            "seed": seed,
+            "rows": None if found is None else found.n_rows,
+            "value": self._value_of(found),
+            "seconds": math.nan if found is None else found.seconds,
+            "state": state,
+            "error": error,
+            "key": trial.key,
+        }
+
+    def _value_of(self, found) -> float:
+        """Return the measure of a trial; NaN without one."""
+        if found is None or found.measures is None:
+            return math.nan
+        name, k = measure_and_k(self.params["measure"])
+        frame = found.measures
+        return float(frame.loc[(frame["measure"] == name) & (frame["k"] == k), "value"].iloc[0])
+
+    def _ranked(self, lines) -> list[int]:
+        """Return the settings of which no trial failed, best first; of equal ones the first."""
+        means = _means(lines)
+        return sorted(means, key=lambda setting: (-means[setting], setting))
+
+    def best_so_far(self, plan: Plan) -> tuple[int, float] | None:
+        """Return the best setting of the last round that has one, and its mean of the measure; None without any."""
+        failed = {line["setting"] for line in plan.trials if line["state"] == "failed"}  # in this round or a later one
+        for at in range(len(self.rungs) - 1, -1, -1):
+            lines = [line for line in plan.trials if line["rung"] == at and line["setting"] not in failed]
+            means = _means(lines)
+            if means:
+                best = self._ranked(lines)[0]
+                return best, means[best]
+        return None
+
+    def best_params(self, setting: int) -> dict:
+        """Return all parameters of a setting, with the first seed."""
+        p = self.params
+        return full_params(p["model"], p["params"] | self.settings[setting] | _seed_of(p["model"], p["seeds"][0]))
+
+    def value(self, plan: Plan) -> dict:
+        """Return the fields of :class:`Sweep` for what has been done."""
+        import pandas as pd
+
+        found = self.best_so_far(plan) if plan.complete else None
+        n_held = round(self.params["validation"] * self._n_train)
+        return {
+            **{name: self.params[name] for name in ("model", "grid", "seeds", "method", "measure")},
+            "settings": self.settings,
+            "trials": pd.DataFrame(plan.trials),
+            "table": settings_table(plan.trials, self.settings),
+            "best": None if found is None else self.best_params(found[0]),
+            "best_setting": None if found is None else found[0],
+            "value": math.nan if found is None else found[1],
+            "fingerprint": self.fingerprint,
+            "n_rows": self._n_train - n_held,
+            "n_held_out": n_held,
+        }
+
+    def run(self, progress: Progress = silent, files=None):
+        """Make all trials that have no result, one after the other, in this process."""
+        failures: dict[str, str] = {}
+        plan = self.plan()
+        while not plan.complete:
+            self.note(plan)
+            for at, trial in enumerate(plan.waiting):
+                keep(trial, _as_part(progress, plan.done + at, plan.total))
+                if kept_trial(trial.key) is None:
+                    failures[trial.key] = UNREADABLE
+            plan = self.plan(failures)
+        return self.value(plan)
+
+    def note(self, plan: Plan) -> None:
+        """Have the trials of a sweep that is not finished stay in the store."""
+        sweep_unfinished.note(self.key, self.fingerprint, [line["key"] for line in plan.trials])
+
+    def after_keeping(self):
+        sweep_unfinished.forget(self.key)
+
+
+def _as_part(progress, done, total):
+    """Return the progress of one trial as a part of all."""
+
+    def report(phase, fraction, detail=""):
+        """Pass on a report of a trial."""
+        progress("Trying settings", (done + fraction) / max(total, 1), f"{done + 1:,} of {total:,}")
+
+    return report
+
+
+def measure_and_k(measure: str) -> tuple[str, int]:
+    """Return the name of a measure in tables, and its k: ("P@k", 1) for "P@1"; ValueError for any other text."""
+    name, _, k = str(measure).partition("@")
+    if name not in MEASURES or not k.isdecimal() or not 1 <= int(k) <= 1000:
+        raise ValueError(f"measure {measure!r} is unknown: give one such as P@1; known are {', '.join(MEASURES)}")
+    return f"{name}@k", int(k)
+
+
+def _seed_of(model, seed) -> dict:
+    """Return the parameter for the seed of a model; nothing for a model without one."""
+    return {"random_state": seed} if "random_state" in full_params(model) else {}
+
+
+def _means(lines) -> dict[int, float]:
+    """Return the mean of the measure of each setting all of whose trials, in one round, have one."""
+    values = {}
+    for line in lines:
+        values.setdefault(line["setting"], []).append(line["value"])
+    return {setting: float(np.mean(of)) for setting, of in values.items() if not np.isnan(of).any()}
+
+
+def interval(values, level: float = 0.95) -> tuple[float, float]:
+    """Return the interval of a mean by Student's t; NaN with fewer than two values."""
+    values = np.asarray(values, float)
+    if values.size < 2:
+        return math.nan, math.nan
+    from scipy.stats import t
+
+    half = t.ppf((1 + level) / 2, values.size - 1) * values.std(ddof=1) / math.sqrt(values.size)
+    return float(values.mean() - half), float(values.mean() + half)
+
+
+def settings_table(trials: list[dict], settings: list[dict]) -> "pd.DataFrame":
+    """Return :attr:`Sweep.table` from the lines of its trials; settings without a trial are in no line."""
+    import pandas as pd
+
+    lines = []
+    for setting, values in enumerate(settings):
+        own = [line for line in trials if line["setting"] == setting]
+        if not own:
+            continue
+        last = [line for line in own if line["rung"] == max(one["rung"] for one in own)]
+        found = [line["value"] for line in last if line["state"] == "done"]
+        errors = [line["error"] for line in last if line["state"] == "failed"]
+        low, high = interval(found)
+        state = "failed" if errors else "done" if len(found) == len(last) else "waiting"
+        rows = [line["rows"] for line in last if line["rows"] is not None]
+        lines.append(
+            {"setting": setting, **values, "rung": last[0]["rung"], "rows": rows[0] if rows else None}
+            | {"mean": float(np.mean(found)) if found else math.nan, "low": low, "high": high, "n_seeds": len(found)}
+            | {"seconds": float(np.nansum([line["seconds"] for line in own])), "state": state}
+            | {"error": errors[0] if errors else ""}
+        )
+    return pd.DataFrame(lines)
+
+
+def kept_trial(key: str) -> Trial | None:
+    """Return the result of a trial; None if none is kept, or if it is damaged and has been removed."""
+    if not store.exists(TrainTrial.folder, key):
+        return None
+    try:
+        return _loaded(str(store.cache_root()), key)
+    except store.StoreError:
+        return None
+
+
+@lru_cache(maxsize=5000)
+def _loaded(root, key) -> Trial:
+    """Return the result of a trial, from memory after the first time; ``root`` tells cache folders apart."""
+    return load("trial", key)
+
+
+def final_tasks(fingerprint, model, params, seeds, measure) -> list[Task]:
+    """Return the trainings of chosen parameters on all training rows, with each seed; none if ``params`` is None."""
+    k = max(K, measure_and_k(measure)[1])
+    return [
+        task("train", {"dataset": fingerprint}, {"model": model, "params": params | _seed_of(model, seed), "k": k})
+        for seed in (seeds if params is not None else ())
+    ]
+
+
+def test_measures(tasks) -> "pd.DataFrame | None":
+    """Return :attr:`Sweep.test` from the kept results of trainings; None while one of them has none."""
+    import pandas as pd
+
+    if not tasks or not all(one.exists() for one in tasks):
+        return None
+    every = pd.concat([one.load().measures for one in tasks])
+    lines = []
+    for (measure, k), values in every.groupby(["measure", "k"], sort=False)["value"]:
+        low, high = interval(values)
+        line = {"measure": measure, "k": k, "mean": float(values.mean()), "low": low, "high": high}
+        lines.append(line | {"n_seeds": len(values)})
+    return pd.DataFrame(lines)

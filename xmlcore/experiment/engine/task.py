@@ -1,0 +1,580 @@
+"""Tasks: work whose result is kept in the store.
+
+A task has a key, a title and an estimate of time and memory. All tasks are run, kept and loaded in the same way.
+
+A kind of task is a subclass of :class:`Task` in a file of its own, registered by :func:`register`::
+
+    @register
+    class Train(Task):
+        kind, folder, result = "train", "runs", Run
+
+        def complete(self, params): ...                # check the parameters, fill in defaults
+        def title_on(self, dataset): ...               # "Training PLT on bibtex"
+        def estimate(self): ...                        # seconds and bytes, before the task runs
+        def run(self, progress=silent, files=None): ...  # the result, as plain values
+
+Everything else is the same for all kinds: :func:`keep` runs a task and keeps its result in the store,
+:func:`xmlcore.experiment.submit` has a worker call :func:`keep`, and :meth:`Task.load` reads the result.
+"""
+
+import dataclasses
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from xmlcore import __version__, store
+from xmlcore.artifact_keys import artifact_key
+from xmlcore.experiment.catalog import with_additions, without_additions
+from xmlcore.experiment.engine import earlier, given
+from xmlcore.experiment.engine.code_version import code_version
+from xmlcore.experiment.engine.keeping import ready_to_keep
+from xmlcore.experiment.engine.plain_values import as_plain, plain  # noqa: F401 (as_plain is for the kinds of tasks)
+from xmlcore.experiment.engine.turns import turn
+from xmlcore.progress import Progress, silent
+from xmlcore.ranking import Ranking
+
+KINDS: "dict[str, type[Task]]" = {}
+# Name of an input -> kind of the task that makes this input.
+MADE_BY = {"run": "train", "selection": "select", "packed": "open_model"}
+DATASETS = "datasets"
+
+Files = dict[str, Callable[[Path], None]]
+
+
+class DamagedResultWarning(UserWarning):
+    """A kept result was damaged and is made again."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The time and memory that a task is expected to take.
+
+    Attributes
+    ----------
+    seconds : float
+        Expected time.
+    bytes : int
+        Expected peak memory, without the data set and the model that the task reads; 0 if it is small.
+    """
+
+    seconds: float
+    bytes: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Work whose result is kept, described by its inputs and its parameters.
+
+    Parameters
+    ----------
+    inputs : dict
+        What the task reads, by name: ``{"dataset": fingerprint}``, ``{"run": key}`` or ``{"selection": key}``.
+    params : dict
+        Everything else that decides the result. Parameters that are not given have their defaults; :attr:`params` has
+        all of them, as plain values (numbers, text, bools, None, lists and dicts of these).
+
+    Raises
+    ------
+    ValueError, TypeError
+        An input or a parameter that the kind does not have, or a value that it does not accept.
+    """
+
+    kind: ClassVar[str]
+    """Name of the kind in :data:`KINDS`."""
+    folder: ClassVar[str]
+    """Kind of artifact in the store: the folder with results of this kind of task."""
+    result: ClassVar[type]
+    """Dataclass that :meth:`load` returns; its fields are the names in the kept dict."""
+    version: ClassVar[int] = 1
+    """The author of the kind adds 1 when the same inputs and parameters give another result than before."""
+    needs: ClassVar[tuple[str, ...]] = ("dataset",)
+    """Names of the inputs."""
+    on_cluster: ClassVar[bool] = True
+    """Whether a worker on another machine can run the task. It must keep nothing but its result."""
+
+    inputs: dict[str, str]
+    params: dict[str, Any]
+
+    def __post_init__(self):
+        if set(self.inputs) != set(self.needs):
+            raise ValueError(f"{self.kind} needs the inputs {list(self.needs)}, not {sorted(self.inputs)}")
+        object.__setattr__(self, "inputs", {name: str(self.inputs[name]) for name in self.needs})
+        object.__setattr__(self, "params", plain(self.complete(dict(self.params)), "params"))
+
+    def __eq__(self, other):
+        return isinstance(other, Task) and self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+    # --- to be defined by a kind ---
+
+    def complete(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters with the defaults filled in.
+
+        Parameters
+        ----------
+        params : dict
+            Parameters by name.
+
+        Returns
+        -------
+        dict
+
+        Raises
+        ------
+        ValueError, TypeError
+            A parameter that the kind does not have, or a value that it does not accept.
+        """
+        raise NotImplementedError
+
+    def params_in_key(self) -> dict[str, Any]:
+        """Return the parameters that the key is computed from; by default :attr:`params`.
+
+        The key leaves out those that :func:`xmlcore.experiment.catalog.without_additions` leaves out.
+
+        Returns
+        -------
+        dict
+        """
+        return self.params
+
+    def title_on(self, dataset: str) -> str:
+        """Return a sentence for users that says what the task does.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the data set, as users know it.
+
+        Returns
+        -------
+        str
+        """
+        raise NotImplementedError
+
+    def estimate(self) -> Estimate:
+        """Estimate time and memory before the task runs; this may load the inputs.
+
+        Returns
+        -------
+        Estimate
+        """
+        raise NotImplementedError
+
+    def run(self, progress: Progress = silent, files: Files | None = None) -> dict[str, Any]:
+        """Do the work.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+        files : dict, optional
+            Filled with what the result has besides the dict: names of files or folders, each with a function that
+            writes it to a path.
+
+        Returns
+        -------
+        dict
+            Numbers, text, arrays, DataFrames, and lists and dicts of these; no instances of classes of xmlcore, so
+            that code can move without losing results.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def view(cls, value: dict[str, Any]) -> Any:
+        """Make the dataclass :attr:`result` from a kept dict.
+
+        Parameters
+        ----------
+        value : dict
+            What :meth:`run` returned.
+
+        Returns
+        -------
+        object
+            An instance of :attr:`result`.
+        """
+        known = {field.name for field in dataclasses.fields(cls.result)}
+        value = {name: part for name, part in value.items() if name in known}
+        if isinstance(value.get("params"), dict):
+            described = {name: value[name] for name in ("model", "method", "params") if name in value}
+            value |= with_additions(described)
+        if isinstance(value.get("ranking"), dict):
+            value["ranking"] = Ranking(**value["ranking"])
+        return cls.result(**value)
+
+    @classmethod
+    def summary(cls, value: dict[str, Any]) -> dict[str, Any]:
+        """Return the small part of a kept dict that lists show, in types that JSON has.
+
+        It is written into the record of the result, under ``summary``, so that a list of many results reads none.
+
+        Parameters
+        ----------
+        value : dict
+            What :meth:`run` returned.
+
+        Returns
+        -------
+        dict
+            Empty if lists show nothing of this kind.
+        """
+        return {}
+
+    def after_keeping(self) -> None:
+        """Remove what was computed on the way to the result; :func:`keep` calls this when the result is kept."""
+
+    @property
+    def can_be_made_again(self) -> bool:
+        """Whether the result can be made again from the inputs and the parameters alone; else it is never removed."""
+        return True
+
+    # --- shared by all kinds ---
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of kind, inputs, parameters and version: 32 hex digits."""
+        return self._key(self.version)
+
+    def _key(self, version):
+        """Return the key that the task has with this version of its kind."""
+        return artifact_key(self.kind, self.inputs, without_additions(self.params_in_key()), version)
+
+    @property
+    def title(self) -> str:
+        """Sentence for users that says what the task does: ``Training PLT on bibtex (Trees: 3)``."""
+        return self.title_on(self.dataset_name())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Fingerprint of the data set of the task; StoreError if the run or the selection is not kept any more."""
+        if "dataset" in self.inputs:
+            return self.inputs["dataset"]
+        for name, key in self.inputs.items():
+            return store.info(KINDS[MADE_BY[name]].folder, key)["fingerprint"]
+        raise ValueError(f"{self.kind} has no input that belongs to a data set")
+
+    def dataset_name(self) -> str:
+        """Return the name of the kept data set, or "the data set" if it is not kept any more.
+
+        Returns
+        -------
+        str
+        """
+        try:
+            return store.info(DATASETS, self.fingerprint).get("name", "the data set")
+        except store.StoreError:
+            return "the data set"
+
+    def facts(self) -> dict[str, Any]:
+        """Return the record that is written beside the result: kind, versions, inputs and parameters.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "task": self.kind,
+            "version": self.version,
+            "code": code_version(),
+            "xmlcore": __version__,
+            "inputs": self.inputs,
+            "params": self.params,
+            "again": self.can_be_made_again,
+            **self.about(),
+        }
+
+    def about(self) -> dict[str, Any]:
+        """Return the part of :meth:`facts` by which the result is found in a list; a kind may add to it.
+
+        Returns
+        -------
+        dict
+        """
+        return {"fingerprint": self.fingerprint, "dataset": self.dataset_name()}
+
+    def exists(self) -> bool:
+        """Return whether the result is kept.
+
+        Returns
+        -------
+        bool
+        """
+        return store.exists(self.folder, self.key)
+
+    def load(self) -> Any:
+        """Read the kept result.
+
+        Returns
+        -------
+        object
+            An instance of :attr:`result`.
+
+        Raises
+        ------
+        xmlcore.store.MissingArtifactError
+            No result is kept.
+        xmlcore.store.DamagedArtifactError
+            The result could not be read, and has been removed.
+        """
+        return load(self.kind, self.key)
+
+    def earlier(self) -> str | None:
+        """Return the key of a result of this task that an earlier version of its kind made.
+
+        Returns
+        -------
+        str or None
+            None if no such result is kept.
+        """
+        for version in range(self.version - 1, 0, -1):
+            key = self._key(version)
+            if store.exists(self.folder, key):
+                return key
+        source = next(iter(self.inputs.values()), "")
+        return earlier.find(self.folder, source, without_additions(self.params_in_key()))
+
+    def load_earlier(self) -> Any:
+        """Read the result that :meth:`earlier` names.
+
+        Returns
+        -------
+        object
+            An instance of :attr:`result`.
+
+        Raises
+        ------
+        xmlcore.store.MissingArtifactError
+            No result of an earlier version is kept.
+        xmlcore.store.DamagedArtifactError
+            The result could not be read, and has been removed.
+        """
+        key = self.earlier()
+        if key is None:
+            raise store.MissingArtifactError(f"no earlier version of {self.kind} is kept for these parameters")
+        return load(self.kind, key)
+
+    def state(self) -> str | None:
+        """Return whether a result is kept, and by which version it was made.
+
+        Returns
+        -------
+        {"kept", "earlier"} or None
+            "earlier": only a result of an earlier version is kept. None: no result is kept.
+        """
+        if self.exists():
+            return "kept"
+        return None if self.earlier() is None else "earlier"
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the task as a dict that JSON can hold, for :func:`from_record`.
+
+        Returns
+        -------
+        dict
+        """
+        return {"kind": self.kind, "inputs": dict(self.inputs), "params": self.params}
+
+
+def register(cls: type[Task]) -> type[Task]:
+    """Enter a kind of task in :data:`KINDS`; for use as a decorator."""
+    if cls.kind in KINDS and KINDS[cls.kind].__qualname__ != cls.__qualname__:
+        raise ValueError(f"there is a kind of task {cls.kind!r} already")
+    KINDS[cls.kind] = cls
+    return cls
+
+
+def task(kind: str, inputs: dict[str, Any] | None = None, params: dict[str, Any] | None = None) -> Task:
+    """Make a task.
+
+    Parameters
+    ----------
+    kind : str
+        A key of :data:`KINDS`.
+    inputs, params : dict, optional
+        See :class:`Task`.
+
+    Returns
+    -------
+    Task
+        An instance of the class of the kind.
+
+    Raises
+    ------
+    ValueError, TypeError
+        There is no such kind, or :class:`Task` does not accept the inputs or the parameters.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind of task {kind!r}: known are {', '.join(sorted(KINDS))}")
+    return KINDS[kind](inputs or {}, params or {})
+
+
+def from_record(record: dict[str, Any]) -> Task:
+    """Make the task that :meth:`Task.to_record` has written.
+
+    Parameters
+    ----------
+    record : dict
+        What :meth:`Task.to_record` returned.
+
+    Returns
+    -------
+    Task
+    """
+    return task(record["kind"], record["inputs"], with_additions(record["params"]))
+
+
+def load(kind: str, key: str) -> Any:
+    """Read the result that is kept under a key, whichever version made it.
+
+    Parameters
+    ----------
+    kind : str
+        A key of :data:`KINDS`.
+    key : str
+        Key of the result.
+
+    Returns
+    -------
+    object
+        An instance of the kind's :attr:`Task.result`.
+
+    Raises
+    ------
+    xmlcore.store.MissingArtifactError
+        No result is kept under the key.
+    xmlcore.store.DamagedArtifactError
+        The result could not be read, and has been removed.
+    """
+    cls = KINDS[kind]
+    value = earlier.read(cls.folder, key)
+    try:
+        return cls.view(value)
+    except (TypeError, AttributeError) as error:
+        raise store.UnreadableArtifactError(
+            f"the stored {cls.folder}/{key} was written by another version and cannot be read ({error}); make it again"
+        ) from None
+
+
+def provenance(task: Task) -> str | None:
+    """Return which version of the code made the kept result of a task.
+
+    Parameters
+    ----------
+    task : Task
+
+    Returns
+    -------
+    {"current", "earlier code", "earlier version", "imported"} or None
+        "earlier code": code that decides results has changed since, but the version of the kind has not. A new result
+        would most likely be the same. "earlier version": the version of the kind has changed, so a new result would
+        differ. None: no result is kept.
+    """
+    if task.exists():
+        return made_by(task.folder, task.key)
+    return None if task.earlier() is None else "earlier version"
+
+
+def made_by(folder: str, key: str) -> str:
+    """Return whether the present code made an artifact of the store.
+
+    Parameters
+    ----------
+    folder : str
+        The store's name for the kind of artifact.
+    key : str
+        Key of the artifact.
+
+    Returns
+    -------
+    {"current", "earlier code", "imported"}
+        "imported": it was read from a file of a workspace, so nothing of this machine computed it.
+    """
+    record = store.info(folder, key)
+    if "imported" in record:
+        return "imported"
+    return "current" if record.get("code") == code_version() else "earlier code"
+
+
+def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
+    """Run a task and keep its result, unless a result is kept already.
+
+    If another process of this machine computes the same, as of a second server, its result is waited for.
+
+    Parameters
+    ----------
+    task : Task
+    progress : callable, optional
+    again : bool
+        Run the task even if a result is kept, and replace this result.
+
+    Returns
+    -------
+    str
+        The key, which is :attr:`Task.key`.
+
+    Raises
+    ------
+    xmlcore.store.CannotKeepError
+        The disk is full, or the folder for results cannot be written to; if possible, this is found before the work.
+
+    Warns
+    -----
+    DamagedResultWarning
+        A kept result was damaged, so it is made again. ``store.info(task.folder, task.key)["note"]`` also says this.
+    """
+    note = None
+    if task.exists():
+        try:
+            store.check(task.folder, task.key)
+        except store.StoreError as error:
+            note = f"Made again: {error}"
+            warnings.warn(note, DamagedResultWarning, stacklevel=2)
+        else:
+            if not again:
+                return task.key
+    with turn(task.key, progress) as waited:
+        if waited and not again and task.exists():
+            given.drop(task.key)  # the other process has read its own copy of files that were given
+        else:
+            try:
+                _run_and_keep(task, progress, again, {} if note is None else {"note": note})
+            finally:  # a process that is killed leaves files that were given to it for the next run
+                given.done(task.key)
+    return task.key
+
+
+def _run_and_keep(task, progress, again, more_facts) -> None:
+    """Run a task and keep its result, with further facts; a result that is kept is replaced if ``again``."""
+    ready_to_keep(task.inputs)
+    files: Files = {}
+    value = task.run(progress, files)
+    progress("Saving", 1.0)
+    summary = task.summary(value)
+    facts = task.facts() | more_facts | ({"summary": summary} if summary else {})
+    with store.writing(task.folder, task.key, replace=again, **facts) as path:
+        store.write_value(path, value)
+        for name, write in files.items():
+            write(path / name)
+    task.after_keeping()
+
+
+def remake(task: Task, progress: Progress = silent) -> str:
+    """Run a task again and replace its kept result; see :func:`keep`.
+
+    Parameters
+    ----------
+    task : Task
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    str
+        The key, which is :attr:`Task.key`.
+    """
+    return keep(task, progress, again=True)

@@ -1,0 +1,142 @@
+"""Tasks that write a workspace to a file, and read one."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from xmlcore import store
+from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine.task import Estimate, Task, register
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.experiment.sharing.workspace_files import export_workspace
+from xmlcore.experiment.sharing.workspace_reading import import_workspace
+from xmlcore.progress import silent
+
+FILE = "workspace.zip"
+START, WRITE_BYTE, READ_BYTE = 0.5, 3e-8, 6e-8  # seconds to begin, and to write or read a byte of what is kept
+
+
+@dataclass(frozen=True)
+class Written:
+    """A workspace that is kept as a file: see :meth:`ExportWorkspace.file`.
+
+    Attributes
+    ----------
+    count : int
+        Number of data sets and results in it.
+    left_out : dict
+        Number of results that are not in it, by the reason.
+    """
+
+    count: int
+    left_out: dict
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A workspace that was read from a file.
+
+    Attributes
+    ----------
+    contents : dict
+        What it lists: see :func:`xmlcore.experiment.export_workspace`.
+    added, there : int
+        Number of data sets and results that are new, and that were kept before.
+    """
+
+    contents: dict
+    added: int
+    there: int
+
+
+class _OfWorkspace(Task):
+    """A task on a workspace, which belongs to no data set."""
+
+    needs = ()
+
+    def dataset_name(self):
+        return "the workspace"
+
+    def about(self):
+        return {"name": self.dataset_name()}
+
+
+@register
+class ExportWorkspace(_OfWorkspace):
+    """Write a workspace to a file. No inputs.
+
+    Parameters: ``keys`` and ``contents``, as for :func:`xmlcore.experiment.export_workspace`.
+    """
+
+    kind, folder, result = "export_workspace", "workspace-files", Written
+
+    def complete(self, params):
+        check_names(params, ("keys", "contents"))
+        return {"keys": sorted(params["keys"]), "contents": params["contents"]}
+
+    def title_on(self, dataset):
+        return "Writing the workspace to a file"
+
+    def estimate(self) -> Estimate:
+        found = store.inventory()
+        n_bytes = sum(one.bytes for key in self.params["keys"] for one in found.with_key(key))
+        return Estimate(START + WRITE_BYTE * n_bytes)
+
+    def file(self) -> Path:
+        """Return the path of the zip archive of the kept result."""
+        return store.folder(self.folder, self.key) / FILE
+
+    def run(self, progress=silent, files=None):
+        found, keys = store.inventory(), self.params["keys"]
+        there = [key for key in keys if found.with_key(key)]  # the others were deleted meanwhile
+        made = {"count": 0, "left_out": {}}
+        if files is not None:
+            # The file is written in the folder of the result, which is on the right disk, and says what it left out.
+            path = given.scratch(self.key)
+            made = export_workspace(path, there, self.params["contents"], progress)
+            files[FILE] = path.replace
+        return made
+
+
+@register
+class ImportWorkspace(_OfWorkspace):
+    """Read a workspace from a file, and keep what is in it. No inputs.
+
+    Parameters: ``files``, what :func:`given.described` returns for ``{"workspace": file}``. The file
+    is given to the task by :func:`xmlcore.experiment.engine.given.give` and removed when it has been read.
+    """
+
+    kind, folder, result = "import_workspace", "workspace-imports", Imported
+
+    def complete(self, params):
+        check_names(params, ("files",))
+        if set(params.get("files", {})) != {"workspace"}:
+            raise ValueError(f"files need workspace, and nothing else; they have {sorted(params.get('files', {}))}")
+        return params
+
+    @property
+    def can_be_made_again(self):
+        return False
+
+    def title_on(self, dataset):
+        return "Reading a workspace from a file"
+
+    def exists(self) -> bool:
+        """Return whether the result and all that was read are kept."""
+        try:
+            return super().exists() and all(store.exists(*name) for name in names(self.load().contents))
+        except store.StoreError:
+            return False
+
+    def estimate(self) -> Estimate:
+        n_bytes = self.params["files"]["workspace"]["bytes"]
+        return Estimate(START + READ_BYTE * n_bytes, 4 * n_bytes)
+
+    def run(self, progress=silent, files=None):
+        with given.taken(self.key, ("workspace",)) as paths:
+            return import_workspace(paths["workspace"], progress)
+
+
+def names(contents: dict) -> list[tuple[str, str]]:
+    """Return kind and key of all that the contents of a workspace list."""
+    listed = [(kind, record["key"]) for kind in ("runs", "selections") for record in contents[kind]]
+    return [*(("datasets", key) for key in contents["known"]), *listed, *(tuple(pair) for pair in contents["made"])]

@@ -1,0 +1,315 @@
+"""Comparison of selections by the measures of decision trees that are trained on the selected features."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xmlcore import metrics
+from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
+from xmlcore.experiment.kinds.select import (
+    WarningsBySeed,
+    selection_params,
+    selection_title,
+    selector,
+    warm_up_selector,
+)
+from xmlcore.experiment.kinds.train import check_names, sampled_rows
+from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
+from xmlcore.validation import INT32_MAX, check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+FOLDER = "judged"
+ALL = "all features"
+MEASURES = ("Hamming loss", "one-error", "ranking loss", "average precision", "micro-AUC")
+SMALLER_IS_BETTER = MEASURES[:3]
+VARIED = ("n_features", "random_state")  # a comparison varies these parameters of selections, and ignores their values
+COLUMNS = ["method", "pattern", "share", "n_features", "seed", "measure", "value", "select_s", "seconds"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How well decision trees predict with the features that selections keep.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        A row per method, share, seed and measure. Columns: ``method`` (its name by :func:`comparison_titles`, or "all
+        features"), ``pattern`` (of FALS, else empty), ``share`` (of the features that each label keeps),
+        ``n_features`` (the number of features that each label keeps), ``seed`` (of the selection and of the trees),
+        ``measure``, ``value``, ``select_s`` (seconds of the selection, which is made once for all shares), ``seconds``
+        (of the trees).
+    n_rows, n_train : int
+        Number of rows that trees were trained on, and number of all training rows.
+    n_test_rows, n_test : int
+        Number of test rows that measures were computed on, and number of all test rows.
+    fingerprint : str
+        Fingerprint of the data set.
+    seconds : float
+        Time that everything took.
+    warnings : list of str
+        Warnings of the selections. Each is listed once, with the selection and the seeds that gave it.
+    """
+
+    frame: "pd.DataFrame"
+    n_rows: int
+    n_train: int
+    n_test_rows: int
+    n_test: int
+    fingerprint: str
+    seconds: float = 0.0
+    warnings: list[str] = field(default_factory=list)
+
+
+def compare_selections(
+    dataset: "Dataset",
+    selections: Sequence[Any],
+    shares: Sequence[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
+    seeds: Sequence[int] = (0, 1, 2),
+    n_rows: int | None = None,
+    progress: ProgressLike = silent,
+) -> Comparison:
+    """Train decision trees on the features that selections keep, and measure what they predict for the test rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    selections : sequence
+        Pairs of a method and its parameters, as :func:`select` takes them; None stands for all features. The share of
+        features is varied, so the parameter n_features of a selection has no effect.
+    shares : sequence of float in (0, 1]
+        Shares of all features that each label keeps. A selection is made once, for the largest share, and its best
+        features are used for smaller shares. If several shares are rounded to the same number of features, only the
+        share nearest to this number is measured.
+    seeds : sequence of int
+        Seeds of the trees, and of the selections that have a seed: from 0 to 2**31 - 1.
+    n_rows : int, optional
+        Train on a random sample of this number of training rows, and measure at most this number of test rows; by
+        default all rows.
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError, TypeError
+        Invalid shares, seeds or selections. They are checked before any selection is made.
+
+    Notes
+    -----
+    Trees give many labels equal scores. Such labels are ranked in random order, in effect: one-error, ranking loss and
+    average precision are computed with ``ties="mean"``, and micro-AUC always treats ties in this way. The default of
+    ranking loss and average precision, the worst order, would favour selections whose trees give fewer ties.
+    """
+    import pandas as pd
+
+    progress = to_progress(progress)
+
+    start = time.perf_counter()
+    study = _Study(dataset, _checked(selections, shares, seeds, n_rows), progress)
+    progress("Compiling code, once", 0.0)
+    study.warm_up()
+    lines = [line for at in range(len(study.selections)) for line in study.lines_of(at)]
+    return Comparison(
+        frame=pd.DataFrame(lines, columns=COLUMNS),
+        n_rows=study.rows.size,
+        n_train=dataset.n_train,
+        n_test_rows=study.tested.size,
+        n_test=dataset.n_test,
+        fingerprint=dataset.fingerprint,
+        seconds=time.perf_counter() - start,
+        warnings=study.warned.lines(),
+    )
+
+
+def comparison_titles(selections: Sequence[Any]) -> list[str]:
+    """Return the names of selections in a comparison: the method, and the parameters in which it differs from others.
+
+    Parameters
+    ----------
+    selections : sequence
+        See :func:`compare_selections`.
+
+    Returns
+    -------
+    list of str
+        A name for each selection, in the same order.
+    """
+    full = [None if one is None else (one[0], selection_params(*one)) for one in selections]
+    titles = [ALL if one is None else selection_title(*one) for one in full]
+    longer = []
+    for title, one in zip(titles, full):
+        alike = [other for name, other in zip(titles, full) if name == title]
+        if one is None or len(alike) == 1:
+            longer.append(title)
+            continue
+        differ = [p for p in one[1] if len({repr(other[1][p]) for other in alike}) > 1 and p not in VARIED]
+        what = ", ".join(f"{p} {one[1][p]}" for p in differ)
+        longer.append(title.removesuffix(")") + f", {what})" if title.endswith(")") else f"{title} ({what})")
+    return longer
+
+
+class _Study:
+    """The rows, selections and progress of a comparison."""
+
+    def __init__(self, dataset, wanted, progress):
+        self.selections, self.seeds = wanted["selections"], wanted["seeds"]
+        self.titles = comparison_titles(self.selections)
+        self.rows, self.tested = (sampled_rows(n, wanted["n_rows"], 0) for n in (dataset.n_train, dataset.n_test))
+        self.X, self.Y = dataset.X_train[self.rows], dataset.Y_train[self.rows]
+        self.X_test, self.Y_test = dataset.X_test[self.tested], dataset.Y_test[self.tested]
+        self.n_features = dataset.n_features
+        self.counts = features_of_shares(wanted["shares"], dataset.n_features)
+        self.warned = WarningsBySeed()
+        self.progress = progress
+        self._costs = estimates.comparison_steps(dataset, self.selections, self.counts, self.seeds, self.rows.size)
+        self._at = 0  # number of steps that have begun
+
+    def warm_up(self):
+        """Compile the kernels of the trees and of the measures."""
+        from xmlcore.selection import BRDT
+
+        few = np.eye(4, dtype=np.float32)
+        _measures(few > 0, BRDT().fit(few, few > 0).predict_proba(few))
+
+    def lines_of(self, at) -> list[tuple]:
+        """Make selection number ``at`` with every seed, train trees on every share, and return rows of the frame."""
+        selection, title = self.selections[at], self.titles[at]
+        pattern = selection[1]["pattern"] if selection is not None and selection[0] == "FALS" else ""
+        if selection is not None:
+            self.progress("Compiling code, once", self._fraction(self._at))
+            warm_up_selector(*selection)
+        lines = []
+        for seed in self.seeds:
+            fitted, select_s = None, 0.0
+            if selection is not None:
+                with self.warned.of(title, seed):
+                    fitted, select_s = self._select(selection, seed, f"{title}, seed {seed}")
+            for count, share in self.counts.items() if fitted is not None else [(self.n_features, 1.0)]:
+                values, seconds = self._grow_trees(fitted, count, seed, f"{title}, seed {seed}")
+                lines += [(title, pattern, share, count, seed, m, v, select_s, seconds) for m, v in values.items()]
+        return lines
+
+    def _select(self, selection, seed, detail):
+        """Fit a selector for the largest share, and return it with the seconds that it took."""
+        method, params = selection[0], selection_params(*selection)
+        varied = {"n_features": max(self.counts), "random_state": seed}
+        params |= {name: value for name, value in varied.items() if name in params}
+        start = time.perf_counter()
+        fitted = selector(method, params).fit(self.X, self.Y, progress=self._step(None, detail))
+        return fitted, time.perf_counter() - start
+
+    def _grow_trees(self, fitted, count, seed, detail):
+        """Train a tree per label on its best ``count`` features, and return measures and seconds."""
+        from xmlcore.selection import BRDT
+
+        start = time.perf_counter()
+        selected = None if fitted is None else fitted.selected_[:, :count]
+        if fitted is not None:
+            detail += f", {count:,} feature{'' if count == 1 else 's'}"
+        trees = BRDT(selected, random_state=seed)
+        trees.fit(self.X, self.Y, progress=self._step("Growing trees", detail))
+        values = _measures(self.Y_test, trees.predict_proba(self.X_test))
+        return values, time.perf_counter() - start
+
+    def _step(self, phase, detail) -> Progress:
+        """Begin the next step, and return the function to which it reports its progress."""
+        start, end = self._fraction(self._at), self._fraction(self._at + 1)
+        self._at += 1
+        inner = part_of(self.progress, start, end, phase=phase)
+        return lambda own_phase, fraction, own_detail="": inner(own_phase, min(fraction, 1.0), detail)
+
+    def _fraction(self, n_steps) -> float:
+        """Return the time of the first ``n_steps`` steps, as a share of the time of all steps."""
+        return min(1.0, sum(self._costs[:n_steps]) / (sum(self._costs) or 1.0))
+
+
+def _measures(Y, scores) -> dict:
+    """Return the :data:`MEASURES` of scores, by name."""
+    values = (
+        metrics.hamming_loss(Y, scores > 0.5),
+        metrics.one_error(Y, scores, ties="mean"),
+        metrics.ranking_loss(Y, scores, ties="mean"),
+        metrics.average_precision(Y, scores, ties="mean"),
+        metrics.micro_auc(Y, scores),
+    )
+    return dict(zip(MEASURES, map(float, values)))
+
+
+def features_of_shares(shares, n_features: int) -> dict[int, float]:
+    """Return a dict from the different numbers of features, to which shares are rounded, to the nearest share."""
+    nearest = {}
+    for share in shares:
+        count = max(1, round(share * n_features))
+        if count not in nearest or abs(share - count / n_features) < abs(nearest[count] - count / n_features):
+            nearest[count] = share
+    return nearest
+
+
+def _checked(selections, shares, seeds, n_rows) -> dict:
+    """Return the parameters of a comparison with sorted shares and seeds, and all parameters of each selection."""
+    shares = sorted({float(share) for share in shares})
+    if not shares or not 0 < shares[0] <= shares[-1] <= 1:
+        raise ValueError(f"shares must be above 0 and at most 1, and there must be at least one, not {shares}")
+    selections = [None if one is None else (one[0], selection_params(*one)) for one in selections]
+    if not selections:
+        raise ValueError("no selection to compare: give pairs of a method and its parameters, or None for all features")
+    seeds = sorted({check_count(seed, "seed", least=0, most=INT32_MAX) for seed in seeds})
+    if not seeds:
+        raise ValueError("no seed: give at least one, from 0 to 2**31 - 1")
+    return {"selections": selections, "shares": shares, "seeds": seeds, "n_rows": n_rows}
+
+
+@register
+class CompareSelections(Task):
+    """Compare selections by decision trees that are trained on the features that the selections keep.
+
+    Inputs: ``dataset``. Parameters: ``selections`` (each a pair of a method and its parameters, or None for all
+    features), ``shares``, ``seeds``, ``n_rows``: see :func:`compare_selections`.
+    """
+
+    kind, folder, result = "compare_selections", FOLDER, Comparison
+
+    def complete(self, params):
+        params = {"shares": (0.1,), "seeds": (0, 1, 2), "n_rows": None} | params
+        check_names(params, ("selections", "shares", "seeds", "n_rows"))
+        wanted = _checked(**params)
+        wanted["selections"] = [
+            None if one is None else [one[0], {name: v for name, v in one[1].items() if name not in VARIED}]
+            for one in wanted["selections"]
+        ]
+        return wanted
+
+    def params_in_key(self):
+        def counted(method, params):
+            """Return a selection without the parameters that the comparison varies."""
+            return {"method": method, "params": {n: v for n, v in params.items() if n not in VARIED}}
+
+        selections = self.params["selections"]
+        return self.params | {"selections": [None if one is None else counted(*one) for one in selections]}
+
+    def title_on(self, dataset):
+        return f"Comparing selections on {dataset}"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        dataset, wanted = in_use_or_saved(self.fingerprint), _checked(**self.params)
+        counts = features_of_shares(wanted["shares"], dataset.n_features)
+        return estimates.comparison(dataset, wanted["selections"], counts, wanted["seeds"], wanted["n_rows"])
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading the data set", 0.0)
+        return as_plain(compare_selections(load_saved(self.fingerprint), progress=progress, **self.params))

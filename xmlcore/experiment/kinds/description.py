@@ -1,0 +1,57 @@
+"""The statistics of a data set and of its labels as a task, for data sets that are very large."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine.task import Estimate, Task, plain, register
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.progress import silent
+
+if TYPE_CHECKING:
+    from xmlcore.datasets.statistics.description import Description
+
+
+@dataclass(frozen=True)
+class Described:
+    """The fields of :class:`xmlcore.datasets.statistics.description.Description`, by name.
+
+    Attributes
+    ----------
+    fields : dict
+    """
+
+    fields: dict
+
+    @property
+    def description(self) -> "Description":
+        """The description that the fields hold."""
+        from xmlcore.datasets.statistics.description import Description
+
+        return Description(**self.fields)
+
+
+@register
+class DescribeLabels(Task):
+    """Describe a data set and each of its labels, see :func:`xmlcore.datasets.describe`. Inputs: ``dataset``."""
+
+    kind, folder, result, needs = "description", "descriptions", Described, ("dataset",)
+
+    def complete(self, params):
+        check_names(params, ())
+        return {}
+
+    def title_on(self, dataset):
+        return f"Counting the labels of {dataset}"
+
+    def estimate(self) -> Estimate:
+        return estimates.statistics(self.fingerprint)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import describe, load_saved
+
+        progress("Reading the data set", 0.0)
+        data = load_saved(self.fingerprint)
+        progress("Counting labels", 0.2)
+        found = describe(data)
+        return {"fields": {"summary": plain(found.summary), "labels": found.labels, "spread": found.spread}}

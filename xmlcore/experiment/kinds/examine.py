@@ -1,0 +1,76 @@
+"""The closer examination of a data set as a task, for large data sets."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xmlcore.experiment.engine.task import Estimate, Task, register
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.progress import silent
+
+if TYPE_CHECKING:
+    from xmlcore.datasets import Dataset, Examination
+
+
+@dataclass(frozen=True)
+class Examined:
+    """The fields of :class:`xmlcore.datasets.Examination`, by name; the power law as a dict.
+
+    Attributes
+    ----------
+    fields : dict
+    """
+
+    fields: dict
+
+    @property
+    def examination(self) -> "Examination":
+        """The examination that the fields describe."""
+        from xmlcore.datasets import Examination
+        from xmlcore.datasets.statistics.power_law import PowerLaw
+
+        return Examination(**self.fields | {"power_law": PowerLaw(**self.fields["power_law"])})
+
+
+def examining_seconds(dataset: "Dataset") -> float:
+    """Return the estimated time of :func:`xmlcore.datasets.examine`, in seconds.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    float
+    """
+    import numpy as np
+
+    pairs = sum(float((np.diff(Y.indptr).astype(np.float64) ** 2).sum()) for Y in (dataset.Y_train, dataset.Y_test))
+    return 0.1 + 1.5e-7 * (dataset.X_train.nnz + dataset.X_test.nnz) + 3e-8 * pairs
+
+
+@register
+class Examine(Task):
+    """Examine a data set, see :func:`xmlcore.datasets.examine`. Inputs: ``dataset``. No parameters."""
+
+    kind, folder, result, needs = "examine", "examinations", Examined, ("dataset",)
+
+    def complete(self, params):
+        check_names(params, ())
+        return {}
+
+    def title_on(self, dataset):
+        return f"Examining {dataset}"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import load_saved
+
+        dataset = load_saved(self.fingerprint)
+        stored = dataset.X_train.nnz + dataset.X_test.nnz
+        return Estimate(seconds=0.5 + examining_seconds(dataset), bytes=60 * stored + (200 << 20))
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import examine, load_saved
+
+        progress("Reading the data set", 0.0)
+        found = examine(load_saved(self.fingerprint), progress)
+        return {"fields": found._asdict() | {"power_law": found.power_law._asdict()}}

@@ -1,0 +1,108 @@
+"""Explanations of a kept run: which features its predictions depend on, over many test rows."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine.inputs import kept_run_and_model
+from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
+from xmlcore.experiment.kinds.train import check_names, sampled_rows
+from xmlcore.progress import silent
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FOLDER = "explanations"
+
+
+@dataclass(frozen=True)
+class Explanations:
+    """Which features the predictions of a kept run depend on, over many test rows.
+
+    Attributes
+    ----------
+    run_key : str
+        Key of the run.
+    rows : ndarray of int64
+        Ids of the test rows that were explained.
+    n_test : int
+        Number of all test rows.
+    deletion : DataFrame
+        See :func:`xmlcore.explain.deletion_curve`; ``row`` is the id of a test row. Each row is explained for the label
+        that the model ranks first. The ranking by contributions is missing for a model that has no contributions of
+        features (DoubleSampling).
+    importance : DataFrame
+        See :func:`xmlcore.explain.importance`, with all features.
+    stability : DataFrame
+        Columns ``row``, ``sigma``, ``repeat``, ``spearman``, ``overlap``: how similar the contributions on the clean
+        row are to those on the row with Gaussian noise on its present features. The standard deviation of the noise is
+        ``sigma`` times the mean absolute value of the rows' features.
+    """
+
+    run_key: str
+    rows: Any
+    n_test: int
+    deletion: "pd.DataFrame"
+    importance: "pd.DataFrame"
+    stability: "pd.DataFrame"
+
+
+# Standard deviations of the noise, relative to the mean absolute value of present features.
+NOISE_OF_VALUES = (0.1, 0.3, 1.0)
+STABILITY_REPEATS = 5  # number of noisy copies of a row for each standard deviation
+
+
+@register
+class Explain(Task):
+    """Explain a sample of a kept run's test rows.
+
+    Inputs: ``run``. Parameters: ``n_rows`` (number of test rows, drawn at random among those with features; all if
+    there are fewer), ``seed``.
+    """
+
+    kind, folder, result, needs = "explanations", FOLDER, Explanations, ("run",)
+
+    def complete(self, params):
+        params = {"n_rows": 200, "seed": 0} | params
+        check_names(params, ("n_rows", "seed"))
+        return params | {"n_rows": check_count(params["n_rows"], "n_rows")}
+
+    def title_on(self, dataset):
+        return f"Explaining {self.params['n_rows']:,} rows of {dataset}"
+
+    def estimate(self) -> Estimate:
+        return estimates.explanations(load("train", self.inputs["run"]), self.params["n_rows"])
+
+    def run(self, progress=silent, files=None):
+        import numpy as np
+        import pandas as pd
+
+        from xmlcore import explain, robustness
+        from xmlcore.datasets import load_saved
+
+        n_rows, seed = self.params["n_rows"], self.params["seed"]
+        progress("Reading the model", 0.0)
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        dataset = load_saved(run.fingerprint)
+        filled = np.flatnonzero(np.diff(dataset.X_test.indptr))
+        rows = filled[sampled_rows(filled.size, n_rows, seed)]
+        X, labels = dataset.X_test[rows], run.ranking.labels[rows, 0]
+        known = labels >= 0
+        rows, X, labels = rows[known], X[known], labels[known]
+        of_features = explain.explains_features(model)
+        methods = ("contributions", "magnitude", "random") if of_features else ("magnitude", "random")
+        deletion = explain.deletion_curve(model, X, labels, methods, seed=seed, progress=progress)
+        deletion["row"] = rows[deletion["row"].to_numpy()]
+        importance = explain.importance(model, X, labels, n=None, progress=progress)
+        size = float(np.abs(X.data).mean()) if X.nnz else 0.0
+        parts = []
+        for i, row in enumerate(rows):
+            progress("Explaining noisy rows", i / rows.size, f"row {i + 1:,} of {rows.size:,}")
+            for share in NOISE_OF_VALUES:
+                noise = robustness.GaussianNoise(share * size, "nonzero")
+                part = explain.stability(model, X[[i]], labels[i], noise, STABILITY_REPEATS, seed=seed, row=int(row))
+                parts.append(part.assign(row=row, sigma=share))
+        stability = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["row", "sigma", "repeat"])
+        made = Explanations(self.inputs["run"], rows, dataset.n_test, deletion, importance, stability)
+        return as_plain(made)

@@ -1,0 +1,117 @@
+"""Writing data sets to files that other programs read."""
+
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from xmlcore import store
+from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine.task import Estimate, Task, register
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.progress import part_of, silent
+
+FILE = "data.zip"
+FORMATS = {"xmlc": ".txt", "svmlight": ".svm", "arff": ".arff", "npz": ".npz"}  # with the ending of the files
+LABELS_XML = "labels.xml"  # Mulan's file of the labels, for ARFF
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A data set that is kept as a file: see :meth:`Export.file`.
+
+    Attributes
+    ----------
+    format : str
+    names : list of str
+        Names of the files in the zip archive.
+    """
+
+    format: str
+    names: list
+
+
+@register
+class Export(Task):
+    """Write a data set to a zip archive. Inputs: ``dataset``. Parameters: ``format``, of :data:`FORMATS`.
+
+    The archive has ``train`` and ``test`` in the format, and for ARFF the labels in Mulan's XML. Names of features and
+    labels are in these files if the format has a place for them (npz, and ARFF if all names are different), else in
+    files with a line for each.
+    """
+
+    kind, folder, result = "export", "exports", Exported
+
+    def complete(self, params):
+        check_names(params, ("format",))
+        format = params.get("format", "xmlc")
+        if format not in FORMATS:
+            raise ValueError(f"format {format!r} is not written: use one of {', '.join(map(repr, FORMATS))}")
+        return {"format": format}
+
+    def title_on(self, dataset):
+        return f"Writing {dataset} as {self.params['format']}"
+
+    def estimate(self) -> Estimate:
+        return estimates.export(self.fingerprint)
+
+    def file(self) -> Path:
+        """Return the path of the zip archive of the kept result."""
+        return store.folder(self.folder, self.key) / FILE
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        format, data = self.params["format"], load_saved(self.fingerprint)
+        names = [f"train{FORMATS[format]}", f"test{FORMATS[format]}"]
+        inside = _names_inside(format, data)
+        texts = {"labels.txt": data.label_names, "features.txt": data.feature_names} if inside is None else {}
+        texts = {name: lines for name, lines in texts.items() if lines is not None and _one_line_each(lines)}
+        if files is not None:
+            files[FILE] = lambda path: _write(path, data, format, names, inside or {}, texts, progress)
+        return {"format": format, "names": [*names, *([LABELS_XML] if format == "arff" else []), *texts]}
+
+
+def _names_inside(format, data) -> dict | None:
+    """Return the names of features and labels that the files hold; None if they cannot hold those of the data set."""
+    given = {"feature_names": data.feature_names, "label_names": data.label_names}
+    given = {field: names for field, names in given.items() if names is not None}
+    every = [name for names in given.values() for name in names]
+    if format == "npz":
+        return given
+    if format == "arff" and len(given) == 2 and len(set(every)) == len(every) and _one_line_each(every):
+        return given
+    return None
+
+
+def _one_line_each(names) -> bool:
+    """Return whether names can be written one per line."""
+    return not any("\n" in name or "\r" in name for name in names)
+
+
+def _write(path, data, format, names, inside, texts, progress):
+    """Write the zip archive: the parts of the data set with the names ``inside``, and texts as lists of lines."""
+    from xmlcore.datasets import write_matrix
+
+    parts = ((data.X_train, data.Y_train), (data.X_test, data.Y_test))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
+        for i, (name, (X, Y)) in enumerate(zip(names, parts)):
+            of_part = part_of(progress, i / 2, (i + 1) / 2, phase="Writing", detail=name)
+            of_part("", 0.0)
+            with tempfile.TemporaryDirectory(dir=path.parent) as folder:  # on the disk of the archive, not in memory
+                written, xml = Path(folder) / name, Path(folder) / LABELS_XML
+                write_matrix(written, X, Y, format, **inside, xml=xml if format == "arff" else None)
+                _pack(archive, written, of_part)
+                if i and format == "arff":  # the labels of both parts are the same
+                    _pack(archive, xml, of_part)
+        for name, lines in texts.items():
+            archive.writestr(name, "".join(f"{line}\n" for line in lines))
+
+
+def _pack(archive, path, progress):
+    """Add a file to a zip archive in pieces, so that this can be stopped."""
+    size = path.stat().st_size
+    with open(path, "rb") as source, archive.open(path.name, "w", force_zip64=True) as target:
+        while piece := source.read(1 << 20):
+            target.write(piece)
+            progress("", 0.5 + 0.5 * source.tell() / size)

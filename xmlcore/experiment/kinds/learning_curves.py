@@ -1,0 +1,286 @@
+"""What more data would buy: measures on the test rows after training on growing samples of the training rows."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xmlcore.experiment.catalog import MODELS
+from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine.sweep_trials import resized
+from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register, task
+from xmlcore.experiment.kinds.forecasting import forecast
+from xmlcore.experiment.kinds.train import changed_params, check_names, full_params, run_and_model
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
+from xmlcore.validation import check_count, check_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
+KS = (1, 3, 5)
+BUCKETS = ("head", "torso", "tail")
+LEAST_ROWS = 10  # smaller samples are left out
+FORECAST = 2.0  # the forecast is for so many times the rows of the largest sample
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Measures by the number of training rows.
+
+    Attributes
+    ----------
+    model : str
+    params : dict
+        All parameters; the seed among them is not used.
+    seeds : list of int
+    shares : list of float
+    n_train, n_test : int
+        Rows of the data set.
+    frame : DataFrame
+        A line for each training and measure: ``rows`` (trained on), ``seed``, ``bucket`` ("all", "head", "torso",
+        "tail"), ``measure`` ("P@k", only of all labels, or "Recall@k", the share of the true labels that are among the
+        first k), ``k`` (1, 3 or 5), ``value`` (in [0, 1]), ``seconds`` (of the training).
+    forecasts : DataFrame
+        A line for each ``bucket``, ``measure`` and ``k``, with the fields of
+        :class:`xmlcore.experiment.kinds.forecasting.Forecast` for twice the rows of the largest sample.
+    notes : list of str
+        Trainings that were not possible.
+    seconds : float
+    """
+
+    model: str
+    params: dict
+    seeds: list[int]
+    shares: list[float]
+    n_train: int
+    n_test: int
+    frame: "pd.DataFrame"
+    forecasts: "pd.DataFrame"
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def sentence(self, measure: str = "P@1", bucket: str = "all") -> str:
+        """Return what twice the rows would give, in one sentence.
+
+        Parameters
+        ----------
+        measure : str
+            Such as "P@1" or "Recall@5".
+        bucket : {"all", "head", "torso", "tail"}
+
+        Returns
+        -------
+        str
+        """
+        name, _, k = measure.partition("@")
+        found = self.forecasts
+        found = found[(found["bucket"] == bucket) & (found["measure"] == f"{name}@k") & (found["k"] == int(k))]
+        line = found.iloc[0]
+        of = "" if bucket == "all" else f" of {bucket} labels"
+        if line["reason"]:
+            return f"What twice the rows would give for {measure}{of} cannot be forecast: {line['reason']}."
+        now, value, low, high = (f"{100 * line[part]:.1f}" for part in ("now", "value", "low", "high"))
+        if line["low"] <= line["now"]:
+            return (
+                f"With twice the rows {measure}{of} may stay as it is: {now} now, about {value} then ({low} to {high})."
+            )
+        return f"With twice the rows {measure}{of} would rise from {now} to about {value} ({low} to {high})."
+
+
+def learning_curve(
+    dataset: "Dataset",
+    model: str = "PLT",
+    params: dict[str, Any] | None = None,
+    shares: Sequence[float] = SHARES,
+    seeds: Sequence[int] = (0, 1, 2),
+    progress: ProgressLike = silent,
+) -> LearningCurve:
+    """Train on growing samples of the training rows, measure on the same test rows, and forecast twice the rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    model : str
+        A key of :data:`MODELS`.
+    params : dict, optional
+        Parameters that differ from the defaults.
+    shares : sequence of float
+        Shares of the training rows, in (0, 1]. Samples of fewer than 10 rows are left out.
+    seeds : sequence of int
+        For each, rows are put in an order of their own, and smaller samples are the beginnings of larger ones. It is
+        also the seed of the model.
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`.
+
+    Returns
+    -------
+    LearningCurve
+        Buckets are by the labels' rows in the whole training data, as :func:`xmlcore.datasets.describe` has them.
+    """
+    import pandas as pd
+
+    progress = to_progress(progress)
+
+    start = time.perf_counter()
+    params, shares, seeds = full_params(model, params), _checked_shares(shares), _checked_seeds(seeds)
+    sizes = sizes_of(dataset.n_train, shares)
+    bucket, true = _buckets(dataset)
+    gains = np.zeros((len(sizes), len(seeds), dataset.n_test, len(KS), len(BUCKETS)), np.uint8)
+    seconds, failed, notes = np.full((len(sizes), len(seeds)), np.nan), set(), []
+    whole = sum(sizes) * len(seeds)
+    done = 0
+    for at, size in enumerate(sizes):
+        for number, seed in enumerate(seeds):
+            part = part_of(progress, done / whole, (done + size) / whole, phase="Training on samples",
+                           detail=f"{size:,} rows, seed {seed}")  # fmt: skip
+            done += size
+            try:
+                ranking, seconds[at, number] = _trained(dataset, model, params, size, seed, part)
+            except (ValueError, ArithmeticError) as error:
+                failed.add(at)
+                notes.append(f"{size:,} rows, seed {seed}: {' '.join(str(error).split())}")
+                continue
+            gains[at, number] = _found(dataset, ranking, bucket)
+    kept = [at for at in range(len(sizes)) if at not in failed]
+    gains, sizes, seconds = gains[kept], [sizes[at] for at in kept], seconds[kept]
+    progress("Forecasting what more rows would give", 1.0)
+    frame, forecasts = _frames(sizes, seeds, seconds, gains, true)
+    return LearningCurve(
+        model=model,
+        params={name: value for name, value in params.items() if name != "random_state"},
+        seeds=seeds,
+        shares=shares,
+        n_train=dataset.n_train,
+        n_test=dataset.n_test,
+        frame=pd.DataFrame(frame),
+        forecasts=pd.DataFrame(forecasts),
+        notes=notes,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def sizes_of(n_train: int, shares) -> list[int]:
+    """Return the different numbers of rows of samples, ascending."""
+    return sorted({size for share in shares if (size := round(share * n_train)) >= min(LEAST_ROWS, n_train)})
+
+
+def _trained(dataset, model, params, size, seed, progress):
+    """Train on a sample; return the ranking of the test rows, and the seconds of the training."""
+    from xmlcore.datasets import Dataset
+
+    seeded = params | ({"random_state": seed} if "random_state" in params else {})
+    if size == dataset.n_train:  # the same as an ordinary result, which may be kept
+        whole = task("train", {"dataset": dataset.fingerprint}, {"model": model, "params": seeded, "k": max(KS)})
+        if whole.exists():
+            run = whole.load()
+            return run.ranking, run.times["fit_s"]
+    rows = np.sort(np.random.default_rng([seed, 3]).permutation(dataset.n_train)[:size])
+    part = Dataset(dataset.name, dataset.X_train[rows], dataset.Y_train[rows], dataset.X_test, dataset.Y_test)
+    run, _ = run_and_model(part, model, seeded, max(KS), progress)
+    return run.ranking, run.times["fit_s"]
+
+
+def _buckets(dataset):
+    """Return the bucket of each label, and for each test row its number of true labels in each bucket, (n_test, 3)."""
+    from xmlcore.datasets import describe
+
+    labels = describe(dataset).labels.sort_values("label")
+    bucket = labels["bucket"].map({name: at for at, name in enumerate(BUCKETS)}).fillna(len(BUCKETS) - 1)
+    bucket = bucket.to_numpy(int)
+    true = np.zeros((dataset.n_test, len(BUCKETS)))
+    rows = np.repeat(np.arange(dataset.n_test), np.diff(dataset.Y_test.indptr))
+    np.add.at(true, (rows, bucket[dataset.Y_test.indices]), 1)
+    return bucket, true
+
+
+def _found(dataset, ranking, bucket):
+    """Return how many labels of each bucket are right among the first k of each test row, (n_test, len(KS), 3)."""
+    from xmlcore import metrics
+
+    hit = metrics.hits(dataset.Y_test, ranking, max(KS))
+    of = bucket[np.maximum(ranking.labels[:, : max(KS)], 0)]
+    of = np.pad(of, ((0, 0), (0, hit.shape[1] - of.shape[1])))
+    each = hit[:, :, None] & (of[:, :, None] == np.arange(len(BUCKETS)))
+    return each.cumsum(axis=1)[:, [k - 1 for k in KS]].astype(np.uint8)
+
+
+def _frames(sizes, seeds, seconds, gains, true):
+    """Return the lines of :attr:`LearningCurve.frame` and :attr:`LearningCurve.forecasts`."""
+    frame, forecasts = [], []
+    for name, measure, parts in (
+        ("all", "P@k", slice(None)),
+        ("all", "Recall@k", slice(None)),
+        *((bucket, "Recall@k", slice(at, at + 1)) for at, bucket in enumerate(BUCKETS)),
+    ):
+        for place, k in enumerate(KS):
+            gain = gains[:, :, :, place, parts].sum(axis=3)
+            best = np.full(true.shape[0], float(k)) if measure == "P@k" else true[:, parts].sum(axis=1)
+            about = {"bucket": name, "measure": measure, "k": k}
+            values = gain.sum(axis=2) / best.sum() if best.any() else np.full(gain.shape[:2], math.nan)
+            for (at, number), value in np.ndenumerate(values):
+                line = {"rows": sizes[at], "seed": seeds[number], **about, "value": float(value)}
+                frame.append(line | {"seconds": float(seconds[at, number])})
+            made = forecast(sizes, gain, FORECAST * max(sizes, default=0), best)
+            forecasts.append(about | made.__dict__)
+    return frame, forecasts
+
+
+def _checked_shares(shares) -> list[float]:
+    """Return the different shares, ascending; ValueError for one that is no share."""
+    shares = sorted({check_number(share, "a share", 0.0, 1.0, above=True) for share in shares})
+    if not shares:
+        raise ValueError("shares is empty: give shares of the training rows, such as 0.1 and 1.0")
+    return shares
+
+
+def _checked_seeds(seeds) -> list[int]:
+    """Return the different seeds; ValueError without any."""
+    seeds = list(dict.fromkeys(check_count(seed, "a seed", least=0) for seed in seeds))
+    if not seeds:
+        raise ValueError("seeds is empty: give one seed or more")
+    return seeds
+
+
+@register
+class MeasureLearningCurve(Task):
+    """Train on growing samples of the training rows, and forecast what twice the rows would give.
+
+    Inputs: ``dataset``. Parameters: ``model``, ``params``, ``shares``, ``seeds``: see :func:`learning_curve`. The seed
+    among ``params`` has no effect.
+    """
+
+    kind, folder, result = "learning_curve", "learning-curves", LearningCurve
+
+    def complete(self, params):
+        params = {"model": "PLT", "params": None, "shares": SHARES, "seeds": (0, 1, 2)} | params
+        check_names(params, ("model", "params", "shares", "seeds"))
+        full = full_params(params["model"], params["params"])
+        full.pop("random_state", None)
+        shares, seeds = _checked_shares(params["shares"]), _checked_seeds(params["seeds"])
+        return {"model": params["model"], "params": full, "shares": shares, "seeds": seeds}
+
+    def title_on(self, dataset):
+        changed = changed_params(MODELS[self.params["model"]], self.params["params"])
+        title = f"Training {self.params['model']} on growing samples of {dataset}"
+        return title + (f" ({changed})" if changed else "")
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        data, p = in_use_or_saved(self.fingerprint), self.params
+        params = full_params(p["model"], p["params"])
+        each = [learned.train(resized(data, size), p["model"], params) for size in sizes_of(data.n_train, p["shares"])]
+        most = max((one.bytes for one in each), default=0)
+        return Estimate(1.0 + len(p["seeds"]) * sum(one.seconds for one in each), most)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import in_use_or_saved
+
+        progress("Reading the data set", 0.0)
+        return as_plain(learning_curve(in_use_or_saved(self.fingerprint), progress=progress, **self.params))

@@ -1,0 +1,125 @@
+"""Every measure of a kept run, with intervals, for all labels and for each bucket of labels."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xmlcore import metrics
+from xmlcore.experiment.engine.inputs import kept_run
+from xmlcore.experiment.engine.task import Estimate, Task, load, register
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.ranking import Ranking
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+FOLDER = "measures"
+ALL = "all"
+BUCKETS = ("head", "torso", "tail")
+OF_BUCKETS = ("micro P@k", "micro R@k", "micro F1@k", "macro P@k", "macro R@k", "macro F1@k", "coverage@k")
+COUNTS_A_SECOND = 2e9  # weighted counts of rows and labels that resampling adds up, on a slow machine
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Every measure of a kept run.
+
+    Attributes
+    ----------
+    measures : DataFrame
+        See :func:`measure_ranking`.
+    n_resamples : int
+        Resamples behind the intervals.
+    """
+
+    measures: "pd.DataFrame"
+    n_resamples: int
+
+
+def measure_ranking(
+    ranking: Ranking,
+    dataset: "Dataset",
+    k: int = 5,
+    n_resamples: int = 1000,
+    random_state: int = 0,
+    progress: ProgressLike = silent,
+) -> "pd.DataFrame":
+    """Return every measure of a ranking of the test rows, with 95 % bootstrap intervals, and those of each bucket.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        The first k or more labels of each test row.
+    dataset : Dataset
+        The training rows give the propensities and the buckets.
+    k : int
+        Measures are taken at 1 to k.
+    n_resamples : int
+        How many times rows are drawn.
+    random_state : int
+        Seed.
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    DataFrame
+        A line per bucket, measure and k: ``bucket`` ("all" for all labels, then "head", "torso", "tail"), ``measure``,
+        ``k``, ``value``, ``low``, ``high``. Buckets have the measures of labels only.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from xmlcore.datasets.statistics.description import label_buckets
+
+    progress = to_progress(progress)
+
+    buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
+    settings = {"n_resamples": n_resamples, "random_state": random_state}
+    frames = []
+    for at, bucket in enumerate((ALL, *BUCKETS)):
+        progress("Drawing test rows again for intervals", at / (1 + len(BUCKETS)), f"{bucket} labels")
+        if bucket == ALL:
+            of = {"measures": metrics.MEASURES, "inv_ps": metrics.inverse_propensity(dataset.Y_train)}
+        else:
+            of = {"measures": OF_BUCKETS, "labels": buckets == bucket}
+        found = metrics.intervals(dataset.Y_test, ranking, k, **of, **settings)
+        found.insert(0, "bucket", bucket)
+        frames.append(found)
+    return pd.concat(frames, ignore_index=True)
+
+
+@register
+class MeasureRun(Task):
+    """Take every measure of a kept run. Inputs: ``run``. Parameters: ``n_resamples``, ``random_state``."""
+
+    kind, folder, result, needs = "measures", FOLDER, Measured, ("run",)
+
+    def complete(self, params):
+        params = {"n_resamples": 1000, "random_state": 0} | params
+        check_names(params, ("n_resamples", "random_state"))
+        return {
+            "n_resamples": check_count(params["n_resamples"], "n_resamples"),
+            "random_state": check_count(params["random_state"], "random_state", least=0),
+        }
+
+    def title_on(self, dataset):
+        return f"Measuring a result on {dataset}"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        run, dataset = load("train", self.inputs["run"]), in_use_or_saved(self.fingerprint)
+        counts = run.k * (40 * dataset.n_test + 10 * dataset.n_labels) + 4 * dataset.Y_test.nnz
+        return Estimate(1.0 + self.params["n_resamples"] * counts / COUNTS_A_SECOND)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading the result", 0.0)
+        run = kept_run(self.inputs["run"], progress)
+        frame = measure_ranking(run.ranking, load_saved(run.fingerprint), run.k, progress=progress, **self.params)
+        return {"measures": frame, "n_resamples": self.params["n_resamples"]}

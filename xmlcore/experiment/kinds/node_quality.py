@@ -1,0 +1,110 @@
+"""How well each node of a label tree tells test rows apart."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine.inputs import kept_run_and_model
+from xmlcore.experiment.engine.task import Estimate, Task, load, register
+from xmlcore.experiment.kinds.train import check_names, load_run_model, sampled_rows
+from xmlcore.progress import silent
+from xmlcore.typing import Ranker
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.models import PLT
+
+FOLDER = "node-quality"
+MOST_ROWS = 5000  # Default number of test rows that are used.
+
+
+@dataclass(frozen=True)
+class NodeQuality:
+    """Quality of the classifiers of a label tree's nodes on test rows.
+
+    Attributes
+    ----------
+    nodes : DataFrame
+        See :func:`xmlcore.models.plt.frames.quality_frame`.
+    n_rows, n_test : int
+        Number of test rows that were used, and of all test rows.
+    """
+
+    nodes: "pd.DataFrame"
+    n_rows: int
+    n_test: int
+
+
+def label_tree_model(model: Ranker) -> "PLT | None":
+    """Return the PLT of a run's model, which may be inside a wrapper that trains with noise.
+
+    Parameters
+    ----------
+    model : estimator
+        What :func:`load_run_model` returns.
+
+    Returns
+    -------
+    PLT or None
+        None for a model without label trees.
+    """
+    while not hasattr(model, "linear_nodes") and hasattr(model, "model_"):
+        model = model.model_
+    return model if hasattr(model, "linear_nodes") else None
+
+
+def _tree_of(task, model):
+    """Return the PLT of a run's model; ValueError if it has no such tree."""
+    plain, number = label_tree_model(model), task.params["tree"]
+    if plain is None:
+        raise ValueError(f"{type(model).__name__} has no label tree: node_quality needs a run of PLT")
+    if number >= len(plain.trees_):
+        raise ValueError(f"tree is {number}, but the model has {len(plain.trees_)} trees, counted from 0")
+    return plain
+
+
+@register
+class MeasureNodes(Task):
+    """Measure each node of a label tree on test rows. Inputs: ``run``. Parameters: ``tree``, ``n_rows``, ``seed``.
+
+    The run is one of PLT, and ``tree`` is the index of the tree. If there are more test rows than ``n_rows``, a
+    random sample of them is used.
+    """
+
+    kind, folder, result, needs = "node_quality", FOLDER, NodeQuality, ("run",)
+
+    def complete(self, params):
+        check_names(params, ("tree", "n_rows", "seed"))
+        return {
+            "tree": check_count(params.get("tree", 0), "tree", least=0),
+            "n_rows": check_count(params.get("n_rows", MOST_ROWS), "n_rows"),
+            "seed": check_count(params.get("seed", 0), "seed", least=0),
+        }
+
+    def title_on(self, dataset):
+        return f"Measuring nodes of label tree {self.params['tree'] + 1} on {dataset}"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        run = load("train", self.inputs["run"])
+        model = _tree_of(self, load_run_model(self.inputs["run"]))
+        return estimates.node_quality(
+            in_use_or_saved(run.fingerprint), model.trees_[self.params["tree"]], self.params["n_rows"]
+        )
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+        from xmlcore.models.plt.frames import quality_frame
+
+        progress("Reading the model", 0.0)
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        number, plain = self.params["tree"], _tree_of(self, model)
+        dataset = load_saved(run.fingerprint)
+        rows = sampled_rows(dataset.n_test, self.params["n_rows"], self.params["seed"])
+        progress("Reading the classifiers", 0.0)
+        nodes, tree = plain.linear_nodes(number), plain.trees_[number]
+        found = quality_frame(nodes, tree, dataset.X_test[rows], dataset.Y_test[rows], progress)
+        return {"nodes": found, "n_rows": int(rows.size), "n_test": dataset.n_test}

@@ -1,0 +1,157 @@
+"""Tasks that pack the model of a run into a file, and open such a file."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from xmlcore import store
+from xmlcore.datasets.texts.words import WORD
+from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine.task import Estimate, Task, load, register
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.experiment.sharing.packing import pack_run
+from xmlcore.models import ModelFormatError, PackedModel, read_packed
+from xmlcore.progress import silent
+
+FILE = "model.zip"
+START, WRITE_BYTE, READ_BYTE = 1.0, 4e-8, 4e-8  # seconds to begin, and to write or read a byte of a model
+MEASURED_ROW = 1e-4  # seconds to resample a test row for the intervals of the card
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A model that is kept as a file: see :meth:`PackModel.file`.
+
+    Attributes
+    ----------
+    card : dict
+        See :func:`xmlcore.experiment.pack_run`.
+    text : str
+        The card as Markdown.
+    """
+
+    card: dict
+    text: str
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A model that was opened from a file: see :func:`opened_model`.
+
+    Attributes
+    ----------
+    name : str
+        What its card calls it.
+    card : dict
+    is_text : bool
+        Whether it takes texts.
+    text : str
+        The card as Markdown.
+    """
+
+    name: str
+    card: dict
+    is_text: bool
+    text: str
+
+
+def opened_model(key: str) -> PackedModel:
+    """Return a model that was opened from a file."""
+    store.info(OpenModel.folder, key)  # raises an error that says that it is gone
+    return read_packed(store.folder(OpenModel.folder, key) / FILE)
+
+
+@register
+class PackModel(Task):
+    """Pack the model of a kept run with its card into a file.
+
+    Inputs: ``run``. Parameters: ``dataset_name``, what the card calls the data set; by default its name in the run.
+    """
+
+    kind, folder, result, needs = "pack_model", "packed-models", Packed, ("run",)
+    on_cluster = False  # its result has a file
+
+    def complete(self, params):
+        check_names(params, ("dataset_name",))
+        if not isinstance(params.get("dataset_name", ""), str):
+            raise ValueError(f"dataset_name must be a text, not {params['dataset_name']!r}")
+        return params
+
+    def title_on(self, dataset):
+        return f"Packing a model of {dataset}"
+
+    def estimate(self) -> Estimate:
+        run = load("train", self.inputs["run"])
+        n_bytes = run.size.get("model_bytes", 0)
+        seconds = START + WRITE_BYTE * n_bytes + MEASURED_ROW * run.ranking.labels.shape[0]
+        return Estimate(seconds, 2 * int(n_bytes))
+
+    def file(self) -> Path:
+        """Return the path of the zip archive of the kept result."""
+        return store.folder(self.folder, self.key) / FILE
+
+    def run(self, progress=silent, files=None):
+        progress("Reading the model", 0.0)
+        packed = pack_run(self.inputs["run"], dataset_name=self.params.get("dataset_name"))
+        progress("Packing the model", 0.5)
+        if files is not None:
+            files[FILE] = packed.save
+        return {"card": packed.card, "text": packed.describe()}
+
+
+@register
+class OpenModel(Task):
+    """Open a packed model, and keep it. No inputs.
+
+    Parameters: ``files``, what :func:`given.described` returns for ``{"model": file}``. The file is
+    given to the task by :func:`xmlcore.experiment.engine.given.give`. Nothing in it is executed.
+    """
+
+    kind, folder, result, needs = "open_model", "opened-models", Opened, ()
+
+    def complete(self, params):
+        check_names(params, ("files",))
+        if set(params.get("files", {})) != {"model"}:
+            raise ValueError(f"files need model, and nothing else; they have {sorted(params.get('files', {}))}")
+        return params
+
+    @property
+    def can_be_made_again(self):
+        return False
+
+    def title_on(self, dataset):
+        return "Opening a model from a file"
+
+    def dataset_name(self):
+        return "a model from a file"
+
+    def about(self):
+        # What is computed with the model belongs to no data set that is kept: it is found by the key of the model.
+        return {"fingerprint": self.key, "dataset": self.dataset_name()}
+
+    def estimate(self) -> Estimate:
+        n_bytes = self.params["files"]["model"]["bytes"]
+        return Estimate(START + READ_BYTE * n_bytes, 4 * n_bytes)
+
+    def run(self, progress=silent, files=None):
+        with given.taken(self.key, ("model",)) as paths:
+            progress("Reading the model", 0.0)
+            with open(paths["model"], "rb") as file:  # not by its path, which messages would name
+                packed = read_packed(file)
+            if packed.is_text and packed.vectorizer.pattern != WORD:
+                raise ModelFormatError(
+                    f"the model finds words by a pattern of its own, {packed.vectorizer.pattern[:100]!r}. A pattern "
+                    "can make a server search without end. Open such a file in Python, with load_model, if you know "
+                    "where it comes from"
+                )
+            if files is not None:
+                kept = given.scratch(self.key)
+                shutil.move(paths["model"], kept)
+                files[FILE] = lambda path: shutil.move(kept, path)
+        name = packed.card.get("name")
+        name = name if isinstance(name, str) and name.strip() else type(packed.model).__name__
+        return {"name": name[:200], "card": packed.card, "is_text": packed.is_text, "text": packed.describe()}
+
+    @classmethod
+    def summary(cls, value):
+        return {"name": value["name"]}

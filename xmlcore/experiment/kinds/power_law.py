@@ -1,0 +1,61 @@
+"""Whether a power law is a plausible distribution of the frequencies of labels."""
+
+from dataclasses import dataclass
+
+from xmlcore.experiment.engine.task import Estimate, Task, register
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.progress import silent
+from xmlcore.validation import check_count
+
+
+@dataclass(frozen=True)
+class PowerLawTest:
+    """The result of :func:`xmlcore.datasets.statistics.power_law.goodness_of_fit`.
+
+    Attributes
+    ----------
+    goodness : dict
+        The fields of :class:`xmlcore.datasets.statistics.power_law.Goodness`, by name.
+    """
+
+    goodness: dict
+
+
+@register
+class CheckPowerLaw(Task):
+    """Test whether the training rows per label follow a power law.
+
+    Inputs: ``dataset``. Parameters: ``n_samples``, ``random_state``; see
+    :func:`xmlcore.datasets.statistics.power_law.goodness_of_fit`.
+    """
+
+    kind, folder, result, needs = "power_law", "power-law", PowerLawTest, ("dataset",)
+
+    def complete(self, params):
+        check_names(params, ("n_samples", "random_state"))
+        n_samples = check_count(params.get("n_samples", 1000), "n_samples")
+        return {"n_samples": n_samples, "random_state": check_count(params.get("random_state", 0), "random_state", 0)}
+
+    def title_on(self, dataset):
+        return f"Testing the power law of {dataset}"
+
+    def estimate(self) -> Estimate:
+        import numpy as np
+
+        counts = self._counts()
+        tails = np.unique(counts).size  # each of which is fitted, to at most so many counts
+        each = 3e-7 * counts.size + 3e-5 * tails + 6e-8 * tails**2 + 4e-3
+        return Estimate(seconds=0.5 + self.params["n_samples"] * each)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets.statistics.power_law import goodness_of_fit
+
+        progress("Reading the data set", 0.0)
+        found = goodness_of_fit(self._counts(), progress=progress, **self.params)
+        return {"goodness": found._asdict()}
+
+    def _counts(self):
+        """Return the number of training rows of each label."""
+        from xmlcore.datasets import load_saved
+
+        return load_saved(self.fingerprint).Y_train.sum(axis=0)

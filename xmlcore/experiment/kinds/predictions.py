@@ -1,0 +1,281 @@
+"""Predictions for the rows of a file: by the model of a kept run, or by a model that was opened from a file."""
+
+import json
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xmlcore import store
+from xmlcore.datasets.readers.visible import visible
+from xmlcore.datasets.texts.packed import packed, unpacked
+from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine.inputs import kept_run_and_model
+from xmlcore.experiment.engine.task import KINDS, MADE_BY, Estimate, Task, load, register
+from xmlcore.experiment.kinds.packed_files import opened_model
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.models import PackedModel
+from xmlcore.progress import part_of, silent
+from xmlcore.ranking import Ranking
+from xmlcore.typing import Ranker
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import scipy.sparse as sp
+
+    from xmlcore.datasets import Dataset
+
+MAX_TEXT = 4 << 30  # most bytes of an unpacked file
+START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
+VALUE_BYTES = 12  # bytes of a feature and its value in a file of text
+ROWS, TEXTS = "rows", "texts"
+BEGINNING = 200  # characters of each text that are kept with the predictions
+GIVEN = "rows.npz"  # the file beside the predictions with the rows, or the whole texts
+CERTAINTIES = ("margin", "top score")
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Labels predicted for the rows of a file.
+
+    Attributes
+    ----------
+    ranking : Ranking
+        The first k labels of each row.
+    missing : ndarray of int64
+        Features of the model that the file has no column for.
+    unknown : list of str
+        Names of columns that are no features of the model.
+    notes : list of str
+        How the file was read. They name the file as :data:`xmlcore.experiment.engine.given.NAME` does.
+    beginnings : list of str, or None
+        The first characters of each text, if the file has texts.
+    """
+
+    ranking: Ranking
+    missing: Any
+    unknown: list
+    notes: list
+    beginnings: list | None = None
+
+
+def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
+    """Return how certain a model is of the first label of each row."""
+    import numpy as np
+
+    if by not in CERTAINTIES:
+        raise ValueError(f"by must be one of {CERTAINTIES}, not {by!r}")
+    scores = np.where(ranking.labels >= 0, ranking.scores, 0).astype(np.float64)
+    first = scores[:, 0]
+    return first - scores[:, 1] if by == "margin" and scores.shape[1] > 1 else first
+
+
+def frame_of(ranking: Ranking, label_name, names: list[str] | None = None) -> "pd.DataFrame":
+    """Return predictions as a table with a line for each label of each row."""
+    import numpy as np
+
+    shown = {int(j): label_name(int(j)) for j in np.unique(ranking.labels) if j >= 0}
+    most = max(shown, default=-1) + 1
+    return ranking.to_frame([shown.get(j, "") for j in range(most)], names)
+
+
+def json_lines(ranking: Ranking, label_name, names: list[str] | None = None) -> Iterator[str]:
+    """Yield a line of JSON for each row: ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``."""
+    for i, (labels, scores) in enumerate(zip(ranking.labels.tolist(), ranking.scores.tolist())):
+        listed = [
+            {"label": j, "name": label_name(j), "score": float(f"{score:.7g}")}
+            for j, score in zip(labels, scores)
+            if j >= 0
+        ]
+        row = {"row": i} | ({} if names is None else {"name": names[i]}) | {"labels": listed}
+        yield json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def with_names(model: Ranker, dataset: "Dataset") -> PackedModel:
+    """Return a model with the names and the vectoriser of the data set that it was trained on.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    dataset : Dataset
+
+    Returns
+    -------
+    PackedModel
+        Its card has only what the model tells of itself: see :func:`xmlcore.experiment.pack_run`.
+    """
+    return PackedModel(model, dataset.label_names, dataset.feature_names, dataset.vectorizer)
+
+
+class _OfFile(Task):
+    """Predictions for the rows or the texts of a file.
+
+    Parameters: ``files``, what :func:`given.described` returns for ``{"rows": file}``; ``k`` (labels
+    predicted for each row); ``of`` ("rows" or "texts"); for rows ``first_index`` (0 or 1, the smallest id in XMLC and
+    svmlight); for texts ``text``, their column, by default as :func:`xmlcore.datasets.guess_columns` guesses. The file
+    is given to the task by :func:`xmlcore.experiment.engine.given.give` and removed when it has been read.
+    """
+
+    result = Predictions
+    on_cluster = False  # the file is here
+
+    def complete(self, params):
+        check_names(params, ("files", "k", "of", "first_index", "text"))
+        if set(params.get("files", {})) != {"rows"}:
+            raise ValueError(f"files need rows, and nothing else; they have {sorted(params.get('files', {}))}")
+        params = {"k": 5, "of": ROWS, "first_index": 0, "text": None} | params
+        if params["of"] not in (ROWS, TEXTS):
+            raise ValueError(f"of must be {ROWS!r} or {TEXTS!r}, not {params['of']!r}")
+        check_count(params["first_index"], "first_index", 0, 1)
+        return params | {"k": check_count(params["k"], "k")}
+
+    @property
+    def can_be_made_again(self):
+        return False
+
+    def title_on(self, dataset):
+        return f"Predicting a file with a model of {dataset}"
+
+    def estimate(self) -> Estimate:
+        n_bytes = self.params["files"]["rows"]["bytes"]
+        return Estimate(START + n_bytes * (READ_BYTE + self.seconds_per_byte()), 6 * n_bytes)
+
+    def seconds_per_byte(self) -> float:
+        """Return how long the prediction takes for each byte of the file."""
+        return READ_BYTE
+
+    def model(self, progress) -> PackedModel:
+        """Return the model."""
+        raise NotImplementedError
+
+    def run(self, progress=silent, files=None):
+        progress("Reading the model", 0.0)
+        model = self.model(progress)
+        reader = self._texts if self.params["of"] == TEXTS else self._rows
+        with given.taken(self.key, ("rows",)) as paths:
+            X, texts, kept, notes = reader(paths["rows"], model, progress)
+        of_rows = part_of(progress, 0.0, 1.0, phase="Predicting")
+        ranking = model.model.predict_topk(X, self.params["k"], progress=of_rows)
+        if files is not None:
+            files[GIVEN] = lambda path: _write_given(path, X, texts)
+        return {"ranking": {"labels": ranking.labels, "scores": ranking.scores}, "notes": notes} | kept
+
+    def _rows(self, path, model, progress):
+        """Return the rows of the file, no texts, what is kept of them, and notes on how they were read."""
+        from xmlcore.datasets import read_new_rows
+
+        of_file = part_of(progress, 0.0, 1.0, phase="Reading the rows")
+        of_file("", 0.0)
+        options = {"first_index": self.params["first_index"], "max_bytes": MAX_TEXT, "progress": of_file}
+        names = model.feature_names, model.label_names
+        rows, said = _with_notes(lambda: read_new_rows(path, model.n_features, *names, **options))
+        kept = {"missing": rows.missing, "unknown": rows.unknown}
+        return rows.X, None, kept, rows.notes(model.feature_names) + said
+
+    def _texts(self, path, model, progress):
+        """Return the texts of the file as rows, the texts, what is kept of them, and notes on how they were read."""
+        import numpy as np
+
+        from xmlcore.datasets import DatasetFormatError, guess_columns, read_texts
+
+        if not model.is_text:
+            raise ValueError("this model takes rows of features, not texts: it was trained on data without texts")
+        of_file = part_of(progress, 0.0, 1.0, phase="Reading the texts")
+        of_file("", 0.0)
+        column = self.params["text"]
+        if column is None:
+            guess = guess_columns(path)
+            column = guess.text
+            if column is None:
+                found = f"none of its columns seems to have texts: {', '.join(guess.columns[:10])}"
+                raise DatasetFormatError(path.name, found, "Say which column has the texts.")
+        options = {"labels": None, "max_bytes": MAX_TEXT, "progress": of_file}
+        (texts, _), said = _with_notes(lambda: read_texts(path, column, **options))
+        X = model.vectorizer.transform(texts, progress=part_of(progress, 0.0, 1.0, phase="Finding words"))
+        if (unknown := int(np.count_nonzero(np.diff(X.indptr) == 0))) > 0:
+            have = "text has no word" if unknown == 1 else "texts have no word"
+            said.append(f"{unknown:,} {have} that the model knows.")
+        beginnings = [visible(text[:BEGINNING]) for text in texts]
+        return X, texts, {"missing": np.empty(0, np.int64), "unknown": [], "beginnings": beginnings}, said
+
+
+def given_rows(kind: str, key: str) -> "sp.csr_array | list[str]":
+    """Return the rows that were predicted, or the texts."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    store.info(KINDS[kind].folder, key)  # raises an error that says that it is gone
+    with np.load(store.folder(KINDS[kind].folder, key) / GIVEN, allow_pickle=False) as arrays:
+        if "texts" in arrays:
+            return unpacked(arrays["texts"], arrays["ends"])
+        return sp.csr_array(
+            tuple(arrays[name] for name in ("data", "indices", "indptr")), shape=tuple(arrays["shape"].tolist())
+        )
+
+
+def _write_given(path, X, texts):
+    """Write the rows that were predicted, or their texts if there are texts, to a file."""
+    import numpy as np
+
+    arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+    if texts is not None:
+        arrays = dict(zip(("texts", "ends"), packed(texts)))
+    with open(path, "wb") as file:
+        np.savez(file, **arrays)
+
+
+def _with_notes(read):
+    """Return what ``read()`` returns, and the warnings about the data that it gave."""
+    from xmlcore.datasets import DatasetWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DatasetWarning)
+        found = read()
+    return found, [str(one.message) for one in caught if issubclass(one.category, DatasetWarning)]
+
+
+@register
+class PredictFile(_OfFile):
+    """Predict the labels of the rows or texts of a file with the model of a kept run.
+
+    Inputs: ``run``. Parameters: ``files``, what :func:`xmlcore.experiment.engine.given.described` returns for
+    ``{"rows": file}``; ``k`` (labels predicted for each row); ``of`` ("rows" or "texts"); for rows ``first_index`` (0
+    or 1, the smallest id in XMLC and svmlight); for texts ``text``, their column, which is guessed by default.
+    """
+
+    kind, folder, needs = "predict", "predictions", ("run",)
+
+    def seconds_per_byte(self):
+        from xmlcore.datasets import in_use_or_saved
+
+        run = load("train", self.inputs["run"])
+        data = in_use_or_saved(run.fingerprint)
+        row_bytes = 1 + VALUE_BYTES * data.X_test.nnz / data.n_test
+        return run.times["predict_ms_per_row"] / 1000 / row_bytes
+
+    def model(self, progress):
+        from xmlcore.datasets import in_use_or_saved
+
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        return with_names(model, in_use_or_saved(run.fingerprint))
+
+
+@register
+class PredictFileOpened(_OfFile):
+    """Predict the labels of the rows of a file with a model that was opened from a file.
+
+    Inputs: ``packed``, the key of an ``open_model`` task. Parameters: as of :class:`PredictFile`.
+    """
+
+    kind, folder, needs = "predict_opened", "opened-predictions", ("packed",)
+
+    def dataset_name(self):
+        try:
+            return store.info(KINDS[MADE_BY["packed"]].folder, self.inputs["packed"])["summary"]["name"]
+        except (store.StoreError, KeyError, TypeError):
+            return "a file"
+
+    def model(self, progress):
+        return opened_model(self.inputs["packed"])

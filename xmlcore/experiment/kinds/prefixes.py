@@ -1,0 +1,183 @@
+"""Parts of a fitted ensemble: measures of the predictions of fewer trees, and of smaller trees."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xmlcore import metrics
+from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine.inputs import kept_run_and_model
+from xmlcore.experiment.engine.task import Estimate, Task, load, register
+from xmlcore.experiment.kinds.train import LEAST_RANKED, check_names, load_run_model
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.ranking import Ranking
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+    from xmlcore.models import LdSM
+
+FOLDER = "prefixes"
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """Measures of parts of a kept run's ensemble.
+
+    Attributes
+    ----------
+    measures : DataFrame
+        See :func:`prefix_measures`.
+    """
+
+    measures: "pd.DataFrame"
+
+
+def prefix_points(model: "LdSM") -> tuple[list[int], list[int]]:
+    """Return the numbers of trees and of nodes at which :func:`prefix_measures` measures by default.
+
+    Parameters
+    ----------
+    model : fitted LdSM
+
+    Returns
+    -------
+    n_trees : list of int
+        1, 2, 3, 5, 10, 20, 30, 50, ... and the number of all trees.
+    max_nodes : list of int
+        Largest numbers of nodes of a tree: powers of two, and ``max_nodes`` of the model. A power of two that gives the
+        same trees as a smaller one is left out.
+    """
+    full = len(model.trees_)
+    n_trees = sorted({n * 10**e for n in (1, 2, 3, 5) for e in range(10) if n * 10**e < full} | {full})
+    largest, arity = max(tree.parent.size for tree in model.trees_), model.trees_[0].children.shape[1]
+    powers = [2**e for e in range(31) if 2**e < min(largest, model.max_nodes)]
+    grown = [1 + arity * ((most - 1) // arity) for most in powers]  # each split adds ``arity`` nodes to a tree
+    first = [at for at, nodes in enumerate(grown) if at == 0 or nodes != grown[at - 1]]
+    return n_trees, [*(powers[at] for at in first), model.max_nodes]
+
+
+def prefix_measures(
+    model: "LdSM",
+    dataset: "Dataset",
+    k: int = 5,
+    n_trees: list[int] | None = None,
+    max_nodes: list[int] | None = None,
+    progress: ProgressLike = silent,
+) -> "pd.DataFrame":
+    """Measure the predictions of fewer trees, and of smaller trees, of a fitted ensemble, without training again.
+
+    Parameters
+    ----------
+    model : fitted LdSM
+        Trees do not depend on each other, and nodes are stored in the order in which they were made. So a part of the
+        ensemble, or of its trees, is the model that training with these settings would have given.
+    dataset : Dataset
+        The test rows are predicted; the training rows give the propensities.
+    k : int
+        Measures are taken at 1 to k.
+    n_trees, max_nodes : list of int, optional
+        Numbers of trees and of nodes to measure at; by default those of :func:`prefix_points`.
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    DataFrame
+        Columns: ``axis`` ("n_trees" or "max_nodes": this number is varied while the other is that of the model),
+        ``n_trees``, ``max_nodes``, ``depth`` (of the deepest tree), ``measure``, ``k``, ``value`` (in [0, 1]).
+
+    Raises
+    ------
+    TypeError
+        The model is not an LdSM.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from xmlcore.models import LdSM
+
+    progress = to_progress(progress)
+
+    if not isinstance(model, LdSM):
+        raise TypeError(f"prefix_measures is for LdSM, whose trees are grown node by node, not {type(model).__name__}")
+    k = check_count(k, "k")
+    default = prefix_points(model)
+    n_trees = default[0] if n_trees is None else [check_count(n, "n_trees") for n in n_trees]
+    max_nodes = default[1] if max_nodes is None else [check_count(n, "max_nodes") for n in max_nodes]
+    all_trees, arity = len(model.trees_), model.trees_[0].children.shape[1]
+    inv_ps = metrics.inverse_propensity(dataset.Y_train)
+    points = [("n_trees", min(n, all_trees), model.max_nodes) for n in n_trees]
+    points += [("max_nodes", all_trees, most) for most in max_nodes]
+    work = np.array([trees * np.log2(1 + most) for _, trees, most in points])
+    lines = []
+    for i, (axis, trees, most) in enumerate(points):
+        what = f"{trees:,} trees" if axis == "n_trees" else f"{most:,} nodes"
+        done, part = work[:i].sum() / work.sum(), work[i] / work.sum()
+
+        def report(phase, fraction, detail="", *, what=what, done=done, part=part):
+            """Report the progress of one point as a part of the whole work."""
+            progress("Predicting with parts of the model", float(done + fraction * part), what)
+
+        ranking = predict_by_leaves(model, dataset.X_test, max(k, LEAST_RANKED), report, trees, most)
+        nodes = 1 + arity * ((most - 1) // arity)
+        depth = max(int(tree.depth[:nodes].max()) for tree in model.trees_[:trees])
+        measured = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
+        lines += [
+            (axis, trees, most, depth, measure, at + 1, float(values[at]))
+            for measure, values in measured.items()
+            for at in range(k)
+        ]
+    return pd.DataFrame(lines, columns=["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"])
+
+
+def predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
+    """Return what ``predict_topk`` returns, but predict only one of all rows that reach the same leaves.
+
+    Small trees have few leaves, and each leaf has nearly all labels. To merge the labels of the leaves for every row
+    would take far longer than the prediction of the whole model.
+    """
+    import numpy as np
+
+    if model.means_ is not None:  # with re-ranking, the prediction depends on the row itself
+        return model.predict_topk(X, k, progress, n_trees=n_trees, max_nodes=max_nodes)
+    leaves = model.apply(X, n_trees=n_trees, max_nodes=max_nodes)
+    sizes = np.diff(leaves.ptr)
+    widths = np.ascontiguousarray(sizes.reshape(leaves.n_trees, leaves.n_rows).T)  # row by row
+    row = np.repeat(np.tile(np.arange(leaves.n_rows), leaves.n_trees), sizes)
+    nodes = leaves.nodes[np.argsort(row, kind="stable")]
+    ptr = np.concatenate([[0], np.cumsum(widths.sum(axis=1))])
+    seen, first, place = {}, [], np.empty(X.shape[0], np.int64)
+    for i in range(X.shape[0]):
+        place[i] = seen.setdefault((nodes[ptr[i] : ptr[i + 1]].tobytes(), widths[i].tobytes()), len(seen))
+        if place[i] == len(first):
+            first.append(i)
+    once = model.predict_topk(X[np.array(first)], k, progress, n_trees=n_trees, max_nodes=max_nodes)
+    return Ranking(once.labels[place], once.scores[place])
+
+
+@register
+class PrefixMeasures(Task):
+    """Measure the predictions of fewer, and of smaller, trees of a kept run of LdSM. Inputs: ``run``. No parameters."""
+
+    kind, folder, result, needs = "prefixes", FOLDER, Prefixes, ("run",)
+
+    def complete(self, params):
+        check_names(params, ())
+        return {}
+
+    def title_on(self, dataset):
+        return f"Measuring parts of the model on {dataset}"
+
+    def estimate(self) -> Estimate:
+        run, model = load("train", self.inputs["run"]), load_run_model(self.inputs["run"])
+        return estimates.prefixes(run, *prefix_points(model))
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading the model", 0.0)
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        dataset = load_saved(run.fingerprint)
+        return {"measures": prefix_measures(model, dataset, run.k, progress=progress)}

@@ -1,0 +1,83 @@
+"""Making data sets of the catalog, so that other tasks can read them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from xmlcore import store
+from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine.code_version import code_version
+from xmlcore.experiment.engine.task import DATASETS, Estimate, Task, register
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.progress import silent
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A data set of the catalog that is kept.
+
+    Attributes
+    ----------
+    name : str
+        Name in the catalog.
+    dataset : str
+        Fingerprint, for :func:`xmlcore.datasets.load_saved`.
+    """
+
+    name: str
+    dataset: str
+
+
+class MakesDataset(Task):
+    """A task whose result has the fingerprint of a data set that it made, as ``dataset``."""
+
+    def exists(self) -> bool:
+        """Return whether the result and the data set are kept, and the data set is not known to be damaged."""
+        try:
+            if not super().exists():
+                return False
+            made = self.load().dataset
+            return store.exists(DATASETS, made) and not store.damaged(DATASETS, made)
+        except store.StoreError:
+            return False
+
+    def made_by(self) -> dict | None:
+        """Return what the store keeps beside the data set on how it can be made again; None if it cannot be."""
+        return {"made_by": self.kind, "inputs": self.inputs} if self.can_be_made_again else None
+
+
+@register
+class Prepare(MakesDataset):
+    """Make or download a data set of the catalog, and keep it. No inputs. Parameters: ``name``.
+
+    The parameter ``made_from`` is added: what the data set is made from, such as the versions of the libraries whose
+    documentation it has. When this changes, the data set is made again.
+    """
+
+    kind, folder, result, needs = "prepare", "prepared", Prepared, ()
+
+    def complete(self, params):
+        from xmlcore.datasets.registry.catalog import made_from
+
+        check_names(params, ("name", "made_from"))
+        return {"made_from": made_from(params["name"])} | params
+
+    def title_on(self, dataset):
+        return f"Preparing {self.params['name']}"
+
+    def dataset_name(self):
+        return self.params["name"]
+
+    def about(self):
+        return {"name": self.params["name"]}
+
+    def estimate(self) -> Estimate:
+        return estimates.prepare(self.params["name"])
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import prepare
+
+        # Making a data set is mostly waiting, for another process or for a network. Meanwhile the first user's first
+        # result computes what is written beside every result.
+        with ThreadPoolExecutor(1) as meanwhile:
+            meanwhile.submit(code_version)
+            return {"name": self.params["name"], "dataset": prepare(self.params["name"], progress)}

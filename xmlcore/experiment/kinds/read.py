@@ -1,0 +1,136 @@
+"""Reading files that a user has given into a data set that is kept."""
+
+import threading
+import warnings
+from dataclasses import dataclass
+
+from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine.task import Estimate, register
+from xmlcore.experiment.kinds.prepare import MakesDataset
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.progress import silent
+
+FILES = ("train", "test", "labels", "test_labels", "label_names", "feature_names")  # arguments of read_dataset
+OPTIONS = {
+    "labels": None,
+    "first_index": 0,
+    "counts": "header",
+    "leave_out": False,
+    "test_size": 0.2,
+    "random_state": 0,
+}
+MAX_TEXT = 4 << 30  # most bytes of an unpacked file: 1 GB of gzip can unpack to more than any machine's memory
+# Larger numbers in a header are most likely wrong, and no page could show or train that many.
+MAX_LABELS = 20_000_000
+MAX_FEATURES = 200_000_000
+START, READ_BYTE = 0.3, 5e-8  # seconds to begin, and to read and keep a byte of a file, which may be packed
+_lock = threading.Lock()  # one reader at a time in a process, as Python records warnings of all threads together
+
+
+@dataclass(frozen=True)
+class ReadFiles:
+    """A data set that was read from files and is kept.
+
+    Attributes
+    ----------
+    dataset : str
+        Fingerprint, for :func:`xmlcore.datasets.load_saved`.
+    n_labels : int
+    notes : list of str
+        How the files were read. They name the files as :data:`xmlcore.experiment.engine.given.NAME` does.
+    """
+
+    dataset: str
+    n_labels: int
+    notes: list
+
+
+class ReadsFiles(MakesDataset):
+    """Read files that a user has given into a data set, and keep it."""
+
+    result, needs = ReadFiles, ()
+    what = "uploaded data"  # name of the data set until it is read
+    read_byte, memory = 0.0, 0  # seconds to read a byte of a file, and bytes in memory for it
+
+    def title_on(self, dataset):
+        return f"Reading {dataset}"
+
+    def dataset_name(self):
+        return self.what
+
+    @property
+    def can_be_made_again(self):
+        return False
+
+    def about(self):
+        return {"name": self.dataset_name()}
+
+    def estimate(self) -> Estimate:
+        n_bytes = sum(file["bytes"] for file in self.params["files"].values())
+        return Estimate(START + self.read_byte * n_bytes, self.memory * n_bytes)
+
+
+def check_files(files, possible) -> None:
+    """Raise ValueError unless there are training rows and no other files than those that are possible."""
+    if "train" not in files or not set(files) <= set(possible):
+        raise ValueError(f"files need train, and may have {', '.join(possible[1:])}; they have {sorted(files)}")
+
+
+@register
+class Read(ReadsFiles):
+    """Read files into a data set, and keep it. No inputs.
+
+    Parameters: ``files``, what :func:`given.described` returns for the files, by their argument of
+    :func:`xmlcore.datasets.read_dataset`; and ``labels`` (if it is no file), ``first_index``, ``counts``,
+    ``leave_out``, ``test_size`` and ``random_state``, as for that function. The files are given to the task by
+    :func:`xmlcore.experiment.engine.given.give` and removed when they have been read. Their names are not kept.
+    """
+
+    kind, folder, read_byte, memory = "read", "readings", READ_BYTE, 6
+
+    def complete(self, params):
+        check_names(params, ("files", *OPTIONS))
+        files = params.get("files", {})
+        check_files(files, FILES)
+        return {"files": files} | OPTIONS | params
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import read_dataset, save_dataset
+
+        with given.taken(self.key, self.params["files"]) as sources:
+            arguments = {name: self.params[name] for name in OPTIONS} | sources
+            data, notes = read_noted(read_dataset, arguments, progress)
+        progress("Saving", 0.0)
+        return {"dataset": save_dataset(data), "n_labels": data.n_labels, "notes": notes}
+
+
+def read_noted(reader, arguments, progress):
+    """Return the data set that a function reads, without notes, and its notes and warnings as a list."""
+    from xmlcore.datasets import DatasetWarning
+
+    with _lock, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DatasetWarning)
+        data = reader(**arguments, name="uploaded data", max_bytes=MAX_TEXT, progress=progress)
+    for what, count, most in (("labels", data.n_labels, MAX_LABELS), ("features", data.n_features, MAX_FEATURES)):
+        if count > most:
+            raise ValueError(
+                f"the files have {count:,} {what}; the dashboard takes up to {most:,}. "
+                "Is the header right? Larger data can be used from a notebook."
+            )
+    notes = [*data.notes, *(str(one.message) for one in caught if issubclass(one.category, DatasetWarning))]
+    object.__setattr__(data, "notes", ())  # the class is frozen; this data set is ours
+    return data, notes + _show_names(data)
+
+
+def _show_names(data) -> list[str]:
+    """Replace characters in names that cannot be seen, and return notes that say so."""
+    from xmlcore.datasets.readers.visible import all_visible
+
+    notes = []
+    for field in ("feature_names", "label_names"):
+        names, changed = all_visible(getattr(data, field))
+        if changed:
+            object.__setattr__(data, field, names)
+            what = field.removesuffix("_names") + (" name has" if changed == 1 else " names have")
+            notes.append(f"{changed:,} {what} control characters, such as line breaks: these are shown as blanks or �.")
+    return notes

@@ -1,0 +1,78 @@
+"""Reading files of documents that a user has given into a data set that is kept: its features are words."""
+
+import time
+
+from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine.task import register
+from xmlcore.experiment.kinds.read import ReadsFiles, check_files, read_noted
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.progress import silent
+
+FILES = ("train", "test", "names")  # arguments of read_text_dataset
+OPTIONS = {
+    "text": "text",
+    "labels": "labels",
+    "format": "auto",
+    "separator": "auto",
+    "encoding": "utf-8",
+    "header": "auto",
+    "test_size": 0.2,
+    "random_state": 0,
+}
+READ_BYTE = 2.5e-7  # seconds to read a byte of a file, which may be packed, and to turn its words into features
+
+
+@register
+class ReadTexts(ReadsFiles):
+    """Read documents and their labels into a data set, and keep it. No inputs.
+
+    Parameters: ``files``, as for the task ``read``, of the arguments ``train``, ``test`` and ``names`` (a vocabulary)
+    of :func:`xmlcore.datasets.read_text_dataset`; ``text``, ``labels``, ``format``, ``separator``, ``encoding``,
+    ``header``, ``test_size`` and ``random_state``, as for that function; and ``vectorizer``, the parameters of a
+    :class:`xmlcore.datasets.TextVectorizer` as a dict.
+    """
+
+    kind, folder, what = "read_texts", "text-readings", "uploaded texts"
+    read_byte, memory = READ_BYTE, 8
+
+    def complete(self, params):
+        check_names(params, ("files", "vectorizer", *OPTIONS))
+        files = params.get("files", {})
+        check_files(files, FILES)
+        vectorizer = vectorizer_of(params.get("vectorizer", {}))
+        vectorizer.check()
+        return {"files": files} | OPTIONS | params | {"vectorizer": vectorizer.get_params()}
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import read_text_dataset, save_dataset
+
+        began = []
+
+        def watched(phase, fraction, detail=""):
+            """Note when words are read first."""
+            if phase == "Reading words" and not began:
+                began.append(time.perf_counter())
+            progress(phase, fraction, detail)
+
+        with given.taken(self.key, self.params["files"]) as sources:
+            options = {name: self.params[name] for name in OPTIONS}
+            options["vectorizer"] = vectorizer_of(self.params["vectorizer"])
+            data, notes = read_noted(read_text_dataset, options | sources, watched)
+        notes.append(note_on_words(data, time.perf_counter() - began[0]))
+        progress("Saving", 0.0)
+        return {"dataset": save_dataset(data), "n_labels": data.n_labels, "notes": notes}
+
+
+def note_on_words(data, seconds: float) -> str:
+    """Return a sentence on how many features words became, and in which time."""
+    return (
+        f"Words became {data.n_features:,} features in {seconds:.2g} s; a training row has "
+        f"{data.X_train.nnz / data.n_train:.1f} of them on average."
+    )
+
+
+def vectorizer_of(params: dict):
+    """Return the vectoriser with parameters that may come from JSON, which has lists for tuples."""
+    from xmlcore.datasets import TextVectorizer
+
+    return TextVectorizer(**{name: tuple(v) if isinstance(v, list) else v for name, v in params.items()})

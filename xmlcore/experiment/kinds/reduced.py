@@ -1,0 +1,373 @@
+"""Models on selected features, compared with the same models on all features."""
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from xmlcore.experiment.catalog import MODELS, NOISE
+from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine.inputs import kept_run, kept_selection
+from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.kinds.train import (
+    changed_params,
+    check_names,
+    compile_kernels,
+    estimator,
+    evaluate,
+    full_params,
+    run_and_model,
+)
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.ranking import Ranking
+from xmlcore.typing import Labels, Matrix
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+FOLDER = "reduced"
+PER_LABEL_MODEL = "OneVsRest"  # the model whose labels can each learn from other features
+ROWS = 512  # rows that are predicted together
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """Results of a model trained on selected features, and of the same model trained on all features.
+
+    Attributes
+    ----------
+    selection_key : str
+        Key of the selection.
+    model : str
+        A key of :data:`MODELS`.
+    params : dict
+        Parameters of the model.
+    per_label : bool
+        Whether the classifier of each label was trained on that label's features only.
+    n_per_label : int
+        How many of each label's selected features are used, the best first.
+    n_used, n_features : int
+        Number of features that the model uses, and number of all features.
+    k : int
+        Largest k of the measures.
+    run_key : str
+        Key of the run on all features.
+    measures : DataFrame
+        Columns ``features`` ("all" or "selected"), ``measure``, ``k``, ``value`` (in [0, 1]).
+    numbers : DataFrame
+        Two rows, "all" and "selected", with the columns ``fit_s``, ``predict_ms_per_row``, ``model_bytes``,
+        ``n_weights``, ``n_features``.
+    select_s : float
+        Seconds that the selection took.
+    """
+
+    selection_key: str
+    model: str
+    params: dict
+    per_label: bool
+    n_per_label: int
+    n_used: int
+    n_features: int
+    k: int
+    run_key: str
+    measures: "pd.DataFrame"
+    numbers: "pd.DataFrame"
+    select_s: float
+
+
+class PerLabelOneVsRest:
+    """A linear classifier for each label, trained by :class:`xmlcore.OneVsRest` on the features of this label only.
+
+    For each label, rows are scaled to length 1 over the features of this label. If C is "auto", it is chosen once, by
+    trials on all labels and on the features that any label has.
+
+    Parameters
+    ----------
+    selected : ndarray of int, shape (L, k)
+        Feature ids of each label.
+    **params
+        Parameters of OneVsRest.
+    """
+
+    def __init__(self, selected: npt.ArrayLike, **params: object):
+        self.selected = selected
+        self.params = params
+
+    def fit(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> "PerLabelOneVsRest":
+        """Train the classifier of each label.
+
+        A label that no training row has is never predicted. A label that all training rows have is always predicted.
+
+        Parameters
+        ----------
+        X : sparse, shape (N, D)
+        Y : sparse binary, shape (N, L)
+        progress : callable or "bar", optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+
+        Returns
+        -------
+        PerLabelOneVsRest
+            Itself.
+        """
+        from xmlcore.models import OneVsRest
+
+        progress = to_progress(progress)
+
+        columns, Y = sp.csc_array(X), sp.csc_array(Y)
+        used = sp.csr_array(columns[:, np.unique(self.selected)])
+        params = self.params | OneVsRest(**self.params).choose(used, Y, progress).settings
+        n_labels, parts = Y.shape[1], []
+        bias = np.full(n_labels, -np.inf)
+        for label in range(n_labels):
+            if label % 8 == 0:
+                progress("Training a classifier per label", label / n_labels, f"{label:,} of {n_labels:,} labels")
+            n_true = Y.indptr[label + 1] - Y.indptr[label]
+            features = np.sort(self.selected[label])
+            weights = np.zeros(features.size, np.float32)
+            if n_true == Y.shape[0]:
+                bias[label] = np.inf
+            elif n_true:
+                model = OneVsRest(**params).fit(sp.csr_array(columns[:, features]), sp.csr_array(Y[:, [label]]))
+                coef = model.coef_
+                weights[coef.indices] = coef.data
+                bias[label] = model.intercept_[0]
+            parts.append((features, weights))
+        progress("Training a classifier per label", 1.0, f"{n_labels:,} of {n_labels:,} labels")
+        ids, values = (np.concatenate(part) for part in zip(*parts))
+        label_of = np.repeat(np.arange(n_labels), [features.size for features, _ in parts])
+        shape = (X.shape[1], n_labels)
+        self._kept = sp.csc_array((np.ones(ids.size), (ids, label_of)), shape=shape)
+        self._weights = sp.csc_array((values.astype(np.float64), (ids, label_of)), shape=shape)
+        self._bias = bias
+        return self
+
+    def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
+        """Return the k labels with the largest margins of each row.
+
+        Parameters
+        ----------
+        X : sparse, shape (n, D)
+        k : int
+            Number of labels for each row.
+        progress : callable or "bar", optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+        Returns
+        -------
+        Ranking
+            Scores are the sigmoids of the margins.
+        """
+        progress = to_progress(progress)
+        n, n_labels = X.shape[0], self._bias.size
+        labels = np.full((n, k), -1, np.int32)
+        scores = np.zeros((n, k), np.float32)
+        width = min(k, n_labels)
+        for start in range(0, n, ROWS):
+            progress("Predicting", start / n, f"{start:,} of {n:,} rows")
+            rows = sp.csr_array(X[start : start + ROWS], dtype=np.float64)
+            margins = (rows @ self._weights).toarray()
+            length = np.sqrt((rows.power(2) @ self._kept).toarray())
+            np.divide(margins, length, out=margins, where=length > 0)
+            margins += self._bias
+            best = np.argsort(-margins, axis=1, kind="stable")[:, :width]
+            best_margins = np.take_along_axis(margins, best, axis=1)
+            labels[start : start + ROWS, :width] = np.where(np.isneginf(best_margins), -1, best)
+            scores[start : start + ROWS, :width] = np.exp(-np.logaddexp(0.0, -best_margins))
+        return Ranking(labels, scores)
+
+    def size(self) -> dict[str, Any]:
+        """Return the size of the model.
+
+        Returns
+        -------
+        dict of str to int
+            "n_nodes" (number of labels), "depth" (1), "n_weights" and "model_bytes", as for other models.
+        """
+        n_weights = int(np.count_nonzero(self._weights.data))
+        n_bytes = sum(a.nbytes for a in (self._weights.indptr, self._weights.indices, self._weights.data, self._bias))
+        return {"n_nodes": self._bias.size, "depth": 1, "n_weights": n_weights, "model_bytes": int(n_bytes)}
+
+
+def union_of_features(selected: np.ndarray, n_per_label: int | None = None) -> np.ndarray:
+    """Return the features that the selection of at least one label contains.
+
+    Parameters
+    ----------
+    selected : ndarray of int, shape (L, k)
+        Feature ids of each label, best first.
+    n_per_label : int, optional
+        Use only the best ``n_per_label`` features of each label; all of them when None.
+
+    Returns
+    -------
+    ndarray of int
+        Feature ids, ascending.
+    """
+    return np.unique(selected[:, :n_per_label])
+
+
+def fitting_depth(selected: np.ndarray, most: int) -> int:
+    """Return how many features of each label may be used so that the labels together use at most ``most`` features.
+
+    Parameters
+    ----------
+    selected : ndarray of int, shape (L, k)
+        Feature ids of each label, best first.
+    most : int
+        Largest number of features that all labels together may use.
+
+    Returns
+    -------
+    int
+        At least 1, even if one feature of each label is too many.
+    """
+    low, high = 1, selected.shape[1]
+    while low < high:
+        middle = (low + high + 1) // 2
+        if union_of_features(selected, middle).size <= most:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@register
+class TrainReduced(Task):
+    """Train a model on selected features and on all features, and keep the measures of both.
+
+    Inputs: ``selection``. Parameters: ``model``; ``params``; ``per_label`` (True: each label learns only from its own
+    features, which is possible for OneVsRest; False: all labels learn from all features that any label keeps);
+    ``n_per_label`` (use only this number of features of each label, the best; by default all); ``k``.
+
+    The model on all features is kept as a run. If this run is kept already, the model is not trained again.
+    """
+
+    kind, folder, result, needs = "reduced", FOLDER, Reduced, ("selection",)
+
+    def complete(self, params):
+        params = {"model": "PLT", "params": None, "per_label": False, "n_per_label": None, "k": 5} | params
+        check_names(params, ("model", "params", "per_label", "n_per_label", "k"))
+        model, full = params["model"], full_params(params["model"], params["params"])
+        if params["per_label"] and model != PER_LABEL_MODEL:
+            raise ValueError(f"{model} learns all labels together: per_label is for {PER_LABEL_MODEL}")
+        if params["per_label"] and full["noise_sigma"] > 0:
+            raise ValueError("noise in training is not offered with a set of features for each label: set it to 0")
+        return params | {"params": full, "k": check_count(params["k"], "k")}
+
+    def title_on(self, dataset):
+        model = self.params["model"]
+        changed = changed_params(MODELS[model], self.params["params"])
+        return f"Training {model} on selected features of {dataset}" + (f" ({changed})" if changed else "")
+
+    def whole(self) -> Task:
+        """Return the task that trains the same model on all features."""
+        params = {name: self.params[name] for name in ("model", "params", "k")}
+        return task("train", {"dataset": self.fingerprint}, params)
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        selection, whole = load("select", self.inputs["selection"]), self.whole()
+        known = whole.load() if whole.exists() else None
+        n_used = union_of_features(selection.selected, self.params["n_per_label"]).size
+        return estimates.reduced(in_use_or_saved(self.fingerprint), self.params, n_used, known)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading the data set", 0.0)
+        params = self.params
+        selection = kept_selection(self.inputs["selection"], progress)
+        n_per_label = params["n_per_label"]
+        if n_per_label is None:
+            n_per_label = selection.n_selected
+        check_count(n_per_label, "n_per_label", most=selection.n_selected)
+        dataset = load_saved(selection.fingerprint)
+
+        def part(number):
+            """Return the progress of the first (0) or the second (1) training."""
+
+            def report(phase, fraction, detail=""):
+                features = ("on all features", "on selected features")[number]
+                progress(f"{phase}, {features}", (number + fraction) / 2, detail)
+
+            return report
+
+        run_key = keep(self.whole(), part(0))
+        whole = kept_run(run_key, part(0))
+        used = union_of_features(selection.selected, n_per_label)
+        if params["per_label"]:
+            selected = selection.selected[:, :n_per_label]
+            measures, times, size = _per_label(dataset, selected, params["params"], params["k"], part(1))
+        else:
+            reduced_dataset = on_features(dataset, used)
+            run = run_and_model(reduced_dataset, params["model"], params["params"], params["k"], part(1))[0]
+            measures, times, size = run.measures, run.times, run.size
+        made = Reduced(
+            selection_key=self.inputs["selection"],
+            n_used=int(used.size),
+            n_features=dataset.n_features,
+            run_key=run_key,
+            measures=_both(whole.measures, measures),
+            numbers=_numbers(whole, times, size, used.size, dataset.n_features),
+            select_s=selection.times["fit_s"],
+            **params | {"n_per_label": n_per_label},
+        )
+        return as_plain(made)
+
+
+def on_features(dataset: "Dataset", features: np.ndarray) -> "Dataset":
+    """Return the data set with only these features, given by their ids."""
+    names = dataset.feature_names
+    return replace(
+        dataset,
+        X_train=dataset.X_train[:, features],
+        X_test=dataset.X_test[:, features],
+        feature_names=None if names is None else [names[j] for j in features],
+        vectorizer=None,  # it makes all features
+    )
+
+
+def _per_label(dataset, selected, params, k, progress):
+    """Train a classifier per label on the label's features; return measures, times and size as those of a run."""
+    without_noise = {name: value for name, value in params.items() if name not in {p.name for p in NOISE}}
+    compile_kernels(estimator(PER_LABEL_MODEL, params))
+    start = time.perf_counter()
+    model = PerLabelOneVsRest(selected, **without_noise).fit(dataset.X_train, dataset.Y_train, progress)
+    fit_s = time.perf_counter() - start
+    evaluated = evaluate(model, dataset, k, progress)
+    times = {"fit_s": fit_s, **{name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}}
+    return evaluated.to_frame(), times, model.size()
+
+
+def _both(whole, part):
+    """Join the measures on all features (``whole``) and on selected features (``part``) in one DataFrame."""
+    import pandas as pd
+
+    return pd.concat([whole.assign(features="all"), part.assign(features="selected")], ignore_index=True)[
+        ["features", "measure", "k", "value"]
+    ]
+
+
+def _numbers(whole, times, size, n_used, n_features):
+    """Return :attr:`Reduced.numbers`, from the run on all features and the times and size on selected features."""
+    import pandas as pd
+
+    lines = [
+        {
+            "fit_s": t["fit_s"],
+            "predict_ms_per_row": t["predict_ms_per_row"],
+            "model_bytes": s["model_bytes"],
+            "n_weights": s["n_weights"],
+            "n_features": n,
+        }
+        for t, s, n in ((whole.times, whole.size, n_features), (times, size, n_used))
+    ]
+    return pd.DataFrame(lines, index=["all", "selected"])

@@ -1,0 +1,207 @@
+"""Measures of kept runs on test rows that are changed by noise or attacks."""
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xmlcore import store
+from xmlcore.artifact_keys import artifact_key
+from xmlcore.experiment.catalog import MODELS
+from xmlcore.experiment.engine import earlier, estimates
+from xmlcore.experiment.engine.inputs import kept_run_and_model
+from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.kinds.train import check_names, sampled_rows
+from xmlcore.progress import silent
+from xmlcore.robustness.perturbations import ATTACKS, check_options, option_defaults
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FOLDER = "robustness"
+NAMES = {"gaussian": "Gaussian noise", "words": "changed words", "fgsm": "the FGSM attack", "pgd": "the PGD attack"}
+STATED = ("support", "norm", "drop", "swap", "insert", "random_start")  # options that parameters of tasks always have
+# The model whose gradient attacks follow where the model of the run has none. With the squared hinge the gradient would
+# be 0 for every label that the model is sure of.
+SURROGATE_PARAMS = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}
+SURROGATE = "a binary PLT with logistic loss, trained on the same rows"
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """The measures of a kept run's model under noise or an attack.
+
+    Attributes
+    ----------
+    run_key : str
+        Key of the run.
+    kind : {"gaussian", "words", "fgsm", "pgd"}
+        Kind of noise or attack.
+    levels : list of float
+        Standard deviations, rates or budgets, as :func:`xmlcore.robustness.perturbation` takes them.
+    options : dict
+        Further arguments of the perturbation.
+    n_repeats, seed : int
+        Number of times that noise was drawn at each level, and the seed of the first draw.
+    n_rows, n_test : int
+        Number of test rows that were measured, and number of all test rows.
+    frame : DataFrame
+        See :func:`xmlcore.robustness.evaluate`.
+    surrogate : str or None
+        The model that an attack was computed on, if this was not the model of the run.
+    seconds : float
+        Time that the whole measurement took.
+    transferred : bool
+        Whether the attack was to be computed on another model even if the model of the run has a gradient.
+    """
+
+    run_key: str
+    kind: str
+    levels: list[float]
+    options: dict
+    n_repeats: int
+    seed: int
+    n_rows: int
+    n_test: int
+    frame: "pd.DataFrame"
+    surrogate: str | None = None
+    seconds: float = 0.0
+    transferred: bool = False
+
+
+@register
+class MeasureRobustness(Task):
+    """Measure a kept run's model under noise or an attack.
+
+    Inputs: ``run``; its test rows are perturbed. Parameters: ``kind``, ``levels``, ``options`` (see
+    :func:`xmlcore.robustness.evaluate`; word noise draws its words from the training rows), ``n_repeats``, ``seed``,
+    ``n_rows`` (size of a random sample of test rows; by default all), ``transferred`` (only for attacks; by default
+    False).
+
+    If the model has no gradient, or if ``transferred`` is true, attacks are computed for another model: a binary PLT
+    with logistic loss, which is trained on the same rows and kept as a run (:func:`surrogate`). The rows that are
+    changed in this way are then given to the model of the run. A transferred attack is weaker than one that follows the
+    model's own gradient, so only attacks of the same sort can be compared.
+    """
+
+    kind, folder, result, needs = "robustness", FOLDER, Robustness, ("run",)
+
+    def complete(self, params):
+        params = {"options": None, "n_repeats": 3, "seed": 0, "n_rows": None} | params
+        check_names(params, ("kind", "levels", "options", "n_repeats", "seed", "n_rows", "transferred"))
+        missing = [name for name in ("kind", "levels") if name not in params]
+        if missing:
+            raise ValueError(f"robustness needs the parameter {' and '.join(missing)}")
+        if params["kind"] not in NAMES:
+            raise ValueError(f"unknown kind {params['kind']!r} of noise or attack: known are {', '.join(NAMES)}")
+        params = dict(params)
+        # Left out where it is false, so that results from before it existed keep their keys.
+        transferred = params.pop("transferred", False)
+        if not isinstance(transferred, bool):
+            raise TypeError(f"transferred must be True or False, not {transferred!r}")
+        if transferred:
+            if params["kind"] not in ATTACKS:
+                raise ValueError(f"only attacks can be transferred: {', '.join(ATTACKS)}; not {params['kind']!r}")
+            params["transferred"] = True
+        return params | {
+            "levels": sorted({float(level) for level in params["levels"]}),
+            "options": _stated(params["kind"], params["options"] or {}),
+            "n_repeats": check_count(params["n_repeats"], "n_repeats"),
+        }
+
+    def earlier(self):
+        kept = super().earlier()
+        if kept is None:  # before equal options had one key, defaults that were left out were not in it
+            defaults = option_defaults(self.params["kind"])
+            given = {name: v for name, v in self.params["options"].items() if not _equal(v, defaults[name])}
+            kept = self._earlier_with({**self.params, "options": given})
+        return kept
+
+    def _earlier_with(self, params):
+        """Return the key of a result, of this version or an earlier one, that is kept under other parameters."""
+        for version in range(self.version, 0, -1):
+            key = artifact_key(self.kind, self.inputs, params, version)
+            if key != self.key and store.exists(self.folder, key):
+                return key
+        return earlier.find(self.folder, self.inputs["run"], params)
+
+    def title_on(self, dataset):
+        return f"Measuring {NAMES.get(self.params['kind'], self.params['kind'])} on {dataset}"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        run = load("train", self.inputs["run"])
+        estimate = estimates.robustness(run, in_use_or_saved(self.fingerprint), self.params)
+        if self.params["kind"] in ATTACKS and (self.params.get("transferred") or not has_gradient(run.model)):
+            attacked = surrogate(self.fingerprint, run.k)
+            if not attacked.exists():  # it is trained first
+                estimate = Estimate(estimate.seconds + attacked.estimate().seconds, estimate.bytes)
+        return estimate
+
+    def run(self, progress=silent, files=None):
+        from xmlcore import robustness
+        from xmlcore.datasets import load_saved
+
+        progress("Reading the model", 0.0)
+        start, params = time.perf_counter(), self.params
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        dataset = load_saved(run.fingerprint)
+        attacked, attacked_name = None, None
+        own = hasattr(model, "log_proba_gradient") and not params.get("transferred")
+        if params["kind"] in ATTACKS and not own:
+            _, attacked = kept_run_and_model(keep(surrogate(run.fingerprint, run.k), progress), progress)
+            attacked_name = SURROGATE
+        rows = sampled_rows(dataset.n_test, params["n_rows"], params["seed"])
+        frame = robustness.evaluate(
+            model,
+            dataset.X_test[rows],
+            dataset.Y_test[rows],
+            sigmas=params["levels"],
+            n_repeats=params["n_repeats"],
+            random_state=params["seed"],
+            perturbation=params["kind"],
+            options=params["options"] | ({"reference": dataset.X_train} if params["kind"] == "words" else {}),
+            Y_train=dataset.Y_train,
+            surrogate=attacked,
+            progress=progress,
+        )
+        made = Robustness(
+            run_key=self.inputs["run"],
+            n_test=dataset.n_test,
+            frame=frame,
+            surrogate=attacked_name,
+            seconds=time.perf_counter() - start,
+            **params | {"n_rows": rows.size},
+        )
+        return as_plain(made)
+
+
+def surrogate(fingerprint: str, k: int = 5) -> Task:
+    """Return the task that trains the model on which transferred attacks are computed."""
+    return task("train", {"dataset": fingerprint}, {"params": SURROGATE_PARAMS, "k": k})
+
+
+def has_gradient(model: str) -> bool:
+    """Return whether attacks can follow the gradient of a model of :data:`xmlcore.experiment.MODELS`."""
+    return hasattr(MODELS[model].cls, "log_proba_gradient")
+
+
+def _stated(kind, options) -> dict:
+    """Return the options of a perturbation so that equal perturbations have equal options.
+
+    Options named in ``STATED`` get their default where they are missing. Others are left out where they have it.
+    """
+    check_options(kind, options)
+    defaults = option_defaults(kind)
+    asked = {}
+    for name, value in options.items():
+        value = bool(value) if isinstance(defaults[name], bool) and value in (0, 1) else value
+        if name in STATED or not _equal(value, defaults[name]):
+            asked[name] = value
+    return {name: value for name, value in defaults.items() if name in STATED} | asked
+
+
+def _equal(value, default) -> bool:
+    """Return whether an option has its default; an array never has."""
+    return type(value) is type(default) and value == default

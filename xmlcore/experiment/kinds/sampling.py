@@ -1,0 +1,334 @@
+"""Study of double sampling: a kept run with other numbers of examples per class, adversaries and candidates."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xmlcore import metrics
+from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine.adversaries import most_adversaries
+from xmlcore.experiment.engine.estimates import rows_at_once
+from xmlcore.experiment.engine.inputs import kept_run_and_model
+from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
+from xmlcore.experiment.kinds.train import check_names, compile_kernels, estimator
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
+from xmlcore.validation import check_count, csr_parts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+    from xmlcore.models import DoubleSampling
+
+FOLDER = "sampling"
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the results of a kept run of DoubleSampling change with its parameters.
+
+    Attributes
+    ----------
+    run_key : str
+        Key of the run.
+    params : dict
+        Parameters of the run.
+    sweep : DataFrame
+        A row per training. Columns: ``axis`` ("n_adversarial" or "examples_per_class", the parameter that is varied
+        while the others are those of the run); ``n_adversarial``, ``examples_per_class``, ``seed``; ``accuracy``,
+        ``macro_f1`` and ``candidate_recall`` of the test rows, in [0, 1]; ``fit_s`` and ``predict_ms_per_row``;
+        ``n_pairs``; ``pair_bytes`` (memory of the pairs that f is trained on) and ``model_bytes`` (memory of the
+        model); ``empirical_risk``; ``failed`` (why this training failed, or ""; its measures are nan then). A value of
+        ``n_adversarial`` above :func:`most_adversaries` gives the same training as that limit. Such trainings are made
+        once, and ``n_adversarial`` is then the limit.
+    candidates : DataFrame
+        Of the run's own model. Columns: ``n_candidates``; ``recall`` (the share of pairs of a test row and its class
+        for which the class is among the candidates); ``accuracy``, ``macro_f1``, ``predict_ms_per_row``.
+    buckets : DataFrame
+        Of the run's own model. Columns: ``bucket`` ("head", "torso", "tail"), ``n_classes`` (classes with a test row),
+        ``n_rows`` (pairs of a test row and its class), ``accuracy``, ``macro_f1``, ``candidate_recall``.
+    n_repeats : int
+        Number of trainings per point of the sweep, each with another seed.
+    n_rows, n_test : int
+        Number of training rows, and number of test rows.
+    seconds : float
+        Time that everything took.
+    """
+
+    run_key: str
+    params: dict
+    sweep: "pd.DataFrame"
+    candidates: "pd.DataFrame"
+    buckets: "pd.DataFrame"
+    n_repeats: int
+    n_rows: int
+    n_test: int
+    seconds: float = 0.0
+
+
+def sampling_study(
+    dataset: "Dataset",
+    params: dict[str, Any],
+    n_adversarial: Sequence[Any] = (),
+    examples_per_class: Sequence[Any] = (),
+    n_candidates: Sequence[int] = (),
+    n_repeats: int = 1,
+    *,
+    model: "DoubleSampling | None" = None,
+    progress: ProgressLike = silent,
+) -> "tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]":
+    """Measure double sampling with other numbers of adversaries, examples per class and candidates.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Models are trained on its training rows and measured on its test rows.
+    params : dict
+        Parameters of a run of DoubleSampling.
+    n_adversarial, examples_per_class : sequence
+        Values to train with: numbers of wrong classes that each example is paired with, and of examples per class.
+        While one is varied, the other is that of ``params``. Values above the largest possible are lowered to it.
+    n_candidates : sequence of int
+        Values to predict with, which do not need a training each.
+    n_repeats : int
+        Number of trainings per value. The first has the seed of ``params``, and each further one the next seed.
+    model : fitted DoubleSampling, optional
+        A model that was trained with ``params``; by default it is trained here.
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    sweep : DataFrame
+        A row per training; :class:`Sampling` has the columns, as for the others.
+    candidates : DataFrame
+        A row per number of candidates.
+    buckets : DataFrame
+        A row for head, torso and tail classes each.
+
+    Notes
+    -----
+    If a training fails with ValueError or MemoryError, ``sweep["failed"]`` has the reason, and the other values are
+    still measured. Test rows are predicted in blocks, whose memory :func:`candidate_bytes` estimates.
+    """
+    import pandas as pd
+
+    progress = to_progress(progress)
+
+    n_repeats = check_count(n_repeats, "n_repeats")
+    most = most_adversaries(params, np.unique(dataset.Y_train.indices).size)
+    params = params | {"n_adversarial": min(params["n_adversarial"], most)}
+    n_adversarial = sorted({min(value, most) for value in n_adversarial})
+    points = [("n_adversarial", value, repeat) for value in n_adversarial for repeat in range(n_repeats)]
+    points += [("examples_per_class", value, repeat) for value in examples_per_class for repeat in range(n_repeats)]
+    progress("Compiling code, once", 0.0)
+    compile_kernels(estimator("DoubleSampling", params))
+    if model is None:
+        model = _train(params, dataset, progress)
+    sweep = _sweep(dataset, params, points, progress)
+    candidates = _candidates(model, dataset, n_candidates, progress)
+    return (
+        pd.DataFrame(sweep, columns=SWEEP),
+        pd.DataFrame(candidates, columns=["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"]),
+        _by_frequency(model, dataset),
+    )
+
+
+SWEEP = [
+    "axis",
+    "n_adversarial",
+    "examples_per_class",
+    "seed",
+    "accuracy",
+    "macro_f1",
+    "candidate_recall",
+    "fit_s",
+    "predict_ms_per_row",
+    "n_pairs",
+    "pair_bytes",
+    "model_bytes",
+    "empirical_risk",
+    "failed",
+]
+AXES = {"n_adversarial": "κ =", "examples_per_class": "examples per class:"}
+FIXED_COST = 5.0  # fixed time of a training, in the time that one more pair per class takes
+
+
+def _sweep(dataset, params, points, progress) -> list[dict]:
+    """Train once for every point (axis, value, repeat); return the rows of :attr:`Sampling.sweep`, as dicts."""
+    costs = np.array([_pairs_per_class(params | {axis: value}) + FIXED_COST for axis, value, _ in points] or [1.0])
+    ends = np.cumsum(costs) / costs.sum()
+    lines = []
+    for i, (axis, value, repeat) in enumerate(points):
+        report = part_of(
+            progress,
+            float(ends[i - 1]) if i else 0.0,
+            float(ends[i]),
+            phase="Training with other numbers",
+            detail=f"{AXES[axis]} {value:g}, training {i + 1:,} of {len(points):,}",
+        )
+        seed = (params.get("random_state") or 0) + repeat
+        changed = params | {axis: value, "random_state": seed}
+        line = {
+            "axis": axis,
+            "n_adversarial": changed["n_adversarial"],
+            "examples_per_class": float(changed["examples_per_class"]),
+            "seed": seed,
+            "failed": "",
+        }
+        start = time.perf_counter()
+        try:
+            fitted = _train(changed, dataset, lambda phase, fraction, detail="", report=report: report(phase, fraction))
+        except (ValueError, MemoryError) as error:  # measure the other values anyway
+            line["failed"] = str(error) or "There is not enough memory"
+        else:
+            line["fit_s"] = time.perf_counter() - start
+            line |= _measure(fitted, dataset) | _sizes(fitted)
+        lines.append(line)
+    return lines
+
+
+def _candidates(model, dataset, n_candidates, progress) -> list[dict]:
+    """Predict with each number of candidates; return the rows of :attr:`Sampling.candidates`, as dicts."""
+    lines = []
+    for i, count in enumerate(n_candidates):
+
+        def report(share, *, i=i, count=count):
+            """Report the part of the rows that are predicted."""
+            progress("Predicting with other candidates", (i + share) / len(n_candidates), f"{count:,} candidates")
+
+        values = _measure(model, dataset, count, report)
+        lines.append({"n_candidates": count, "recall": values.pop("candidate_recall"), **values})
+    return lines
+
+
+def _train(params, dataset, progress):
+    """Train DoubleSampling, and return the model; with noise in training, the model without its wrapper."""
+    fitted = estimator("DoubleSampling", params).fit(dataset.X_train, dataset.Y_train, progress=progress)
+    return getattr(fitted, "model_", fitted)
+
+
+def _sizes(fitted) -> dict:
+    """Return the columns of the sweep that describe a fitted model."""
+    return {
+        "n_pairs": fitted.n_pairs_,
+        "pair_bytes": fitted.n_pairs_ * (8 * len(fitted.feature_names_) + 1),  # float64 features, a sign
+        "model_bytes": fitted.size()["model_bytes"],
+        "empirical_risk": fitted.empirical_risk_,
+    }
+
+
+def _pairs_per_class(params) -> float:
+    """Return the expected number of training pairs of each class."""
+    return float(params["n_adversarial"]) * float(params["examples_per_class"])
+
+
+def _predict_test_rows(model, dataset, n_candidates=None, report=lambda share: None):
+    """Predict the test rows in blocks."""
+    count = min(model.n_candidates if n_candidates is None else n_candidates, np.count_nonzero(model.class_size_))
+    step, first, is_candidate, seconds = rows_at_once(int(count)), [], [], 0.0
+    for start in range(0, dataset.n_test, step):
+        report(start / dataset.n_test)
+        part = slice(start, start + step)
+        X, Y = dataset.X_test[part], dataset.Y_test[part]
+        began = time.perf_counter()
+        ranking = model.predict_topk(X, 1, n_candidates=n_candidates)
+        seconds += time.perf_counter() - began
+        first.append(ranking.labels[:, 0])
+        is_candidate.append(_are_candidates(Y, model.candidates(X, n_candidates)))
+    return np.concatenate([np.empty(0, np.int32), *first]), np.concatenate([np.empty(0, bool), *is_candidate]), seconds
+
+
+def _measure(model, dataset, n_candidates=None, report=lambda share: None) -> dict:
+    """Return accuracy, macro-F1, candidate recall and prediction time on the test rows."""
+    first, is_candidate, seconds = _predict_test_rows(model, dataset, n_candidates, report)
+    return {
+        "accuracy": metrics.accuracy(dataset.Y_test, first),
+        "macro_f1": metrics.macro_f1(dataset.Y_test, first),
+        "candidate_recall": float(is_candidate.mean()) if is_candidate.size else float("nan"),
+        "predict_ms_per_row": 1000 * seconds / max(1, dataset.n_test),
+    }
+
+
+def _are_candidates(Y, candidates):
+    """Return for each pair of a row and its true class whether the class is among the candidates of the row."""
+    ptr, classes, _ = csr_parts(Y)
+    rows = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+    is_candidate = np.zeros(rows.size, bool)
+    step = rows_at_once(candidates.shape[1])
+    for start in range(0, rows.size, step):
+        part = slice(start, start + step)
+        is_candidate[part] = (candidates[rows[part]] == classes[part, None]).any(axis=1)
+    return is_candidate
+
+
+def _by_frequency(model, dataset) -> "pd.DataFrame":
+    """Return :attr:`Sampling.buckets`: measures of the test rows for head, torso and tail classes."""
+    from xmlcore.datasets.statistics.description import BUCKETS, label_buckets
+
+    buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
+    first, is_candidate, _ = _predict_test_rows(model, dataset)
+    frame = metrics.first_class_by_bucket(dataset.Y_test, first, buckets, BUCKETS)
+    bucket_of_pair = buckets[dataset.Y_test.indices]
+    recall = []
+    for name in BUCKETS:
+        in_bucket = bucket_of_pair == name
+        recall.append(float(is_candidate[in_bucket].mean()) if in_bucket.any() else float("nan"))
+    return frame.assign(candidate_recall=recall)
+
+
+@register
+class StudySampling(Task):
+    """Measure a kept run of DoubleSampling with other numbers of adversaries, examples per class and candidates.
+
+    Inputs: ``run``. Parameters: ``n_adversarial``, ``examples_per_class``, ``n_candidates``, ``n_repeats``: see
+    :func:`sampling_study`.
+    """
+
+    kind, folder, result, needs = "sampling", FOLDER, Sampling, ("run",)
+
+    def complete(self, params):
+        params = {"n_adversarial": (), "examples_per_class": (), "n_candidates": (), "n_repeats": 1} | params
+        check_names(params, ("n_adversarial", "examples_per_class", "n_candidates", "n_repeats"))
+        return {
+            "n_adversarial": sorted({int(n) for n in params["n_adversarial"]}),
+            "examples_per_class": sorted({float(n) for n in params["examples_per_class"]}),
+            "n_candidates": sorted({int(n) for n in params["n_candidates"]}),
+            "n_repeats": check_count(params["n_repeats"], "n_repeats"),
+        }
+
+    def title_on(self, dataset):
+        trains = self.params["n_adversarial"] or self.params["examples_per_class"]
+        what = "κ and examples per label" if trains else "numbers of candidates"
+        return f"Double sampling with other {what} on {dataset}"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        return estimates.sampling(load("train", self.inputs["run"]), in_use_or_saved(self.fingerprint), self.params)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading the model", 0.0)
+        start = time.perf_counter()
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        if run.model != "DoubleSampling":
+            raise TypeError(f"this task is for runs of DoubleSampling, not of {run.model}")
+        dataset = load_saved(run.fingerprint)
+        sweep, candidates, buckets = sampling_study(dataset, run.params, model=model, progress=progress, **self.params)
+        made = Sampling(
+            run_key=self.inputs["run"],
+            params=run.params,
+            sweep=sweep,
+            candidates=candidates,
+            buckets=buckets,
+            n_repeats=self.params["n_repeats"],
+            n_rows=dataset.n_train,
+            n_test=dataset.n_test,
+            seconds=time.perf_counter() - start,
+        )
+        return as_plain(made)

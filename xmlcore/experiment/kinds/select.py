@@ -1,0 +1,322 @@
+"""Selections of features: which features each label keeps, by which method."""
+
+import time
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xmlcore.experiment.catalog import SELECTORS
+from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
+from xmlcore.experiment.kinds.train import changed_params, check_names
+from xmlcore.models.compiling import turn
+from xmlcore.progress import ProgressLike, silent, to_progress
+
+if TYPE_CHECKING:
+    from xmlcore.datasets import Dataset
+    from xmlcore.models.base import Estimator
+
+FOLDER = "selections"
+SHARED_PATTERNS = ("FAMS", "FIMS")  # patterns of FALS with one set of features for all labels
+INFO = ("order_", "scoring_", "n_scored_", "layer_sizes_", "costs_")  # fitted attributes of FALS that are kept
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The features that a selection keeps for each label.
+
+    Attributes
+    ----------
+    method : str
+        A key of :data:`SELECTORS`.
+    params : dict
+        All parameters, also those left at their defaults.
+    dataset_name, fingerprint : str
+        Name and fingerprint of the data set.
+    selected : ndarray of int32, shape (L, k)
+        Feature ids of each label, best first.
+    selected_scores : ndarray of float32, shape (L, k)
+        Scores of these features; each method has a scale of its own.
+    standard_error : ndarray of float32, shape (L, k), or None
+        Standard errors of the scores, if the scores were computed on a sample of rows.
+    n_features, n_labels, n_rows : int
+        Size of the training data.
+    times : dict
+        In seconds: "fit_s", and "compile_s" (compiling kernels, which "fit_s" does not include).
+    info : dict
+        Fitted attributes of FALS, such as its order of computation; empty for other methods.
+    warnings : list of str
+        Warnings of the selection.
+    created : str
+        Time at which the selection was made: ISO 8601, UTC.
+    """
+
+    method: str
+    params: dict
+    dataset_name: str
+    fingerprint: str
+    selected: Any
+    selected_scores: Any
+    standard_error: Any
+    n_features: int
+    n_labels: int
+    n_rows: int
+    times: dict
+    info: dict = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    created: str = ""
+
+    @property
+    def title(self) -> str:
+        """Name in figures and tables, see :func:`selection_title`."""
+        return selection_title(self.method, self.params)
+
+    @property
+    def shared(self) -> bool:
+        """Whether all labels keep the same features."""
+        return is_shared(self.method, self.params)
+
+    @property
+    def n_selected(self) -> int:
+        """Number of features that each label keeps."""
+        return self.selected.shape[1]
+
+
+def selection_params(method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the parameters of a selection with the defaults filled in.
+
+    Parameters
+    ----------
+    method : str
+        A key of :data:`SELECTORS`.
+    params : dict, optional
+        Parameters that differ from the defaults.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError, TypeError
+        Unknown method or parameter, or a value that the method does not accept.
+    """
+    if method not in SELECTORS:
+        raise ValueError(f"unknown method {method!r}: known are {', '.join(SELECTORS)}")
+    return SELECTORS[method].filled(method, params)
+
+
+def selection_title(method: str, params: dict[str, Any] | None = None) -> str:
+    """Return the name of a selection in figures and tables.
+
+    Parameters
+    ----------
+    method : str
+        A key of :data:`SELECTORS`.
+    params : dict, optional
+        See :func:`selection_params`.
+
+    Returns
+    -------
+    str
+        For FALS its pattern, for another method its name and whether all labels have the same features.
+    """
+    params = selection_params(method, params)
+    if method == "FALS":
+        ways = [] if params["attribution"] == "gradient" else [params["attribution"].replace("_", " ")]
+        ways += ["binary"] if params["binary"] else []
+        return params["pattern"] + (f" ({', '.join(ways)})" if ways else "")
+    return SELECTORS[method].title + ("" if params["per_label"] else ", one set")
+
+
+def is_shared(method: str, params: dict | None = None) -> bool:
+    """Return whether a selection gives all labels the same features."""
+    params = selection_params(method, params)
+    return params["pattern"] in SHARED_PATTERNS if method == "FALS" else not params["per_label"]
+
+
+def selector(method: str, params: dict[str, Any] | None = None) -> "Estimator":
+    """Make the estimator of a selection, not fitted.
+
+    Parameters
+    ----------
+    method : str
+        A key of :data:`SELECTORS`.
+    params : dict, optional
+        See :func:`selection_params`.
+
+    Returns
+    -------
+    estimator
+        An instance of the method's class.
+    """
+    return SELECTORS[method].cls(**selection_params(method, params))
+
+
+def select(
+    dataset: "Dataset", method: str = "FALS", params: dict[str, Any] | None = None, progress: ProgressLike = silent
+) -> Selection:
+    """Select features on the training rows of a data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    method : str
+        A key of :data:`SELECTORS`.
+    params : dict, optional
+        Parameters that differ from the defaults.
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    Selection
+    """
+    progress = to_progress(progress)
+    return select_and_fit(dataset, method, params, progress)[0]
+
+
+def select_and_fit(
+    dataset: "Dataset", method: str, params: dict | None = None, progress: ProgressLike = silent
+) -> tuple[Selection, object]:
+    """Do what :func:`select` does, and return the fitted selector as well."""
+    progress = to_progress(progress)
+    params = selection_params(method, params)
+    progress("Compiling code, once", 0.0)
+    compile_s = warm_up_selector(method, params)
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = selector(method, params).fit(dataset.X_train, dataset.Y_train, progress=progress)
+    seconds = time.perf_counter() - start
+    selected = np.ascontiguousarray(np.broadcast_to(fitted.selected_, (dataset.n_labels, fitted.selected_.shape[1])))
+    result = Selection(
+        method=method,
+        params=params,
+        dataset_name=dataset.name,
+        fingerprint=dataset.fingerprint,
+        selected=selected.astype(np.int32, copy=False),
+        selected_scores=_selected_scores(fitted, selected),
+        standard_error=_at_selected(getattr(fitted, "standard_error_", None), selected),
+        n_features=dataset.n_features,
+        n_labels=dataset.n_labels,
+        n_rows=dataset.n_train,
+        times={"fit_s": seconds, "compile_s": compile_s},
+        info={name.rstrip("_"): value for name in INFO if _is_plain(value := getattr(fitted, name, None))},
+        warnings=[str(w.message) for w in caught],
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return result, fitted
+
+
+def _is_plain(value):
+    """Return whether a fitted attribute can be kept: text, a number, or a tuple, list or dict."""
+    return isinstance(value, (str, int, float, tuple, list, dict, np.integer, np.floating))
+
+
+def _selected_scores(fitted, selected):
+    """Return the scores of the features that each label keeps, float32 of the shape of ``selected``."""
+    scores = getattr(fitted, "selected_scores_", None)
+    if scores is None:
+        return _at_selected(fitted.scores_, selected)
+    return np.ascontiguousarray(np.broadcast_to(scores, selected.shape), dtype=np.float32)
+
+
+def _at_selected(values, selected):
+    """Return the values of the features that each label keeps, from values (L, D) or (1, D) of all features."""
+    if values is None:
+        return None
+    labels = np.arange(selected.shape[0])[:, None] if values.shape[0] > 1 else 0
+    return np.ascontiguousarray(values[labels, selected], dtype=np.float32)
+
+
+def warm_up_selector(method: str, params: dict | None = None) -> float:
+    """Compile the kernels of a selection, or load them, by a fit on a few rows; return the seconds that this took."""
+    start = time.perf_counter()
+    X = np.random.default_rng(0).random((24, 6)).astype(np.float32)
+    Y = [[row % 3] for row in range(24)]
+    small = {"n_features": 2, "n_epochs": 1, "n_hidden": 3, "n_estimators": 1, "batch_size": 8}
+    params = selection_params(method, params)
+    with turn("FALS"), warnings.catch_warnings():  # the piece that has all selections, see experiment/warm_up.py
+        warnings.simplefilter("ignore")
+        selector(method, params | {name: value for name, value in small.items() if name in params}).fit(X, Y)
+    return time.perf_counter() - start
+
+
+def key_params(method: str, params: dict | None = None) -> dict:
+    """Return the parameters in the key of a selection; a share of 1.0 (all features) differs from a count of 1."""
+    params = selection_params(method, params)
+    kept = params["n_features"]
+    is_count = isinstance(kept, (int, np.integer))
+    return {"method": method, "params": params | {"n_features": ["count" if is_count else "share", kept]}}
+
+
+class WarningsBySeed:
+    """Collects the warnings of selections, which would otherwise only go to the log of the worker process."""
+
+    def __init__(self):
+        self._seeds = {}  # (title, message) -> seeds
+
+    @contextmanager
+    def of(self, title: str, seed: int):
+        """Collect the warnings in a with block, where the selection named ``title`` is made with one seed."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for message in dict.fromkeys(str(warning.message) for warning in caught):
+            self._seeds.setdefault((title, message), []).append(seed)
+
+    def lines(self) -> list[str]:
+        """Return each warning once, with the selection and the seeds that gave it."""
+        return [
+            f"{title}, seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}: {message}"
+            for (title, message), seeds in self._seeds.items()
+        ]
+
+
+@register
+class Select(Task):
+    """Select features on the training rows of a data set.
+
+    Inputs: ``dataset``. Parameters: ``method``, ``params`` (see :func:`selection_params`). If the fitted selector has
+    the method ``save``, as FALS has, it is kept with the result, in the folder ``model``.
+    """
+
+    kind, folder, result = "select", FOLDER, Selection
+
+    def complete(self, params):
+        params = {"method": "FALS", "params": None} | params
+        check_names(params, ("method", "params"))
+        return {"method": params["method"], "params": selection_params(**params)}
+
+    def params_in_key(self):
+        return key_params(**self.params)
+
+    def title_on(self, dataset):
+        method = self.params["method"]
+        changed = changed_params(SELECTORS[method], self.params["params"])
+        name = method if method == "FALS" else SELECTORS[method].title
+        return f"Selecting features of {dataset} by {name}" + (f" ({changed})" if changed else "")
+
+    def about(self):
+        return super().about() | {"method": self.params["method"]}
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        return learned.selection(in_use_or_saved(self.fingerprint), **self.params)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading the data set", 0.0)
+        data = load_saved(self.fingerprint)
+        selection, fitted = select_and_fit(data, progress=progress, **self.params)
+        learned.keep_selection(data, selection.method, selection.params, selection.times["fit_s"])
+        if files is not None and hasattr(fitted, "predict_topk"):
+            files["model"] = fitted.save
+        return as_plain(selection)

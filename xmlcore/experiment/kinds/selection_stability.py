@@ -1,0 +1,198 @@
+"""Stability of selections: how similar the features are that a method keeps with different seeds."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
+from xmlcore.experiment.kinds.select import (
+    WarningsBySeed,
+    key_params,
+    selection_params,
+    selection_title,
+    selector,
+    warm_up_selector,
+)
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.progress import ProgressLike, silent, to_progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+FOLDER = "stability"
+
+
+@dataclass(frozen=True)
+class SelectionStability:
+    """How similar the selections of one method with different seeds are.
+
+    Attributes
+    ----------
+    method : str
+        A key of :data:`SELECTORS`.
+    params : dict
+        Parameters of the selection; the seed among them is not used.
+    seeds : list of int
+        The seeds that are compared.
+    pairs : DataFrame
+        A row per pair of seeds, with the columns ``seed_a``, ``seed_b``, ``jaccard``, ``spearman`` (means over labels).
+    labels : ndarray of float64, shape (2, L)
+        Jaccard similarity and Spearman correlation of each label, means over pairs of seeds. The Spearman correlation
+        is taken over the features that at least one of the two seeds keeps. It is below 0 if the seeds have few
+        features in common, and says little if they keep few features.
+    share : float
+        The part of the features kept with one seed that are also kept with another: mean over labels and pairs of
+        seeds.
+    chance : float
+        Expected Jaccard similarity of two sets of this size that are drawn at random.
+    n_selected, n_features : int
+        Number of features that each label keeps, and number of all features.
+    seconds : float
+        Time of all selections and their comparison.
+    warnings : list of str
+        Warnings of the selections. Each is listed once, with the seeds that gave it.
+    """
+
+    method: str
+    params: dict
+    seeds: list[int]
+    pairs: "pd.DataFrame"
+    labels: Any
+    share: float
+    chance: float
+    n_selected: int
+    n_features: int
+    seconds: float = 0.0
+    warnings: list[str] = field(default_factory=list)
+
+
+def selection_stability(
+    dataset: "Dataset",
+    method: str = "FALS",
+    params: dict[str, Any] | None = None,
+    seeds: Sequence[int] = (0, 1, 2, 3, 4),
+    progress: ProgressLike = silent,
+) -> SelectionStability:
+    """Make a selection with several seeds, and compare what each label keeps.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    method : str
+        A key of :data:`SELECTORS`; the method must have a seed.
+    params : dict, optional
+        Parameters that differ from the defaults, see :func:`select`.
+    seeds : sequence of int
+        The seeds to compare, at least two.
+    progress : callable or "bar", optional
+
+    Returns
+    -------
+    SelectionStability
+
+    Raises
+    ------
+    ValueError
+        Fewer than two seeds, or a method without a seed.
+    """
+    from xmlcore.selection import agreement
+
+    progress = to_progress(progress)
+
+    start = time.perf_counter()
+    params = selection_params(method, params)
+    seeds = _checked_seeds(method, params, seeds)
+    warm_up_selector(method, params)
+    fitted, warned = [], WarningsBySeed()
+    for at, seed in enumerate(seeds):
+
+        def report(phase, fraction, detail="", *, at=at, seed=seed):
+            """Report the progress of one selection as a part of the whole work."""
+            progress(phase, (at + fraction) / len(seeds), f"seed {seed}, {at + 1:,} of {len(seeds):,}")
+
+        unfitted = selector(method, params | {"random_state": seed})
+        with warned.of(selection_title(method, params), seed):
+            fitted.append(unfitted.fit(dataset.X_train, dataset.Y_train, progress=report))
+    lines = agreement({"": fitted}, per_label=True, progress=progress)
+    lines = lines.assign(seed_a=np.take(seeds, lines["seed_a"]), seed_b=np.take(seeds, lines["seed_b"]))
+    measures = ["jaccard", "spearman"]
+    k, d = fitted[0].selected_.shape[1], dataset.n_features
+    return SelectionStability(
+        method=method,
+        params=params,
+        seeds=seeds,
+        pairs=lines.groupby(["seed_a", "seed_b"], as_index=False)[measures].mean(),
+        labels=lines.groupby("label")[measures].mean().to_numpy(np.float64).T,
+        share=float((2 * lines["jaccard"] / (1 + lines["jaccard"])).mean()),  # for sets of equal size
+        chance=expected_jaccard(k, d),
+        n_selected=k,
+        n_features=d,
+        seconds=time.perf_counter() - start,
+        warnings=warned.lines(),
+    )
+
+
+def expected_jaccard(k: int, n_features: int) -> float:
+    """Return the expected Jaccard similarity of two sets of k of ``n_features`` features, drawn at random.
+
+    The number of common features has a hypergeometric distribution.
+    """
+    from scipy.stats import hypergeom
+
+    common = np.arange(max(0, 2 * k - n_features), k + 1)
+    return float(hypergeom.pmf(common, n_features, k, k) @ (common / (2 * k - common)))
+
+
+def _checked_seeds(method, params, seeds) -> list[int]:
+    """Return the different seeds, ascending; ValueError if there are fewer than two or the method has no seed."""
+    seeds = sorted(set(seeds))
+    if "random_state" not in params:
+        raise ValueError(f"{method} has no seed: it always keeps the same features")
+    if len(seeds) < 2:
+        raise ValueError("one seed has nothing to be compared with: give at least two seeds")
+    return seeds
+
+
+@register
+class MeasureSelectionStability(Task):
+    """Make a selection with several seeds, and compare what each label keeps.
+
+    Inputs: ``dataset``. Parameters: ``method``, ``params``, ``seeds``: see :func:`selection_stability`. The seed among
+    ``params`` has no effect.
+    """
+
+    kind, folder, result = "selection_stability", FOLDER, SelectionStability
+
+    def complete(self, params):
+        params = {"method": "FALS", "params": None, "seeds": (0, 1, 2, 3, 4)} | params
+        check_names(params, ("method", "params", "seeds"))
+        full = selection_params(params["method"], params["params"])
+        seeds = _checked_seeds(params["method"], full, params["seeds"])
+        del full["random_state"]
+        return {"method": params["method"], "params": full, "seeds": seeds}
+
+    def params_in_key(self):
+        counted = key_params(self.params["method"], self.params["params"])
+        del counted["params"]["random_state"]
+        return counted | {"seeds": self.params["seeds"]}
+
+    def title_on(self, dataset):
+        return f"Selecting features of {dataset} with {len(self.params['seeds'])} seeds"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        method, params, times = self.params["method"], self.params["params"], len(self.params["seeds"])
+        return learned.selection(in_use_or_saved(self.fingerprint), method, params, times)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading the data set", 0.0)
+        return as_plain(selection_stability(load_saved(self.fingerprint), progress=progress, **self.params))

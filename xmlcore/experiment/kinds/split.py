@@ -1,0 +1,121 @@
+"""Another split of a kept data set into training and test rows, as a second data set."""
+
+from dataclasses import dataclass
+
+from xmlcore import store
+from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine.task import DATASETS, Estimate, register
+from xmlcore.experiment.kinds.prepare import MakesDataset
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.progress import silent
+
+# The ways to split, each with its parameters.
+WAYS = {
+    "stratified": {"test_size": 0.2, "random_state": 0},
+    "random": {"test_size": 0.2, "random_state": 0},
+    "folds": {"n_folds": 5, "fold": 0, "random_state": 0},
+    "file": {"files": {}, "column": 0, "first": 1, "drawn_with": None},
+    "unseen": {},
+}
+START, SPLIT_BYTE = 0.1, 4e-8  # seconds to begin, and to split and keep a byte of a kept data set
+
+
+@dataclass(frozen=True)
+class Split:
+    """A data set with other training and test rows, which is kept.
+
+    Attributes
+    ----------
+    dataset : str
+        Fingerprint, for :func:`xmlcore.datasets.load_saved`.
+    n_train, n_test : int
+    notes : list of str
+        How the rows were chosen.
+    """
+
+    dataset: str
+    n_train: int
+    n_test: int
+    notes: list
+
+
+@register
+class SplitAgain(MakesDataset):
+    """Choose other training and test rows, and keep the data set that has them. Inputs: ``dataset``.
+
+    Parameters: ``way``, and those of the way in :data:`WAYS`. ``"stratified"``, ``"random"`` and ``"folds"``: as for
+    :func:`xmlcore.datasets.split_again`. ``"unseen"``: leave out test rows that occur in training. ``"file"``: by row
+    numbers in the files ``train`` and ``test``, given by :func:`xmlcore.experiment.engine.given.give`; ``column`` and
+    ``first`` as for :func:`xmlcore.datasets.read_row_numbers`. ``drawn_with`` is the seed with which the test rows were
+    drawn from a single file, whose rows the numbers are of; None if the rows are in the order of the files.
+    """
+
+    kind, folder, result, needs = "split", "splits", Split, ("dataset",)
+    on_cluster = False  # it keeps a data set besides its result
+
+    def complete(self, params):
+        way = params.get("way", "stratified")
+        if way not in WAYS:
+            raise ValueError(f"way {way!r} is unknown: use one of {', '.join(map(repr, WAYS))}")
+        check_names(params, ("way", *WAYS[way]))
+        return WAYS[way] | params | {"way": way}
+
+    def title_on(self, dataset):
+        return f"Splitting {dataset}"
+
+    @property
+    def can_be_made_again(self):
+        return self.params["way"] != "file"
+
+    def estimate(self) -> Estimate:
+        n_bytes = store.info(DATASETS, self.fingerprint)["bytes"]
+        return Estimate(START + SPLIT_BYTE * n_bytes, 3 * n_bytes)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import in_use_or_saved, save_dataset
+
+        by_file = self.params["way"] == "file"
+        with given.taken(self.key, ("train", "test") if by_file else ()) as paths:
+            progress("Reading the data set", 0.0)
+            data = in_use_or_saved(self.fingerprint)
+            progress("Choosing rows", 0.0)
+            made = self._split(data, paths)
+        progress("Saving", 0.0)
+        note = made.notes[-1]
+        object.__setattr__(made, "notes", ())  # the class is frozen; this data set is ours
+        object.__setattr__(made, "name", "data split anew")
+        return {
+            "dataset": save_dataset(made, self.made_by()),
+            "n_train": made.n_train,
+            "n_test": made.n_test,
+            "notes": [note],
+        }
+
+    def _split(self, data, paths):
+        """Return the data set with other training and test rows; its last note says how they were chosen.
+
+        ``paths``: of the files of row numbers, if the rows are chosen by these.
+        """
+        from xmlcore import datasets
+
+        params = {name: value for name, value in self.params.items() if name != "way"}
+        way = self.params["way"]
+        if way == "file":
+            return self._by_files(data, paths)
+        if way == "unseen":
+            return datasets.without_leaks(data)
+        return datasets.split_again(data, "stratified" if way == "folds" else way, **params)
+
+    def _by_files(self, data, paths):
+        """Return the data set with the rows whose numbers are in two files."""
+        from xmlcore import datasets
+
+        params, n_rows = self.params, data.n_train + data.n_test
+        rows = [
+            datasets.read_row_numbers(path, n_rows, params["column"], first=params["first"]) for path in paths.values()
+        ]
+        if params["drawn_with"] is not None:
+            place = datasets.rows_of_file(data.n_train, data.n_test, params["drawn_with"])
+            rows = [place[part] for part in rows]
+        note = f"Split anew by files of row numbers, split {params['column'] + 1}."
+        return datasets.resplit(data, *rows, note)

@@ -1,0 +1,105 @@
+"""Making synthetic data sets, so that other tasks can read them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine.task import Estimate, register
+from xmlcore.experiment.kinds.prepare import MakesDataset
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.progress import silent
+from xmlcore.validation import check_count, check_number
+
+SIZES = ("n_train", "n_test", "n_features", "n_labels", "features_per_row", "labels_per_row", "label_exponent")
+LAWS = {"feature_noise": 0.3, "label_noise": 0.1, "random_state": 0}
+LEAST_ROWS, LEAST_LABELS = 50, 10  # of a scaled data set
+
+
+@dataclass(frozen=True)
+class Made:
+    """A synthetic data set that is kept.
+
+    Attributes
+    ----------
+    name : str
+        Name for users.
+    dataset : str
+        Fingerprint, for :func:`xmlcore.datasets.load_saved`.
+    notes : list of str
+        How it was made.
+    """
+
+    name: str
+    dataset: str
+    notes: list
+
+
+def scaled(shape: str, share: float) -> dict[str, Any]:
+    """Return the sizes of a smaller data set of a shape: rows and labels are multiplied by ``share``, features stay.
+
+    Parameters
+    ----------
+    shape : str
+        A name of :data:`xmlcore.datasets.SYNTHETIC_SHAPES`.
+    share : float in (0, 1]
+
+    Returns
+    -------
+    dict
+        For :func:`xmlcore.datasets.make_synthetic`: at least 50 training and test rows and 10 labels, and at most half
+        of the labels in a row.
+    """
+    from xmlcore.datasets import SYNTHETIC_SHAPES
+
+    whole, share = SYNTHETIC_SHAPES[shape], check_number(share, "share", 0, 1)
+    sizes = dict(whole) | {
+        field: min(int(whole[field]), max(least, round(whole[field] * share)))
+        for field, least in (("n_train", LEAST_ROWS), ("n_test", LEAST_ROWS), ("n_labels", LEAST_LABELS))
+    }
+    return sizes | {"labels_per_row": min(whole["labels_per_row"], sizes["n_labels"] / 2)}
+
+
+@register
+class MakeSynthetic(MakesDataset):
+    """Make a synthetic data set, and keep it. No inputs.
+
+    Parameters: ``shape``, the sizes of :func:`xmlcore.datasets.synthetic_sizes`, ``feature_noise``, ``label_noise`` and
+    ``random_state``, as for :func:`xmlcore.datasets.make_synthetic`.
+    """
+
+    kind, folder, result, needs = "synthetic", "synthetic", Made, ()
+
+    def complete(self, params):
+        from xmlcore.datasets import synthetic_sizes
+
+        check_names(params, ("shape", *SIZES, *LAWS))
+        shape = params.get("shape", "small")
+        laws = {name: params.get(name, default) for name, default in LAWS.items()}
+        for name in ("feature_noise", "label_noise"):
+            check_number(laws[name], name, 0, 1)
+        check_count(laws["random_state"], "random_state", least=0)
+        return {"shape": shape} | synthetic_sizes(shape, **{name: params.get(name) for name in SIZES}) | laws
+
+    def title_on(self, dataset):
+        return f"Making {self.dataset_name()}"
+
+    def dataset_name(self):
+        from xmlcore.datasets import SYNTHETIC_SHAPES
+
+        shape, noise, tail = (self.params[name] for name in ("shape", "feature_noise", "label_exponent"))
+        name = f"synthetic {shape}, {self.params['n_labels']:,} labels"
+        name += "" if noise == LAWS["feature_noise"] else f", noise {100 * noise:.0f} %"
+        return name + ("" if tail == SYNTHETIC_SHAPES[shape]["label_exponent"] else f", tail {tail:g}")
+
+    def about(self):
+        return {"name": self.dataset_name()}
+
+    def estimate(self) -> Estimate:
+        return estimates.synthetic(self.params)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import make_synthetic, save_dataset
+
+        data = make_synthetic(**self.params, name=self.dataset_name(), progress=progress)
+        progress("Saving", 0.0)
+        return {"name": data.name, "dataset": save_dataset(data, self.made_by()), "notes": list(data.notes)}

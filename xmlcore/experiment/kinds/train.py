@@ -1,0 +1,370 @@
+"""Runs: a model is trained on a data set, and its predictions for the test rows are measured."""
+
+import contextlib
+import math
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from xmlcore import metrics, store
+from xmlcore.experiment.catalog import MODELS
+from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine.fitting import Training, check_names, compile_kernels, estimator, full_params, watched
+from xmlcore.experiment.engine.task import Estimate, Task, as_plain, plain, register
+from xmlcore.experiment.kinds import trees
+from xmlcore.experiment.kinds.evaluation import INTERVALS, Evaluation
+from xmlcore.parameters import AUTO
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.ranking import Ranking
+from xmlcore.typing import Ranker
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+    from xmlcore.experiment.catalog import ModelInfo
+    from xmlcore.models.base import MultiLabelModel
+
+FOLDER = "runs"
+LARGEST_EXACT = 2**53  # all integers up to this size are exact as float64
+MORE = ("coverage@k", "abandonment@k", "macro P@k", "macro R@k", "macro F1@k", "micro F1@k")
+LEAST_RANKED = 5  # least number of labels that are kept for each test row
+
+
+@dataclass(frozen=True)
+class Run:
+    """The result of training a model and measuring it on the test rows.
+
+    Attributes
+    ----------
+    model : str
+        A key of :data:`MODELS`.
+    params : dict
+        All parameters, also those left at their defaults.
+    dataset_name, fingerprint : str
+        Name and fingerprint of the data set.
+    k : int
+        Largest k of the measures.
+    measures : DataFrame
+        Columns ``measure``, ``k`` (1 to ``k``), ``value`` (in [0, 1]), with the measures of :func:`evaluate`. Runs of
+        earlier versions have the first five only; all others can be computed from ``ranking``.
+    times : dict
+        "fit_s", "predict_s" and "compile_s" (compiling kernels, which the other times do not include), in seconds, and
+        "predict_ms_per_row", in milliseconds.
+    size : dict
+        "n_nodes", "depth", "n_weights" (over all trees; depth of the deepest) and "model_bytes" (in memory).
+    ranking : Ranking
+        The first max(k, 5) labels of each test row.
+    warnings : list of str
+        Warnings of the training.
+    created : str
+        Time at which the run was made: ISO 8601, UTC.
+    chosen : dict
+        The values that the model chose for parameters that are "auto".
+    trials : list of dict
+        The trials by which it chose them, as the lines of :attr:`xmlcore.PLT.chosen_`.
+    memory : dict
+        "peak_bytes": the most memory that the process had while it trained, with the program and the data;
+        "before_bytes": what it had when the training began. Empty for runs of earlier versions, and where the system
+        does not tell.
+    """
+
+    model: str
+    params: dict
+    dataset_name: str
+    fingerprint: str
+    k: int
+    measures: "pd.DataFrame"
+    times: dict
+    size: dict
+    ranking: Ranking
+    warnings: list[str] = field(default_factory=list)
+    created: str = ""
+    chosen: dict = field(default_factory=dict)
+    trials: list[dict] = field(default_factory=list)
+    memory: dict = field(default_factory=dict)
+
+
+def evaluate(
+    model: Ranker, dataset: "Dataset", k: int = 5, progress: ProgressLike | None = None, intervals: bool = False
+) -> Evaluation:
+    """Measure a fitted model on the test rows of a data set.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Anything with ``predict_topk(X, k)``.
+    dataset : Dataset
+        Its training rows give the propensities (Jain et al., A = 0.55, B = 1.5).
+    k : int
+    progress : callable or "bar", optional
+        Passed to ``predict_topk``.
+    intervals : bool
+        Whether to add bootstrap intervals, which take a second or two for 16,000 rows and labels.
+
+    Returns
+    -------
+    Evaluation
+        A dict, with the method :meth:`~xmlcore.experiment.Evaluation.to_frame` and the attribute ``intervals``:
+        "P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k", "coverage@k", "abandonment@k", "macro P@k", "macro R@k",
+        "macro F1@k" and "micro F1@k": ndarray (k,), the value at 1 to k, in [0, 1]; "predict_s": seconds for all test
+        rows; "predict_ms_per_row"; "ranking": the Ranking measured, with max(k, 5) labels. With ``intervals`` also
+        "intervals": a DataFrame of the same measures with ``low`` and ``high``, see :func:`xmlcore.metrics.intervals`.
+
+    Raises
+    ------
+    ValueError
+        The model and the data set have names of labels, and these differ or are in another order.
+    TypeError
+        ``dataset`` is no data set, such as a matrix.
+    """
+    progress = None if progress is None else to_progress(progress)
+    if not hasattr(dataset, "X_test"):
+        raise TypeError(
+            f"evaluate measures on a data set, not on {type(dataset).__name__}: make one with "
+            "xmlcore.datasets.Dataset(name, X_train, Y_train, X_test, Y_test)"
+        )
+    k = check_count(k, "k")
+    _check_same_labels(model, dataset)
+    start = time.perf_counter()
+    reporting = {} if progress is None else {"progress": progress}
+    ranking = model.predict_topk(dataset.X_test, k=max(k, LEAST_RANKED), **reporting)
+    seconds = time.perf_counter() - start
+    inv_ps = metrics.inverse_propensity(dataset.Y_train)
+    found = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
+    found |= metrics.measures(dataset.Y_test, ranking, k, names=MORE)
+    times = {"predict_s": seconds, "predict_ms_per_row": 1000 * seconds / dataset.n_test, "ranking": ranking}
+    evaluation = Evaluation(found | times, dataset.Y_test, inv_ps)
+    if intervals:
+        evaluation[INTERVALS] = evaluation.intervals
+    return evaluation
+
+
+def _check_same_labels(model, dataset) -> None:
+    """Raise ValueError if the labels of a model are not those of a data set; new labels of either may follow."""
+    names, others = getattr(model, "label_names_", None), dataset.label_names
+    for j, (name, other) in enumerate(zip(names or (), others or ())):
+        if name != other:
+            raise ValueError(
+                f"label {j} of the model is {name!r:.60}, and that of the data set is {other!r:.60}: the columns of "
+                "Y must be in the order of the model's label_names_"
+            )
+
+
+def run(
+    dataset: "Dataset",
+    model: str = "PLT",
+    params: dict[str, Any] | None = None,
+    k: int = 5,
+    progress: ProgressLike = silent,
+) -> Run:
+    """Train a model on a data set, and measure it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    model : str
+        A key of :data:`MODELS`.
+    params : dict, optional
+        Parameters that differ from the defaults.
+    k : int
+        Measures are taken at 1 to k.
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`.
+
+    Returns
+    -------
+    Run
+    """
+    progress = to_progress(progress)
+    return run_and_model(dataset, model, params, k, progress)[0]
+
+
+def run_and_model(
+    dataset: "Dataset", model: str, params: dict | None, k: int = 5, progress: ProgressLike = silent
+) -> tuple[Run, object]:
+    """Do what :func:`run` does, and return the fitted model as well."""
+    progress = to_progress(progress)
+    k = check_count(k, "k")
+    params = full_params(model, params)
+    progress("Compiling code, once", 0.0)
+    unfitted = estimator(model, params)
+    compile_s = compile_kernels(unfitted)
+    with watched() as found:
+        unfitted.fit(dataset.X_train, dataset.Y_train, progress=progress)
+    trained = Training(unfitted, found.seconds, compile_s, found.warnings, found.memory)
+    return _measured(dataset, model, params, k, trained, progress)
+
+
+def _measured(dataset, model, params, k, trained: Training, progress) -> tuple[Run, object]:
+    """Measure a trained model on the test rows; return the run and the fitted model."""
+    estimator = trained.estimator
+    fitted = getattr(estimator, "model_", estimator)  # AdversarialTraining keeps the trained model as model_
+    evaluated = evaluate(fitted, dataset, k, progress=progress)
+    times = {name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}
+    result = Run(
+        model=model,
+        params=params,
+        dataset_name=dataset.name,
+        fingerprint=dataset.fingerprint,
+        k=k,
+        measures=evaluated.to_frame(),
+        times={"fit_s": trained.seconds, "compile_s": trained.compile_s, **times},
+        size=fitted.size(),
+        ranking=evaluated["ranking"],
+        warnings=trained.warnings,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        memory=trained.memory,
+        **_choice(estimator, fitted, params),
+    )
+    return result, fitted
+
+
+def _choice(estimator, fitted, params) -> dict:
+    """Return what a model chose for the parameters that are "auto", and the trials, for :class:`Run`.
+
+    ``estimator`` is the fitted model, or the AdversarialTraining that fitted it.
+    """
+    used = getattr(fitted, "settings_", {})
+    chosen = {name: value for name, value in used.items() if params[name] == AUTO}
+    if not chosen:
+        return {}
+    trials = estimator.trials_ if estimator is not fitted else fitted.chosen_.to_dict("records")
+    return {"chosen": chosen, "trials": trials}
+
+
+@register
+class Train(Task):
+    """Train a model on a data set and measure it on the test rows.
+
+    Inputs: ``dataset``. Parameters: ``model``, ``params`` (see :func:`full_params`), ``k``. The fitted model is kept
+    with the result, in the folder ``model``; :func:`load_run_model` reads it.
+    """
+
+    kind, folder, result = "train", FOLDER, Run
+
+    def complete(self, params):
+        params = {"model": "PLT", "params": None, "k": 5} | params
+        check_names(params, ("model", "params", "k"))
+        model = params["model"]
+        return {"model": model, "params": full_params(model, params["params"]), "k": check_count(params["k"], "k")}
+
+    def title_on(self, dataset):
+        model = self.params["model"]
+        changed = changed_params(MODELS[model], self.params["params"])
+        return f"Training {model} on {dataset}" + (f" ({changed})" if changed else "")
+
+    def about(self):
+        return super().about() | {"model": self.params["model"]}
+
+    @classmethod
+    def summary(cls, value):
+        frame, measures = value["measures"], {}
+        for _, name, at in sorted(zip(frame["k"].tolist(), frame["measure"], frame["value"].tolist())):
+            measures.setdefault(name, []).append(at)
+        return {"measures": measures} | {name: plain(value.get(name, {}), name) for name in ("times", "size", "memory")}
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        return learned.train(in_use_or_saved(self.fingerprint), self.params["model"], self.params["params"])
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading the data set", 0.0)
+        data, apart = load_saved(self.fingerprint), trees.trees_of(self)
+        if apart and all(tree.exists() for tree in apart):
+            progress("Putting trees together", 0.0)
+            made, fitted = _measured(data, **self.params, trained=trees.joined(apart), progress=progress)
+        else:
+            made, fitted = run_and_model(data, progress=progress, **self.params)
+            learned.keep(data, made.model, made.params, made.times["fit_s"] + made.times["predict_s"])
+        if files is not None:
+            files["model"] = fitted.save
+        return as_plain(made)
+
+    def after_keeping(self):
+        for tree in trees.trees_of(self):
+            with contextlib.suppress(OSError):
+                store.delete(tree.folder, tree.key)
+
+
+def changed_params(info: "ModelInfo", params: dict[str, Any]) -> str:
+    """Return the parameters that differ from the defaults, in the words of the form: ``Trees: 3, Arity: 16``.
+
+    Parameters
+    ----------
+    info : ModelInfo
+        Description of the model.
+    params : dict
+        Parameters of a run.
+
+    Returns
+    -------
+    str
+    """
+    known = {p.name: p for p in info.parameters}
+    return ", ".join(
+        f"{known[name].label if name in known else name}: {_value_text(value, known.get(name))}"
+        for name, value in params.items()
+        if name not in known or known[name].default != value
+    )
+
+
+def _value_text(value, parameter=None) -> str:
+    """Return the value of a parameter as text for users; ``parameter`` is its description, if there is one."""
+    if value is None or value == AUTO:
+        return "automatic"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (int, float)):
+        whole = math.isfinite(value) and value == int(value) and abs(value) < LARGEST_EXACT
+        return f"{int(value):,}" if whole else f"{value:g}"
+    return str(value) if parameter is None else parameter.named(value)
+
+
+def load_run_model(key: str) -> "MultiLabelModel":
+    """Read the fitted model of a kept run.
+
+    Parameters
+    ----------
+    key : str
+        Key of the run.
+
+    Returns
+    -------
+    estimator
+        The fitted model.
+
+    Raises
+    ------
+    xmlcore.store.MissingArtifactError
+        No run is kept under the key.
+    xmlcore.store.DamagedArtifactError
+        The run could not be read and has been removed, or its model could not be read. A run whose model cannot be
+        read is not removed: make it again with :func:`xmlcore.experiment.remake`.
+    """
+    from xmlcore.models import load_model
+
+    store.check(FOLDER, key)
+    try:
+        store.verify(FOLDER, key)
+        return load_model(store.folder(FOLDER, key) / "model")
+    except (MemoryError, PermissionError):
+        raise
+    except Exception as error:
+        raise store.DamagedArtifactError(
+            f"the model of run {key} was damaged ({type(error).__name__}: {error}); make the run again"
+        ) from None
+
+
+def sampled_rows(n: int, n_rows: int | None, seed: int):
+    """Return the ids of the rows to use, ascending: all ``n`` rows, or a random sample of ``n_rows`` of them."""
+    import numpy as np
+
+    if n_rows is None or check_count(n_rows, "n_rows") >= n:
+        return np.arange(n)
+    return np.sort(np.random.default_rng([seed, 1]).permutation(n)[:n_rows])

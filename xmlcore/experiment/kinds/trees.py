@@ -1,0 +1,120 @@
+"""Trees of an ensemble as tasks of their own, which several machines train at the same time.
+
+:func:`xmlcore.experiment.submit` makes them. The training that they belong to joins them, and removes them when its
+own result is kept.
+"""
+
+import warnings
+from dataclasses import dataclass, field
+
+from xmlcore import store
+from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine.fitting import Training, check_names, compile_kernels, estimator, full_params, watched
+from xmlcore.experiment.engine.task import Estimate, Task, register, task
+from xmlcore.progress import silent
+from xmlcore.validation import check_count
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What is known of the training of one tree; the model that has this tree only is kept beside it.
+
+    Attributes
+    ----------
+    seconds, compile_s : float
+        Time of the training without compiling kernels, and of compiling them.
+    memory : dict
+        As :attr:`Run.memory`.
+    warnings : list of str
+    """
+
+    seconds: float
+    compile_s: float
+    memory: dict = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+@register
+class TrainTree(Task):
+    """Train one tree of an ensemble. Inputs: ``dataset``. Parameters: ``model``, ``params``, ``number`` (from 0)."""
+
+    kind, folder, result = "tree", "trees", Tree
+
+    def complete(self, params):
+        check_names(params, ("model", "params", "number"))
+        params = {"model": "PLT", "params": None, "number": 0} | params
+        return {
+            "model": params["model"],
+            "params": full_params(params["model"], params["params"]),
+            "number": check_count(params["number"], "number", least=0),
+        }
+
+    def title_on(self, dataset):
+        return f"Training tree {self.params['number'] + 1} of {self.params['model']} on {dataset}"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import in_use_or_saved
+
+        data, params = in_use_or_saved(self.fingerprint), self.params["params"]
+        whole = learned.train(data, self.params["model"], params)
+        one = learned.train(data, self.params["model"], params | {"n_estimators": 1})
+        return Estimate(min(one.seconds, whole.seconds), one.bytes)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+        from xmlcore.models.ensembles import train_tree
+
+        progress("Reading the data set", 0.0)
+        data = load_saved(self.fingerprint)
+        unfitted = estimator(self.params["model"], self.params["params"])
+        progress("Compiling code, once", 0.0)
+        compile_s = compile_kernels(unfitted)
+        with watched() as found:
+            part = train_tree(unfitted, data.X_train, data.Y_train, self.params["number"], progress)
+        if files is not None:
+            files["model"] = part.save
+        return {
+            "seconds": found.seconds,
+            "compile_s": compile_s,
+            "memory": found.memory,
+            "warnings": found.warnings,
+        }
+
+
+def trees_of(training: Task) -> list[Task]:
+    """Return the tasks of the trees of a training; none for a model that is trained as a whole."""
+    from xmlcore.models.ensembles import trees_apart
+
+    model, params = training.params["model"], training.params["params"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        count = trees_apart(estimator(model, params)) if params.get("n_estimators", 1) > 1 else 0
+    return [task("tree", training.inputs, {"model": model, "params": params, "number": n}) for n in range(count)]
+
+
+def joined(trees: list[Task]) -> Training:
+    """Return the training that kept trees are together."""
+    from xmlcore.models import load_model
+    from xmlcore.models.ensembles import join_trees
+
+    known, parts = [], []
+    for tree in trees:
+        known.append(tree.load())
+        store.verify(tree.folder, tree.key)
+        parts.append(load_model(store.folder(tree.folder, tree.key) / "model"))
+    model = join_trees(parts)
+    most = max((one.memory for one in known), key=lambda memory: memory.get("peak_bytes", 0))
+    return Training(
+        model, sum(one.seconds for one in known), max(one.compile_s for one in known), _said(known), dict(most)
+    )
+
+
+def _said(known) -> list[str]:
+    """Return the warnings of all trees: what all say once, and the others with the number of their tree."""
+    all_say = [text for text in known[0].warnings if all(text in one.warnings for one in known)]
+    return list(dict.fromkeys(all_say)) + [
+        f"tree {number} of {len(known)}: {text}"
+        for number, one in enumerate(known, start=1)
+        for text in one.warnings
+        if text not in all_say
+    ]

@@ -1,0 +1,65 @@
+"""Other words as features: a data set whose rows are made anew from its texts."""
+
+import time
+from dataclasses import dataclass
+
+from xmlcore import store
+from xmlcore.experiment.engine.task import DATASETS, Estimate, register
+from xmlcore.experiment.kinds.prepare import MakesDataset
+from xmlcore.experiment.kinds.read_texts import note_on_words, vectorizer_of
+from xmlcore.experiment.kinds.train import check_names
+from xmlcore.progress import silent
+
+START, BYTE = 0.3, 3e-8  # seconds to begin, and for a byte of the data set, of which most are texts
+
+
+@dataclass(frozen=True)
+class Words:
+    """A data set that was made from the texts of another one and is kept.
+
+    Attributes
+    ----------
+    dataset : str
+        Fingerprint, for :func:`xmlcore.datasets.load_saved`.
+    notes : list of str
+        How words became features.
+    """
+
+    dataset: str
+    notes: list
+
+
+@register
+class OtherWords(MakesDataset):
+    """Make the features of a data set anew from its texts, and keep the data set that has them. Inputs: ``dataset``.
+
+    Parameters: ``vectorizer``, the parameters of a :class:`xmlcore.datasets.TextVectorizer` as a dict.
+    """
+
+    kind, folder, result, needs = "words", "words", Words, ("dataset",)
+    on_cluster = False  # it keeps a data set besides its result
+
+    def complete(self, params):
+        check_names(params, ("vectorizer",))
+        vectorizer = vectorizer_of(params.get("vectorizer", {}))
+        vectorizer.check()
+        return {"vectorizer": vectorizer.get_params()}
+
+    def title_on(self, dataset):
+        return f"Making words of {dataset} features"
+
+    def estimate(self) -> Estimate:
+        n_bytes = store.info(DATASETS, self.fingerprint)["bytes"]
+        return Estimate(START + BYTE * n_bytes, 6 * n_bytes)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import in_use_or_saved, save_dataset, with_words
+
+        progress("Reading the data set", 0.0)
+        data, start = in_use_or_saved(self.fingerprint), time.perf_counter()
+        made = with_words(data, vectorizer_of(self.params["vectorizer"]), progress=progress)
+        notes = [made.notes[-1], note_on_words(made, time.perf_counter() - start)]
+        progress("Saving", 0.0)
+        object.__setattr__(made, "notes", ())  # the class is frozen; this data set is ours
+        object.__setattr__(made, "name", "data with other words")
+        return {"dataset": save_dataset(made, self.made_by()), "notes": notes}

@@ -1,0 +1,345 @@
+"""Bundles: a run in one zip file, which another person or machine can run again and compare.
+
+A bundle has the settings, the fingerprint of the data set, versions, measures and predictions of a run, and the code
+that makes it again. The data set is not in it. Reading a bundle runs nothing that is in it: no pickle, no code, and no
+file is written to a name from the zip.
+"""
+
+import io
+import json
+import platform
+import zipfile
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xmlcore import __version__, store
+from xmlcore.experiment.engine.code_version import LIBRARIES, code_version
+from xmlcore.experiment.engine.task import load, plain
+from xmlcore.experiment.kinds.train import FOLDER, Run, full_params, run_and_model
+from xmlcore.experiment.sharing.run_code import code_of, data_code, made_by_task
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.ranking import Ranking
+from xmlcore.system import effective_jobs
+from xmlcore.typing import FilePath, Source
+from xmlcore.validation import check_count
+from xmlcore.versions import refusal
+from xmlcore.zips import ZIP_ERRORS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+FORMAT, VERSION = "xmlcore run", 1
+RECORD, PREDICTIONS, CODE, MEASURES, FIGURE = "run.json", "predictions.npz", "code.py", "measures.csv", "measures.html"
+NAMES = (RECORD, PREDICTIONS, CODE, MEASURES, FIGURE)
+MOST_BYTES = {RECORD: 16 << 20, PREDICTIONS: 4 << 30}  # of the two files that are read, when they are unpacked
+_DATE = (2020, 1, 1, 0, 0, 0)  # of all files in the zip: the same run gives the same bundle
+
+
+class BundleError(ValueError):
+    """A file is no bundle of a run, or it is damaged."""
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """What agrees between a bundle and the same run made again.
+
+    Attributes
+    ----------
+    run : Run
+        The run made again.
+    fingerprint : bool
+        Whether the data set has the same content.
+    bits : bool
+        Whether all predicted labels and scores are the same, bit for bit.
+    labels : float
+        Share of the places of all test rows at which the same label is predicted.
+    measures : DataFrame
+        Columns ``measure``, ``k``, ``then`` (in the bundle), ``now``, ``difference`` (``now`` less ``then``), ``same``.
+    versions : DataFrame
+        Columns ``what``, ``then``, ``now``, ``same``: the versions of Python, libraries and the program's code, and the
+        machine.
+    """
+
+    run: Run
+    fingerprint: bool
+    bits: bool
+    labels: float
+    measures: "pd.DataFrame"
+    versions: "pd.DataFrame"
+
+    @property
+    def agrees(self) -> bool:
+        """Whether data set, predictions and measures are the same; versions may differ."""
+        return self.fingerprint and self.bits and bool(self.measures["same"].all())
+
+    def __str__(self):
+        """Return sentences that say what agrees and what does not."""
+        lines = ["The run was made again and " + ("is the same." if self.agrees else "differs.")]
+        lines.append(f"Data set: {'the same content' if self.fingerprint else 'other content'}.")
+        if self.bits:
+            lines.append("Predictions: the same, bit for bit.")
+        else:
+            lines.append(f"Predictions: {100 * self.labels:.2f} % of the predicted labels are the same.")
+        differing = self.measures[~self.measures["same"]]
+        if differing.empty:
+            lines.append(f"Measures: all {len(self.measures)} are the same.")
+        else:
+            worst = differing.loc[differing["difference"].abs().idxmax()]
+            name = str(worst["measure"]).replace("@k", f"@{worst['k']}")
+            lines.append(
+                f"Measures: {len(differing)} of {len(self.measures)} differ, most of all {name}: "
+                f"{100 * worst['then']:.3f} % then, {100 * worst['now']:.3f} % now."
+            )
+        other = self.versions[~self.versions["same"]]
+        said = ", ".join(f"{one.what} {one.then} then, {one.now} now" for one in other.itertuples())
+        lines.append(f"Versions: {'differing: ' + said if said else 'all the same'}.")
+        return "\n".join(lines)
+
+
+def bundle(key: str, path: FilePath | None = None, files: dict[str, Any] | None = None) -> bytes:
+    """Write a kept run into one zip file, for :func:`rerun`.
+
+    The zip has ``run.json`` (settings with the seed, data set with its fingerprint, versions, machine, measures, times,
+    size, warnings), ``predictions.npz`` (``labels`` and ``scores`` of all test rows), ``measures.csv``,
+    ``measures.html`` (the figure, which needs no network) and ``code.py`` (see :func:`code_of`).
+
+    Parameters
+    ----------
+    key : str
+        Key of the run.
+    path : str or path-like, optional
+        Where to write the file.
+    files : dict, optional
+        Names of uploaded files, as for :func:`code_of`.
+
+    Returns
+    -------
+    bytes
+        The content of the file; the same run gives the same bytes.
+
+    Raises
+    ------
+    xmlcore.store.StoreError
+        No run is kept under the key, or it cannot be read.
+    """
+    from xmlcore import figures
+
+    run, facts = load("train", key), store.info(FOLDER, key)
+    predictions = io.BytesIO()
+    np.savez(predictions, labels=run.ranking.labels, scores=run.ranking.scores)
+    page = figures.measures_at_k(run.measures).to_html(include_plotlyjs=True, div_id="measures")
+    parts = {
+        RECORD: json.dumps(_record(key, run, facts), indent=1, ensure_ascii=False),
+        CODE: code_of(key, files),
+        MEASURES: run.measures.to_csv(index=False),
+        FIGURE: page,
+        PREDICTIONS: _dated(predictions.getvalue()),
+    }
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(zipfile.ZipInfo(name, _DATE), content, compress_type=zipfile.ZIP_DEFLATED)
+    content = made.getvalue()
+    if path is not None:
+        Path(path).write_bytes(content)
+    return content
+
+
+def rerun(path: Source, data: "Dataset | None" = None, progress: ProgressLike = silent) -> Rerun:
+    """Run the run of a bundle again, and compare.
+
+    Parameters
+    ----------
+    path : str, path-like, bytes or binary file object
+        What :func:`bundle` wrote.
+    data : Dataset, optional
+        The data set. Without it, the one of the same fingerprint in the cache is used, or the one of the catalog from
+        which the run was made.
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`.
+
+    Returns
+    -------
+    Rerun
+        ``str(report)`` says in sentences what agrees.
+
+    Raises
+    ------
+    BundleError
+        The file is no bundle, or it is damaged.
+    ValueError
+        The data set of the bundle is not here, or the settings are not accepted by this version.
+    """
+    progress = to_progress(progress)
+    record, ranking = _read(path)
+    data = _data_of(record, progress) if data is None else data
+    run = run_and_model(data, record["model"], record["params"], record["k"], progress)[0]
+    same_shape = run.ranking.labels.shape == ranking.labels.shape
+    bits = same_shape and all(
+        np.array_equal(now, then) and now.dtype == then.dtype for now, then in zip(run.ranking, ranking)
+    )
+    labels = float((run.ranking.labels == ranking.labels).mean()) if same_shape else 0.0
+    return Rerun(
+        run, data.fingerprint == record["dataset"]["fingerprint"], bool(bits), labels,
+        _measures(record["measures"], run.measures), _versions(record["versions"]),
+    )  # fmt: skip
+
+
+def versions() -> dict[str, str]:
+    """Return what may decide the bits of a result beside its settings: versions of libraries, and the machine."""
+    return {
+        "xmlcore": __version__,
+        "code": code_version(),
+        "Python": platform.python_version(),
+        **{name: metadata.version(name) for name in LIBRARIES},
+        "system": platform.system(),
+        "processor": platform.machine(),
+        "cores": str(effective_jobs(None)),
+    }
+
+
+def versions_of(facts: dict) -> dict[str, str]:
+    """Return :func:`versions`, as far as they are known, of a result; ``facts`` is its record in the store."""
+    known = {name: facts[name] for name in ("xmlcore", "code") if facts.get(name)}
+    if facts and known.get("code") != code_version():  # the hash of the code covers them: they are not known
+        known = dict.fromkeys(LIBRARIES, "unknown") | known
+    return versions() | known
+
+
+def _record(key, run, facts) -> dict:
+    """Return what ``run.json`` says of a run; ``facts`` is its record in the store."""
+    made = made_by_task(run.fingerprint)
+    lines = run.measures.to_dict("records")
+    return plain(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "key": key,
+            "model": run.model,
+            "params": run.params,
+            "seed": run.params.get("random_state"),
+            "k": run.k,
+            "dataset": {
+                "name": run.dataset_name,
+                "fingerprint": run.fingerprint,
+                "catalog": made[2]["name"] if made is not None and made[0] == "prepare" else None,
+                "made": data_code(run.fingerprint, {})[0],
+            },
+            "versions": versions_of(facts),
+            "measures": [{**line, "k": int(line["k"]), "value": float(line["value"])} for line in lines],
+            "times": run.times,
+            "size": run.size,
+            "memory": run.memory,
+            "chosen": run.chosen,
+            "warnings": run.warnings,
+            "created": run.created,
+        }
+    )
+
+
+def _dated(npz: bytes) -> bytes:
+    """Return a NumPy archive whose files have the date of all bundles."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(npz)) as before, zipfile.ZipFile(made, "w") as after:
+        for name in before.namelist():
+            after.writestr(zipfile.ZipInfo(name, _DATE), before.read(name))
+    return made.getvalue()
+
+
+def _read(source) -> tuple[dict, Ranking]:
+    """Return the checked record and the predictions of a bundle; BundleError if there is anything wrong with it."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        source = io.BytesIO(source)
+    try:
+        with zipfile.ZipFile(source) as archive:
+            entries = archive.infolist()
+            names = [entry.filename for entry in entries]
+            strange = [name for name in names if name not in NAMES]
+            if strange or len(set(names)) != len(names) or not {RECORD, PREDICTIONS} <= set(names):
+                what = f"it has {strange[0]!r}" if strange else f"it has {', '.join(names) or 'no files'}"
+                raise BundleError(f"this is not the bundle of a run: {what}")
+            content = {name: _unpacked(archive, name) for name in (RECORD, PREDICTIONS)}
+        record = _checked(json.loads(content[RECORD]))
+        with np.load(io.BytesIO(content[PREDICTIONS]), allow_pickle=False) as arrays:
+            ranking = Ranking(arrays["labels"], arrays["scores"])
+    except BundleError:
+        raise
+    except OSError as error:
+        raise BundleError(f"the bundle cannot be read: {error}") from error
+    except (*ZIP_ERRORS, ValueError, KeyError) as error:
+        raise BundleError(f"the bundle is damaged, or no zip file: {error}. Make or download it again.") from error
+    if ranking.labels.ndim != 2 or ranking.labels.shape != ranking.scores.shape or ranking.labels.dtype.kind != "i":
+        raise BundleError("the predictions of the bundle are damaged: labels and scores do not fit together")
+    return record, ranking
+
+
+def _unpacked(archive, name) -> bytes:
+    """Return a file of the zip; BundleError if it unpacks to more than a bundle can hold."""
+    with archive.open(name) as file:
+        content = file.read(MOST_BYTES[name] + 1)
+    if len(content) > MOST_BYTES[name]:
+        raise BundleError(f"{name} of the bundle unpacks to more than {MOST_BYTES[name]:,} bytes")
+    return content
+
+
+def _checked(record: Any) -> dict:
+    """Return the record of a bundle; BundleError unless it has what :func:`rerun` needs."""
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise BundleError(f"this is not the bundle of a run: {RECORD} does not say {FORMAT!r}")
+    if record.get("version") != VERSION:
+        versions = record.get("versions")
+        by = versions.get("xmlcore") if isinstance(versions, dict) else None
+        raise BundleError(refusal("the bundle", record.get("version"), VERSION, by))
+    kinds = {"model": str, "params": dict, "k": int, "dataset": dict, "versions": dict, "measures": list}
+    wrong = [name for name, kind in kinds.items() if not isinstance(record.get(name), kind)]
+    wrong += [] if isinstance((record.get("dataset") or {}).get("fingerprint"), str) else ["dataset"]
+    lines = record.get("measures") if isinstance(record.get("measures"), list) else []
+    if not all(isinstance(line, dict) and {"measure", "k", "value"} <= line.keys() for line in lines):
+        wrong.append("measures")
+    if wrong:
+        raise BundleError(f"the bundle is damaged: {RECORD} has no valid {wrong[0]}")
+    check_count(record["k"], "k", most=1000)
+    full_params(record["model"], record["params"])
+    return record
+
+
+def _data_of(record, progress):
+    """Return the data set of a bundle from the cache or the catalog; ValueError if it is in neither."""
+    from xmlcore import datasets
+
+    about = record["dataset"]
+    try:
+        return datasets.in_use_or_saved(about["fingerprint"])
+    except (store.StoreError, ValueError):
+        if isinstance(about.get("catalog"), str) and about["catalog"] in {one.name for one in datasets.catalog()}:
+            return datasets.load(about["catalog"], progress)
+    raise ValueError(
+        f"the data set {about.get('name')!r} of the bundle is not on this machine: pass it as data=...; "
+        f"its fingerprint is {about['fingerprint']}"
+    )
+
+
+def _measures(then, now):
+    """Return :attr:`Rerun.measures` from the lines of a bundle and the frame of a run."""
+    import pandas as pd
+
+    before = pd.DataFrame(then, columns=["measure", "k", "value"]).rename(columns={"value": "then"})
+    both = before.merge(now.rename(columns={"value": "now"}), on=["measure", "k"], how="outer", sort=False)
+    equal = (both["then"] == both["now"]) | (both["then"].isna() & both["now"].isna())
+    return both.assign(difference=both["now"] - both["then"], same=equal)
+
+
+def _versions(then):
+    """Return :attr:`Rerun.versions` from the versions in a bundle."""
+    import pandas as pd
+
+    now = versions()
+    lines = [(what, str(then.get(what, "unknown")), now.get(what, "unknown")) for what in {**now, **then}]
+    frame = pd.DataFrame(lines, columns=["what", "then", "now"])
+    return frame.assign(same=frame["then"] == frame["now"])

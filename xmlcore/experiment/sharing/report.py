@@ -1,0 +1,409 @@
+"""A report on kept runs: one HTML file with tables, figures and sentences that needs no server and no network."""
+
+import base64
+import gzip
+import html
+import json
+import platform
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xmlcore import __version__, metrics
+from xmlcore.experiment import side_by_side
+from xmlcore.experiment.catalog import MODELS
+from xmlcore.experiment.engine.task import load
+from xmlcore.experiment.kept_runs import KS, half_width, parameters, runs, seeds_grouped
+from xmlcore.experiment.kinds.train import Train, changed_params
+from xmlcore.experiment.sharing.report_tables import of_two, table
+from xmlcore.parameters import AUTO
+from xmlcore.store import MissingArtifactError, StoreError
+from xmlcore.typing import FilePath
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST = 12  # lines that are put side by side on a data set
+LEAST_VARIED = 3  # lines of a model whose settings are drawn
+COSTS = {
+    "fit_s": "Training, seconds",
+    "training_mb": "Memory while training, MB",
+    "model_mb": "Model in memory, MB",
+}
+# The policy lets the page load nothing from anywhere. Parallel coordinates are drawn by code that Plotly makes while it
+# runs ('unsafe-eval'). Plotly is kept compressed, once.
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:">
+<meta name="generator" content="xmlcore {version}"><title>{title}</title>
+<style>
+body {{ margin: 0 auto; max-width: 72rem; padding: 1rem; background: #fff; color: #1b2329;
+  font: 1rem/1.5 "Helvetica Neue", Arial, sans-serif; }}
+.table {{ overflow-x: auto; }} table {{ border-collapse: collapse; margin: 0.5rem 0; font-size: 0.9rem; }}
+th, td {{ border-bottom: 1px solid #d5dbe0; padding: 0.2rem 0.6rem; text-align: right; vertical-align: top; }}
+th:first-child, td:first-child, td.text, th.text {{ text-align: left; }}
+small, .quiet {{ color: #5b6770; }} .second {{ text-decoration: underline; }}
+figure {{ margin: 1rem 0; break-inside: avoid; }}
+</style></head><body>
+<h1>{title}</h1>
+{body}
+<script type="application/json" id="figures">{figures}</script>
+<script type="text/plain" id="library">{library}</script>
+<script>
+(async () => {{
+  "use strict";
+  const byId = (id) => document.getElementById(id);
+  const packed = Uint8Array.from(atob(byId("library").textContent), (c) => c.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const script = document.createElement("script");
+  script.textContent = await new Response(unpacked).text();
+  document.head.append(script);
+  const config = {{ displaylogo: false, responsive: true, showSendToCloud: false,
+    modeBarButtonsToRemove: ["sendChartToCloud", "sendDataToCloud"], toImageButtonOptions: {{ format: "svg" }} }};
+  for (const [place, figure] of Object.entries(JSON.parse(byId("figures").textContent)))
+    await Plotly.newPlot(place, figure.data, figure.layout, config);
+}})();
+</script></body></html>
+"""
+
+
+def report(
+    keys: Iterable[str],
+    path: FilePath | None = None,
+    title: str = "Comparison of models",
+    measure: str = "P@1",
+    names: dict[str, Any] | None = None,
+) -> str:
+    """Write a report on kept runs as one HTML file.
+
+    Parameters
+    ----------
+    keys : iterable of str
+        Keys of runs, of one or several data sets. Runs that differ only in their seed are grouped.
+    path : str or path-like, optional
+        Where to write the file.
+    title : str
+    measure : str
+        A column of :func:`runs`, by which the runs are ordered and tested.
+    names : dict of str, optional
+        Names of runs by key, and of data sets by fingerprint; by default those that they were kept with.
+
+    Returns
+    -------
+    str
+        The file's content. It has, for each data set: which runs are best and whether the differences are real (with
+        Holm's correction for their number), a table of all runs, measures with intervals and labels by frequency of up
+        to 12 of them, what precision costs, the settings of each model against the measure, labels and test rows for
+        which one of the best two is better; then the mean ranks over several data sets, the settings of all runs, and
+        versions and date. Runs that cannot be read are left out, and it says which and why.
+
+    Raises
+    ------
+    ValueError
+        None of the runs is kept, or there is no such measure.
+    """
+    keys, names = list(dict.fromkeys(keys)), names or {}
+    frame = runs(keys)
+    if frame.empty:
+        raise ValueError("none of these runs is kept: give keys of kept runs, such as experiment.runs()['key']")
+    if measure not in frame:
+        raise ValueError(f"measure is {measure!r}: it must be a column of experiment.runs(), such as 'P@1'")
+    missing = _missing(keys, frame, names)
+    frame = frame[frame["problem"] == ""]
+    frame = frame.assign(dataset=[names.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])])
+    lines = seeds_grouped(frame).sort_values(measure, ascending=False, kind="stable")
+    lines = lines.assign(run=_names(lines, names))
+    figures: dict = {}
+    parts = [missing] + [_part(own, measure, figures) for _, own in lines.groupby("fingerprint", sort=False)]
+    parts += [_ranks(lines, measure, figures), _settings(lines), _about(frame)]
+    content = PAGE.format(
+        version=__version__,
+        title=html.escape(title),
+        body="\n".join(parts),
+        figures=json.dumps({place: json.loads(figure.to_json()) for place, figure in figures.items()}).replace(
+            "<", "\\u003c"
+        ),
+        library=_library(),
+    )
+    if path is not None:
+        Path(path).write_text(content, encoding="utf-8")
+    return content
+
+
+def _missing(keys, frame, names) -> str:
+    """Return the paragraph on runs that are left out of the whole report, and why; empty if there are none."""
+    lines = frame.set_index("key")
+    why = {key: lines.loc[key, "problem"] if key in lines.index else "it is not kept" for key in keys}
+    models = lines["model"].to_dict()
+    return _left_out({f"{names.get(key) or models.get(key, '')} [{key}]".strip(): why[key] for key in keys if why[key]})
+
+
+def _left_out(why) -> str:
+    """Return a paragraph on what is left out, and why; empty if there is nothing: ``why`` has the reasons by name."""
+    said = "; ".join(f"<b>{html.escape(name)}</b>: {html.escape(str(reason))}" for name, reason in why.items())
+    return f"<p>Left out, because it cannot be read: {said}.</p>" if why else ""
+
+
+def _names(lines, names) -> list[str]:
+    """Return a name for each line: the one given, or the model with the settings in which it differs from others."""
+    found = []
+    for _, line in lines.iterrows():
+        given = next((names[key] for key in line["keys"] if names.get(key)), None)
+        others = lines[(lines["fingerprint"] == line["fingerprint"]) & (lines["model"] == line["model"])]
+        differing = {name: line["params"].get(name) for name in parameters(others, seed=False)}
+        info = MODELS.get(line["model"])
+        text = changed_params(info, differing) if info and differing else ""
+        found.append(given or (f"{line['model']} ({text})" if text else line["model"]))
+    again = {(f, name) for f, name in zip(lines["fingerprint"], found) if _count(lines, found, f, name) > 1}
+    return [
+        f"{name} [{key[:4]}]" if (f, name) in again else name
+        for f, name, key in zip(lines["fingerprint"], found, lines["key"])
+    ]
+
+
+def _count(lines, found, fingerprint, name) -> int:
+    """Return how many lines of a data set have a name."""
+    return sum(f == fingerprint and other == name for f, other in zip(lines["fingerprint"], found))
+
+
+def _part(lines, measure, figures) -> str:
+    """Return the part of the report on one data set."""
+    from xmlcore import figures as drawing
+    from xmlcore.datasets import load_saved
+
+    where = lines["dataset"].iloc[0]
+    head, drawn_name = f"<h2>{html.escape(where)}</h2>", html.escape(where, quote=False)
+    try:
+        data = load_saved(lines["fingerprint"].iloc[0])
+    except (StoreError, OSError) as error:
+        return f"{head}{_table_of_runs(lines, measure)}<p>No more can be said: {html.escape(str(error))}.</p>"
+    kept, unreadable = {}, {}
+    for _, line in lines.iterrows():
+        if len(kept) < MOST:
+            try:
+                kept[line["run"]] = load(Train.kind, _middle(line, measure))
+            except (StoreError, OSError) as error:
+                unreadable[line["run"]] = error
+    if not kept:
+        return f"{head}{_table_of_runs(lines, measure)}{_left_out(unreadable)}<p>So no more can be said.</p>"
+    size = (
+        f"{data.n_train:,} training rows, {data.n_test:,} test rows, {data.n_features:,} features, {data.n_labels:,} "
+    )
+    text = [head, f'<p class="quiet">{size}labels; fingerprint {lines["fingerprint"].iloc[0]}.</p>']
+    text.append(f"<p>{_answer(data, kept, lines, measure, bool(unreadable))}</p>")
+    text.append(_table_of_runs(lines, measure))
+    if unreadable:
+        text.append(f"{_left_out(unreadable)}<p>The table has what was measured of it before.</p>")
+    if (lines["n"] > 1).any():
+        text.append(
+            '<p class="quiet">In tests and below, of several seeds the run nearest to the mean stands for all.</p>'
+        )
+    frame = side_by_side.measures_with_intervals(data, kept)
+    text.append(f"<h3>Measures with 95 % intervals over test rows, {len(kept)} of {len(lines)} lines</h3>")
+    text.append(_table_of_measures(frame))
+    text.append(_figure(figures, drawing.measures_compared(frame, f"Measures on {drawn_name}")))
+    buckets = side_by_side.buckets_side_by_side(data, kept)
+    text.append(_figure(figures, drawing.buckets_compared(buckets, "recall", f"Recall on {drawn_name}, top 5")))
+    costs = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
+    if len(costs) > 1:
+        models = [side_by_side.model_style(m, p) for m, p in zip(costs["model"], costs["params"])]
+        in_mb = {"model_mb": costs["model_bytes"] / 1e6, "training_mb": costs["training_bytes"] / 1e6}
+        drawn = costs.assign(model=models, **in_mb)
+        drawn[measure] *= 100
+        title = f"{measure} on {drawn_name} against time and memory"
+        shown = {name: title for name, title in COSTS.items() if drawn[name].notna().sum() > 1}
+        text.append(_figure(figures, drawing.frontier(drawn, shown, [measure], title, frame)))
+    text += [_figure(figures, drawn) for drawn in _by_settings(lines, measure, drawn_name)]
+    best = lines.loc[lines["run"].isin(kept) & lines[measure].notna(), "run"].head(2)
+    if len(best) == 2:
+        text.append(of_two(data, {name: kept[name] for name in best}))
+    return "\n".join(text)
+
+
+def _by_settings(lines, measure, where) -> list:
+    """Return a figure for each model of which three lines or more differ in their settings: settings and measure."""
+    import pandas as pd
+
+    from xmlcore import figures as drawing
+
+    found = []
+    for model, own in lines.groupby("model", sort=False):
+        columns = parameters(own, seed=False)
+        if len(own) < LEAST_VARIED or columns.empty:
+            continue
+        known = {p.name: p for p in MODELS[model].parameters} if model in MODELS else {}
+        frame = pd.DataFrame({name: _axis(columns[name], known.get(name)) for name in columns}, index=own.index)
+        labels = {name: known[name].label.split(",")[0] if name in known else name for name in columns}
+        frame[measure] = 100 * own[measure]
+        title = f"{measure} of {model} by settings on {where}: each line is a setting"
+        found.append(drawing.parameters_compared(frame, labels, measure, title))
+    return found
+
+
+def _axis(values, parameter):
+    """Return the values of a parameter as numbers, or as texts if some are none."""
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        return values.astype(float)
+    said = values.map(lambda value: str(value) if parameter is None else parameter.named(value))
+    return said.mask([value is None or value == AUTO for value in values], "automatic")
+
+
+def _middle(line, measure) -> str:
+    """Return the key of the run of a line whose measure is nearest to the mean."""
+    own = runs(line["keys"])
+    if own.empty:
+        raise MissingArtifactError("it is not kept")
+    return own["key"].iloc[int((own[measure] - line[measure]).abs().to_numpy().argmin())]
+
+
+def _answer(data, kept, lines, measure, of_readable) -> str:
+    """Return sentences: which line is best, of those that can be read, and of which others it is really better."""
+    known = lines[lines["run"].isin(kept) & lines[measure].notna()]
+    names = known["run"].tolist()
+    if not names:
+        return f"{html.escape(measure)} is not known of any of these results."
+    of = " of those that can be read" if of_readable else ""
+    best = f"<b>{html.escape(names[0])}</b> is best{of}: {measure} {100 * known[measure].iloc[0]:.1f} %."
+    if len(names) == 1:
+        return best
+    name, k = measure.split("@")
+    weights = {"inv_ps": metrics.inverse_propensity(data.Y_train)} if name.startswith("PS") else {}
+    rankings = {run: kept[run].ranking for run in names}
+    tests = metrics.compare_rankings(data.Y_test, rankings, f"{name}@k", int(k), reference=names[0], **weights)
+    said = [best]
+    for test in tests.itertuples():
+        points = f"{100 * test.difference:+.1f} points ({100 * test.low:.1f} to {100 * test.high:.1f})".replace(
+            "-", "−"
+        )
+        sure = "" if test.p_holm < side_by_side.SURE else ", which does not show that one is better"
+        said.append(f"Against {html.escape(test.b)}: {points}{sure} (p = {test.p_holm:.2g}).")
+    return " ".join(said) + (
+        " <small>p is the share of cases in which two equally good models would differ so much: by a permutation test "
+        "over test rows, corrected by Holm’s method.</small>"
+    )
+
+
+def _table_of_runs(lines, measure) -> str:
+    """Return a table of all lines with measures, seeds, time and memory."""
+    shown = list(dict.fromkeys((measure, "P@1", "P@3", "P@5", "nDCG@5", "PSP@5")))
+    heads = ["Model", *(f"{one}, %" for one in shown), "Seeds", "Training, s", "Memory while training, MB", "Model, MB"]
+    rows, spreads = [], {one: half_width(lines, one) for one in shown}
+    for index, line in lines.iterrows():
+        cells = [html.escape(line["run"])]
+        for one in shown:
+            spread = f" ± {100 * spreads[one][index]:.2f}" if line["n"] > 1 else ""
+            cells.append(f"{100 * line[one]:.2f}{spread}" if line[one] == line[one] else "–")
+        peak = line["training_bytes"]
+        peak = f"{peak / 1e6:.3g}" if peak == peak else "–"
+        rows.append([*cells, str(line["n"]), f"{line['fit_s']:.3g}", peak, f"{line['model_bytes'] / 1e6:.3g}"])
+    note = (
+        '<p class="quiet">± is half of the 95 % interval of the mean over seeds.</p>' if (lines["n"] > 1).any() else ""
+    )
+    return table(heads, rows) + note
+
+
+def _table_of_measures(frame) -> str:
+    """Return a table of measures with intervals: the best of each bold, the second underlined."""
+    names = list(dict.fromkeys(frame["run"]))
+    rows = []
+    for (measure, k), own in frame.groupby(["measure", "k"], sort=False):
+        order = sorted({round(100 * value, 2) for value in own["value"] if value == value}, reverse=True)
+        cells = []
+        for line in own.itertuples():
+            if line.value != line.value:
+                cells.append("–")
+                continue
+            text = f"{100 * line.value:.2f}"
+            mark = order.index(round(100 * line.value, 2))
+            text = f"<b>{text}</b>" if mark == 0 else f'<span class="second">{text}</span>' if mark == 1 else text
+            cells.append(f"{text}<br><small>{100 * line.low:.2f} to {100 * line.high:.2f}</small>")
+        rows.append([html.escape(measure.replace("@k", f"@{k}")), *cells])
+    return table(["%", *names], rows)
+
+
+def _figure(figures, figure) -> str:
+    """Remember a figure, and return its place in the page."""
+    place = f"figure-{len(figures)}"
+    figures[place] = figure
+    return f'<figure id="{place}" style="min-height: {int(figure.layout.height or 380)}px"></figure>'
+
+
+def _ranks(lines, measure, figures) -> str:
+    """Return the part on several data sets; empty with fewer than two that all models have."""
+    from xmlcore import figures as drawing
+
+    wide = best_of_models(lines, measure)
+    if wide.shape[0] < 2 or wide.shape[1] < 2:
+        return ""
+    text = f"<h2>Over {len(wide)} data sets</h2>"
+    if wide.shape[1] == 2:
+        p = float(metrics.wilcoxon(wide).iloc[0, 1])
+        return f"{text}<p>Wilcoxon’s signed-rank test of the two models in {measure}: p = {p:.2g}.</p>"
+    found = metrics.friedman(wide)
+    figure = drawing.critical_difference(found.ranks, found.critical_difference, f"Mean rank in {measure}")
+    said = f"<p>Friedman’s test of the mean ranks in {measure}: p = {found.p_value:.2g}. Bars join models whose ranks"
+    return f"{text}{said} Nemenyi’s test does not tell apart.</p>{_figure(figures, figure)}"
+
+
+def best_of_models(lines: "pd.DataFrame", measure: str) -> "pd.DataFrame":
+    """Return the measure of the best settings of each model on each data set.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        Lines of :func:`runs` or :func:`seeds_grouped`.
+    measure : str
+
+    Returns
+    -------
+    DataFrame
+        Data sets (rows) by models (columns), without missing values: models with a result on fewer than two data sets
+        are left out, then data sets without a result of every other model. Models trained with noise are on their own.
+    """
+    models = [side_by_side.model_title(m, p) for m, p in zip(lines["model"], lines["params"])]
+    wide = lines.assign(model=models).pivot_table(
+        index=["fingerprint", "dataset"], columns="model", values=measure, aggfunc="max"
+    )
+    wide = wide.loc[:, wide.notna().sum() >= 2].dropna()
+    wide.index = wide.index.get_level_values("dataset")
+    wide.columns.name = None
+    return wide
+
+
+def _settings(lines) -> str:
+    """Return the settings of all lines."""
+    rows = []
+    for _, line in lines.iterrows():
+        info = MODELS.get(line["model"])
+        changed = changed_params(info, line["params"]) if info else json.dumps(line["params"])
+        every = json.dumps(line["params"], sort_keys=True)
+        seeds = ", ".join(f"{seed:g}" for seed in line["seeds"] if seed == seed)
+        cells = (line["run"], line["dataset"], changed or "default settings", every, seeds, ", ".join(line["keys"]))
+        rows.append([html.escape(cell) for cell in cells])
+    heads = ["Model", "Data set", "Differs from the defaults", "All parameters", "Seeds", "Keys"]
+    return f"<h2>Settings</h2><details><summary>All settings</summary>{table(heads, rows)}</details>"
+
+
+def _about(frame) -> str:
+    """Return versions and date."""
+    from importlib import metadata
+
+    libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba"))
+    made = ", ".join(sorted({str(version) for version in frame["xmlcore"] if version})) or "an early version"
+    when = datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC")
+    codes = ", ".join(sorted({str(code) for code in frame["code"] if code}))
+    return (
+        f'<h2>Versions</h2><p class="quiet">Written on {when} by xmlcore {__version__} with Python '
+        f"{platform.python_version()}, {libraries}. The results were made by xmlcore {html.escape(made)} (hash of the "
+        f"code: {html.escape(codes)}). Measures are at k = {', '.join(map(str, KS))}.</p>"
+    )
+
+
+def _library() -> str:
+    """Return Plotly's code, compressed by gzip and written in base64."""
+    import plotly.offline
+
+    packed = gzip.compress(plotly.offline.get_plotlyjs().encode("utf-8"), mtime=0)
+    return base64.b64encode(packed).decode("ascii")

@@ -1,0 +1,107 @@
+"""Tables of a report in HTML: of any lines, and of the labels and rows for which one of two runs is better."""
+
+import html
+from typing import TYPE_CHECKING
+
+from xmlcore.experiment import side_by_side
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+    from xmlcore.experiment.kinds.train import Run
+
+LISTED = 20  # labels, and rows, in a table of two runs
+K = 5  # labels predicted for a row
+TEXT = 300  # most characters of the text of a row
+
+
+def table(heads: list[str], rows: list[list[str]], texts: int = 1) -> str:
+    """Return an HTML table."""
+    head = "".join(f"<th{_class(place < texts)}>{html.escape(text)}</th>" for place, text in enumerate(heads))
+    lines = ("".join(f"<td{_class(place < texts)}>{cell}</td>" for place, cell in enumerate(row)) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _class(is_text: bool) -> str:
+    """Return the attribute of a cell that is read as text, or nothing."""
+    return ' class="text"' if is_text else ""
+
+
+def of_two(dataset: "Dataset", runs: "dict[str, Run]") -> str:
+    """Return the labels and the test rows for which one of two runs is better, largest differences first."""
+    (a, one), (b, other) = runs.items()
+    k = min(K, one.k, other.k)
+    names = f"<b>First</b>: {html.escape(a)}. <b>Second</b>: {html.escape(b)}. {k} labels are predicted for each row."
+    labels = side_by_side.labels_compared(dataset, one, other, k)
+    rows = side_by_side.rows_compared(dataset, one, other, k)
+    return f"<h3>Where the best two differ</h3><p>{names}</p>{_labels(labels)}{_rows(dataset, one, other, rows, k)}"
+
+
+def _labels(frame: "pd.DataFrame") -> str:
+    """Return how many labels each of two runs is better for, and those of the largest differences."""
+    wins = side_by_side.wins_by_bucket(frame)
+    counts = [[line.bucket, f"{line.a:,}", f"{line.equal:,}", f"{line.b:,}"] for line in wins.itertuples()]
+    differing = frame[frame["difference"] != 0]
+    lines = [
+        [
+            html.escape(line.name),
+            _signed(100 * line.difference, 1),
+            f"{100 * line.f1_a:.1f}",
+            f"{100 * line.f1_b:.1f}",
+            f"{line.rows:,}",
+            f"{line.n_train:,}",
+            line.bucket,
+        ]
+        for line in differing.head(LISTED).itertuples()
+    ]
+    heads = ["Label", "Difference, points", "First, F1 %", "Second, F1 %", "Test rows", "Training rows", "Bucket"]
+    return (
+        f"<p>Labels by which run has the better F1:</p>{table(['Labels', 'First', 'Equal', 'Second'], counts)}"
+        f"<p>{_how_many(lines, differing, 'labels')}</p>{table(heads, lines) if lines else ''}"
+    )
+
+
+def _rows(dataset: "Dataset", one: "Run", other: "Run", frame: "pd.DataFrame", k: int) -> str:
+    """Return the test rows for which the numbers of right labels differ most, with what is predicted for them."""
+    names, texts = dataset.row_names_test, dataset.texts_test
+    heads = ["Row", *["Name"] * (names is not None), *["Text"] * (texts is not None)]
+    heads += ["True labels", "First predicts", "Second predicts"]
+    lines = []
+    for row in frame["row"].head(LISTED):
+        true = dataset.Y_test.indices[dataset.Y_test.indptr[row] : dataset.Y_test.indptr[row + 1]].tolist()
+        cells = [f"{row:,}"]
+        cells += [html.escape(names[row])] if names is not None else []
+        cells += [html.escape(_cut(texts[row]))] if texts is not None else []
+        cells.append(html.escape(", ".join(dataset.label_name(label) for label in true)))
+        cells += [_predicted(dataset, run.ranking.labels[row, :k].tolist(), set(true)) for run in (one, other)]
+        lines.append(cells)
+    better = int((frame["difference"] > 0).sum())
+    said = f"The first finds more right labels in {better:,} test rows, the second in {len(frame) - better:,}, of "
+    return (
+        f"<p>{said}{dataset.n_test:,}. {_how_many(lines, frame, 'rows')} ✓ marks right labels.</p>"
+        f"{table(heads, lines, len(heads)) if lines else ''}"
+    )
+
+
+def _predicted(dataset: "Dataset", labels: list[int], true: set[int]) -> str:
+    """Return the names of predicted labels; right ones are marked."""
+    said = [f"✓ {dataset.label_name(j)}" if j in true else dataset.label_name(j) for j in labels if j >= 0]
+    return html.escape(", ".join(said))
+
+
+def _cut(text: str) -> str:
+    """Return a text, or its beginning if it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= TEXT else f"{text[:TEXT].rsplit(' ', 1)[0]} …"
+
+
+def _signed(value: float, decimals: int) -> str:
+    """Return a number with its sign."""
+    return f"{value:+.{decimals}f}".replace("-", "−")
+
+
+def _how_many(listed: list, frame: "pd.DataFrame", what: str) -> str:
+    """Say how many of those that differ are listed."""
+    return f"{len(listed):,} of {len(frame):,} {what} that differ, largest differences first." if listed else ""

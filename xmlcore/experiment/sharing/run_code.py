@@ -1,0 +1,174 @@
+"""The lines of Python that make a kept run again: its data set, its model and its measures."""
+
+from typing import Any
+
+from xmlcore import store
+from xmlcore.experiment.catalog import MODELS, NOISE
+from xmlcore.experiment.engine.task import DATASETS, KINDS, load
+from xmlcore.experiment.kinds.read import OPTIONS
+from xmlcore.experiment.kinds.read_texts import OPTIONS as TEXT_OPTIONS
+from xmlcore.experiment.kinds.read_texts import vectorizer_of
+from xmlcore.experiment.kinds.split import WAYS
+from xmlcore.experiment.kinds.synthetic import LAWS
+
+# Kinds of tasks that make data sets, in the order in which we ask.
+MAKERS = ("prepare", "synthetic", "split", "read", "read_texts", "words")
+GIVEN = "your-{}-file.txt"  # what code calls an uploaded file whose name is not known
+_NOISE_NAMES = {"noise_sigma": "sigma", "noise_ratio": "augment_ratio", "noise_support": "noise_support"}
+_IMPORT = "from xmlcore import {}"
+
+
+def code_of(key: str, files: dict[str, Any] | None = None) -> str:
+    """Return the lines of Python that make a kept run again, for a notebook.
+
+    The data set is loaded by its name in the catalog, made, split, or read from files as it was; only parameters that
+    differ from the defaults are written, and always the seed. A line checks that the data set has the same content.
+
+    Parameters
+    ----------
+    key : str
+        Key of the run.
+    files : dict, optional
+        What the user calls the files that the data set was read from, by argument of
+        :func:`xmlcore.datasets.read_dataset`: ``{"train": "bibtex-train.txt"}``. They are not kept with the run.
+
+    Returns
+    -------
+    str
+        Python code. Running it leaves ``data``, ``model`` and ``measures``, as :func:`evaluate` returns them.
+
+    Raises
+    ------
+    xmlcore.store.StoreError
+        No run is kept under the key, or it cannot be read.
+    """
+    run = load("train", key)
+    data, made_here = data_code(run.fingerprint, files or {})
+    imports, model = model_code(run.model, run.params)
+    first = run.measures[(run.measures["measure"] == "P@k") & (run.measures["k"] == 1)]["value"]
+    known = f"  # P@1 was {100 * float(first.iloc[0]):.2f} %" if len(first) else ""
+    lines = [
+        f"# {_comment(run.model)} on {_comment(run.dataset_name)}, trained {_comment(run.created)}",
+        *imports,
+        "",
+        *data,
+        f'assert data.fingerprint == "{run.fingerprint}", "the data set has other content than that of the run"',
+        "",
+        f"model = {model}",
+        "model.fit(data.X_train, data.Y_train)",
+        f"measures = evaluate(model, data, k={run.k})",
+        f'print(measures["P@k"]){known}',
+    ]
+    if not made_here:
+        lines.insert(1, "# The data set is read from this machine's cache: where it comes from is not known.")
+    return "\n".join(lines) + "\n"
+
+
+def model_code(model: str, params: dict) -> tuple[list[str], str]:
+    """Return the imports that a model needs, and the expression that makes its estimator."""
+    import xmlcore
+
+    info = MODELS[model]
+    defaults = {p.name: p.default for p in info.parameters}
+    noise = {p.name: params.get(p.name, p.default) for p in NOISE}
+    own = {name: value for name, value in params.items() if name not in noise}
+    written = {name: value for name, value in own.items() if name == "random_state" or defaults.get(name) != value}
+    module, name = info.location.split(":")
+    public = name in xmlcore.__all__
+    names = sorted([*([name] if public else []), "datasets", "evaluate"], key=lambda one: (one.islower(), one))
+    imports = [_IMPORT.format(", ".join(names))]
+    if not public:
+        imports.append(f"from {module} import {name}")
+    expression = f"{name}({_arguments(written)})"
+    if noise["noise_sigma"] > 0:
+        imports.append("from xmlcore.robustness import AdversarialTraining")
+        copies = {_NOISE_NAMES[name]: value for name, value in noise.items()}
+        copies["random_state"] = params.get("random_state", 0)
+        expression = f"AdversarialTraining({expression}, {_arguments(copies)})"
+    return imports, expression
+
+
+def data_code(fingerprint: str, files: dict) -> tuple[list[str], bool]:
+    """Return the lines that make a kept data set as ``data``, and whether it is known how it was made."""
+    made = made_by_task(fingerprint)
+    if made is None:
+        return [f'data = datasets.load_saved("{fingerprint}")'], False
+    kind, inputs, params = made
+    if kind == "prepare":
+        return [f"data = datasets.load({_literal(params['name'])})"], True
+    if kind == "synthetic":
+        kept = {name: value for name, value in params.items() if name not in LAWS or value != LAWS[name]}
+        return [f"data = datasets.make_synthetic({_arguments(kept | {'random_state': params['random_state']})})"], True
+    if kind in ("read", "read_texts"):
+        names = {what: files.get(what) or GIVEN.format(what.replace("_", "-")) for what in params["files"]}
+        usual = OPTIONS if kind == "read" else TEXT_OPTIONS
+        options = {name: params[name] for name in usual if params.get(name, usual[name]) != usual[name]}
+        if "test" not in names:
+            options |= {name: params[name] for name in ("test_size", "random_state")}
+        arguments = [_literal(names.pop("train")), *filter(None, [_arguments(names | options)])]
+        if kind == "read":
+            return [f"data = datasets.read_dataset({', '.join(arguments)})"], True
+        return [f"vectorizer = datasets.{vectorizer_of(params['vectorizer'])!r}",
+                f"data = datasets.read_text_dataset({', '.join(arguments)}, vectorizer=vectorizer)"], True  # fmt: skip
+    before, known = data_code(inputs["dataset"], files)
+    if kind == "words":
+        return [*before, f"data = datasets.with_words(data, datasets.{vectorizer_of(params['vectorizer'])!r})"], known
+    return [*before, *_split_code(params)], known
+
+
+def made_by_task(fingerprint: str) -> tuple[str, dict, dict] | None:
+    """Return which kept task made a data set: its kind, inputs and parameters; None if no task is known to have."""
+    for kind in MAKERS:
+        for record in store.entries(KINDS[kind].folder):
+            try:
+                if "params" not in record or load(kind, record["key"]).dataset != fingerprint:
+                    continue
+            except store.StoreError:  # it cannot be read, or was removed meanwhile
+                continue
+            inputs = record.get("inputs") or {}
+            if inputs.get("dataset") != fingerprint:  # a split that changed nothing leads nowhere
+                return kind, inputs, record["params"]
+    return None
+
+
+def _split_code(params) -> list[str]:
+    """Return the lines that split ``data`` again as a task with these parameters did."""
+    way = params["way"]
+    values = {name: params[name] for name in WAYS[way] if name in params}
+    if way == "unseen":
+        return ["data = datasets.without_leaks(data)"]
+    if way != "file":
+        return [f'data = datasets.split_again(data, "{"random" if way == "random" else "stratified"}", '
+                f"{_arguments(values)})"]  # fmt: skip
+    paths = ", ".join(_literal(GIVEN.format(f"{part}-rows")) for part in ("train", "test"))
+    numbers = _arguments({"column": params["column"], "first": params["first"]})
+    lines = [f"rows = [datasets.read_row_numbers(path, {numbers}) for path in ({paths})]"]
+    if params["drawn_with"] is not None:
+        lines.append(f"place = datasets.rows_of_file(data.n_train, data.n_test, {params['drawn_with']})")
+        lines.append("rows = [place[part] for part in rows]")
+    return [*lines, "data = datasets.resplit(data, *rows)"]
+
+
+def dataset_name(fingerprint: str) -> str:
+    """Return the name of a kept data set; empty if it is not kept."""
+    try:
+        return str(store.info(DATASETS, fingerprint).get("name", ""))
+    except store.StoreError:
+        return ""
+
+
+def _arguments(values: dict) -> str:
+    """Return keyword arguments as code."""
+    return ", ".join(f"{name}={_literal(value)}" for name, value in values.items())
+
+
+def _literal(value) -> str:
+    """Return a plain value as code, texts with double quotes where that is safe."""
+    if isinstance(value, str) and value.isprintable() and not set(value) & {'"', "\\"}:
+        return f'"{value}"'
+    return repr(value)
+
+
+def _comment(text) -> str:
+    """Return a text that cannot end the line of its comment."""
+    return "".join(letter if letter.isprintable() else " " for letter in str(text))

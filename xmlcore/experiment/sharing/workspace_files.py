@@ -1,0 +1,237 @@
+"""Workspaces as files: data sets and results with their names, tags and notes, for another machine or session.
+
+::
+
+    workspace.json                          what the file holds: see below
+    <kind>/<key>/value.json, arrays.npz     the object of an artifact, as portable.pack returns it
+                /model/params.json, ...     the fitted model, as its method save writes it
+
+``workspace.json`` has ``format``, ``version``, ``created``, ``xmlcore``, ``contents`` (what a workspace lists) and
+``artifacts``: for each its ``kind``, ``key``, ``record`` and ``files`` (size and CRC-32 by name). There is no pickle in
+the file; ``workspace_reading.py`` reads it. Of a sweep its trials are artifacts, and ``contents``
+has its settings: its result follows from the trials.
+"""
+
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xmlcore import __version__, store
+from xmlcore.experiment.engine import earlier
+from xmlcore.experiment.sharing.portable import NotPortableError, pack
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import FilePath
+
+FORMAT, VERSION = "xmlcore workspace", 1
+MANIFEST, VALUE, ARRAYS = "workspace.json", "value.json", "arrays.npz"
+MODEL_FILES = ("model/params.json", "model/arrays.npz")
+DATASETS = "datasets"
+# Kinds that are left out: files that can be written again, how data sets were made, which is of use only here, and what
+# was opened or predicted from a user's file.
+LEFT_OUT = ("exports", "workspace-files", "workspace-imports", "prepared", "readings", "splits", "synthetic")
+LEFT_OUT += ("packed-models", "opened-models", "predictions", "opened-predictions")
+RECORD = ("task", "version", "inputs", "params", "code", "xmlcore", "name")  # facts of an artifact that are written
+_PIECE = 1 << 20
+
+
+def export_workspace(
+    path: FilePath, keys: Sequence[str], contents: dict[str, Any] | None = None, progress: ProgressLike = silent
+) -> dict[str, Any]:
+    """Write data sets and results to one file, from which :func:`import_workspace` brings them back.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, a zip archive; it is replaced if it exists.
+    keys : list of str
+        Keys of runs, selections and other results, and fingerprints of data sets. What they were computed from, and
+        the trials of sweeps, are added.
+    contents : dict, optional
+        What a workspace lists: ``known``, the data sets by fingerprint; ``runs`` and ``selections``, records with
+        names, tags and notes; ``sweeps``, records with key, fingerprint, parameters and time; ``made``, pairs of kind
+        and key. By default, all that is written, without such names.
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    dict
+        ``count``, the number of artifacts written, and ``left_out``, the number left out by the reason.
+
+    Raises
+    ------
+    KeyError
+        Nothing is kept under one of the keys.
+    """
+    progress = to_progress(progress)
+    found = store.inventory()
+    wanted, sweeps, left_out = _closure(found, keys)
+    path = Path(path)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
+    os.close(handle)
+    try:
+        written = []
+        with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for i, one in enumerate(wanted):
+                progress("Writing", i / len(wanted), f"{i + 1} of {len(wanted)}")
+                try:
+                    files = _write_artifact(archive, one)
+                except (NotPortableError, store.StoreError) as error:
+                    left_out["cannot be read" if isinstance(error, store.StoreError) else "cannot be written"] += 1
+                    continue
+                record = {fact: one.record[fact] for fact in RECORD if fact in one.record}
+                written.append({"kind": one.kind, "key": one.key, "record": record, "files": files})
+            manifest = {
+                "format": FORMAT,
+                "version": VERSION,
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                "xmlcore": __version__,
+                "contents": _listed(contents, wanted, sweeps, written),
+                "artifacts": written,
+            }
+            archive.writestr(MANIFEST, json.dumps(manifest))
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return {"count": len(written), "left_out": dict(left_out)}
+
+
+def _closure(found, keys):
+    """Return artifacts after all that they were computed from, sweeps, and how many are left out, by the reason."""
+    order, sweeps, left_out = {}, [], Counter()
+
+    def add(key) -> bool:
+        """Add what has a key, after its inputs; return whether all of that is kept and can be written."""
+        complete = True
+        for one in found.with_key(key):
+            if one.name in order:
+                continue
+            if one.kind != DATASETS and "task" not in one.record:
+                left_out["made by an early version"] += 1
+                complete = False
+            elif one.kind == "sweeps":
+                sweeps.append(one)
+                for trial in _trials(one):
+                    add(trial)
+            elif not all([add(other) for other in one.inputs.values()]) or not _has_inputs(found, one):
+                left_out["what it was computed from is gone"] += 1
+                complete = False
+            elif one.kind not in LEFT_OUT:
+                order[one.name] = one
+        return complete
+
+    for key in keys:
+        if not found.with_key(key):
+            raise KeyError(f"nothing is kept under {key}")
+        add(key)
+    return list(order.values()), sweeps, left_out
+
+
+def _trials(sweep) -> list[str]:
+    """Return the keys of the trials of a kept sweep."""
+    try:
+        return earlier.read(sweep.kind, sweep.key)["trials"]["key"].tolist()
+    except (store.StoreError, KeyError, TypeError, AttributeError):
+        return []
+
+
+def _has_inputs(found, one) -> bool:
+    """Return whether all that an artifact was computed from is kept."""
+    return all(found.with_key(key) for key in one.inputs.values())
+
+
+def _write_artifact(archive, one) -> dict:
+    """Write the files of an artifact into the archive; return their sizes and checksums by name."""
+    from xmlcore.datasets import load_saved
+    from xmlcore.datasets.saved import as_plain
+
+    value = as_plain(load_saved(one.key)) if one.kind == DATASETS else earlier.read(one.kind, one.key)
+    tree, arrays = pack(value)
+    place, files = f"{one.kind}/{one.key}", {}
+    with _Counted(archive, f"{place}/{VALUE}") as target:
+        target.write(json.dumps(tree).encode())
+    files[VALUE] = target.facts
+    with _Counted(archive, f"{place}/{ARRAYS}") as target:
+        np.savez(target, **arrays)
+    files[ARRAYS] = target.facts
+    folder = store.folder(one.kind, one.key)
+    if all((folder / name).is_file() for name in MODEL_FILES):
+        store.verify(one.kind, one.key)
+        for name in MODEL_FILES:
+            with open(folder / name, "rb") as source, _Counted(archive, f"{place}/{name}") as target:
+                while piece := source.read(_PIECE):
+                    target.write(piece)
+            files[name] = target.facts
+    return files
+
+
+class _Counted:
+    """A file in an archive that is being written; ``facts`` has its size and CRC-32."""
+
+    def __init__(self, archive, name):
+        self._file = archive.open(name, "w", force_zip64=True)
+        self.facts = [0, 0]
+
+    def write(self, piece) -> int:
+        """Write bytes."""
+        self.facts = [self.facts[0] + memoryview(piece).nbytes, zlib.crc32(piece, self.facts[1])]
+        return self._file.write(piece)
+
+    def flush(self):
+        """Do nothing: the archive is written when it is closed."""
+
+    def read(self, *_):
+        """Refuse; NumPy asks whether there is such a method."""
+        raise OSError("this file is only written")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._file.close()
+
+
+def _listed(contents, wanted, sweeps, written) -> dict:
+    """Return what a workspace lists, without what was not written."""
+    there = {(one["kind"], one["key"]) for one in written}
+    if contents is None:
+        contents = _contents_of(wanted) | {"sweeps": [_record_of(one) for one in sweeps]}
+    runs, selections = (
+        [r for r in contents.get(name, ()) if (name, r["key"]) in there] for name in ("runs", "selections")
+    )
+    return {
+        "known": {key: entry for key, entry in contents.get("known", {}).items() if (DATASETS, key) in there},
+        "runs": runs,
+        "selections": selections,
+        "sweeps": [one for one in contents.get("sweeps", ()) if (DATASETS, one["fingerprint"]) in there],
+        "made": [list(pair) for pair in contents.get("made", ()) if tuple(pair) in there],
+    }
+
+
+def _record_of(sweep) -> dict:
+    """Return the record of a kept sweep, as a workspace lists it."""
+    about = {"key": sweep.key, "fingerprint": sweep.inputs["dataset"], "params": sweep.record["params"]}
+    return about | {"asked": sweep.created}
+
+
+def _contents_of(artifacts) -> dict:
+    """Return what a workspace would list of artifacts, without names of its own."""
+    known, lists, made = {}, {"runs": [], "selections": []}, []
+    for one in artifacts:
+        if one.kind == DATASETS:
+            known[one.key] = {"name": one.record.get("name", "data"), "source": "upload", "notes": []}
+        elif one.kind in lists:
+            lists[one.kind].append({"key": one.key, "created": one.record["created"]})
+        elif one.kind != "trials":
+            made.append([one.kind, one.key])
+    return {"known": known, **lists, "made": made}

@@ -1,0 +1,417 @@
+"""Reading a workspace from a file: nothing in it is believed without a check, and no pickle is read."""
+
+import contextlib
+import json
+import re
+import shutil
+import tempfile
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xmlcore import store
+from xmlcore.experiment.catalog import with_additions
+from xmlcore.experiment.engine.sweeps import MEASURES
+from xmlcore.experiment.engine.task import KINDS, task
+from xmlcore.experiment.kinds.read import MAX_FEATURES, MAX_LABELS
+from xmlcore.experiment.sharing.portable import NotPortableError, unpack
+from xmlcore.experiment.sharing.workspace_files import (
+    ARRAYS,
+    DATASETS,
+    FORMAT,
+    LEFT_OUT,
+    MANIFEST,
+    MODEL_FILES,
+    VALUE,
+    VERSION,
+)
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.system import cache_root, free_bytes, make_private
+from xmlcore.typing import FilePath
+from xmlcore.versions import refusal
+from xmlcore.zips import ZIP_ERRORS, plain_arrays, unpack_entry
+
+MAX_BYTES = 50_000_000_000  # of all files in the archive
+MAX_MANIFEST = 50_000_000  # bytes
+MAX_VALUE = 300_000_000  # bytes of a value without its arrays
+MEMORY = 3  # times the size of its arrays that reading an artifact may take
+MAX_ARTIFACTS = 20_000
+LONGEST_TEXT = 5000  # characters of a name or a note
+LATEST = 4e9  # seconds since 1970: later times are none
+_KEY = re.compile(r"[0-9a-f]{32}")
+_ON_DAMAGE = "Export it again, and check that the file was copied whole."
+
+
+class WorkspaceFileError(ValueError):
+    """The file is no workspace that can be read here."""
+
+
+def import_workspace(path: FilePath, progress: ProgressLike = silent, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+    """Keep the data sets and results of a file that :func:`export_workspace` has written.
+
+    Each data set is checked against its fingerprint, each key against the settings it stands for, and each model is
+    loaded. Results are marked as imported, as their numbers cannot be checked without computing them again. What is
+    kept already stays. If something is wrong, nothing of the file is kept.
+
+    Parameters
+    ----------
+    path : str or path-like
+    progress : callable or "bar", optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+    max_bytes : int
+        Most bytes that the file may unpack to.
+
+    Returns
+    -------
+    dict
+        ``contents``, what the workspace lists (see :func:`export_workspace`), ``added`` and ``there``: how many
+        artifacts are new, and how many were kept before.
+
+    Raises
+    ------
+    WorkspaceFileError
+        The file is damaged, was made by something else, or is too large; the message says what is wrong, and where.
+    xmlcore.store.CannotKeepError
+        The disk has no room for it.
+    """
+    progress = to_progress(progress)
+    added = []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = _manifest(archive, max_bytes)
+            artifacts = [_Described(one) for one in manifest["artifacts"]]
+            _check_names(archive, artifacts)
+            store.check_room(sum(info.file_size for info in archive.infolist()))
+            _check_chains(artifacts)
+            folder = make_private(cache_root() / "given")
+            for i, one in enumerate(artifacts):
+                progress("Reading the workspace", i / len(artifacts), f"{i + 1} of {len(artifacts)}")
+                with tempfile.TemporaryDirectory(dir=folder, prefix="import-") as inside:
+                    if _keep(archive, one, Path(inside)):
+                        added.append(one)
+        contents = _contents(manifest.get("contents"), artifacts)
+        for sweep in contents["sweeps"]:
+            added += _keep_sweep(sweep)
+    except BaseException as error:
+        for one in reversed(added):
+            store.delete(one.kind, one.key)
+        if isinstance(error, ZIP_ERRORS):
+            raise WorkspaceFileError(f"the file is damaged, or no zip archive ({error}). {_ON_DAMAGE}") from error
+        raise
+    new = sum(isinstance(one, _Described) for one in added)
+    return {"contents": contents, "added": new, "there": len(artifacts) - new}
+
+
+def _manifest(archive, max_bytes) -> dict:
+    """Return the manifest of an archive whose sizes are within the bounds."""
+    infos = archive.infolist()
+    total = sum(info.file_size for info in infos)
+    if total > max_bytes:
+        raise WorkspaceFileError(f"the file unpacks to {total:,} bytes; at most {max_bytes:,} are read")
+    found = [info for info in infos if info.filename == MANIFEST]
+    if len(found) != 1 or found[0].file_size > MAX_MANIFEST:
+        raise WorkspaceFileError(f"the file is no workspace of xmlcore: it has no {MANIFEST} that can be read")
+    try:
+        manifest = json.loads(archive.read(found[0]))
+    except (ValueError, RecursionError) as error:
+        raise WorkspaceFileError(f"{MANIFEST} is damaged ({error}). {_ON_DAMAGE}") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise WorkspaceFileError("the file is no workspace of xmlcore")
+    if manifest.get("version") != VERSION:
+        raise WorkspaceFileError(refusal("the file", manifest.get("version"), VERSION, manifest.get("xmlcore")))
+    artifacts = manifest.get("artifacts")
+    if not isinstance(artifacts, list) or len(artifacts) > MAX_ARTIFACTS:
+        raise WorkspaceFileError(f"{MANIFEST} has no list of at most {MAX_ARTIFACTS:,} artifacts")
+    return manifest
+
+
+class _Described:
+    """An artifact as the manifest describes it, checked.
+
+    Attributes
+    ----------
+    kind, key : str
+    files : dict
+        Size and CRC-32 by name.
+    task : Task or None
+        What makes the result; None for a data set.
+    record : dict
+    """
+
+    def __init__(self, described):
+        if not isinstance(described, dict) or not isinstance(described.get("record"), dict):
+            raise WorkspaceFileError(f"{MANIFEST} describes something that is no artifact")
+        self.kind, self.key, self.record = described.get("kind"), described.get("key"), described["record"]
+        if not (isinstance(self.key, str) and _KEY.fullmatch(self.key)):
+            raise WorkspaceFileError(f"{str(self.key)[:60]!r} is no key")
+        self.files = described.get("files")
+        known = {VALUE, ARRAYS}, {VALUE, ARRAYS, *MODEL_FILES}
+        if not isinstance(self.files, dict) or set(self.files) not in known:
+            raise WorkspaceFileError(f"{self.name} has other files than a value and a model")
+        for facts in self.files.values():
+            if not (isinstance(facts, list) and len(facts) == 2 and all(type(fact) is int for fact in facts)):
+                raise WorkspaceFileError(f"a file of {self.name} has no size and checksum")
+        self.task, self.version = (None, 1) if self.kind == DATASETS else self._task()
+
+    @property
+    def name(self) -> str:
+        """Kind and key, for messages."""
+        return f"{str(self.kind)[:40]}/{self.key}"
+
+    def _task(self):
+        """Return the task that makes the result, and the version of its kind; it must have this key."""
+        name, version = self.record.get("task"), self.record.get("version")
+        kind = KINDS.get(name) if isinstance(name, str) else None
+        if kind is None or kind.folder != self.kind or self.kind in (*LEFT_OUT, "sweeps"):
+            raise WorkspaceFileError(f"{self.name} is of an unknown kind: this version of xmlcore has no such results")
+        try:
+            made = task(name, self.record["inputs"], with_additions(self.record["params"]))
+            if type(version) is int and 1 <= version <= kind.version and made._key(version) == self.key:
+                return made, version
+        except Exception as error:  # parameters of any form
+            problem = f"{type(error).__name__}: {error}"
+            raise WorkspaceFileError(f"{self.name} has settings that this version does not have ({problem})") from None
+        raise WorkspaceFileError(f"{self.name} has settings that do not belong to its key")
+
+
+def _check_names(archive, artifacts):
+    """Raise WorkspaceFileError unless the archive has the files that the manifest names, each once, and no other."""
+    expected = {f"{one.kind}/{one.key}/{name}": facts[0] for one in artifacts for name, facts in one.files.items()}
+    if len(expected) != sum(len(one.files) for one in artifacts):
+        raise WorkspaceFileError(f"{MANIFEST} names an artifact twice")
+    infos = {info.filename: info for info in archive.infolist() if info.filename != MANIFEST}
+    if len(infos) + 1 != len(archive.infolist()):
+        raise WorkspaceFileError("the file has two files of one name")
+    for name in sorted(expected.keys() ^ infos.keys())[:1]:
+        what = "has the file" if name in infos else "lacks the file"
+        raise WorkspaceFileError(f"the archive {what} {name[:100]!r}, which its list does not say. {_ON_DAMAGE}")
+    for name, size in expected.items():
+        if infos[name].file_size != size or infos[name].flag_bits & 1:
+            raise WorkspaceFileError(f"{name} has another size than the list says, or a password. {_ON_DAMAGE}")
+
+
+def _check_chains(artifacts):
+    """Raise WorkspaceFileError unless each result comes after what it was computed from, down to a data set.
+
+    Who brings a data set has it; a file that only names one must not open what another workspace keeps.
+    """
+    kinds = {"dataset": DATASETS, "run": "runs", "selection": "selections"}
+    before = set()
+    for one in artifacts:
+        needs = set() if one.task is None else {(kinds[name], key) for name, key in one.task.inputs.items()}
+        if not needs <= before:
+            raise WorkspaceFileError(f"{one.name} was computed from something that is not in the file")
+        before.add((one.kind, one.key))
+
+
+def _keep(archive, one, inside) -> bool:
+    """Keep an artifact of the archive, unless it is kept already; return whether it is new."""
+    from xmlcore.datasets import save_dataset
+
+    there = store.exists(one.kind, one.key)
+    if one.task is not None and there:
+        return False
+    free = free_bytes()
+    if free is not None and MEMORY * one.files[ARRAYS][0] > free or one.files[VALUE][0] > MAX_VALUE:
+        raise WorkspaceFileError(f"{one.name} is too large for the memory of this machine")
+    for name, facts in one.files.items():
+        _extract(archive, f"{one.kind}/{one.key}/{name}", inside / name, facts)
+    try:
+        value = unpack(json.loads((inside / VALUE).read_text(encoding="utf-8")), plain_arrays(inside / ARRAYS))
+    except (NotPortableError, ValueError, RecursionError) as error:
+        raise WorkspaceFileError(f"the value of {one.name} is damaged ({error}). {_ON_DAMAGE}") from None
+    if one.task is None:
+        data = _dataset(value, one)
+        save_dataset(data)
+        return not there
+    try:
+        _check_result(value, one)
+        if MODEL_FILES[0] in one.files:
+            _check_model(inside / "model", one)
+    except WorkspaceFileError:
+        raise
+    except Exception as error:  # values of any form
+        raise WorkspaceFileError(f"{one.name} is no result of its kind ({type(error).__name__}: {error})") from None
+    summary = one.task.summary(value)
+    facts = one.task.facts() | ({"summary": summary} if summary else {})
+    facts |= {"version": one.version, "imported": datetime.now(UTC).isoformat(timespec="seconds")}
+    facts |= {fact: str(one.record.get(fact, ""))[:40] for fact in ("code", "xmlcore")}
+    with store.writing(one.kind, one.key, **facts) as path:
+        store.write_value(path, value)
+        if MODEL_FILES[0] in one.files:
+            shutil.copytree(inside / "model", path / "model")
+    return True
+
+
+def _extract(archive, name, target, facts):
+    """Write a file of the archive to ``target``; WorkspaceFileError unless it has this size and checksum."""
+    target.parent.mkdir(exist_ok=True)
+    if [*unpack_entry(archive, name, target, facts[0])] != facts:
+        raise WorkspaceFileError(f"{name} has other bytes than were written. {_ON_DAMAGE}")
+
+
+def _dataset(value, one):
+    """Return a data set from its plain dict; it must have the fingerprint that is its key."""
+    import scipy.sparse as sp
+
+    from xmlcore.datasets import Dataset
+    from xmlcore.datasets.saved import FORMAT, MATRICES, OTHERS, texts_from_plain
+
+    if isinstance(value, dict) and value.get("format") != FORMAT:
+        raise WorkspaceFileError(refusal(one.name, value.get("format"), FORMAT, one.record.get("xmlcore")))
+    try:
+        parts = {name: value[name] for name in OTHERS} | texts_from_plain(value)
+        for name in MATRICES:
+            shape = tuple(int(size) for size in value[name]["shape"])
+            most = MAX_LABELS if name.startswith("Y") else MAX_FEATURES
+            if len(shape) != 2 or shape[1] > most:
+                raise ValueError(f"{name} has the shape {shape}; at most {most:,} columns are read")
+            content = tuple(value[name][part] for part in ("data", "indices", "indptr"))
+            parts[name] = sp.csr_array(content, shape=shape)
+            parts[name].check_format(full_check=True)
+        data = Dataset(**parts)
+    except Exception as error:  # values of any form
+        raise WorkspaceFileError(f"{one.name} is no data set ({type(error).__name__}: {error})") from None
+    if data.fingerprint != one.key:
+        raise WorkspaceFileError(f"the content of {one.name} has another fingerprint: {data.fingerprint}")
+    return data
+
+
+def _check_result(value, one):
+    """Raise an exception unless a value can be a result of its kind."""
+    type(one.task).view(dict(value))
+    facts = store.info(DATASETS, one.task.fingerprint)
+    if one.task.kind == "train":
+        labels, scores = value["ranking"]["labels"], value["ranking"]["scores"]
+        whole = labels.ndim == 2 and labels.shape == scores.shape and labels.shape[0] == facts["n_test"]
+        if not (
+            whole and labels.dtype.kind == "i" and scores.dtype.kind == "f" and _within(labels, -1, facts["n_labels"])
+        ):
+            raise ValueError("its predictions are not those of the test rows")
+        if value["fingerprint"] != one.task.fingerprint or value["model"] != one.task.params["model"]:
+            raise ValueError("it is of another model or data set")
+        value["measures"][["measure", "k", "value"]].astype({"k": int, "value": float})
+    elif one.task.kind == "trial":
+        _check_trial(value, one.task)
+    elif one.task.kind == "select":
+        selected = value["selected"]
+        if (
+            selected.ndim != 2
+            or selected.shape[0] != facts["n_labels"]
+            or not _within(selected, 0, facts["n_features"])
+        ):
+            raise ValueError("its features are not those of the data set")
+
+
+def _check_trial(value, trial):
+    """Raise an exception unless a trial has all measures by which a sweep may choose, or a reason why it has none."""
+    if not (isinstance(value["error"], str) and float(value["seconds"]) >= 0 and int(value["n_rows"]) > 0):
+        raise ValueError("it has no time, no rows, or no text for its error")
+    if value["error"]:
+        if value["measures"] is not None:
+            raise ValueError("it has failed, and has measures")
+        return
+    found = value["measures"][["measure", "k", "value"]].astype({"k": int, "value": float})
+    known = set(zip(found["measure"], found["k"]))
+    needed = {(f"{name}@k", k) for name in MEASURES for k in range(1, trial.params["k"] + 1)}
+    if not needed <= known or not found["value"].between(0, 1).all():
+        raise ValueError("it lacks measures")
+
+
+def _keep_sweep(record) -> list:
+    """Keep the result of a sweep, which follows from its trials if all are there; return what is new."""
+    made = task("sweep", {"dataset": record["fingerprint"]}, record["params"])
+    if made.exists() or made.n_trials > MAX_ARTIFACTS:
+        return []
+    plan = made.plan()
+    if not plan.complete:
+        return []
+    imported = datetime.now(UTC).isoformat(timespec="seconds")
+    with store.writing(made.folder, made.key, **made.facts(), imported=imported) as path:
+        store.write_value(path, made.value(plan))
+    return [_Kept(made.folder, made.key)]
+
+
+class _Kept(NamedTuple):
+    """Kind and key of an artifact."""
+
+    kind: str
+    key: str
+
+
+def _within(ids, least, end) -> bool:
+    """Return whether all ids are at least ``least`` and below ``end``."""
+    return ids.size == 0 or (int(ids.min()) >= least and int(ids.max()) < end)
+
+
+def _check_model(folder, one):
+    """Raise an exception unless a folder has a fitted model for the data set of the result."""
+    from xmlcore.models import load_model
+
+    plain_arrays(folder / "arrays.npz")
+    model = load_model(folder)
+    n_features = store.info(DATASETS, one.task.fingerprint)["n_features"]
+    if getattr(model, "n_features_in_", n_features) != n_features:
+        raise ValueError("its model is of another number of features")
+
+
+def _contents(contents, artifacts) -> dict:
+    """Return what a workspace lists, made from checked settings; of what the file says, only texts are taken over."""
+    there = {(one.kind, one.key): one for one in artifacts}
+    given = contents if isinstance(contents, dict) else {}
+    known, lists = {}, {"runs": [], "selections": []}
+    for key, entry in given.get("known", {}).items() if isinstance(given.get("known"), dict) else ():
+        if (DATASETS, key) in there and isinstance(entry, dict):
+            notes = entry.get("notes") if isinstance(entry.get("notes"), list) else []
+            sources = ("upload", "synthetic", "split", "words")
+            source = entry.get("source") if entry.get("source") in sources else "upload"
+            name = _text(entry.get("name")) or "imported data"
+            known[key] = {"name": name, "source": source, "notes": [_text(note) for note in notes[:100]]}
+    for kind, records in lists.items():
+        for record in given.get(kind, ()) if isinstance(given.get(kind), list) else ():
+            one = there.get((kind, record.get("key"))) if isinstance(record, dict) else None
+            if one is not None:
+                records.append(_listed(record, one))
+    made = [[kind, key] for kind, key in there if kind not in (DATASETS, "trials", *lists)]
+    return {"known": known, **lists, "sweeps": _sweeps(given.get("sweeps"), there), "made": made}
+
+
+def _sweeps(records, there) -> list[dict]:
+    """Return the records of sweeps whose settings give their keys, and whose data sets are in the file."""
+    found = []
+    for record in records if isinstance(records, list) else ():
+        fingerprint = record.get("fingerprint") if isinstance(record, dict) else None
+        if not isinstance(fingerprint, str) or (DATASETS, fingerprint) not in there:
+            continue
+        try:
+            made = task("sweep", {"dataset": fingerprint}, record["params"])
+            asked = float(record.get("asked") or 0)
+        except Exception as error:  # parameters of any form
+            problem = f"{type(error).__name__}: {error}"
+            raise WorkspaceFileError(f"a sweep has settings that this version does not have ({problem})") from None
+        if made.key != record.get("key"):
+            raise WorkspaceFileError("a sweep has settings that do not belong to its key")
+        # Stopped: one that is not complete is not thought to be interrupted here, and can be resumed.
+        about = {"key": made.key, "fingerprint": fingerprint, "params": made.params, "stopped": True}
+        found.append(about | {"asked": asked if 0 <= asked < LATEST else 0.0})
+    return found
+
+
+def _listed(record, one) -> dict:
+    """Return the record of a run or selection as a workspace lists it."""
+    created = record.get("created")
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        moment = datetime.fromisoformat(created)
+        created = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+        listed = {"key": one.key, "fingerprint": one.task.inputs["dataset"], **one.task.params, "created": created}
+        listed |= {name: text for name in ("name", "note") if (text := _text(record.get(name)))}
+        if isinstance(record.get("tags"), list):
+            listed["tags"] = [_text(tag)[:60] for tag in record["tags"][:20]]
+        return listed | ({"archived": True} if record.get("archived") is True else {})
+    raise WorkspaceFileError(f"the list says no time for {one.name}")
+
+
+def _text(value) -> str:
+    """Return a text of the file, cut to a bounded length; empty if it is none."""
+    return value[:LONGEST_TEXT] if isinstance(value, str) else ""
