@@ -1,0 +1,193 @@
+"""Rows in the database of the cache folder: transactions, damage, full disks, and processes beside each other."""
+
+import errno
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from xmlcore.state import BEFORE, FILE, TABLES, StateError, database
+from xmlcore.system import cache_root
+
+ADD = """
+import sys
+from xmlcore.state import database
+for number in range(int(sys.argv[1])):
+    with database().change():
+        database().put("settings", "count", database().get("settings", "count", 0) + 1)
+"""
+
+
+def test_rows_are_written_read_and_removed():
+    state = database()
+    assert state.get("pins", "a") is None and state.rows("pins") == [] and not state.remove("pins", "a")
+    for key in ("a/1", "a/2", "b%/3", "b/_"):
+        state.put("pins", key, {"key": key, "text": "é\ud800"})
+    assert state.get("pins", "a/1") == {"key": "a/1", "text": "é\ud800"}
+    assert [row.key for row in state.rows("pins", "a/")] == ["a/1", "a/2"]
+    assert [row.key for row in state.rows("pins", "b%")] == ["b%/3"]
+    assert state.remove("pins", "a/1") and state.written("pins").keys() == {"a/2", "b%/3", "b/_"}
+    before = state.written("pins")["a/2"]
+    state.touch("pins", "a/2")
+    assert state.written("pins")["a/2"] > before
+    with pytest.raises(ValueError, match="table must be one of"):
+        state.get("pins; DROP TABLE pins", "a")
+
+
+def test_the_newest_rows_of_a_group_are_kept():
+    for number in range(5):
+        database().append("times", "train", number, most=3)
+    database().append("times", "training", 9, most=3)
+    assert [row.value for row in database().rows("times", "train/")] == [2, 3, 4]
+
+
+def test_a_change_happens_as_a_whole_or_not_at_all():
+    with pytest.raises(KeyError), database().change():
+        database().put("settings", "a", 1)
+        with database().change():
+            database().put("settings", "b", 2)
+        raise KeyError
+    assert database().rows("settings") == []
+
+
+def test_no_change_is_lost_among_threads_and_processes():
+    def add():
+        for _ in range(50):
+            with database().change():
+                database().put("settings", "count", database().get("settings", "count", 0) + 1)
+
+    others = [subprocess.Popen([sys.executable, "-c", ADD, "100"]) for _ in range(2)]
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [other.wait(60) for other in others] == [0, 0]
+    assert database().get("settings", "count") == 400
+
+
+def test_a_killed_process_loses_nothing_and_holds_up_nobody():
+    code = ADD + "with database().change():\n    database().put('settings', 'count', 0)\n    import os; os._exit(9)"
+    assert subprocess.run([sys.executable, "-c", code, "5"]).returncode == 9
+    assert database().get("settings", "count") == 5
+    database().put("settings", "count", 6)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are of POSIX systems")
+def test_a_forked_process_opens_its_own_connections():
+    database().put("settings", "a", 1)
+    child = os.fork()
+    if child == 0:
+        database().put("settings", "b", 2)
+        os._exit(0 if database().get("settings", "a") == 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert database().get("settings", "b") == 2
+
+
+@pytest.mark.parametrize("at", ["reading", "writing", "start"])
+def test_a_damaged_file_is_set_aside_said_once_and_begun_anew(at):
+    state = database()
+    for number in range(500):
+        state.put("workspaces", f"{number}", "x" * 500)
+    for _, connection in state._idle:
+        connection.close()
+    state._idle.clear()
+    path = cache_root() / FILE
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    path.write_bytes(content)
+    if at == "reading":
+        assert state.rows("workspaces") == []
+    elif at == "writing":
+        state.put("workspaces", "1", 2)
+    else:
+        state.check()
+    assert len(state.rows("workspaces")) == (at == "writing")
+    (aside,) = cache_root().glob(f"damaged-*-{FILE}")
+    assert aside.read_bytes() == content and state.get("notices", "damaged") == aside.name
+
+
+def test_a_file_that_is_deleted_while_it_is_in_use_is_made_again():
+    database().put("settings", "a", 1)
+    for path in cache_root().glob(f"{FILE}*"):
+        path.unlink()
+    assert database().get("settings", "a") is None
+    database().put("settings", "a", 2)
+    assert database().get("settings", "a") == 2
+
+
+def test_a_full_disk_is_an_error_of_the_system_and_nothing_is_lost():
+    state = database()
+    state.put("settings", "a", 1)
+    state._idle[0][1].execute("PRAGMA max_page_count = 1")
+    with pytest.raises(StateError) as caught:
+        state.put("settings", "a", "x" * 100_000)
+    assert caught.value.errno == errno.ENOSPC and state.get("settings", "a") == 1
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the administrator may write everywhere")
+def test_a_folder_that_cannot_be_written_to_is_read():
+    database().put("settings", "a", 1)
+    database()._idle.pop()[1].close()
+    cache_root().chmod(0o500)
+    try:
+        assert database().get("settings", "a") == 1
+        with pytest.raises(StateError):
+            database().put("settings", "a", 2)
+    finally:
+        cache_root().chmod(0o700)
+
+
+def test_reading_makes_no_cache_folder():
+    assert database().get("settings", "a") is None and not cache_root().exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
+def test_the_file_is_private():
+    database().put("settings", "a", 1)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in cache_root().iterdir()} == {0o600}
+
+
+def test_a_file_of_a_later_version_is_left_as_it_is():
+    cache_root().mkdir(parents=True)
+    with sqlite3.connect(cache_root() / FILE) as later:
+        later.execute("PRAGMA user_version = 99")
+    with pytest.raises(StateError, match="later version"):
+        database().get("settings", "a")
+    assert [path.name for path in cache_root().iterdir()] == [FILE]
+
+
+def test_small_files_of_before_are_taken_over_once():
+    files = {
+        "workspaces/w-12ab.json": {"dataset": "d"},
+        "workspaces/users/ann.json": {"t": 5.0},
+        "jobs/records/j1.json": {"id": "j1"},
+        "sweeps/ab.json": ["d", "t"],
+        "settings.json": {"store_bytes": 7},
+        "removed.json": [{"when": 1.0}],
+    }
+    for name, value in files.items():
+        (cache_root() / name).parent.mkdir(parents=True, exist_ok=True)
+        (cache_root() / name).write_text(json.dumps(value))
+    os.utime(cache_root() / "workspaces/w-12ab.json", (99, 99))
+    (cache_root() / "workspaces" / "w-34.json").write_text("{damaged")
+    pin = cache_root() / "artifacts" / "runs" / "abab" / "pin-me"
+    pin.parent.mkdir(parents=True)
+    pin.touch()
+    found = {table: {row.key: row.value for row in database().rows(table)} for table in TABLES}
+    assert {table: rows for table, rows in found.items() if rows} == {
+        "workspaces": {"12ab": {"dataset": "d"}},
+        "users": {"ann": {"t": 5.0}},
+        "jobs": {"j1": {"id": "j1"}},
+        "sweeps": {"ab": ["d", "t"]},
+        "settings": {"store_bytes": 7, "removals": [{"when": 1.0}]},
+        "pins": {"runs/abab/me": True},
+    }
+    assert database().written("workspaces") == {"12ab": 99.0}
+    assert not any((cache_root() / name).exists() for name in files)
+    assert json.loads((cache_root() / BEFORE / "workspaces" / "w-12ab.json").read_text()) == {"dataset": "d"}

@@ -1,0 +1,303 @@
+"""A SQLite file with tables of rows: connections, transactions, and what is done when the file is damaged."""
+
+import contextlib
+import errno
+import functools
+import json
+import logging
+import os
+import sqlite3
+import threading
+import time
+import uuid
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xmlcore.state import takeover
+from xmlcore.system import CACHE_VARIABLE, cache_root, make_private, secure_cache
+
+FILE = "state.sqlite"  # in the cache folder
+VERSION = 1  # of the tables
+TABLES = (
+    "workspaces",  # hash of the token -> fields of a workspace
+    "users",  # user -> {token: when it was opened}
+    "jobs",  # id of a job -> its record
+    "pins",  # "kind/key/who" -> true
+    "settings",  # name -> value: the bound on the size of the store, what was removed to make room
+    "times",  # "what/number" -> what was measured: see Database.append
+    "sweeps",  # key of a sweep that is not finished -> keys that it needs
+    "holders",  # name of what one run at a time may have -> its process
+    "notices",  # what is to be said once
+)
+BUSY_SECONDS = 20.0  # for which a change waits for that of another process
+MOST_IDLE = 8  # connections that are kept open
+_ERRNO = {
+    sqlite3.SQLITE_FULL: errno.ENOSPC,
+    sqlite3.SQLITE_READONLY: errno.EROFS,
+    sqlite3.SQLITE_CANTOPEN: errno.EACCES,
+    sqlite3.SQLITE_PERM: errno.EACCES,
+    sqlite3.SQLITE_BUSY: errno.EBUSY,
+}
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_log = logging.getLogger("xmlcore.state")
+
+
+class StateError(OSError):
+    """The database could not be read or changed: a full disk, a folder that is gone, or a damaged file."""
+
+
+class _DamagedError(StateError):
+    """The file is damaged."""
+
+
+class Row(NamedTuple):
+    """A row of a table: its key, its value, and when it was written, in seconds since 1970."""
+
+    key: str
+    value: Any
+    written: float
+
+
+def database() -> "Database":
+    """Return the database of the present cache folder and process.
+
+    Returns
+    -------
+    Database
+    """
+    return _of_process(os.getpid(), cache_root() / FILE)
+
+
+@functools.cache
+def _of_process(pid, path) -> "Database":
+    """Return the database of a process: a forked process leaves the connections of its parent alone."""
+    return Database(path)
+
+
+class Database:
+    """A SQLite file with the tables of :data:`TABLES`; it is made when something is looked for in it first.
+
+    A connection is used by one thread at a time. Whoever has a database only uses it in the process that made it.
+    All methods raise StateError, an OSError, when the file cannot be read or changed. A damaged file is set aside under
+    another name, and a new one is begun.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    """
+
+    def __init__(self, path):
+        self.path = Path(path)
+        self._idle = []
+        self._changing = threading.local()  # its attribute ``connection``: that of this thread's transaction
+
+    def get(self, table: str, key: str, default: Any = None) -> Any:
+        """Return the value of a row; ``default`` without such a row, or if its text is no JSON."""
+        for row in self._select(table, "WHERE key = ?", key):
+            return row.value
+        return default
+
+    def rows(self, table: str, prefix: str = "") -> list[Row]:
+        """Return the rows of a table whose keys begin with a text, by their keys."""
+        return self._select(table, "WHERE key >= ? AND substr(key, 1, ?) = ? ORDER BY key", prefix, len(prefix), prefix)
+
+    def written(self, table: str) -> dict[str, float]:
+        """Return when each row of a table was written, by its key."""
+        return dict(self._read(f"SELECT key, written FROM {_checked(table)}"))
+
+    def put(self, table: str, key: str, value: Any) -> None:
+        """Write a row, in place of the one with the same key."""
+        row = key, json.dumps(value), time.time()
+        self._run(f"INSERT OR REPLACE INTO {_checked(table)} (key, value, written) VALUES (?, ?, ?)", *row)
+
+    def append(self, table: str, group: str, value: Any, most: int) -> None:
+        """Add a row to those whose keys begin with ``group/``, of which the newest ``most`` are kept."""
+        with self.change():
+            self.put(table, f"{group}/{time.time_ns():020d}-{uuid.uuid4().hex[:6]}", value)
+            for row in self.rows(table, f"{group}/")[:-most]:
+                self.remove(table, row.key)
+
+    def touch(self, table: str, key: str) -> None:
+        """Note that a row was written now, with the value that it has."""
+        self._run(f"UPDATE {_checked(table)} SET written = ? WHERE key = ?", time.time(), key)
+
+    def remove(self, table: str, key: str) -> bool:
+        """Remove a row; return whether it was there."""
+        with self.change():
+            self._run(f"DELETE FROM {_checked(table)} WHERE key = ?", key)
+            return self._run("SELECT changes()") == [(1,)]
+
+    @contextlib.contextmanager
+    def change(self):
+        """Make one transaction of all that this thread reads and writes in the block: all of it happens, or nothing.
+
+        No other thread or process changes anything meanwhile, so do nothing slow in it. A change within a change is a
+        part of it.
+        """
+        if self._changes() is not None:
+            yield
+            return
+        with self._connection() as connection:
+            self._changing.connection = connection
+            try:
+                self._run("BEGIN IMMEDIATE")
+                yield
+                self._run("COMMIT")
+            finally:
+                self._changing.connection = None
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def check(self) -> None:
+        """Look at the whole file, and set it aside if it is damaged; called when a server starts."""
+        with contextlib.suppress(_DamagedError), self._connection() as connection:
+            if connection.execute("PRAGMA integrity_check").fetchone() != ("ok",):
+                raise _DamagedError(errno.EIO, f"{self.path} was damaged")
+
+    def _changes(self):
+        """Return the connection of the transaction that this thread is in, or None."""
+        return getattr(self._changing, "connection", None)
+
+    def _select(self, table, where, *values) -> list[Row]:
+        """Return the rows of a table that can be read."""
+        rows = []
+        for key, text, written in self._read(f"SELECT key, value, written FROM {_checked(table)} {where}", *values):
+            with contextlib.suppress(ValueError):
+                rows.append(Row(key, json.loads(text), written))
+        return rows
+
+    def _read(self, statement, *values) -> list:
+        """Return what a query finds: nothing without a file, if none can be made, or without the folder for it."""
+        if not self.path.parent.is_dir():
+            return []
+        try:
+            return self._run(statement, *values)
+        except OSError:
+            if self.path.exists():
+                raise
+            return []
+
+    def _run(self, statement, *values) -> list:
+        """Run a statement, in the transaction of this thread, or as one of its own: again if the file was damaged."""
+        if self._changes() is not None:
+            with self._errors():
+                return self._changes().execute(statement, values).fetchall()
+        with contextlib.suppress(_DamagedError), self._connection() as connection:
+            return connection.execute(statement, values).fetchall()
+        with self._connection() as connection:  # of the new file
+            return connection.execute(statement, values).fetchall()
+
+    @contextlib.contextmanager
+    def _errors(self):
+        """Say in our own words what goes wrong in SQLite."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the code of which the others are kinds
+            if code in _DAMAGE:
+                raise _DamagedError(errno.EIO, f"{self.path} was damaged ({error})") from error
+            raise StateError(_ERRNO.get(code, errno.EIO), f"{self.path}: {error}") from error
+
+    @contextlib.contextmanager
+    def _connection(self):
+        """Lend a connection to the file that is there now; a damaged one is set aside."""
+        identity, connection = None, None
+        try:
+            with self._errors():
+                identity, connection = self._taken()
+                yield connection
+        except StateError as error:
+            if connection is not None:
+                connection.close()
+                connection = None
+            if isinstance(error, _DamagedError):
+                self._set_aside(identity or _identity(self.path))
+            raise
+        finally:
+            if connection is not None and len(self._idle) < MOST_IDLE:
+                self._idle.append((identity, connection))
+
+    def _taken(self):
+        """Return the identity of the file, and a connection to it that no other thread uses."""
+        identity = _identity(self.path)
+        with contextlib.suppress(IndexError):  # none is idle
+            while True:
+                opened, connection = self._idle.pop()
+                if opened == identity:
+                    return opened, connection
+                connection.close()  # its file was deleted, or set aside
+        if identity is None:
+            make_private(secure_cache() if self.path.parent == cache_root() else self.path.parent)
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, 0o600))
+            identity = _identity(self.path)
+        connection = self._opened(self.path)
+        try:
+            self._prepare(connection)
+        except sqlite3.OperationalError:
+            connection.close()
+            if identity is None or os.access(self.path.parent, os.W_OK):
+                raise
+            connection = self._opened(f"{self.path.as_uri()}?immutable=1", uri=True)  # all that can be done is to read
+        except BaseException:
+            connection.close()
+            raise
+        return identity, connection
+
+    @staticmethod
+    def _opened(path, **options):
+        """Open a connection that begins no transaction by itself."""
+        return sqlite3.connect(path, BUSY_SECONDS, isolation_level=None, check_same_thread=False, **options)
+
+    def _prepare(self, connection):
+        """Make the tables in a new file."""
+        connection.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing, nor does it damage anything
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            text = f"{self.path} was written by a later version of xmlcore: name another folder in {CACHE_VARIABLE}"
+            raise StateError(errno.EINVAL, text)
+        if version == VERSION:
+            return
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        if connection.execute("PRAGMA user_version").fetchone() == (0,):  # no other process was faster
+            for table in TABLES:
+                connection.execute(
+                    f"CREATE TABLE {table} (key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL)"
+                )
+            if self.path == cache_root() / FILE:
+                for table, key, text, written in takeover.rows(self.path.parent):
+                    connection.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", (key, text, written))
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+        takeover.rename(self.path.parent)
+
+    def _set_aside(self, identity):
+        """Give a damaged file another name, unless another process has done it, and have it said once."""
+        if identity is None or _identity(self.path) != identity:
+            return
+        name = f"damaged-{time.strftime('%Y%m%d-%H%M%S')}-{self.path.name}"
+        for ending in ("-wal", "-shm", ""):
+            with contextlib.suppress(FileNotFoundError):
+                os.rename(f"{self.path}{ending}", self.path.with_name(name + ending))
+        _log.error("%s was damaged: it is now called %s, and a new one is begun", self.path, name)
+        self.put("notices", "damaged", name)
+
+
+def _checked(table) -> str:
+    """Return the name of a table; ValueError for any other text."""
+    if table not in TABLES:
+        raise ValueError(f"table must be one of {TABLES}, not {table!r}")
+    return table
+
+
+def _identity(path):
+    """Return what distinguishes a file from all others that there are; None without a file.
+
+    The file is never opened for it: to close it would end the locks that SQLite has on it.
+    """
+    try:
+        status = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return status.st_dev, status.st_ino
