@@ -16,7 +16,7 @@ from xmlcore.experiment import KINDS, Estimate, Task
 from xmlcore.experiment.sharing.portable import pack, unpack
 from xmlcore.progress import silent
 
-task_module = import_module("xmlcore.experiment.task")
+task_module = import_module("xmlcore.experiment.engine.task")
 
 
 @dataclass(frozen=True)
