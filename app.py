@@ -3,8 +3,9 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared import addresses, frame, server
+from pages.shared import addresses, frame
 from pages.shared.operator import entrance, guard, limits
+from pages.shared.process import lifespan
 
 try:
     limits.apply()
@@ -15,7 +16,7 @@ except ValueError as error:
 # page until the first run of the script ends.
 app = st.App(
     addresses.FOLDER / "main" / "script.py",
-    lifespan=server.lifespan,
+    lifespan=lifespan.lifespan,
     middleware=[Middleware(guard.Guard), Middleware(entrance.Entrance)],
 )
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.compare import of_runs
-from pages.shared import format, server, tables
+from pages.shared import format, fragments, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.rows import row_text
@@ -28,7 +28,7 @@ def show(keys, names, measure, file_name) -> None:
         f"The interval is by drawing the {format.count(found.n_rows, 'test row')} again 1,000 times (bootstrap), the "
         "share of cases by exchanging the two models' predictions of random rows (permutation test)."
     )
-    server.fragment(_details)(a, b, names, file_name)
+    fragments.alone(_details)(a, b, names, file_name)
 
 
 def _choose(label, field, keys, titles) -> str:

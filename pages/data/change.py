@@ -1,7 +1,7 @@
 """What can be done with the data sets of the workspace, in one box: split, make other features, compare, rename."""
 
 from pages.data import boxes, manage, resplit, reword
-from pages.shared import server
+from pages.shared import fragments
 from pages.shared.workspaces import workspace
 
 
@@ -24,10 +24,10 @@ def show(data, fingerprint, used: dict) -> None:
 def _split(data, fingerprint, used):
     """Show the form for another split."""
     resplit.progress()
-    server.fragment(resplit.show)(data, fingerprint, used)
+    fragments.alone(resplit.show)(data, fingerprint, used)
 
 
 def _words(data, fingerprint, used):
     """Show the form for other words as features."""
     reword.progress()
-    server.fragment(reword.show)(data, fingerprint, used)
+    fragments.alone(reword.show)(data, fingerprint, used)

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from pages.data import boxes, invented, known, manage, text_form, upload_form
-from pages.shared import actions, jobs, server
-from pages.shared.workspaces import sources, workspace
+from pages.shared import actions, fragments, jobs
+from pages.shared.workspaces import dataset_list, sources, workspace
 from xmlcore import datasets
 
 OPENED = "data.opened"  # key of st.session_state: the data set that was in use when a form was last busy, by form
@@ -31,7 +31,7 @@ def _upload(fingerprint):
     """Show the form for own files."""
     upload_form.show(fingerprint)
     upload_form.progress()
-    files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))
+    files, error = st.session_state.get("upload.error", (None, None))
     if files == upload_form.file_ids():  # a message about other files is not shown any more
         st.error(error)
 
@@ -45,13 +45,13 @@ def _texts():
 def _published():
     """Show the catalog of published data sets."""
     known.progress()
-    server.fragment(known.show)()
+    fragments.alone(known.show)()
 
 
 def _synthetic():
     """Show the form for synthetic data sets."""
     invented.progress()
-    server.fragment(invented.show)()
+    fragments.alone(invented.show)()
 
 
 def _open(form: str, busy: bool, fingerprint) -> bool:
@@ -66,7 +66,7 @@ def _choice(fingerprint):
     """Show the select box with the data sets that can be opened at once."""
     opened = workspace.get("known")
     own = {fp: entry for fp, entry in opened.items() if entry["source"] != "catalog"}
-    named = {workspace.catalog_name(entry): entry for entry in opened.values() if entry["source"] == "catalog"}
+    named = {dataset_list.catalog_name(entry): entry for entry in opened.values() if entry["source"] == "catalog"}
     made_here = [entry.name for entry in datasets.catalog() if not entry.published]
     wanted = workspace.get("wanted") if jobs.active("prepare") else None
     names = dict.fromkeys([*made_here, *named, *([wanted] if wanted in known.names() else [])])
@@ -85,16 +85,16 @@ def _choice(fingerprint):
         entry = opened[fingerprint]
         current = f"{entry['source']} {fingerprint}"
         if entry["source"] == "catalog":
-            current = f"catalog {workspace.catalog_name(entry)}"
+            current = f"catalog {dataset_list.catalog_name(entry)}"
     if wanted in names:
         current = f"catalog {wanted}"
-    st.session_state[workspace.DATA_CHOICE] = current if current in options else None
+    st.session_state["data.choice"] = current if current in options else None
     st.selectbox(
         "Data set",
         options,
         index=0 if current in options else None,
         format_func=title,
-        key=workspace.DATA_CHOICE,
+        key="data.choice",
         on_change=_choose,
         placeholder="Choose a data set",
         help="Data sets that you upload are seen only in this workspace, that is, by people who have this page's full "
@@ -104,7 +104,7 @@ def _choice(fingerprint):
 
 def _choose():
     """Put the chosen data set in use, or note that it must be prepared first; called when the select box changes."""
-    option = st.session_state[workspace.DATA_CHOICE]
+    option = st.session_state["data.choice"]
     if option is None:
         return
     source, _, name = option.partition(" ")

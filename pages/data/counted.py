@@ -3,7 +3,6 @@
 import streamlit as st
 
 from pages.shared import server, tasks
-from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
 AT_ONCE = 1.2  # seconds; a data set whose statistics take longer is described by a worker, which starts unasked
@@ -15,7 +14,7 @@ def description(fingerprint):
     seconds = server.estimated_seconds(task)
     if seconds is None or seconds < AT_ONCE:
         return server.description(fingerprint)
-    started = st.session_state.setdefault(workspace.STARTED, set())
+    started = st.session_state.setdefault("tasks.started", set())
     if task.key not in started and not task.exists():
         started.add(task.key)
         tasks.start(task)

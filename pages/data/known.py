@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import format, jobs, tables, tasks
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import datasets, experiment
 from xmlcore.datasets.registry import downloaded
 
@@ -95,7 +95,7 @@ def state_of(name) -> str:
     """Return how far a published data set is: from "to download" to "in use"."""
     used = workspace.get("dataset")
     catalog = {fp: entry for fp, entry in workspace.get("known").items() if entry["source"] == "catalog"}
-    mine = [fp for fp, entry in catalog.items() if workspace.catalog_name(entry) == name]
+    mine = [fp for fp, entry in catalog.items() if dataset_list.catalog_name(entry) == name]
     if used in mine:
         return "in use"
     if jobs.active("prepare", name=name):
@@ -108,7 +108,7 @@ def state_of(name) -> str:
 def use(name) -> None:
     """Put a data set of the catalog in use, or have it prepared first; called by buttons and lists."""
     for fingerprint, entry in workspace.get("known").items():
-        if entry["source"] == "catalog" and workspace.catalog_name(entry) == name:
+        if entry["source"] == "catalog" and dataset_list.catalog_name(entry) == name:
             workspace.update(dataset=fingerprint, wanted=None)
             return
     if workspace.refuse():

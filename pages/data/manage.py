@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.shared import actions, format, jobs, tables, tasks
 from pages.shared.figures import charts
-from pages.shared.workspaces import removed, sources, workspace
+from pages.shared.workspaces import dataset_list, removed, result_list, sources, workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.kinds.export import FORMATS
 
@@ -88,7 +88,7 @@ def _list(opened, used):
 
 def _results(fingerprint) -> int:
     """Return the number of results that the workspace lists for a data set."""
-    listed = [record for kind in workspace.LISTS.values() for record in workspace.get(kind)]
+    listed = [record for kind in result_list.LISTS.values() for record in workspace.get(kind)]
     return sum(record["fingerprint"] == fingerprint for record in listed)
 
 
@@ -106,7 +106,7 @@ def _compare(opened):
         )
     asked = {
         opened[fp]["name"]: experiment.task("statistics", {"dataset": fp}, {}) for fp in chosen
-    }  # names are different: workspace.free_name
+    }  # names are different: dataset_list.free_name
     if not asked:
         st.caption("Choose data sets to see their statistics beside each other.")
         return
@@ -156,13 +156,16 @@ def one(opened: dict, used) -> None:
     name = opened[fingerprint]["name"]
     left, middle, right = st.columns(3, gap="medium")
     with left:
-        key, most = f"manage.name.{fingerprint}.{name}", max(workspace.LONGEST_NAME, len(name))  # numbers may be added
+        key, most = (
+            f"manage.name.{fingerprint}.{name}",
+            max(dataset_list.LONGEST_NAME, len(name)),
+        )  # numbers may be added
         new = st.text_input("New name", value=name, max_chars=most, key=key)
         actions.button(
             "Rename",
             key="manage.rename",
             disabled=not new.strip() or new.strip() == name,
-            on_click=workspace.rename_dataset,
+            on_click=dataset_list.rename_dataset,
             args=(fingerprint, new),
         )
     with middle:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.data import uploads
 from pages.shared import actions, jobs, server, tasks
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import experiment, store
 from xmlcore.datasets.splits.files import PUBLISHED_SPLIT
 from xmlcore.experiment.engine import given
@@ -30,7 +30,7 @@ def show(data, fingerprint, known) -> None:
     way = st.radio("How", list(WAYS), format_func=WAYS.get, key="resplit.way")
     values = _fields(way, data)
     first = _name(known["name"], way, values)
-    key, most = f"resplit.name.{fingerprint}.{way}.{_text(values)}", workspace.LONGEST_NAME
+    key, most = f"resplit.name.{fingerprint}.{way}.{_text(values)}", dataset_list.LONGEST_NAME
     name = st.text_input("Name", value=first, max_chars=max(most, len(first)), key=key)
     actions.button(
         "Split the rows",
@@ -89,7 +89,7 @@ def _name(name, way, values):
         said = f", split {values['column']}"
     else:
         said = ", unseen test rows" if way == "unseen" else f", {way} {values['percent']} %"
-    return name[: workspace.LONGEST_NAME - len(said)] + said
+    return name[: dataset_list.LONGEST_NAME - len(said)] + said
 
 
 def _make(fingerprint, known, way, values, name):

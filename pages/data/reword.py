@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.data import uploads, vectorizer_form
 from pages.shared import actions, jobs, tasks
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import experiment, store
 
 ERROR = "reword.error"  # key of the session state: why the last data set could not be made
@@ -25,7 +25,7 @@ def show(data, fingerprint, known) -> None:
         vectorizer_form.effect(params, data.texts_train[:FIRST], fingerprint, whole=data.n_train <= FIRST)
     first = _name(known["name"], params or {})
     name = st.text_input(
-        "Name", value=first, max_chars=workspace.LONGEST_NAME, key=f"reword.name.{fingerprint}.{hash(first)}"
+        "Name", value=first, max_chars=dataset_list.LONGEST_NAME, key=f"reword.name.{fingerprint}.{hash(first)}"
     )
     actions.button(
         "Make the data set",
@@ -42,7 +42,7 @@ def show(data, fingerprint, known) -> None:
 def _name(name, params) -> str:
     """Return a name for the new data set, which says what its features are."""
     said = {1: ", words", 2: ", pairs of words", 3: ", triples of words"}[params.get("ngrams", [1, 1])[1]]
-    return name[: workspace.LONGEST_NAME - len(said)] + said
+    return name[: dataset_list.LONGEST_NAME - len(said)] + said
 
 
 def _make(fingerprint, params, name):

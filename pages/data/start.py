@@ -3,7 +3,8 @@
 import streamlit as st
 
 from pages.shared import addresses, format
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import dataset_list, workspace
+from pages.shared.workspaces.records import DEFAULT_DATASET
 
 CLOSED = "data.start.closed"
 INTRODUCTION = """**New here?** In extreme multi-label classification, each row of data has several labels out of very
@@ -53,6 +54,6 @@ def _close():
 
 def about(used: dict | None) -> str:
     """Return what the data set in use predicts; without one, what the one predicts that comes with the program."""
-    if used is None or used["source"] == "catalog" and workspace.catalog_name(used) == workspace.DEFAULT_DATASET:
+    if used is None or used["source"] == "catalog" and dataset_list.catalog_name(used) == DEFAULT_DATASET:
         return API_DOCS
     return OTHER.format(format.plain(used["name"]))

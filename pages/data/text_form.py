@@ -6,7 +6,7 @@ from pages.data import text_columns, uploads, vectorizer_form
 from pages.data.chosen_files import ChosenFiles
 from pages.shared import actions, format, jobs, tasks
 from pages.shared.streamlit_fixes import reconnected
-from pages.shared.workspaces import made, workspace
+from pages.shared.workspaces import dataset_list, made, workspace
 from xmlcore import experiment
 from xmlcore.experiment.engine import given
 
@@ -117,7 +117,7 @@ def _options(has_test):
             value=workspace.first_value(FILES.key("name"), FILES.chosen().get("name", ""), ""),
             on_change=FILES.note,
             args=("name",),
-            max_chars=workspace.LONGEST_NAME,
+            max_chars=dataset_list.LONGEST_NAME,
             placeholder="like the file",
             help="What this data set is called on all pages and in the names of downloads.",
         )

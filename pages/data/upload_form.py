@@ -6,7 +6,7 @@ from pages.data import formats, label_choice, uploads
 from pages.data.chosen_files import ChosenFiles
 from pages.shared import actions, format, jobs, tasks
 from pages.shared.streamlit_fixes import reconnected
-from pages.shared.workspaces import made, workspace
+from pages.shared.workspaces import dataset_list, made, workspace
 from xmlcore.experiment.engine import given
 
 ABOUT = """Rows of numbers with their labels. One training file is enough: a part of its rows is held out for testing.
@@ -77,7 +77,7 @@ def show(fingerprint) -> None:
         key="upload.read",
         on_click=_ask_to_read,
     )
-    if st.session_state.get(workspace.UPLOAD_PRESSED) and train is not None:
+    if st.session_state.get("upload.pressed") and train is not None:
         _read(
             train,
             test,
@@ -106,7 +106,7 @@ def _options(kind, has_test):
             value=workspace.first_value(FILES.key("name"), FILES.chosen().get("name", ""), ""),
             on_change=FILES.note,
             args=("name",),
-            max_chars=workspace.LONGEST_NAME,
+            max_chars=dataset_list.LONGEST_NAME,
             placeholder="like the training file",
             help="What this data set is called on all pages and in the names of downloads. If empty, the name of "
             "the training file is used, or that of the test file, or what an ARFF file calls its data.",
@@ -163,12 +163,12 @@ def _ask_to_read():
     if workspace.refuse():
         return
     # Remembered until the files are read: Streamlit forgets a press when another event interrupts the run.
-    st.session_state[workspace.UPLOAD_PRESSED] = True
+    st.session_state["upload.pressed"] = True
 
 
 def _read(train, test, name, **options):
     """Have the files read; when that fails at once, remember the message. Then rerun the page."""
-    st.session_state.pop(workspace.UPLOAD_ERROR, None)
+    st.session_state.pop("upload.error", None)
     for record, _ in jobs.failed("read"):
         jobs.dismiss(record["id"])
     called = format.plain(name.strip() or train.name)
@@ -183,13 +183,13 @@ def _read(train, test, name, **options):
             elif not jobs.active(key=task.key):
                 given.give(task.key, files)
     except (ValueError, TypeError, MemoryError, OSError) as error:
-        st.session_state[workspace.UPLOAD_PRESSED] = False
-        st.session_state[workspace.UPLOAD_ERROR] = (file_ids(), uploads.explain(error))
+        st.session_state["upload.pressed"] = False
+        st.session_state["upload.error"] = (file_ids(), uploads.explain(error))
         st.rerun()
     except Exception:  # of a cause that nobody has thought of: the next run is not to read the files again
-        st.session_state[workspace.UPLOAD_PRESSED] = False
+        st.session_state["upload.pressed"] = False
         raise
-    st.session_state[workspace.UPLOAD_PRESSED] = False
+    st.session_state["upload.pressed"] = False
     tasks.make_dataset(task, **about)
     FILES.are_read_by(task)
     FILES.empty_when_read()

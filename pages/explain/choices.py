@@ -15,13 +15,13 @@ LISTED = 100  # most rows found by a search that are offered
 def choose_run(fingerprint, titles, key) -> None:
     """Show a select box of the results that can be explained."""
     help = "All results of this workspace on this data set, newest first."
-    results.choose(workspace.EXPLAIN_RUN, fingerprint, titles, key, "Result explained", help)
+    results.choose("explain.run", fingerprint, titles, key, "Result explained", help)
 
 
 def choose_row(data, run, key) -> int:
     """Return which test row is explained."""
     _find_row(data, key)
-    return selectors.choose_test_row(data, run, f"run {key}", workspace.EXPLAIN_ROW)
+    return selectors.choose_test_row(data, run, f"run {key}", "explain.row")
 
 
 def choose_second_run(fingerprint, by_key, titles, key) -> str:
@@ -31,7 +31,7 @@ def choose_second_run(fingerprint, by_key, titles, key) -> str:
     first = others[0]
     if of_run:
         first = next(r["key"] for r in of_run[0] if r["key"] != key)
-    widget = workspace.EXPLAIN_SECOND
+    widget = "explain.second"
     remembered = workspace.get("widgets").get(f"{widget} {fingerprint}")
     st.session_state[widget] = remembered if remembered in others else first
     return st.selectbox(
@@ -93,12 +93,12 @@ def choose_label(view) -> int | None:
     label = workspace.chosen_row(f"label {view.key}", -1) if same else -1
     if label not in options:
         label = next(iter(options))
-    st.session_state[workspace.EXPLAIN_LABEL] = label
+    st.session_state["explain.label"] = label
     st.selectbox(
         "Label explained",
         list(options),
         format_func=options.get,
-        key=workspace.EXPLAIN_LABEL,
+        key="explain.label",
         on_change=_remember_label,
         args=(view.key, view.row),
         help="One of the predicted labels, or a true one that was missed.",
@@ -126,7 +126,7 @@ def choose_other(view) -> int | None:
     same = same and workspace.chosen_row(f"other of {view.key}", -1) == view.label
     other = workspace.chosen_row(f"other {view.key}", -1) if same else first
     other = other if other in options else first
-    st.session_state[workspace.EXPLAIN_OTHER] = other
+    st.session_state["explain.other"] = other
 
     def text(j):
         """Return a label's name, its rank and whether it is right."""
@@ -135,7 +135,7 @@ def choose_other(view) -> int | None:
 
     def remember():
         """Remember the choice, and the row and the label for which it was made."""
-        chosen = int(st.session_state[workspace.EXPLAIN_OTHER])
+        chosen = int(st.session_state["explain.other"])
         kept = {f"other {view.key}": chosen, f"other row {view.key}": view.row, f"other of {view.key}": view.label}
         workspace.update(lambda d: d["rows"].update(kept))
 
@@ -143,7 +143,7 @@ def choose_other(view) -> int | None:
         "Compared with the label",
         options,
         format_func=text,
-        key=workspace.EXPLAIN_OTHER,
+        key="explain.other",
         on_change=remember,
         help=f"{len(options):,} of the {view.data.n_labels - 1:,} other labels: the first {MOST_OTHERS} by the model’s "
         "ranking, and the true ones.",
@@ -165,7 +165,7 @@ def _label_options(view) -> dict[int, str]:
 
 def _remember_label(key, row):
     """Remember the chosen label and the row for which it was chosen."""
-    label = st.session_state[workspace.EXPLAIN_LABEL]
+    label = st.session_state["explain.label"]
     if not isinstance(label, int):  # a user who is faster than the page chose from the options of the row before
         return
     workspace.update(lambda d: d["rows"].update({f"label {key}": label, f"label row {key}": row}))

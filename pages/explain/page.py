@@ -13,7 +13,6 @@ from pages.explain.view import View
 from pages.shared import begin, format, sections
 from pages.shared.results import results, run_names
 from pages.shared.rows import explaining
-from pages.shared.workspaces import workspace
 
 
 def main() -> None:
@@ -31,7 +30,7 @@ def main() -> None:
         about += begin.not_trained(name)
         begin.no_run(about, data, fingerprint, name, "explain", "PLT", results.K, "Other models on the Train page")
         return
-    key = results.chosen(workspace.EXPLAIN_RUN, fingerprint, runs)
+    key = results.chosen("explain.run", fingerprint, runs)
     by_key = {r["key"]: r for r in runs}
     titles = run_names.names(runs)
     sentence = st.empty()

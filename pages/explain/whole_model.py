@@ -6,7 +6,6 @@ from pages.explain.view import label_importance
 from pages.shared import format, selectors, server, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
-from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
 
 SAMPLE = 200  # test rows explained for the views of the whole model
@@ -19,7 +18,7 @@ def of_a_label(view) -> None:
     """Draw which features contribute to a label, over rows that have the label."""
     st.header("Features of a label")
     names, scope = server.label_names(view.run.fingerprint), f"label features {view.key}"
-    key, query = workspace.EXPLAIN_FEATURES_LABEL, "explain.label.query"
+    key, query = "explain.features.label", "explain.label.query"
     label = selectors.choose_label(view.data, names, scope, key, query, first=view.label)
     found = label_importance(view.key, label, ROWS_OF_LABEL)
     name = view.data.label_name(label)

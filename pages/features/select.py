@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.features import words
 from pages.features.view import plan
-from pages.shared import actions, format, forms, jobs, server, settings, tasks
+from pages.shared import actions, format, forms, fragments, jobs, server, settings, tasks
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
@@ -38,13 +38,13 @@ def begin(data, fingerprint, name) -> None:
         )
         _jobs(fingerprint)
     with right:
-        server.fragment(_controls)(data, fingerprint, None, page_state())
+        fragments.alone(_controls)(data, fingerprint, None, page_state())
 
 
 def controls_and_jobs(data, fingerprint, shown: str | None) -> None:
     """Show running or failed selections, and the form; ``shown`` is the key of the selection shown."""
     _jobs(fingerprint)  # above the form, which is higher than a window
-    server.fragment(_controls)(data, fingerprint, shown, page_state())
+    fragments.alone(_controls)(data, fingerprint, shown, page_state())
 
 
 def _jobs(fingerprint):

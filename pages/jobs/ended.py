@@ -4,7 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.jobs import log
-from pages.shared import actions, format, jobs, server, tables, tasks
+from pages.shared import actions, format, jobs, tables, tasks
+from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.jobs import parts
@@ -64,7 +65,7 @@ def _expected(job):
 
 def listed() -> list:
     """Return pairs of title and job: ended jobs of this server process and of earlier ones, the newest first."""
-    mine, queue = workspace.token(), server.queue()
+    mine, queue = workspace.token(), job_queue.queue()
     titles = {record["id"]: record.get("title") for record in workspace.get("jobs")}
     again = {record["id"] for record in jobs.interrupted()}
     every = queue.jobs(mine)

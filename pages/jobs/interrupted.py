@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import actions, format, jobs, server, sweeping, tasks
+from pages.shared import actions, format, jobs, sweeping, tasks
+from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 from xmlcore import store
 
@@ -18,7 +19,7 @@ def show() -> None:
         _sweep(sweep)
     if not records:
         return
-    past = {job.id: job for job in server.queue().past(workspace.token())}
+    past = {job.id: job for job in job_queue.queue().past(workspace.token())}
     st.markdown(
         f"The server was restarted during {format.count(len(records), 'job')}. "
         "What was finished is kept; these have to start from their beginning."

@@ -5,7 +5,8 @@ import time
 import streamlit as st
 
 from pages.jobs import log
-from pages.shared import actions, format, jobs, server, sweeping
+from pages.shared import actions, format, jobs, sweeping
+from pages.shared.process import job_queue
 from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import workspace
 
@@ -19,7 +20,7 @@ def show() -> None:
     """Show the jobs of this workspace that run or wait, and keep them up to date."""
     own = [job for job in jobs.own() if job.active]
     if not own:
-        st.session_state.pop(workspace.JOBS_CHANGED, None)
+        st.session_state.pop("jobs.changed", None)
         if sweeping.running():  # between two of its trainings, or before the first
             st.fragment(_next, run_every=jobs.EVERY)()
         return
@@ -40,16 +41,16 @@ def _next():
 def _is_calm(own):
     """Return whether nothing has changed for a while in what the page shows of jobs."""
     seen = [(job.id, job.state, job.phase, round(100 * job.fraction), job.words) for job in own]
-    before, since = st.session_state.get(workspace.JOBS_CHANGED, (None, 0.0))
+    before, since = st.session_state.get("jobs.changed", (None, 0.0))
     if seen != before:
         before, since = seen, time.time()
-        st.session_state[workspace.JOBS_CHANGED] = before, since
+        st.session_state["jobs.changed"] = before, since
     return time.time() - since > CALM
 
 
 def _pause_all(own):
     """Show a button that pauses all waiting jobs of this workspace, or lets them go on."""
-    queue, mine = server.queue(), workspace.token()
+    queue, mine = job_queue.queue(), workspace.token()
     if queue.paused(mine):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown("**Paused**: no waiting job of this workspace starts. Jobs that run go on.", width="content")
@@ -68,7 +69,7 @@ def _pause(paused, job_id=None):
     """Pause waiting jobs of this workspace, or one of them, or let them go on; called by a button."""
     if workspace.refuse():
         return
-    queue = server.queue()
+    queue = job_queue.queue()
     change = queue.pause if paused else queue.resume
     change(job_id) if job_id else change(owner=workspace.token())
 
@@ -77,7 +78,7 @@ def _live(ids, every, calls):
     """Show jobs; rerun the page when one has ended, or when it should look more or less often."""
     calls.append(None)
     polling = len(calls) > 1  # the first call is a part of the page's own run
-    queue = server.queue()
+    queue = job_queue.queue()
     own = [queue.get(job_id) for job_id in ids]
     if polling:
         goes_on = all(job is not None and job.state in jobs.ACTIVE and jobs.is_wanted(job) for job in own)
@@ -167,10 +168,10 @@ def _button(label, name, job, do, *args, disabled=False):
 def _move(job_id, to):
     """Move a waiting job among those of this workspace; called by a button."""
     if not workspace.refuse():
-        server.queue().move(job_id, to, owner=workspace.token())
+        job_queue.queue().move(job_id, to, owner=workspace.token())
 
 
 def _insist(job_id):
     """Start a job although its memory is not free; called by a button."""
     if not workspace.refuse():
-        server.queue().insist(job_id)
+        job_queue.queue().insist(job_id)

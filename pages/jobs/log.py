@@ -2,8 +2,6 @@
 
 import streamlit as st
 
-from pages.shared.workspaces import workspace
-
 
 def button(job) -> None:
     """Show a button that shows or hides the log of a job."""
@@ -13,7 +11,7 @@ def button(job) -> None:
 
 def is_shown(job) -> bool:
     """Return whether the log of a job is asked for."""
-    return st.session_state.get(workspace.JOBS_LOG) == job.id
+    return st.session_state.get("jobs.log") == job.id
 
 
 def show(job) -> None:
@@ -29,4 +27,4 @@ def lines(log: list) -> None:
 
 def _toggle(job_id, shown):
     """Show or hide a log; called by a button."""
-    st.session_state[workspace.JOBS_LOG] = None if shown else job_id
+    st.session_state["jobs.log"] = None if shown else job_id

@@ -3,14 +3,15 @@
 import streamlit as st
 
 from pages.jobs import ended, interrupted, live
-from pages.shared import format, jobs, server
+from pages.shared import format, jobs
+from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 
 
 def main() -> None:
     """Draw the Jobs page."""
     st.title("Jobs")
-    queue = server.queue()
+    queue = job_queue.queue()
     shown = jobs.own()
     st.markdown(_answer(shown, queue))
     if problem := queue.problem:
@@ -37,7 +38,7 @@ def _answer(own, queue):
 
 def _others(queue):
     """Return how many jobs of other sessions are ahead of this workspace's: a number only."""
-    none = {workspace.token(), server.SERVER, server.FIRST_VISIT}
+    none = {workspace.token(), job_queue.SERVER, job_queue.FIRST_VISIT}
     line = queue.waiting()
     others = [job for job in queue.jobs() if job.active and none.isdisjoint(job.owners)]
     last = max((at for at, job in enumerate(line) if workspace.token() in job.owners), default=None)

@@ -87,7 +87,7 @@ def choose_runs(fingerprint, past) -> list:
     """Return the records of the runs that are compared; ``past`` has all runs on the data set, newest first."""
     by_key = {r["key"]: r for r in past}
     titles = run_names.names(past)
-    key = workspace.ROBUSTNESS_RUNS
+    key = "robustness.runs"
     st.session_state[key] = [r["key"] for r in _first_runs(fingerprint, past)]
     picked = st.multiselect(
         "Results compared",
@@ -105,7 +105,7 @@ def choose_runs(fingerprint, past) -> list:
 def _first_runs(fingerprint, past) -> list:
     """Return the runs chosen last; at first the newest run of each model, and the Train page's in its model's place."""
     by_key = {r["key"]: r for r in past}
-    remembered = workspace.get("widgets").get(f"{workspace.ROBUSTNESS_RUNS} {fingerprint}")
+    remembered = workspace.get("widgets").get(f"robustness.runs {fingerprint}")
     if isinstance(remembered, list):
         return [by_key[key] for key in remembered if key in by_key]
     shown = by_key.get(workspace.get("shown").get(fingerprint))
@@ -137,17 +137,17 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
 
 def _remember_runs(fingerprint):
     """Remember the runs in the select box; called when it changes."""
-    remember_runs(fingerprint, list(st.session_state[workspace.ROBUSTNESS_RUNS]))
+    remember_runs(fingerprint, list(st.session_state["robustness.runs"]))
 
 
 def remember_runs(fingerprint: str, keys: list[str]) -> None:
     """Compare these runs from now on; runs that are not trained yet join when they are."""
-    workspace.update(lambda d: d["widgets"].__setitem__(f"{workspace.ROBUSTNESS_RUNS} {fingerprint}", keys))
+    workspace.update(lambda d: d["widgets"].__setitem__(f"robustness.runs {fingerprint}", keys))
 
 
 def watch_trainings(fingerprint: str, past: list) -> None:
     """Show the progress and the failures of trainings of results that are compared, or are to be, such as a twin."""
-    remembered = workspace.get("widgets").get(f"{workspace.ROBUSTNESS_RUNS} {fingerprint}")
+    remembered = workspace.get("widgets").get(f"robustness.runs {fingerprint}")
     keys = remembered if isinstance(remembered, list) else [r["key"] for r in _first_runs(fingerprint, past)]
     again = {r["key"]: results.key_now(r) for r in past}  # results of an earlier version get another key
     for key in dict.fromkeys(again.get(key, key) for key in keys):

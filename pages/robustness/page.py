@@ -8,7 +8,7 @@ torso and tail labels; prediction time), ``rows`` (test rows under noise), ``noi
 import streamlit as st
 
 from pages.robustness import answer, choices, details, measured, noise, rows, training
-from pages.shared import begin, format, sections, server
+from pages.shared import begin, format, fragments, sections
 from pages.shared.results import results, run_names
 
 
@@ -64,7 +64,7 @@ def main() -> None:
         waiting = measured.waiting(alike, titles, measurements)
         sentence.markdown(f"{answer.sentence(name, measurements, settings)} {waiting} {apart} {milder}")
         with left:
-            server.fragment(answer.curves)(measurements, settings, files)
+            fragments.alone(answer.curves)(measurements, settings, files)
     training.twins(data, fingerprint, runs, past, titles, results.K, settings.options.get("support"))
     further = {}
     if measurements is not None:

@@ -13,7 +13,6 @@ from pages.sampling import answer, buckets, candidates, class_sizes, row, sweep,
 from pages.sampling.view import MODEL, View
 from pages.shared import begin, format, sections, server, settings
 from pages.shared.results import results, run_names
-from pages.shared.workspaces import workspace
 
 
 def main() -> None:
@@ -37,7 +36,7 @@ def main() -> None:
         problem = settings.needs_amounts(MODEL) if server.has_negative_values(fingerprint) else ""
         begin.no_run(text, data, fingerprint, name, "sampling", MODEL, results.K, link, problem, model=MODEL)
         return
-    key, names = results.chosen(workspace.SAMPLING_RUN, fingerprint, runs), run_names.names(past)
+    key, names = results.chosen("sampling.run", fingerprint, runs), run_names.names(past)
     record = next(r for r in runs if r["key"] == key)
     both = results.run_and_model(record)
     if both is None:
@@ -75,7 +74,7 @@ def _choose_run(fingerprint, runs, names, key):
         return
     help = f"All results of {MODEL} in this workspace on this data set, newest first."
     titles = {r["key"]: names[r["key"]] for r in runs}
-    results.choose(workspace.SAMPLING_RUN, fingerprint, titles, key, "Result shown", help)
+    results.choose("sampling.run", fingerprint, titles, key, "Result shown", help)
 
 
 main()

@@ -6,7 +6,6 @@ import streamlit as st
 from pages.shared import format, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.rows import row_text
-from pages.shared.workspaces import workspace
 from xmlcore import figures
 from xmlcore.explain.candidates import CandidateRanking
 from xmlcore.models.double_sampling import MEANINGS
@@ -27,7 +26,7 @@ def row(view) -> None:
     data, model = view.data, view.model
     answer = st.empty()
     with st.columns([3, 2])[0]:
-        i = selectors.choose_test_row(data, view.run, f"run {view.key}", workspace.SAMPLING_ROW)
+        i = selectors.choose_test_row(data, view.run, f"run {view.key}", "sampling.row")
     ranking = CandidateRanking(model, data, i)
     left, right = st.columns([2, 3], gap="large")
     with left:

@@ -2,8 +2,10 @@
 
 import streamlit as st
 
-from pages.shared import addresses, format, keeping, sections, server, sidebar, tasks, views
+from pages.shared import addresses, format, keeping, sections, sidebar, tasks, views
 from pages.shared.operator import accounts, guard
+from pages.shared.process import garbage, reading
+from pages.shared.process.serving import serving
 from pages.shared.workspaces import workspace
 from xmlcore import store
 
@@ -71,7 +73,7 @@ def around(page, compare) -> None:
     try:
         _draw(page, compare)
     finally:  # also when the page fails, or is drawn once more
-        server.tidy_later()
+        garbage.tidy_later()
 
 
 def _draw(page, compare):
@@ -98,7 +100,7 @@ def _draw(page, compare):
 
 def _ready_for_figures():
     """Draw a hidden figure once: so the browser prepares the library for figures while the user reads the page."""
-    if server.serving() and not st.session_state.get(_READY):
+    if serving.is_set() and not st.session_state.get(_READY):
         st.session_state[_READY] = True
         with st.container(key="in-advance"):  # hidden: see STYLE
             st.plotly_chart({"data": [{"type": "scatter"}]})
@@ -108,14 +110,14 @@ def _read_ahead(compare):
     """Have the result shown read in the background, and what the Compare page shows first if there are several."""
     used, name = workspace.get("dataset"), f"compare {workspace.token()}"
     runs = workspace.get("runs")  # also another list when results were imported or brought back
-    if server.is_unread(name, hash((store.changed("runs"), *(record["key"] for record in runs)))):
+    if reading.is_unread(name, hash((store.changed("runs"), *(record["key"] for record in runs)))):
         kept = runs, workspace.get("known"), used, workspace.get("widgets")
         if len(kept[0]) > 1:
-            server.read_ahead(lambda: compare(*kept))
+            reading.read_ahead(lambda: compare(*kept))
     shown = workspace.get("shown").get(used)
     key = shown or (runs[-1]["key"] if runs and shown is None else None)
-    if key and server.is_unread(f"run {key}"):
-        server.read_ahead(lambda: server.read_run(key))
+    if key and reading.is_unread(f"run {key}"):
+        reading.read_ahead(lambda: reading.read_run(key))
 
 
 def notice() -> None:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from pages.shared import actions, format, server, settings
 from pages.shared.operator import audit, limits
+from pages.shared.process import job_queue
 from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
@@ -38,7 +39,7 @@ LISTED_INTERRUPTED = 200  # interrupted jobs that a workspace remembers at most:
 
 def find(record: dict):
     """Return the job of a record; None when this server process does not know the job."""
-    return server.queue().get(record["id"])
+    return job_queue.queue().get(record["id"])
 
 
 def active(kind: str | None = None, **fields) -> list:
@@ -53,7 +54,7 @@ def own() -> list:
     """Return all jobs of this workspace: those of :func:`active`, trainings of sweeps, and parts of jobs that run."""
     listed = active()
     ids = {job.id for job in listed}
-    every = server.queue().jobs(workspace.token())
+    every = job_queue.queue().jobs(workspace.token())
     of_others = parts.of(every)
     waiting_parts = {job.id for job in every if job.id in of_others and job.state == "queued"}
     others = [job for job in every if job.active and job.id not in ids | waiting_parts]
@@ -88,7 +89,7 @@ def watch(jobs: list, *, compact: bool = False) -> None:
 
 def crowding() -> float:
     """Return by how much longer each session waits between two updates when many have jobs: 1.0 for few."""
-    owners = {owner for job in server.queue().jobs() if job.active for owner in job.owners}
+    owners = {owner for job in job_queue.queue().jobs() if job.active for owner in job.owners}
     return max(1.0, len(owners) / FEW)
 
 
@@ -135,7 +136,7 @@ def dismiss(job_id: str) -> None:
         """Remove the record from the workspace's list."""
         data["jobs"] = [r for r in data["jobs"] if r["id"] != job_id]
 
-    server.job_records().pop(_name(job_id), None)
+    job_queue.job_records().pop(_name(job_id), None)
     workspace.update(drop)
 
 
@@ -143,7 +144,7 @@ def _live(ids, compact, calls):
     """Show the progress of jobs, and rerun the whole page when one has ended; ``calls`` has an item per call."""
     calls.append(None)
     polling = len(calls) > 1  # the first call is a part of the page's own run, which must not be cut short
-    jobs = [server.queue().get(job_id) for job_id in ids]
+    jobs = [job_queue.queue().get(job_id) for job_id in ids]
     if polling and not all(job is not None and job.state in ACTIVE and is_wanted(job) for job in jobs):
         downloads.wait()
         st.rerun()  # the whole page: it has a result, a failure or a note to show
@@ -164,7 +165,7 @@ def _live(ids, compact, calls):
 
 def is_wanted(job) -> bool:
     """Return whether this workspace or the server still owns the job: a job ends when all owners have stopped it."""
-    return not {workspace.token(), server.SERVER}.isdisjoint(job.owners)
+    return not {workspace.token(), job_queue.SERVER}.isdisjoint(job.owners)
 
 
 def title(job, record) -> str:
@@ -174,7 +175,7 @@ def title(job, record) -> str:
 
 def waiting(job) -> str:
     """Return what a job waits for, and its place in the queue, in words."""
-    line = [other.id for other in server.queue().waiting()]
+    line = [other.id for other in job_queue.queue().waiting()]
     if job.id not in line:
         return "Starting: loading the program"
     place = f", number {line.index(job.id) + 1} of {len(line)} in the queue" if len(line) > 1 else ""
@@ -244,7 +245,7 @@ def stop(job_id: str) -> None:
     """Stop a job for this workspace; a job that another session needs too goes on without us."""
     if workspace.refuse():
         return
-    queue = server.queue()
+    queue = job_queue.queue()
     queue.cancel(job_id, owner=workspace.token())
     job = queue.get(job_id)
     if job is not None and job.active and workspace.token() not in job.owners:  # it goes on, for another session
@@ -281,8 +282,8 @@ def _with_state(states, kind, fields):
 def recover() -> None:
     """Remember jobs of this workspace whose records were lost because the workspace's file was deleted."""
     named = {record["id"] for record in workspace.get("jobs")}
-    for job in reversed(server.queue().jobs(owner=workspace.token())):
-        if job.id not in named and (record := server.job_records().get(_name(job.id))) is not None:
+    for job in reversed(job_queue.queue().jobs(owner=workspace.token())):
+        if job.id not in named and (record := job_queue.job_records().get(_name(job.id))) is not None:
             remember(record)
 
 
@@ -304,11 +305,11 @@ def submit(
         audit.note("refused", kind=task.kind, key=task.key)
         workspace.notify(f"Not started: {title}. {why}")
         return
-    owner, records = workspace.token(), server.job_records()
+    owner, records = workspace.token(), job_queue.job_records()
     asked, estimate = time.time(), server.estimated(task)
-    seconds = None if estimate is None else estimate.seconds + server.compiling_seconds()
+    seconds = None if estimate is None else estimate.seconds + job_queue.compiling_seconds()
     try:
-        job = experiment.submit(server.queue(), task, owner=owner, title=title, again=again, estimate=estimate)
+        job = experiment.submit(job_queue.queue(), task, owner=owner, title=title, again=again, estimate=estimate)
     except OSError as error:  # the disk is full, or the cache cannot be written to
         workspace.notify(f"Not started: {title}. {store.trouble() or error}")
         return
@@ -321,10 +322,10 @@ def submit(
 
 def remember(record) -> None:
     """Keep a record of a job in the workspace's file, and in the server process in case that file is deleted."""
-    records = server.job_records()
+    records = job_queue.job_records()
     records[_name(record["id"])] = record
     for name in list(records):
-        if server.queue().get(name[1]) is None:
+        if job_queue.queue().get(name[1]) is None:
             records.pop(name, None)
 
     def add(data):

@@ -6,7 +6,7 @@ Back and Forward walk through those that were open.
 
 import streamlit as st
 
-from pages.shared import server
+from pages.shared import fragments
 from pages.shared.workspaces import workspace
 
 FIELD = "section"  # the name in the address
@@ -21,7 +21,7 @@ def show(scope: str, sections: dict) -> None:
     key = f"{scope}.section"
     st.session_state[_SHOWN] = True
     _follow(scope, key, list(sections))
-    server.fragment(_draw)(key, sections)
+    fragments.alone(_draw)(key, sections)
 
 
 def _follow(scope, key, titles):

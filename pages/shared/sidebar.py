@@ -4,10 +4,12 @@ import urllib.parse
 
 import streamlit as st
 
-from pages.shared import addresses, format, jobs, sections, server, sweeping, tasks, views
+from pages.shared import addresses, format, fragments, jobs, sections, server, sweeping, tasks, views
 from pages.shared.operator import accounts, user_workspaces
+from pages.shared.process import job_queue
+from pages.shared.workspaces import dataset_list, workspace
 from pages.shared.workspaces import files as workspace_files
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import store
 
 MOST_WORKSPACES = 20  # of a user that are listed
@@ -18,7 +20,7 @@ def show(page):
     with st.sidebar:
         if workspace.only_looks():
             st.caption(":material/visibility: For looking only: nothing here can be started, changed or deleted.")
-        server.fragment(_links)(page)  # above, so that what it opens has room below it
+        fragments.alone(_links)(page)  # above, so that what it opens has room below it
         _dataset()
         place = st.container()
         _account()
@@ -121,7 +123,7 @@ def _dataset():
 def _damaged(fingerprint):
     """Say that the data set in use is damaged on the disk and cannot be made again; it stays listed and as it is."""
     name = tasks.dataset_name(fingerprint) or "The data set"
-    workspace.leave_dataset(fingerprint)
+    dataset_list.leave_dataset(fingerprint)
     st.warning(
         f"**{format.plain(name)} is damaged**: bytes of its file on this disk are not those that were written. The "
         "file is left as it is. Upload the same data again to repair it: its results stay."
@@ -132,8 +134,8 @@ def _gone(fingerprint, damaged):
     """Say that the data set in use cannot be read; a data set of the catalog is made again."""
     entry = workspace.get("known").get(fingerprint, {})
     from_catalog = entry.get("source") == "catalog"
-    wanted = workspace.catalog_name(entry) if from_catalog else workspace.DEFAULT_DATASET
-    workspace.forget_dataset(fingerprint, wanted=wanted)
+    wanted = dataset_list.catalog_name(entry) if from_catalog else DEFAULT_DATASET
+    dataset_list.forget_dataset(fingerprint, wanted=wanted)
     why = "was damaged" if damaged else "is gone (was the cache deleted?)"
     then = "It is being made again." if from_catalog else "Upload it again on the Data page."
     st.caption(f"The stored data set {why}. {then}")
@@ -141,7 +143,7 @@ def _gone(fingerprint, damaged):
 
 def _jobs():
     """Show the jobs of this workspace that run, and the compilation of kernels."""
-    warm_up = server.warm_up()
+    warm_up = job_queue.warm_up()
     compiling = [warm_up] if warm_up is not None and warm_up.state in jobs.ACTIVE else []
     own = jobs.active()
     elsewhere = [job for job in own if not jobs.is_watched(job)]

@@ -12,6 +12,7 @@ import streamlit as st
 
 from pages.shared import actions, format, server
 from pages.shared.operator import audit, limits
+from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.engine.sweep_drive import Driver, let_go
@@ -59,7 +60,7 @@ def start(task) -> None:
         data["sweeps"] = [one for one in others if one["key"] not in dropped] + [record | {"stopped": False}]
 
     workspace.update(add)
-    owner, queue, drivers = workspace.token(), server.queue(), server.drivers()
+    owner, queue, drivers = workspace.token(), job_queue.queue(), job_queue.drivers()
     with _changing:
         driver = drivers.get(task.key)
         if driver is not None and driver.active and not driver.stopping:
@@ -97,12 +98,12 @@ def stop(record: dict) -> None:
             driver.stop()
             return
         driver.owners = driver.owners - {owner}
-    let_go(server.queue(), driver.jobs, owner)  # it goes on for the others
+    let_go(job_queue.queue(), driver.jobs, owner)  # it goes on for the others
 
 
 def driver_of(record: dict) -> Driver | None:
     """Return the thread that carries out a sweep; None if this server process has none."""
-    return server.drivers().get(record["key"])
+    return job_queue.drivers().get(record["key"])
 
 
 def state(record: dict) -> str:

@@ -9,7 +9,9 @@ import time
 import streamlit as st
 
 from pages.shared import actions, format, jobs, server
-from pages.shared.workspaces import imported, made, workspace
+from pages.shared.process import job_queue, room
+from pages.shared.workspaces import dataset_list, imported, made, result_list, workspace
+from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import experiment, store
 from xmlcore.experiment.engine import given
 
@@ -31,7 +33,7 @@ def takes(seconds: float) -> str:
 
     On a new machine, and after an update, kernels are being compiled. A job waits for that, so this time is counted.
     """
-    compiling = server.compiling_seconds()
+    compiling = job_queue.compiling_seconds()
     about = f"about {format.roughly(max(seconds, 1.0) + compiling)}"
     return f"{about}, with compiling code, once" if compiling else about
 
@@ -94,7 +96,7 @@ def _result(task, automatic_below, about=""):
     unasked = workspace.get("widgets").get(AUTOMATIC) is True
     if unasked and value is None and not running and not jobs.failed(key=task.key):
         seconds = server.estimated_seconds(task)
-        started = st.session_state.setdefault(workspace.STARTED, set())
+        started = st.session_state.setdefault("tasks.started", set())
         if seconds is not None and seconds < automatic_below and task.key not in started:
             started.add(task.key)
             start(task, about=about)
@@ -201,9 +203,9 @@ def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool
 
 def _only_imported(task) -> bool:
     """Return whether the stored result of a training or selection came with the file of another workspace than this."""
-    if task.kind not in workspace.LISTS or not task.exists() or experiment.provenance(task) != "imported":
+    if task.kind not in result_list.LISTS or not task.exists() or experiment.provenance(task) != "imported":
         return False
-    return task.key not in {record["key"] for record in workspace.get(workspace.LISTS[task.kind])}
+    return task.key not in {record["key"] for record in workspace.get(result_list.LISTS[task.kind])}
 
 
 def make_again(task, *, again: bool = False, note: str = DAMAGED) -> bool:
@@ -211,7 +213,7 @@ def make_again(task, *, again: bool = False, note: str = DAMAGED) -> bool:
 
     Return whether the task has been started now.
     """
-    started = st.session_state.setdefault(workspace.STARTED, set())
+    started = st.session_state.setdefault("tasks.started", set())
     if ("again", task.key) not in started:
         started |= {("again", task.key), task.key}
         start(task, again=again, note=note)
@@ -298,7 +300,7 @@ def collect() -> None:
             jobs.note_stopped(record)
             drop_files(record["key"])  # a task that was killed has not removed its files
             workspace.notify(f"Stopped: {jobs.title(job, record)}.")
-        elif job.state == "failed" and record["params"].get("name") != workspace.DEFAULT_DATASET:
+        elif job.state == "failed" and record["params"].get("name") != DEFAULT_DATASET:
             jobs.note_stopped(record)  # a download that failed is not tried again when the server is restarted
     wanted = workspace.get("wanted")
     if wanted is not None:
@@ -307,19 +309,19 @@ def collect() -> None:
 
 def drop_files(key: str) -> None:
     """Remove the files that were given to a task, unless a job needs them."""
-    if not any(job.active for job in server.queue().jobs() if job.key == key):
+    if not any(job.active for job in job_queue.queue().jobs() if job.key == key):
         given.drop(key)
 
 
 def _done(record, job):
     """Let the workspace open the result of a job that has finished."""
-    server.make_room_later()
+    room.make_room_later()
     if record.get("again"):
         server.forget()  # values in memory may come from the result that was replaced
     # The key that the worker returned: it differs from the record's if the program was updated while this server ran.
     _list_result(record, job.result())
     jobs.dismiss(record["id"])  # last: Streamlit may stop this run at any line, and the next run then lists the result
-    if record["kind"] == "prepare" and record["params"]["name"] != workspace.DEFAULT_DATASET:
+    if record["kind"] == "prepare" and record["params"]["name"] != DEFAULT_DATASET:
         workspace.notify(f"{record['params']['name']} is ready: it is in the list of data sets.")
     if record["kind"] in ("train", "select"):
         workspace.notify(f"{'Made again' if record.get('note') or record.get('again') else 'Done'}: {record['title']}.")
@@ -330,7 +332,7 @@ def _lost(record):
     if "interrupted" in record:
         return
     folder = experiment.KINDS[record["kind"]].folder
-    state = server.past_states().get(record["id"])
+    state = job_queue.past_states().get(record["id"])
     if state in jobs.ACTIVE:  # another server runs it, and works on the same cache
         return
     if record["kind"] == "prepare":
@@ -365,18 +367,18 @@ def _list_result(record, key):
         if record["kind"] == "prepare":
             name = record["params"]["name"]
             found = experiment.load("prepare", key).dataset
-            workspace.add_dataset(found, name, "catalog", use=workspace.get("wanted") == name)
+            dataset_list.add_dataset(found, name, "catalog", use=workspace.get("wanted") == name)
         elif record["kind"] in made.KINDS:
             use = (workspace.get("dataset") or "") == record["fingerprint"]
             made.list_dataset(record["kind"], experiment.load(record["kind"], key), use, **record.get("about", {}))
         elif record["kind"] == "import_workspace":
             imported.list_all(experiment.load(record["kind"], key))
-        elif record["kind"] in workspace.LISTS:
+        elif record["kind"] in result_list.LISTS:
             folder = experiment.KINDS[record["kind"]].folder
             about = {"key": key, "fingerprint": record["fingerprint"], "created": store.info(folder, key)["created"]}
             about["asked"] = record.get("asked", 0.0)
-            workspace.add_result(record["kind"], about | record["params"])
+            result_list.add_result(record["kind"], about | record["params"])
         else:
-            workspace.add_made(experiment.KINDS[record["kind"]].folder, key)
+            result_list.add_made(experiment.KINDS[record["kind"]].folder, key)
     except store.StoreError:
         workspace.notify(f"The result is gone from the cache: {record['title']}. Start it again.")

@@ -14,6 +14,7 @@ import streamlit as st
 from pages.shared import format
 from pages.shared.rows import row_edits
 from pages.shared.workspaces import workspace
+from pages.shared.workspaces.records import DEFAULT_DATASET
 
 FIELD = "at"  # the name in the address, and the key of the field that keeps it there
 WRITTEN = "view.written"  # key of the session's state: the view that this session wrote into the address last
@@ -104,7 +105,7 @@ def text() -> str:
 
 def _is_default(entry) -> bool:
     """Return whether an entry of "known" is the data set of a new workspace."""
-    return entry.get("source") == "catalog" and entry.get("name") == workspace.DEFAULT_DATASET
+    return entry.get("source") == "catalog" and entry.get("name") == DEFAULT_DATASET
 
 
 def _show(data, said) -> list[str]:

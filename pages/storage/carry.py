@@ -5,7 +5,7 @@ import streamlit as st
 from pages.shared import actions, format, jobs, tasks
 from pages.shared.figures import charts
 from pages.shared.streamlit_fixes import reconnected
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import result_list, workspace
 from pages.storage import trials
 from xmlcore import experiment
 from xmlcore.experiment.engine import given
@@ -41,7 +41,7 @@ def _write(own, fields):
     known = {
         key: {name: entry.get(name) for name in ("name", "source", "notes")} for key, entry in fields["known"].items()
     }
-    lists = {kind: [_record(record) for record in fields[kind]] for kind in workspace.LISTS.values()}
+    lists = {kind: [_record(record) for record in fields[kind]] for kind in result_list.LISTS.values()}
     made = [[one.kind, one.key] for one in own if one.kind not in ("datasets", "sweeps", trials.FOLDER, *lists)]
     sweeps = [{name: record[name] for name in ("key", "fingerprint", "params", "asked")} for record in fields["sweeps"]]
     contents = {"known": known, **lists, "sweeps": sweeps, "made": sorted(made)}
@@ -67,7 +67,7 @@ def _read():
     """Show a field for a file of a workspace, and a button that has it read."""
     if actions.refused():
         return
-    number = reconnected.number(workspace.UPLOAD_ROUND)
+    number = reconnected.number("upload.round")
     file = st.file_uploader("File of a workspace", type=["zip"], key=f"storage.file.{number}")
     actions.button(
         "Read the file",
@@ -82,7 +82,7 @@ def _read():
         if not task.exists() and not jobs.active(key=task.key):
             given.give(task.key, {"workspace": file})
         tasks.start(task)
-        st.session_state[workspace.UPLOAD_ROUND] = number + 1  # an empty field
+        st.session_state["upload.round"] = number + 1  # an empty field
         st.rerun()
     jobs.watch(jobs.active("import_workspace"))
     jobs.show_failures(jobs.failed("import_workspace"))

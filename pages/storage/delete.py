@@ -8,13 +8,14 @@ import streamlit as st
 
 from pages.shared import format, server
 from pages.shared.operator import audit
+from pages.shared.process import room
 from pages.shared.workspaces import files as workspace_files
 from pages.shared.workspaces import workspace
 from pages.storage import owned, trials
 from xmlcore import experiment, store
 
 DELETED = "storage.deleted"  # key of st.session_state: what was deleted last in this session
-UNDO_WITHIN = server.UNDO_SECONDS  # for which a deletion can be undone; its space is free after them
+UNDO_WITHIN = room.UNDO_SECONDS  # for which a deletion can be undone; its space is free after them
 LISTED = 8  # titles that the question lists
 
 
@@ -113,7 +114,7 @@ def undo(deleted: dict) -> bool:
 @st.dialog("Delete")
 def ask(chosen: list, goes: list, n_also: int, titles: dict, found) -> None:
     """Say what is deleted and what goes with it, and ask; the last ``n_also`` of ``goes`` were computed from others."""
-    needed = server.needed()
+    needed = room.needed()
     if any(one.key in needed for one in goes):
         st.markdown("A job that waits or runs needs some of this. Stop it first: the sidebar lists it.")
         return

@@ -4,7 +4,8 @@ import os
 
 import streamlit as st
 
-from pages.shared import actions, format, label_tables, server, tables
+from pages.shared import actions, format, label_tables, tables
+from pages.shared.process import room
 from pages.shared.workspaces import workspace
 from pages.storage import carry, delete, owned, trials
 from xmlcore import store
@@ -18,10 +19,10 @@ REMOVALS = 3  # lines on what was removed to make room
 def main() -> None:
     """Draw the Storage page."""
     st.title("Storage")
-    found = server.inventory()
+    found = room.inventory()
     fields = {name: workspace.get(name) for name in owned.FIELDS}
     listed = owned.of_workspace(found, fields)
-    lines = listed + trials.groups(found, fields["sweeps"], server.pinner(workspace.token()))
+    lines = listed + trials.groups(found, fields["sweeps"], room.pinner(workspace.token()))
     own = trials.spread(lines, found, fields["sweeps"])
     _answer(own, found)
     delete.offer_undo()
@@ -63,7 +64,7 @@ def _table(lines, own, found, fields):
 
     ``lines`` has a line for the trainings of each sweep, and ``own`` the trainings themselves.
     """
-    by = server.pinner(workspace.token())
+    by = room.pinner(workspace.token())
     frame = owned.table(lines, found, fields, by)
     column = st.column_config
     ticked = tables.show(
@@ -161,7 +162,7 @@ def _set(gigabytes):
     except OSError as error:
         workspace.notify(f"Not changed: {store.trouble(0) or error}")
         return
-    server.make_room()
+    room.make_room()
 
 
 main()

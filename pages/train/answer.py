@@ -7,7 +7,6 @@ import streamlit as st
 from pages.shared import addresses, format, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import measured, results
-from pages.shared.workspaces import workspace
 from xmlcore import figures
 
 TREE_MODELS = ("PLT", "LdSM")
@@ -62,7 +61,7 @@ def show(run, record) -> None:
         addresses.link("Compare", "Details of this result", "info", run=record["key"][:12])
     for warning in dict.fromkeys(run.warnings):
         st.warning(format.plain(settings.sentence(run.model, warning)))
-    cached = record["key"] in st.session_state.get(workspace.FROM_CACHE, ())
+    cached = record["key"] in st.session_state.get("train.from_cache", ())
     st.caption(
         ("From the cache, trained at " if cached else "Trained at ")
         + f"{format.when(run.created)} with {format.plain(settings_text(run.model, run.params))}."

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.shared import actions, begin, format, forms, jobs, server, settings, tasks
+from pages.shared.process import job_queue
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from pages.train import trying
@@ -73,7 +74,7 @@ def _say_what_train_does(fingerprint, model, shown_key, pressed):
         st.caption("Trained already with these settings: the button shows the result at once.")
     elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
         seconds = server.estimated_seconds(task) or 0.0
-        short = seconds < 1.5 and not server.compiling_seconds()
+        short = seconds < 1.5 and not job_queue.compiling_seconds()
         st.caption(f"Takes {'about a second' if short else tasks.takes(seconds)}.")
 
 
@@ -97,5 +98,5 @@ def _train(fingerprint, model):
         return  # the message stands below the button
     task = tasks.train_task(fingerprint, model, params, results.K)
     if tasks.start(task):
-        st.session_state[workspace.FROM_CACHE] = {*st.session_state.get(workspace.FROM_CACHE, ()), task.key}
+        st.session_state["train.from_cache"] = {*st.session_state.get("train.from_cache", ()), task.key}
         workspace.notify("These settings were trained before: the result is from the cache.")

@@ -8,7 +8,7 @@ forecasts what more rows would give.
 
 import streamlit as st
 
-from pages.shared import actions, begin, format, jobs, sections, server, sweeping
+from pages.shared import actions, begin, format, fragments, jobs, sections, sweeping
 from pages.shared.results import predictions, results, run_changes, run_code
 from pages.shared.workspaces import workspace
 from pages.train import answer, calibration, controls, every, labels, more_data, past, rows, tried, trying
@@ -40,7 +40,7 @@ def main() -> None:
             # A fragment, so that typing does not draw the results again. It draws the whole page again when the state
             # of the page is not the one given here.
             key = record["key"] if record else None
-            server.fragment(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
+            fragments.alone(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
     data_file, drawn_state = format.file_name(name), controls.page_state()
     further = {} if run is None else _of_result(data, run, record["key"], data_file, file_name)
     if sweeping.kept(fingerprint):

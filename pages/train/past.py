@@ -19,12 +19,12 @@ def choose(runs, shown) -> None:
     if len(runs) < 2:
         return
     by_key, titles = {r["key"]: r for r in runs}, run_names.names(runs)
-    st.session_state[workspace.SHOWN_RUN] = shown["key"]
+    st.session_state["train.shown"] = shown["key"]
     st.selectbox(
         "Result shown",
         list(by_key),
         format_func=titles.get,
-        key=workspace.SHOWN_RUN,
+        key="train.shown",
         on_change=_reopen,
         args=(shown["fingerprint"],),
         help="All results of this workspace on this data set.",
@@ -92,5 +92,5 @@ def table(runs, shown) -> pd.DataFrame:
 
 def _reopen(fingerprint):
     """Remember the run chosen in the select box."""
-    key = st.session_state[workspace.SHOWN_RUN]
+    key = st.session_state["train.shown"]
     workspace.update(lambda data: data["shown"].__setitem__(fingerprint, key))

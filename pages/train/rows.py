@@ -17,7 +17,7 @@ def show(data, run, key, name, drawn_row: int) -> None:
     if workspace.chosen_row(f"run {key}") != drawn_row:
         st.rerun()  # another row was chosen: the address of the page has it
     st.header("Single predictions")
-    row = selectors.choose_test_row(data, run, f"run {key}", workspace.ROW_NUMBER)
+    row = selectors.choose_test_row(data, run, f"run {key}", "train.row")
     left, right = st.columns([3, 2], gap="large")
     with left:
         row_text.show(data, "test", row)

@@ -19,13 +19,13 @@ COLORS_OF_LABEL = {WITH_LABEL: "Rows with the label", **COLORS}
 def tree_field(view) -> None:
     """Show the field for the number of the tree, for trees of every model."""
     n_trees = len(view.model.trees_)
-    st.session_state[workspace.TREE_NUMBER] = view.t + 1
+    st.session_state["trees.tree"] = view.t + 1
     st.number_input(
         f"Tree, 1 to {n_trees:,}",
         min_value=1,
         max_value=n_trees,
-        key=workspace.TREE_NUMBER,
-        on_change=lambda: workspace.choose_row(f"tree {view.key}", st.session_state[workspace.TREE_NUMBER] - 1),
+        key="trees.tree",
+        on_change=lambda: workspace.choose_row(f"tree {view.key}", st.session_state["trees.tree"] - 1),
     )
 
 
@@ -44,13 +44,13 @@ def show(view):
         else:
             _most_of_label(view)
     with controls[-2]:
-        st.session_state[workspace.TREE_NODE] = view.node
+        st.session_state["trees.node"] = view.node
         st.number_input(
             f"Node, 0 to {tree.parent.size - 1:,}",
             min_value=0,
             max_value=tree.parent.size - 1,
-            key=workspace.TREE_NODE,
-            on_change=lambda: view.choose(st.session_state[workspace.TREE_NODE]),
+            key="trees.node",
+            on_change=lambda: view.choose(st.session_state["trees.node"]),
             help="The node whose details are shown; a click on a node in the drawing does the same. 0 is the root.",
         )
     colors = COLORS_OF_LABEL if view.mode == looked_at.LABEL else COLORS
@@ -69,37 +69,37 @@ def show(view):
 def _levels(view):
     """Show the field for how many levels of the tree are drawn."""
     if view.fit < 2:
-        st.session_state[workspace.TREE_LEVELS] = 1
-        st.number_input("Levels below the top", min_value=1, max_value=1, key=workspace.TREE_LEVELS, disabled=True)
+        st.session_state["trees.levels"] = 1
+        st.number_input("Levels below the top", min_value=1, max_value=1, key="trees.levels", disabled=True)
         return
-    st.session_state[workspace.TREE_LEVELS] = view.levels
+    st.session_state["trees.levels"] = view.levels
     st.number_input(
         f"Levels below the top, 1 to {view.fit}",
         min_value=1,
         max_value=view.fit,
-        key=workspace.TREE_LEVELS,
-        on_change=lambda: view.set(levels=st.session_state[workspace.TREE_LEVELS]),
+        key="trees.levels",
+        on_change=lambda: view.set(levels=st.session_state["trees.levels"]),
         help=f"At most {looked_at.MOST_NODES} nodes and {looked_at.MOST_LEVELS} levels are drawn at once.",
     )
 
 
 def _most_of_label(view):
     """Show the field that limits how many of the nodes that the label's rows reach are drawn."""
-    st.session_state[workspace.TREE_MOST] = view.most
+    st.session_state["trees.most"] = view.most
     st.number_input(
         f"Most nodes drawn, {looked_at.LEAST_OF_LABEL} to {looked_at.MOST_NODES}",
         min_value=looked_at.LEAST_OF_LABEL,
         max_value=looked_at.MOST_NODES,
         step=50,
-        key=workspace.TREE_MOST,
-        on_change=lambda: view.set(most=st.session_state[workspace.TREE_MOST]),
+        key="trees.most",
+        on_change=lambda: view.set(most=st.session_state["trees.most"]),
         help="When rows of the label reach more nodes than this, the nodes with most of these rows are drawn.",
     )
 
 
 def _path_row(view):
     """Show the field for the test row whose path is drawn."""
-    key = f"{workspace.TREE_ROW}.path"
+    key = "trees.row.path"
     st.session_state[key] = view.row
     st.number_input(
         f"Test row, 0 to {view.data.n_test - 1:,}",

@@ -16,22 +16,20 @@ def show(data, run, model, key, files, drawn_state) -> None:
     tree, row = model.trees_[t], min(max(workspace.chosen_row(f"run {key}"), 0), data.n_test - 1)
     mode = workspace.chosen_row("trees mode")
     mode = mode if 0 <= mode < len(looked_at.MODES) else looked_at.PART
-    st.session_state[workspace.TREE_MODE] = looked_at.MODES[mode]
+    st.session_state["trees.mode"] = looked_at.MODES[mode]
     st.radio(
         "Drawn",
         looked_at.MODES,
-        key=workspace.TREE_MODE,
+        key="trees.mode",
         horizontal=True,
-        on_change=lambda: workspace.choose_row(
-            "trees mode", looked_at.MODES.index(st.session_state[workspace.TREE_MODE])
-        ),
+        on_change=lambda: workspace.choose_row("trees mode", looked_at.MODES.index(st.session_state["trees.mode"])),
         help="The nodes below a node; or the nodes that a test row passes, and their siblings; or where the training "
         "rows of a label went.",
     )
     label = None
     if mode == looked_at.LABEL:
         names, scope = server.label_names(run.fingerprint), looked_at.label_scope(run.fingerprint)
-        label = selectors.choose_label(data, names, scope, workspace.TREE_LABEL, "trees.query")
+        label = selectors.choose_label(data, names, scope, "trees.label", "trees.query")
     view = looked_at.View(key, t, tree, row, data, model, mode, label)
     color = choices.show(view)
     if mode == looked_at.LABEL:

@@ -11,7 +11,6 @@ import streamlit as st
 
 from pages.shared import begin, format, sections, settings
 from pages.shared.results import results, run_names
-from pages.shared.workspaces import workspace
 from pages.trees import answer, depth, looked_at, nodes, one_tree, parts, plt_page, words
 
 
@@ -34,7 +33,7 @@ def main() -> None:
         link = "Other settings on the Train page"
         begin.no_run(text, data, fingerprint, name, "trees", "PLT, LdSM", results.K, link)
         return
-    key = results.chosen(workspace.TREE_RUN, fingerprint, runs)
+    key = results.chosen("trees.run", fingerprint, runs)
     shown = next(r for r in runs if r["key"] == key)
     both = results.run_and_model(shown)
     if both is None:
@@ -80,7 +79,7 @@ def _choose_run(fingerprint, runs, titles, key):
     """Show a select box of the results."""
     text = "All results with trees, of LdSM and PLT, of this workspace on this data set, newest first."
     titles = {r["key"]: titles[r["key"]] for r in runs}
-    results.choose(workspace.TREE_RUN, fingerprint, titles, key, "Result shown", text)
+    results.choose("trees.run", fingerprint, titles, key, "Result shown", text)
 
 
 main()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import server, tasks
+from pages.shared import fragments, tasks
 from pages.shared.figures import charts
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
@@ -20,7 +20,7 @@ def show(model, key, files) -> None:
         )
     tasks.shown(
         task,
-        lambda found: server.fragment(_curves)(found.measures, model, key, files),
+        lambda found: fragments.alone(_curves)(found.measures, model, key, files),
         button="Measure parts of the model",
         key="trees.measure",
     )

@@ -8,7 +8,7 @@ what the user looks at.
 
 import streamlit as st
 
-from pages.shared import format, sections, server, tables, tasks
+from pages.shared import format, fragments, sections, tables, tasks
 from pages.trees import looked_at, plt_quality, plt_row, plt_walk
 from pages.trees.plt_view import View
 from xmlcore import experiment
@@ -79,4 +79,4 @@ def _tree(data, run, model, key, files, drawn_state):
             # No fragment of its own: a tick there changes the node that is shown above.
             plt_quality.show(View(key, data, run, model, files, found))
     with above:  # a fragment: a click on a child does not draw what is below again
-        server.fragment(plt_walk.show)(key, data, run, model, files, found, drawn_state)
+        fragments.alone(plt_walk.show)(key, data, run, model, files, found, drawn_state)

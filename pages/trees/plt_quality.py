@@ -26,13 +26,13 @@ def show(view) -> None:
         )
     least = min(max(workspace.chosen_row("trees positive", POSITIVE), 1), quality.n_rows)
     with right:
-        st.session_state[workspace.TREE_POSITIVE] = least
+        st.session_state["trees.positive"] = least
         st.number_input(
             "Only nodes with so many positive test rows",
             min_value=1,
             max_value=quality.n_rows,
-            key=workspace.TREE_POSITIVE,
-            on_change=lambda: workspace.choose_row("trees positive", st.session_state[workspace.TREE_POSITIVE]),
+            key="trees.positive",
+            on_change=lambda: workspace.choose_row("trees positive", st.session_state["trees.positive"]),
             help="A test row is positive for a node if it has a label at or below the node. Measures of nodes with few "
             "positive rows change by chance.",
         )

@@ -22,7 +22,7 @@ def show(key, data, run, model, files) -> None:
     """Let the user choose a test row and a label, and show the row's path to that label."""
     view = View(key, data, run, model, files)
     st.header("The path of a test row")
-    row = selectors.choose_test_row(data, run, f"run {key}", workspace.TREE_ROW)
+    row = selectors.choose_test_row(data, run, f"run {key}", "trees.row")
     row_text.show(data, "test", row)
     x = data.X_test[[row]]
     found = labels_of_row(view, row)

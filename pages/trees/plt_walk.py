@@ -38,7 +38,7 @@ def show(key, data, run, model, files, quality, drawn_state) -> None:
         _choose_tree_and_node(view)
     with right:
         names, scope = server.label_names(view.run.fingerprint), looked_at.label_scope(view.run.fingerprint)
-        label = selectors.choose_label(view.data, names, scope, workspace.TREE_LABEL, "trees.query")
+        label = selectors.choose_label(view.data, names, scope, "trees.label", "trees.query")
     leaf = int(view.tree.leaf_of_label[label])
     crumbs(view, leaf, "trees.label.path", f"Path to {format.plain(view.data.label_name(label))}:")
     plt_drawing.show(view, label)
@@ -57,13 +57,13 @@ def _choose_tree_and_node(view):
         with columns[0]:
             choices.tree_field(view)
     with columns[-1]:
-        st.session_state[workspace.TREE_NODE] = view.node
+        st.session_state["trees.node"] = view.node
         st.number_input(
             f"Node, 0 to {view.tree.n_nodes - 1:,}",
             min_value=0,
             max_value=view.tree.n_nodes - 1,
-            key=workspace.TREE_NODE,
-            on_change=lambda: view.walk(st.session_state[workspace.TREE_NODE]),
+            key="trees.node",
+            on_change=lambda: view.walk(st.session_state["trees.node"]),
             help="The node that is shown below. 0 is the root. A click on a child in the figure, or on a node of a "
             "path, does the same.",
         )
@@ -106,14 +106,14 @@ def _children(view):
         )  # fmt: skip
     most = min(max(workspace.chosen_row("trees children", CHILDREN), 1), MOST_CHILDREN)
     with third:
-        st.session_state[workspace.TREE_CHILDREN] = most
+        st.session_state["trees.children"] = most
         st.number_input(
             f"Children drawn, 1 to {MOST_CHILDREN}",
             min_value=1,
             max_value=MOST_CHILDREN,
             step=20,
-            key=workspace.TREE_CHILDREN,
-            on_change=lambda: workspace.choose_row("trees children", st.session_state[workspace.TREE_CHILDREN]),
+            key="trees.children",
+            on_change=lambda: workspace.choose_row("trees children", st.session_state["trees.children"]),
         )
     every = view.with_quality().iloc[children]
     by = "node" if order == "node" else value

@@ -18,7 +18,7 @@ def show(view, run, files) -> None:
     """Let the user choose a test row, and show the leaves that it reaches beside its predicted labels."""
     st.header("How a test row is predicted")
     data, model = view.data, view.model
-    row = selectors.choose_test_row(data, run, f"run {view.key}", workspace.TREE_ROW)
+    row = selectors.choose_test_row(data, run, f"run {view.key}", "trees.row")
     row_text.show(data, "test", row)
     leaves = tree_frames.leaves_frame(model.trees_, model.apply(data.X_test[[row]]), 0, data.label_name)
     left, right = st.columns(2, gap="medium")

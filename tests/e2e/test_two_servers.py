@@ -20,11 +20,11 @@ SEEDS = 3  # trainings of each session
 WRITER = """
 import sys
 import streamlit as st
-from pages.shared import workspace
+from pages.shared.workspaces import result_list, workspace
 st.session_state, st.query_params = {}, {"workspace": sys.argv[1]}
 workspace.open_workspace()
 for i in range(int(sys.argv[3])):
-    workspace.add_made("written", f"{sys.argv[2]}{i}")
+    result_list.add_made("written", f"{sys.argv[2]}{i}")
 """
 
 

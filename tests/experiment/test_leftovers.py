@@ -75,7 +75,7 @@ WRITER = """
 import io, os, signal, sys
 import numpy as np
 from xmlcore import store
-from xmlcore.experiment import given
+from xmlcore.experiment.engine import given
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -111,11 +111,11 @@ def test_a_process_that_is_killed_while_it_writes_leaves_what_was_there_and_noth
 
 
 def test_a_running_server_removes_leftovers_again_and_again(monkeypatch):
-    from pages.shared import server
+    from pages.shared.process import room
 
-    monkeypatch.setattr(server, "TIDY_EVERY", 0.05)
+    monkeypatch.setattr(room, "TIDY_EVERY", 0.05)
     ended = threading.Event()
-    thread = threading.Thread(target=server._keep_tidy, args=(ended,))
+    thread = threading.Thread(target=room.keep_tidy, args=(ended,))
     thread.start()
     try:
         for name in ("first", "second"):

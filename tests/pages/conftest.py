@@ -112,13 +112,13 @@ def server(own_cache, monkeypatch):
     """A server process's shared parts, new for each test."""
     import streamlit as st
 
-    from pages.shared import server
+    from pages.shared.process import job_queue
     from xmlcore import jobs
 
     st.cache_resource.clear()
     with ThreadPoolExecutor(2) as threads:
         queue = jobs.Queue(executor=threads)
-        monkeypatch.setattr(server, "queue", lambda: queue)
+        monkeypatch.setattr(job_queue, "queue", lambda: queue)
         yield queue
         queue.shutdown()
     st.cache_resource.clear()

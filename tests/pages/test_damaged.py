@@ -135,11 +135,10 @@ def test_a_run_whose_model_is_damaged_is_made_again_for_test_rows_under_attack(r
 
 
 def test_a_run_that_was_not_made_again_says_how_to_make_it(ready):
-    from pages.shared.workspaces import workspace
 
     key = train(ready)
     damage_model(key)
-    ready.at.session_state[workspace.STARTED] = {("again", key)}  # it was started in this session, and stopped
+    ready.at.session_state["tasks.started"] = {("again", key)}  # it was started in this session, and stopped
     page = ready.go("explain")
     assert NOTE not in page.text() and "Reload the page to make it again" in page.text()
 

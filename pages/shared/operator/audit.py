@@ -17,8 +17,8 @@ import threading
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 
-from pages.shared import server
 from pages.shared.operator import accounts
+from pages.shared.process import room
 from pages.shared.workspaces import files as workspace_files
 from pages.shared.workspaces import workspace
 from xmlcore.system import cache_root, make_private, secure_cache
@@ -40,7 +40,7 @@ def note(event: str, **about) -> None:
 def write(event: str, user: str | None, token: str | None, **about) -> None:
     """Write a line; a disk that is full or gone is no error: what users do goes on."""
     line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, "user": user}
-    line |= {"workspace": None if token is None else server.pinner(token), **about}
+    line |= {"workspace": None if token is None else room.pinner(token), **about}
     with contextlib.suppress(OSError, ValueError), _lock:
         handler = _handler()
         with workspace_files.across_processes(LOCK):

@@ -9,9 +9,10 @@ import os
 import streamlit as st
 from streamlit import config
 
-from pages.shared import format, in_memory, server
+from pages.shared import format
 from pages.shared.operator import accounts, user_workspaces
 from pages.shared.operator.audit import FILES_VARIABLE, SIZE_VARIABLE, whole_number
+from pages.shared.process import in_memory, job_queue, room
 from pages.shared.workspaces import files as workspace_files
 from pages.shared.workspaces import workspace
 from xmlcore import store
@@ -53,7 +54,7 @@ def refusal() -> str | None:
     """Return why the present user can start nothing now, and what to do; None if he can."""
     most = whole_number(JOBS, None)
     if most is not None:
-        active = {job.id for token in tokens() for job in server.queue().jobs(owner=token) if job.active}
+        active = {job.id for token in tokens() for job in job_queue.queue().jobs(owner=token) if job.active}
         if len(active) >= most:
             return f"You have {format.count(len(active), 'job')} already, and this server allows {most}. Wait for one."
     return full()
@@ -72,7 +73,7 @@ def full() -> str | None:
 
 def kept() -> int:
     """Return the bytes of all that the workspaces of the present user list; what several list counts once."""
-    found = server.inventory()
+    found = room.inventory()
     names = {}
     for token in tokens():
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged file lists nothing

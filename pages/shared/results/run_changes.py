@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shared import actions, format
 from pages.shared.operator import audit
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import result_list, workspace
 
 LONGEST_NAME, LONGEST_TAG, LONGEST_NOTE = 60, 30, 2000  # characters
 MOST_TAGS = 20  # of a result
@@ -85,7 +85,7 @@ def undo(page: str, fingerprint: str | None = None) -> None:
 
     With a ``fingerprint``, only if one of them was on this data set.
     """
-    deleted, when, _ = st.session_state.get(workspace.DELETED, ([], 0.0, {}))
+    deleted, when, _ = st.session_state.get("train.deleted", ([], 0.0, {}))
     of = {record["fingerprint"] for record in deleted}
     if not deleted or (fingerprint is not None and fingerprint not in of) or time.time() - when > UNDO_WITHIN:
         return
@@ -128,20 +128,20 @@ def _set(records, **fields) -> None:
             else:
                 record.pop(name, None)
 
-    workspace.change_runs([record["key"] for record in records], change)
+    result_list.change_runs([record["key"] for record in records], change)
 
 
 def _delete(records) -> None:
     """Remove results from the workspace, and remember them for :func:`undo`."""
     shown = workspace.get("shown")
     keys = [record["key"] for record in records]
-    workspace.remove_runs(keys)
+    result_list.remove_runs(keys)
     if not workspace.only_looks():
         audit.note("delete", kinds=["train"] * len(keys), keys=keys, listed_only=True)
-    st.session_state[workspace.DELETED] = ([] if workspace.only_looks() else records, time.time(), shown)
+    st.session_state["train.deleted"] = ([] if workspace.only_looks() else records, time.time(), shown)
 
 
 def _undo() -> None:
     """List the results again that this session deleted last, and show the one that was shown."""
-    deleted, _, shown = st.session_state.pop(workspace.DELETED, ([], 0.0, {}))
-    workspace.restore_runs(deleted, shown)
+    deleted, _, shown = st.session_state.pop("train.deleted", ([], 0.0, {}))
+    result_list.restore_runs(deleted, shown)

@@ -1,7 +1,7 @@
 """Listing what was read from the file of a workspace."""
 
 from pages.shared import format
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import dataset_list, result_list, workspace
 
 
 def list_all(result) -> None:
@@ -12,8 +12,8 @@ def list_all(result) -> None:
         for fingerprint, entry in result.contents["known"].items():
             taken = [other["name"] for other in data["known"].values()]
             if fingerprint not in data["known"]:
-                data["known"][fingerprint] = entry | {"name": workspace.free_name(entry["name"], taken)}
-        for kind in workspace.LISTS.values():
+                data["known"][fingerprint] = entry | {"name": dataset_list.free_name(entry["name"], taken)}
+        for kind in result_list.LISTS.values():
             listed = {record["key"] for record in data[kind]}
             data[kind] += [record | {"asked": 0.0} for record in result.contents[kind] if record["key"] not in listed]
             data[kind].sort(key=lambda record: record["created"])

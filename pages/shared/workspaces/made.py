@@ -3,7 +3,7 @@
 import re
 
 from pages.shared import format
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import dataset_list, workspace
 from xmlcore.datasets.readers.sources import telling_name
 from xmlcore.experiment.engine import given
 
@@ -21,7 +21,7 @@ def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}
     earlier = workspace.get("known").get(made.dataset, {}).get("name")
     if earlier is None:
         kept_files = files if source == "upload" else None
-        workspace.add_dataset(made.dataset, name, source, use=use, notes=notes, files=kept_files)
+        dataset_list.add_dataset(made.dataset, name, source, use=use, notes=notes, files=kept_files)
         name = workspace.get("known").get(made.dataset, {}).get("name", name)
     elif use:
         workspace.update(dataset=made.dataset, wanted=None)

@@ -5,11 +5,11 @@ import time
 import streamlit as st
 
 from pages.shared.operator import audit
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import dataset_list, result_list, workspace
 
 REMOVED = "data.removed"  # key of st.session_state: what was removed last, and when, in seconds since 1970
 UNDO_WITHIN = 600  # seconds
-FIELDS = ("known", *workspace.LISTS.values(), "shown")  # fields of the workspace that have entries of data sets
+FIELDS = ("known", *result_list.LISTS.values(), "shown")  # fields of the workspace that have entries of data sets
 
 
 def remove(fingerprint: str) -> None:
@@ -22,7 +22,7 @@ def remove(fingerprint: str) -> None:
     def change(data):
         """Remove the data set from the workspace's fields."""
         data["known"].pop(fingerprint, None)
-        for kind in workspace.LISTS.values():
+        for kind in result_list.LISTS.values():
             data[kind] = [record for record in data[kind] if record["fingerprint"] != fingerprint]
         data["shown"].pop(fingerprint, None)
         if data["dataset"] == fingerprint:
@@ -52,11 +52,11 @@ def undo() -> None:
         """Add the entries to the workspace's fields; those that are listed by now stay as they are."""
         for fingerprint, entry in before.get("known", {}).items():
             taken = [other["name"] for other in data["known"].values()]
-            entry = entry | ({"entry": workspace.catalog_name(entry)} if entry["source"] == "catalog" else {})
-            data["known"].setdefault(fingerprint, entry | {"name": workspace.free_name(entry["name"], taken)})
+            entry = entry | ({"entry": dataset_list.catalog_name(entry)} if entry["source"] == "catalog" else {})
+            data["known"].setdefault(fingerprint, entry | {"name": dataset_list.free_name(entry["name"], taken)})
             if before["dataset"] and data["dataset"] is None:
                 data["dataset"] = fingerprint
-        for kind in workspace.LISTS.values():
+        for kind in result_list.LISTS.values():
             listed = {record["key"] for record in data[kind]}
             data[kind] += [record for record in before.get(kind, ()) if record["key"] not in listed]
             data[kind].sort(key=lambda record: record["created"])

@@ -1,6 +1,6 @@
 """Where the data sets of a workspace come from, in words: the same in all lists."""
 
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import dataset_list
 from xmlcore import datasets
 
 WITH_XMLCORE = "comes with xmlcore"
@@ -11,7 +11,7 @@ OWN = {"upload": "uploaded here", "synthetic": "made here", "split": "split here
 def words(entry: dict) -> str:
     """Return where a data set comes from, given as in the workspace's "known": ``uploaded here``."""
     if entry["source"] == "catalog":
-        return of_catalog(workspace.catalog_name(entry))
+        return of_catalog(dataset_list.catalog_name(entry))
     return OWN.get(entry["source"], entry["source"])
 
 

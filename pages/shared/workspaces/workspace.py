@@ -1,4 +1,4 @@
-"""What is remembered: keys of st.session_state for a session, and the workspace, which outlives sessions.
+"""The workspace: what outlives sessions.
 
 A workspace is a small JSON file under ``cache/workspaces/``, found by a random token that only the page's address
 contains: see :mod:`pages.shared.workspaces.files`. So a reload, a second tab or a restarted server shows the same data
@@ -20,47 +20,15 @@ from pages.shared.workspaces import files as workspace_files
 from pages.shared.workspaces import records as workspace_records
 from pages.shared.workspaces.files import locked
 from pages.shared.workspaces.files import path as _path
-from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import store
 
-# --- every key of st.session_state that is not a widget's own ---
+# Keys of st.session_state.
 WORKSPACE = "workspace.token"
 SNAPSHOT = "workspace.snapshot"  # the workspace as this run of the script sees it
-UPLOAD_ROUND = "upload.round"  # counts uploads: a new number makes new, empty widgets, and frees the old files
-UPLOAD_PRESSED = "upload.pressed"  # whether the button was pressed and the files are not read yet
-UPLOAD_ERROR = "upload.error"  # ids of files, and why they could not be read
-DATA_CHOICE = "data.choice"  # the data set chosen on the Data page, written anew in each run
-SHOWN_RUN = "train.shown"  # the run chosen on the Train page, written anew in each run of the script
-ROW_NUMBER = "train.row"  # the test row looked at, likewise
-TREE_RUN = "trees.run"  # what is chosen on the Trees page, likewise
-TREE_NUMBER = "trees.tree"
-TREE_NODE = "trees.node"
-TREE_LEVELS = "trees.levels"
-TREE_ROW = "trees.row"
-TREE_MODE = "trees.mode"
-TREE_LABEL = "trees.label"
-TREE_MOST = "trees.most"
-TREE_CHILDREN = "trees.children"
-TREE_POSITIVE = "trees.positive"
 FEATURES_SELECTION = "features.selection"  # what is chosen on the Features page, likewise
-FEATURES_LABEL = "features.label"
-ROBUSTNESS_RUNS = "robustness.runs"  # what is chosen on the Robustness page, likewise
-EXPLAIN_RUN = "explain.run"  # what is chosen on the Explain page, likewise
-EXPLAIN_SECOND = "explain.second"
-EXPLAIN_ROW = "explain.row"
-EXPLAIN_LABEL = "explain.label"
-EXPLAIN_OTHER = "explain.other"
-EXPLAIN_FEATURES_LABEL = "explain.features.label"
-SAMPLING_RUN = "sampling.run"  # what is chosen on the Sampling page, likewise
-SAMPLING_ROW = "sampling.row"
 WATCHED = "jobs.watched"  # ids of the jobs whose progress this run of the script shows, and (id, in the sidebar)
 PLACES = "jobs.places"  # places of the page that show progress, in this run of the script so far
 PLACES_BEFORE = "jobs.places_before"  # the same, in the run before
-JOBS_CHANGED = "jobs.changed"  # what the Jobs page has shown last, and since when it has not changed
-JOBS_LOG = "jobs.log"  # id of the job whose log the Jobs page shows
-STARTED = "tasks.started"  # keys of tasks that were started automatically: once per session
-DELETED = "train.deleted"  # records of the runs deleted last, when, and what was "shown": (list, seconds, dict)
-FROM_CACHE = "train.from_cache"  # keys of runs that were stored already when Train was pressed
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # messages that are not shown yet
 
@@ -70,13 +38,10 @@ VIEW = "workspace.view"  # in another session: what its tab looks at
 SINCE = "workspace.since"  # likewise: when it was opened, and when it chose what it looks at
 
 QUERY = "workspace"  # the name of the token in the address of the page, and the key of the field that keeps it there
-MOST_MADE = 5000  # results of other kinds that a workspace remembers to have asked for
-LONGEST_NAME = 80  # characters in the name of a data set
 LOOK_ONLY = "This link is for looking only: it cannot start, change or delete anything."
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
 _LOCAL = ("dataset", "forms", "widgets", "shown", "rows")  # what a session that only looks may change for itself
-LISTS = {"train": "runs", "select": "selections"}  # kinds of tasks whose results the workspace lists
 
 
 def open_workspace() -> None:
@@ -232,102 +197,6 @@ def choose_row(scope: str, row: int) -> None:
     update(lambda data: data["rows"].__setitem__(scope, int(row)))
 
 
-def add_dataset(
-    fingerprint: str, name: str, source: str, *, use: bool, notes: list[str] = (), files: dict | None = None
-) -> None:
-    """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use.
-
-    A data set that the workspace knows keeps its name. Another one gets a number if its name is taken. ``files`` are
-    the names of the files it was read from.
-    """
-
-    if refuse():
-        return
-
-    def add(data):
-        """Write the data set into the workspace's fields."""
-        before = data["known"].get(fingerprint, {})
-        taken = [other["name"] for key, other in data["known"].items() if key != fingerprint]
-        data["known"][fingerprint] = {
-            "name": before.get("name") or free_name(name, taken),
-            "source": source,
-            "notes": list(notes),
-        }
-        more = {"entry": name if source == "catalog" else None, "files": files or before.get("files")}
-        data["known"][fingerprint] |= {field: value for field, value in more.items() if value}
-        if use:
-            data["dataset"] = fingerprint
-            data["used"] = time.time()
-            data["wanted"] = None
-
-    update(add)
-
-
-def catalog_name(entry: dict) -> str:
-    """Return the name in the catalog of a data set from there, given as in "known"."""
-    return entry.get("entry", entry["name"])
-
-
-def rename_dataset(fingerprint: str, name: str) -> None:
-    """Give a data set of the workspace another name; results and downloads are then called by it."""
-    if refuse():
-        return
-
-    def rename(data):
-        """Write the name into the workspace's fields; one that another data set has gets a number."""
-        entry = data["known"].get(fingerprint)
-        if entry is not None:
-            if entry["source"] == "catalog":
-                entry["entry"] = catalog_name(entry)  # data sets of an earlier version have none
-            taken = [other["name"] for key, other in data["known"].items() if key != fingerprint]
-            entry["name"] = free_name(name.strip() or entry["name"], taken)
-
-    update(rename)
-
-
-def free_name(wanted: str, taken: list[str]) -> str:
-    """Return the name ``wanted``, followed by a number if another data set has that name."""
-    found, number = wanted, 1
-    while found in taken:
-        number += 1
-        found = f"{wanted} ({number})"
-    return found
-
-
-def forget_dataset(fingerprint: str, wanted: str) -> None:
-    """Remove a data set that cannot be opened any more; ``wanted``, one of the catalog, is prepared and used next."""
-
-    def drop(data):
-        """Remove the data set from the workspace's fields."""
-        data["known"].pop(fingerprint, None)
-        if data["dataset"] == fingerprint:
-            data["dataset"] = None
-            data["wanted"] = wanted
-
-    update(drop)
-
-
-def add_made(kind: str, key: str) -> None:
-    """Note that this workspace asked for a result that it does not list otherwise; ``kind`` is that of the store."""
-
-    def add(data):
-        """Append it to the workspace's list, which has the last ones."""
-        data["made"] = [one for one in data["made"] if one != [kind, key]][1 - MOST_MADE :] + [[kind, key]]
-
-    update(add)
-
-
-def leave_dataset(fingerprint: str) -> None:
-    """Take a data set out of use; it stays listed, and one of the catalog is prepared and used next."""
-
-    def leave(data):
-        """Change the data set in use in the workspace's fields."""
-        if data["dataset"] == fingerprint:
-            data["dataset"], data["wanted"] = None, DEFAULT_DATASET
-
-    update(leave)
-
-
 def dataset_name(seen: dict | None = None) -> str | None:
     """Return the user's name of the data set in use, now or in an earlier snapshot; None when none is in use."""
     data = st.session_state.get(SNAPSHOT, workspace_records.EMPTY) if seen is None else seen
@@ -337,90 +206,6 @@ def dataset_name(seen: dict | None = None) -> str | None:
 def remember_setting(model: str, name: str, value) -> None:
     """Remember what was typed or chosen for a parameter of a form."""
     update(lambda data: data["forms"].setdefault(model, {}).__setitem__(name, value))
-
-
-def add_result(kind: str, record: dict) -> None:
-    """List a result and let its page show it; it replaces a listed result with the same settings.
-
-    Its page goes on showing the result shown if the user asked for that one later.
-    """
-    same = ("fingerprint", "model", "method", "params", "k")
-
-    def add(data):
-        """Write the result into the workspace's fields."""
-        listed, key = data[LISTS[kind]], record["key"]
-        for one in listed:
-            if one["key"] == key and record["asked"] > one.get("asked", 0.0):
-                one["asked"] = record["asked"]
-                one.pop("archived", None)  # whoever asks for a result wants to see it
-        if key not in {one["key"] for one in listed}:
-            replaced = [one for one in listed if all(one.get(name) == record.get(name) for name in same)]
-            listed[:] = [one for one in listed if one not in replaced]
-            given = {name: one[name] for one in replaced for name in workspace_records.OWN if name in one}
-            listed.append(record | given)
-        if kind == "train":
-            field, name = "shown", record["fingerprint"]
-        else:
-            field, name = "widgets", f"{FEATURES_SELECTION} {record['fingerprint']}"
-        shown = next((one for one in listed if one["key"] == data[field].get(name)), {})
-        if record["asked"] >= shown.get("asked", 0.0):
-            data[field][name] = key
-
-    update(add)
-
-
-def change_runs(keys: list[str], change) -> None:
-    """Change the records of listed runs: ``change`` is called with each and changes it in place.
-
-    Its own fields may be changed: those named in :data:`pages.shared.workspaces.records.OWN`, and ``archived``, whether
-    lists leave it out.
-    """
-
-    if refuse():
-        return
-
-    def change_all(data):
-        """Change the records among the workspace's fields."""
-        for record in data["runs"]:
-            if record["key"] in wanted:
-                change(record)
-
-    wanted = set(keys)
-    update(change_all)
-
-
-def remove_runs(keys: list[str]) -> None:
-    """Remove runs from those that the workspace lists; what is stored of them may belong to other workspaces too."""
-
-    if refuse():
-        return
-
-    def remove(data):
-        """Remove the runs from the workspace's fields."""
-        data["runs"] = [record for record in data["runs"] if record["key"] not in keys]
-        data["shown"] = {fingerprint: key for fingerprint, key in data["shown"].items() if key not in keys}
-
-    update(remove)
-
-
-def restore_runs(records: list[dict], shown: dict) -> None:
-    """List runs again that were removed; those that are listed by now stay as they are.
-
-    Of the keys in ``shown``, by fingerprint, those of these runs are shown again if no other run was chosen meanwhile.
-    """
-
-    if refuse():
-        return
-
-    def restore(data):
-        """Add the records to the workspace's list, in the order in which they were made."""
-        listed = {record["key"] for record in data["runs"]}
-        data["runs"] += [record for record in records if record["key"] not in listed]
-        data["runs"].sort(key=lambda record: record["created"])
-        restored = {record["key"] for record in records}
-        data["shown"] = {name: key for name, key in shown.items() if key in restored} | data["shown"]
-
-    update(restore)
 
 
 def notify(message: str) -> None:

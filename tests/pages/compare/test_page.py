@@ -4,6 +4,7 @@ import io
 import json
 import time
 from collections import OrderedDict
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ from pages.compare import ahead, side
 from pages.compare.listed import Choice, every_of
 from pages.compare.one import DIGITS, FIELD
 from pages.shared import sections, server, tables
+from pages.shared.process import reading
 from tests.pages.making import train, workspace_path
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, metrics, store
@@ -68,23 +70,23 @@ def test_1000_results_are_filtered_within_a_second(ready, words):
 @pytest.fixture
 def read_now(monkeypatch):
     """What pages have read in the background is read at once, as while a server runs."""
-    monkeypatch.setattr(server, "serving", lambda: True)
-    monkeypatch.setattr(server, "_ahead", OrderedDict())
-    monkeypatch.setattr(server, "read_ahead", lambda read: read())
+    monkeypatch.setattr(reading, "serving", SimpleNamespace(is_set=lambda: True))
+    monkeypatch.setattr(reading, "_ahead", OrderedDict())
+    monkeypatch.setattr(reading, "read_ahead", lambda read: read())
 
 
 def test_the_newest_result_is_read_ahead_if_the_workspace_has_shown_none(ready, words, monkeypatch, read_now):
     made, asked = make(3, words), []
-    monkeypatch.setattr(server, "read_run", asked.append)
+    monkeypatch.setattr(reading, "read_run", asked.append)
     listed(ready, made, words)
     assert asked == [made[-1]["key"]]
 
 
 def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, monkeypatch, read_now):
-    monkeypatch.setattr(server, "read_run", lambda key: None)
+    monkeypatch.setattr(reading, "read_run", lambda key: None)
     listed(ready, make(12, words), words)  # so that the Data page finds results
     server.forget()
-    server._ahead.clear()
+    reading._ahead.clear()
     ready.go("data")
     for module, name in ((experiment, "runs"), (experiment, "seeds_grouped"), (side_by_side, "difference_of")):
         monkeypatch.setattr(module, name, None)
@@ -515,7 +517,7 @@ def test_where_one_model_has_chosen_its_settings_and_another_has_not_the_page_sa
 
 def test_results_that_were_imported_or_brought_back_are_read_ahead(ready, words, monkeypatch, read_now):
     made, read = make(4, words), []
-    monkeypatch.setattr(server, "read_run", lambda key: None)
+    monkeypatch.setattr(reading, "read_run", lambda key: None)
     monkeypatch.setattr(ahead, "read", lambda runs, *others: read.append(len(runs)))
     listed(ready, made[:3], words).run()
     assert read == [3]

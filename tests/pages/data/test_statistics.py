@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 
 from pages.data import alike, counted, examined, label_sets, labels, problems, resplit, uploads
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import dataset_list, workspace
 from tests.pages.data.test_page import tick as tick_row
 from tests.pages.making import said_plainly
 from tests.pages.small import small_data
@@ -127,7 +127,7 @@ def test_the_same_split_made_again_keeps_its_name_and_is_in_use(ready):
 def test_names_of_splits_are_no_longer_than_names_may_be():
     for way, values in (("folds", {"fold": 1, "n_folds": 5}), ("unseen", {}), ("random", {"percent": 20})):
         name = resplit._name("n" * 300, way, values)
-        assert len(name) == workspace.LONGEST_NAME and name.endswith(resplit._name("", way, values))
+        assert len(name) == dataset_list.LONGEST_NAME and name.endswith(resplit._name("", way, values))
 
 
 def test_a_data_set_that_is_gone_is_not_split_and_the_page_says_so(monkeypatch):

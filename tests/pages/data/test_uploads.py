@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pages.data import text_form, upload_form, uploads
-from pages.shared.workspaces import made, workspace
+from pages.shared.workspaces import made
 from xmlcore import datasets, store, system
 from xmlcore.datasets import DatasetFormatError
 from xmlcore.experiment.kinds import read
@@ -40,7 +40,7 @@ def test_a_file_that_fails_for_an_unknown_cause_is_not_read_again_at_each_run_of
     def fail(*args, **options):
         raise IndexError("a cause that nobody has thought of")
 
-    pressed = workspace.UPLOAD_PRESSED if form is upload_form else text_form.PRESSED
+    pressed = "upload.pressed" if form is upload_form else text_form.PRESSED
     state = {pressed: True}
     monkeypatch.setattr(form.st, "session_state", state)
     monkeypatch.setattr(form.jobs, "failed", lambda kind: [])

@@ -155,8 +155,8 @@ def test_interrupted_jobs_are_at_the_top_and_start_again(ready, server, held, se
     start(ready, server, 3)
     ready.run()
     later = jobs.Queue(executor=server._here._executor)
-    monkeypatch.setattr("pages.shared.server.queue", lambda: later)
-    monkeypatch.setattr("pages.shared.server.past_states", dict)  # the program that ran them has ended
+    monkeypatch.setattr("pages.shared.process.job_queue.queue", lambda: later)
+    monkeypatch.setattr("pages.shared.process.job_queue.past_states", dict)  # the program that ran them has ended
     page = session(token).go("jobs")
     assert "Interrupted" in page.text() and "The server was restarted during 3 jobs" in page.text()
     assert "Training *1*" in page.text() and len(page.at.button) > 6
@@ -230,7 +230,7 @@ def test_jobs_of_an_earlier_server_are_listed(ready, server, session, monkeypatc
     assert job.wait(60)
     ready.run()
     later = jobs.Queue(executor=server._here._executor)
-    monkeypatch.setattr("pages.shared.server.queue", lambda: later)
+    monkeypatch.setattr("pages.shared.process.job_queue.queue", lambda: later)
     page = session(ready.token).go("jobs")
     assert page.frame("State")["Job"].tolist()[0] == "Training *0*"
 
@@ -246,7 +246,6 @@ def test_an_address_for_looking_only_can_stop_and_move_nothing(ready, server, he
 
 def test_the_page_looks_less_often_while_nothing_changes(monkeypatch):
     from pages.jobs import live
-    from pages.shared.workspaces import workspace
 
     clock, state = [1000.0], {}
     monkeypatch.setattr(live.time, "time", lambda: clock[0])
@@ -261,4 +260,4 @@ def test_the_page_looks_less_often_while_nothing_changes(monkeypatch):
     clock[0] += live.CALM + 1
     assert live._is_calm([job])
     monkeypatch.setattr(jobs.job.Job, "fraction", 0.5)
-    assert not live._is_calm([job]) and state[workspace.JOBS_CHANGED][1] == clock[0]
+    assert not live._is_calm([job]) and state["jobs.changed"][1] == clock[0]

@@ -11,10 +11,11 @@ import pytest
 import streamlit as st
 
 from pages.data import uploads
-from pages.shared import jobs, server
+from pages.shared import jobs
 from pages.shared.operator import accounts, audit, limits, user_workspaces
+from pages.shared.process import job_queue, room
+from pages.shared.workspaces import dataset_list, workspace
 from pages.shared.workspaces import files as workspace_files
-from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
 ANN = accounts.user_of({"iss": "https://id.example.org", "sub": "1", "email": "Ann@Example.org"})
@@ -37,7 +38,7 @@ def sign_in(monkeypatch):
 
 def work():
     """Do something in the present workspace."""
-    workspace.add_dataset("f1", "mine", "upload", use=True)
+    dataset_list.add_dataset("f1", "mine", "upload", use=True)
 
 
 def test_a_user_is_known_by_provider_and_subject_whatever_his_name_is():
@@ -103,7 +104,7 @@ def test_a_user_may_have_so_many_jobs_at_once_in_all_workspaces_together(own_cac
     workspace.begin()
     active = {first: [SimpleNamespace(id="a", active=True), SimpleNamespace(id="b", active=False)]}
     queue = SimpleNamespace(jobs=lambda owner=None: active.get(owner, []))
-    monkeypatch.setattr(server, "queue", lambda: queue)
+    monkeypatch.setattr(job_queue, "queue", lambda: queue)
     assert limits.refusal() is None
     monkeypatch.setenv(limits.JOBS, "1")
     assert "You have 1 job already" in limits.refusal()
@@ -116,7 +117,7 @@ def test_a_job_over_the_limit_is_not_started_and_the_user_is_told(own_cache, sig
     sign_in(None)
     monkeypatch.setenv(limits.JOBS, "1")
     queue = SimpleNamespace(jobs=lambda owner=None: [SimpleNamespace(id="a", active=True)])
-    monkeypatch.setattr(server, "queue", lambda: queue)
+    monkeypatch.setattr(job_queue, "queue", lambda: queue)
     jobs.submit(experiment.task("prepare", {}, {"name": "api-docs"}), "", title="A training")
     assert workspace.take_notices()[0].startswith("Not started: A training. You have 1 job already, and this server")
     assert lines()[-1]["event"] == "refused" and lines()[-1]["kind"] == "prepare"
@@ -124,18 +125,18 @@ def test_a_job_over_the_limit_is_not_started_and_the_user_is_told(own_cache, sig
 
 def test_what_the_workspaces_of_a_user_keep_is_limited(own_cache, sign_in, monkeypatch):
     sign_in(ANN)
-    experiment.keep(server.default_dataset())
+    experiment.keep(job_queue.default_dataset())
     monkeypatch.setenv(limits.DISK, "5 kB")
     assert limits.refusal() is None
-    fingerprint = server.default_dataset().load().dataset
+    fingerprint = job_queue.default_dataset().load().dataset
     for _ in range(2):  # what two workspaces have in common counts once
-        workspace.add_dataset(fingerprint, "api-docs", "catalog", use=True)
+        dataset_list.add_dataset(fingerprint, "api-docs", "catalog", use=True)
         workspace.begin()
     assert "Delete something on the Storage page" in limits.refusal()
     with pytest.raises(ValueError, match="Delete something on the Storage page"):
         uploads.read(io.BytesIO(b"2 1 1\n0 0:1\n0 0:1\n"), None)
     assert lines()[-1]["event"] == "refused" and lines()[-1]["kind"] == "read"
-    assert limits.kept() == server.inventory().with_key(fingerprint)[0].bytes
+    assert limits.kept() == room.inventory().with_key(fingerprint)[0].bytes
 
 
 @pytest.mark.parametrize(
@@ -188,7 +189,7 @@ def test_servers_on_one_cache_lose_no_line_of_the_log_while_it_rotates(own_cache
     monkeypatch.setenv(audit.SIZE_VARIABLE, "1000")
     monkeypatch.setenv(audit.FILES_VARIABLE, "999")
     audit.write("job", None, None, of="here", number=-1)  # this process knows the first file, too
-    code = "import sys; from pages.shared import audit; print('ready', flush=True); sys.stdin.readline()\n"
+    code = "import sys; from pages.shared.operator import audit; print('ready', flush=True); sys.stdin.readline()\n"
     code += "for number in range(300): audit.write('job', None, None, of=sys.argv[1], number=number)"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     servers = [subprocess.Popen([sys.executable, "-c", code, name], **pipes) for name in ("a", "b")]

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from pages.shared import in_memory, server
-from pages.shared.in_memory import Values, bytes_of
+from pages.shared import server
 from pages.shared.operator import limits
+from pages.shared.process import in_memory
+from pages.shared.process.in_memory import Values, bytes_of
 
 
 class Function:

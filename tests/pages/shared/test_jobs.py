@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pages.shared import jobs, server, tasks
+from pages.shared import jobs, tasks
+from pages.shared.process import job_queue
 from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import workspace
 from xmlcore.experiment.engine import given
@@ -26,7 +27,7 @@ def test_a_job_that_ends_while_the_page_is_drawn_is_watched_until_its_result_is_
 def test_only_looks_at_a_job_that_come_by_themselves_wait_and_before_they_end(monkeypatch, job_state):
     happened = []
     job = SimpleNamespace(id="a", state=job_state, owners={"me"})
-    monkeypatch.setattr(server, "queue", lambda: SimpleNamespace(get=lambda job_id: job))
+    monkeypatch.setattr(job_queue, "queue", lambda: SimpleNamespace(get=lambda job_id: job))
     monkeypatch.setattr(workspace, "token", lambda: "me")
     monkeypatch.setattr(workspace, "get", lambda name: [{"id": "a", "title": "t"}])
     monkeypatch.setattr(jobs, "_show_job", lambda *about: happened.append("drawn"))
@@ -53,7 +54,7 @@ def test_files_of_a_stopped_job_stay_while_another_session_has_them_read(monkeyp
     record = RECORD | {"kind": "read", "key": mine.key, "params": {}, "title": "Reading"}
     listed = {"jobs": [record], "wanted": None}
     queue = SimpleNamespace(jobs=lambda owner=None: [others, mine] if owner is None else [], get=lambda job_id: mine)
-    monkeypatch.setattr(server, "queue", lambda: queue)
+    monkeypatch.setattr(job_queue, "queue", lambda: queue)
     monkeypatch.setattr(workspace, "only_looks", lambda: False)
     monkeypatch.setattr(workspace, "token", lambda: "me")
     monkeypatch.setattr(workspace, "get", listed.get)
@@ -69,7 +70,7 @@ def test_progress_is_looked_up_less_often_by_each_session_when_many_have_jobs(mo
     running = [SimpleNamespace(id=f"{i}", active=True, owners={f"session {i}"}) for i in range(sessions)]
     ended = [SimpleNamespace(id=f"old {i}", active=False, owners={f"earlier {i}"}) for i in range(50)]
     asked = []
-    monkeypatch.setattr(server, "queue", lambda: SimpleNamespace(jobs=lambda: running + ended))
+    monkeypatch.setattr(job_queue, "queue", lambda: SimpleNamespace(jobs=lambda: running + ended))
     monkeypatch.setattr(jobs.st, "session_state", {workspace.WATCHED: set(), workspace.PLACES: 0})
     monkeypatch.setattr(jobs.st, "fragment", lambda draw, run_every: asked.append(run_every) or (lambda *args: None))
     jobs.watch(running[:1])

@@ -16,7 +16,9 @@ import pandas as pd
 import pytest
 
 from benchmarks.library.dashboard_server import Server
-from pages.shared import frame, server
+from pages.shared import fragments, frame, server
+from pages.shared.process import garbage, job_queue, lifespan, reading
+from pages.shared.process.serving import serving
 from xmlcore import experiment, store
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,13 +36,13 @@ ROOT = Path(__file__).resolve().parents[3]
 )
 def test_the_browser_is_opened_when_the_server_starts_unless_it_is_headless(headless, addresses, wanted, monkeypatch):
     opened, made_ready = [], []
-    monkeypatch.setattr(server, "get_ready", lambda: made_ready.append(True))
+    monkeypatch.setattr(lifespan, "get_ready", lambda: made_ready.append(True))
     options = {"server.headless": headless, "server.port": 8599, **addresses}
-    monkeypatch.setattr(server.st, "get_option", lambda name: options.get(name, ""))
-    monkeypatch.setattr(server.webbrowser, "open", opened.append)
+    monkeypatch.setattr(lifespan.st, "get_option", lambda name: options.get(name, ""))
+    monkeypatch.setattr(lifespan.webbrowser, "open", opened.append)
 
     async def start():
-        async with server.lifespan(None):
+        async with lifespan.lifespan(None):
             end = time.monotonic() + (60 if wanted else 0.7)
             while not opened and time.monotonic() < end:
                 await asyncio.sleep(0.02)
@@ -57,101 +59,101 @@ def test_the_default_data_set_is_made_before_kernels_are_compiled(own_cache, mon
         def submit(self, function, *args, title, owner, key, plan=None):
             submitted.append(title)
 
-    monkeypatch.setattr(server.jobs, "Queue", Queue)
-    server._queue("a folder")
+    monkeypatch.setattr(job_queue.jobs, "Queue", Queue)
+    job_queue._queue("a folder")
     assert submitted == ["Preparing api-docs", "Compiling code, once"]
-    experiment.keep(server.default_dataset())
-    server._queue("the same folder, later")
+    experiment.keep(job_queue.default_dataset())
+    job_queue._queue("the same folder, later")
     assert submitted[2:] == ["Compiling code, once"]
 
 
 @pytest.fixture
-def serving():
+def reads_ahead():
     """A server runs, and has read nothing yet."""
-    server._serving.set()
-    server._ahead.clear()
+    serving.set()
+    reading._ahead.clear()
     yield
-    server._serving.clear()
-    server._ahead.clear()
+    serving.clear()
+    reading._ahead.clear()
 
 
-def test_what_pages_need_first_is_read_once_and_again_when_it_has_changed(serving, monkeypatch):
-    assert server.is_unread("a", 1) and not server.is_unread("a", 1)
-    assert server.is_unread("b") and server.is_unread("a", 2) and not server.is_unread("a", 2)
-    monkeypatch.setattr(server, "MOST_AHEAD", 2)
-    assert server.is_unread("c") and not server.is_unread("a", 2)
-    assert server.is_unread("b"), "names that were read long ago are forgotten"
-    server._serving.clear()
-    assert not server.is_unread("d"), "no server runs"
+def test_what_pages_need_first_is_read_once_and_again_when_it_has_changed(reads_ahead, monkeypatch):
+    assert reading.is_unread("a", 1) and not reading.is_unread("a", 1)
+    assert reading.is_unread("b") and reading.is_unread("a", 2) and not reading.is_unread("a", 2)
+    monkeypatch.setattr(reading, "MOST_AHEAD", 2)
+    assert reading.is_unread("c") and not reading.is_unread("a", 2)
+    assert reading.is_unread("b"), "names that were read long ago are forgotten"
+    serving.clear()
+    assert not reading.is_unread("d"), "no server runs"
 
 
 def test_modules_that_take_long_and_what_a_page_needs_are_read_in_the_background(monkeypatch):
-    monkeypatch.setattr(server, "CALM", 0.0)
-    monkeypatch.setattr(server, "LATER", ("json.tool",))
+    monkeypatch.setattr(garbage, "CALM", 0.0)
+    monkeypatch.setattr(reading, "LATER", ("json.tool",))
     monkeypatch.delitem(sys.modules, "json.tool", raising=False)
     done, threads = threading.Event(), []
 
     def read():
         threads.append(threading.current_thread().name)
         done.set()
-        server.read_run("a" * 32)  # a run that is gone: the page that needs it says so
+        reading.read_run("a" * 32)  # a run that is gone: the page that needs it says so
 
-    server.read_ahead(read)
-    assert done.wait(60) and threads == [server.READER] and "json.tool" in sys.modules
+    reading.read_ahead(read)
+    assert done.wait(60) and threads == [reading.READER] and "json.tool" in sys.modules
 
 
 def test_garbage_is_collected_once_after_the_last_of_several_runs(monkeypatch):
     collected = []
-    monkeypatch.setattr(server, "CALM", 0.05)
-    monkeypatch.setattr(server.gc, "collect", lambda: collected.append(True))
-    server.tidy_later()
-    assert not server._tidying.is_alive(), "no server runs"
-    server._serving.set()
+    monkeypatch.setattr(garbage, "CALM", 0.05)
+    monkeypatch.setattr(garbage.gc, "collect", lambda: collected.append(True))
+    garbage.tidy_later()
+    assert not garbage._tidying.is_alive(), "no server runs"
+    serving.set()
     try:
         for _ in range(5):
-            server.tidy_later()
-        server._tidying.join()
+            garbage.tidy_later()
+        garbage._tidying.join()
     finally:
-        server._serving.clear()
-    assert collected == [True] and server._tidy_by is None
+        serving.clear()
+    assert collected == [True] and garbage._tidy_by is None
     with open(ROOT / ".streamlit/config.toml", "rb") as file:
         assert tomllib.load(file)["runner"]["postScriptGC"] is False
 
 
 def test_garbage_of_closed_tabs_is_collected_when_streamlit_no_longer_waits_for_them(monkeypatch):
     collected = []
-    monkeypatch.setattr(server, "CALM", 0.01)
-    monkeypatch.setattr(server, "UNTIDY", 0.05)
-    monkeypatch.setattr(server.st, "get_option", {"server.disconnectedSessionTTL": 0.1}.get)
-    monkeypatch.setattr(server.gc, "collect", lambda: collected.append(time.monotonic()))
-    server._serving.set()
+    monkeypatch.setattr(garbage, "CALM", 0.01)
+    monkeypatch.setattr(garbage, "UNTIDY", 0.05)
+    monkeypatch.setattr(garbage.st, "get_option", {"server.disconnectedSessionTTL": 0.1}.get)
+    monkeypatch.setattr(garbage.gc, "collect", lambda: collected.append(time.monotonic()))
+    serving.set()
     try:
-        server.tidy_later()
+        garbage.tidy_later()
         end = time.monotonic() + 60
         while len(collected) < 2 and time.monotonic() < end:
             time.sleep(0.01)
         time.sleep(0.3)
     finally:
-        server._serving.clear()
-        server._tidying.cancel()
+        serving.clear()
+        garbage._tidying.cancel()
     assert len(collected) == 2 and collected[1] - collected[0] >= 0.15  # and no more: nobody is there
 
 
 def test_garbage_is_collected_also_while_pages_are_drawn_all_the_time(monkeypatch):
     collected = []
-    monkeypatch.setattr(server, "UNTIDY", 0.2)
-    monkeypatch.setattr(server.gc, "collect", lambda: collected.append(True))
-    server._serving.set()
+    monkeypatch.setattr(garbage, "UNTIDY", 0.2)
+    monkeypatch.setattr(garbage.gc, "collect", lambda: collected.append(True))
+    serving.set()
     try:
         begin = time.monotonic()
         while len(collected) < 2 and time.monotonic() < begin + 60:  # several sessions: never as calm as is waited for
-            server.tidy_later()
+            garbage.tidy_later()
             time.sleep(0.02)
         seconds = time.monotonic() - begin
     finally:
-        server._serving.clear()
-        server._tidying.cancel()
-        monkeypatch.setattr(server, "_tidy_by", None)
+        serving.clear()
+        garbage._tidying.cancel()
+        monkeypatch.setattr(garbage, "_tidy_by", None)
     assert 2 <= len(collected) <= 1 + seconds / 0.2
 
 
@@ -163,20 +165,20 @@ def test_what_was_imported_is_left_out_of_collections_until_nobody_waits(monkeyp
             self.itself = self
 
     gone = []
-    monkeypatch.setattr(server, "_imported", len(sys.modules) - server.MANY_MODULES)
+    monkeypatch.setattr(garbage, "_imported", len(sys.modules) - garbage.MANY_MODULES)
     session = Session()
     weakref.finalize(session, gone.append, True)
     try:
-        server.collect(everything=False)
-        assert gc.get_freeze_count() > 1000 and server._imported == len(sys.modules)
+        garbage.collect(everything=False)
+        assert gc.get_freeze_count() > 1000 and garbage._imported == len(sys.modules)
         before = gc.get_freeze_count()
         more = [[] for _ in range(10_000)]
-        server.collect(everything=False)
+        garbage.collect(everything=False)
         assert gc.get_freeze_count() <= before, "nothing was imported"
         del session
-        server.collect(everything=False)
+        garbage.collect(everything=False)
         assert not gone
-        server.collect(everything=True)
+        garbage.collect(everything=True)
         assert gone and all(one is not more for one in gc.get_objects()), "what is there now is left out, too"
     finally:
         gc.unfreeze()
@@ -198,7 +200,7 @@ def test_views_of_kept_tables_are_forgotten_when_they_are_gone(own_cache):
         table["b"].str.upper()
     assert min(remembered()) >= 200, "pandas remembers views in another way: is forgetting them still needed?"
     try:
-        server.collect(everything=False)
+        garbage.collect(everything=False)
     finally:
         gc.unfreeze()
     assert max(remembered()) <= 5
@@ -210,7 +212,7 @@ def test_views_of_kept_tables_are_forgotten_when_they_are_gone(own_cache):
 def test_memory_that_is_free_goes_back_to_the_system_when_garbage_is_collected():
     code = """
 import gc, sys, threading
-from pages.shared import server
+from pages.shared.process import garbage
 
 def held():
     with open("/proc/self/smaps_rollup") as lines:
@@ -222,14 +224,14 @@ def fill():
     del made
 
 last = []
-server.collect(everything=False)
+garbage.collect(everything=False)
 before = held()
 for _ in range(2):
     thread = threading.Thread(target=fill)
     thread.start()
     thread.join()
 kept = held() - before
-server.collect(everything=False)
+garbage.collect(everything=False)
 print(kept, held() - before)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
@@ -239,7 +241,7 @@ print(kept, held() - before)
 
 def test_garbage_is_collected_also_after_a_page_that_failed(monkeypatch):
     asked = []
-    monkeypatch.setattr(frame.server, "tidy_later", lambda: asked.append(True))
+    monkeypatch.setattr(garbage, "tidy_later", lambda: asked.append(True))
     monkeypatch.setattr(frame, "_draw", lambda page, compare: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         frame.around(None, None)
@@ -248,11 +250,11 @@ def test_garbage_is_collected_also_after_a_page_that_failed(monkeypatch):
 
 def test_garbage_is_collected_also_after_a_part_of_a_page_that_is_run_alone(monkeypatch):
     asked, drawn = [], []
-    monkeypatch.setattr(server, "tidy_later", lambda: asked.append(True))
-    monkeypatch.setattr(server.st, "fragment", lambda draw: draw)
-    server.fragment(lambda *args, **named: drawn.append((args, named)))(1, two=2)
+    monkeypatch.setattr(garbage, "tidy_later", lambda: asked.append(True))
+    monkeypatch.setattr(fragments.st, "fragment", lambda draw: draw)
+    fragments.alone(lambda *args, **named: drawn.append((args, named)))(1, two=2)
     with pytest.raises(ZeroDivisionError):
-        server.fragment(lambda: 1 / 0)()
+        fragments.alone(lambda: 1 / 0)()
     assert drawn == [((1,), {"two": 2})] and asked == [True, True]
 
 
@@ -262,11 +264,11 @@ def test_getting_ready_begins_the_work_and_imports_what_pages_draw_with(own_cach
         store.save("runs", "a" * 32, 1)
     code = (
         "import gc, sys\n"
-        "from pages.shared import server\n"
-        "server.queue = lambda: print('begun')\n"
-        "server.get_ready()\n"
+        "from pages.shared.process import job_queue, lifespan, reading\n"
+        "job_queue.queue = lambda: print('begun')\n"
+        "lifespan.get_ready()\n"
         "print({'pandas', 'xmlcore.figures', 'plotly'} <= set(sys.modules), gc.get_freeze_count() > 1000)\n"
-        "print(set(server.LATER) <= set(sys.modules))"
+        "print(set(reading.LATER) <= set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.split("\n")[:3] == ["begun", "True True", str(has_results)], done.stderr
@@ -289,6 +291,6 @@ def test_reading_ahead_does_not_warn_of_its_spinners_and_other_warnings_stay():
         found.threadName = thread
         return found
 
-    assert not server._says_nothing_of_reader(record(server.READER, logging.WARNING))
-    assert server._says_nothing_of_reader(record(server.READER, logging.ERROR))
-    assert server._says_nothing_of_reader(record("Thread-1", logging.WARNING))
+    assert not reading.says_nothing_of_reader(record(reading.READER, logging.WARNING))
+    assert reading.says_nothing_of_reader(record(reading.READER, logging.ERROR))
+    assert reading.says_nothing_of_reader(record("Thread-1", logging.WARNING))

@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-from pages.shared.workspaces import removed, workspace
+from pages.shared.workspaces import dataset_list, removed, result_list, workspace
 
 OLD, NEW, NEWER, SELECTED = (8 * letter for letter in "abcd")  # keys of results
 
@@ -20,9 +20,9 @@ def tab(monkeypatch, token=None):
 def tabs(monkeypatch):
     """Two tabs on a workspace with two data sets and a result on the first, and a function that goes to one."""
     one = tab(monkeypatch)
-    workspace.add_dataset("f1", "one", "upload", use=True)
-    workspace.add_dataset("f2", "two", "upload", use=False)
-    workspace.add_result("train", run(OLD, asked=1.0))
+    dataset_list.add_dataset("f1", "one", "upload", use=True)
+    dataset_list.add_dataset("f2", "two", "upload", use=False)
+    result_list.add_result("train", run(OLD, asked=1.0))
     two = tab(monkeypatch, workspace.token())
 
     def go(which):
@@ -61,7 +61,7 @@ def test_a_new_tab_begins_with_what_was_chosen_last_in_any_tab(tabs, monkeypatch
 
 def test_data_sets_results_and_settings_are_those_of_the_workspace_in_every_tab(tabs):
     workspace.remember_setting("PLT", "C", 2.0)
-    workspace.add_dataset("f3", "three", "upload", use=False)
+    dataset_list.add_dataset("f3", "three", "upload", use=False)
     tabs(2)
     assert workspace.get("forms") == {"PLT": {"C": 2.0}} and "f3" in workspace.get("known")
 
@@ -69,28 +69,28 @@ def test_data_sets_results_and_settings_are_those_of_the_workspace_in_every_tab(
 def test_a_new_result_is_shown_in_every_tab_that_has_not_chosen_another_since_it_was_asked_for(tabs, monkeypatch):
     now = workspace.time.time()
     monkeypatch.setattr(workspace.time, "time", lambda: now + 10)
-    workspace.add_result("train", run(NEW, asked=now + 5))
+    result_list.add_result("train", run(NEW, asked=now + 5))
     assert workspace.get("shown") == {"f1": NEW}
     tabs(2)
     assert workspace.get("shown") == {"f1": NEW}
     workspace.update(lambda data: data["shown"].update(f1=OLD))
     tabs(1)
     assert workspace.get("shown") == {"f1": NEW}
-    workspace.add_result("train", run(NEWER, asked=now + 8))
+    result_list.add_result("train", run(NEWER, asked=now + 8))
     tabs(2)
     assert workspace.get("shown") == {"f1": OLD}, "it chose after this was asked for"
 
 
 def test_a_selection_that_is_new_is_shown_in_every_tab(tabs):
     record = {"key": SELECTED, "fingerprint": "f1", "method": "FALS", "params": {}, "created": ""}
-    workspace.add_result("select", record | {"asked": workspace.time.time() + 5})
+    result_list.add_result("select", record | {"asked": workspace.time.time() + 5})
     tabs(2)
     assert workspace.get("widgets")[f"{workspace.FEATURES_SELECTION} f1"] == SELECTED
 
 
 def test_a_data_set_that_becomes_ready_is_used_in_every_tab(tabs):
     tabs(2)
-    workspace.add_dataset("f2", "two", "upload", use=True)
+    dataset_list.add_dataset("f2", "two", "upload", use=True)
     tabs(1)
     assert workspace.get("dataset") == "f2"
 
@@ -101,7 +101,7 @@ def test_what_another_tab_removes_is_no_longer_looked_at(tabs):
     tabs(1)
     assert workspace.get("dataset") == "f1" and workspace.get("shown") == {"f1": OLD}
     tabs(2)
-    workspace.remove_runs([OLD])
+    result_list.remove_runs([OLD])
     tabs(1)
     assert workspace.get("shown") == {}
     tabs(2)
@@ -129,7 +129,7 @@ def test_a_data_set_put_in_use_again_stays_in_use_where_it_is_looked_at(tabs):
     tabs(2)
     workspace.update(dataset="f2")
     tabs(1)
-    workspace.add_dataset("f1", "one", "upload", use=True)  # as when it is uploaded or made once more
+    dataset_list.add_dataset("f1", "one", "upload", use=True)  # as when it is uploaded or made once more
     tabs(1)
     assert workspace.get("dataset") == "f1"
     tabs(2)
@@ -139,7 +139,7 @@ def test_a_data_set_put_in_use_again_stays_in_use_where_it_is_looked_at(tabs):
 def test_the_data_set_in_use_stays_when_the_workspace_is_begun_anew_and_finds_it_again(tabs):
     workspace._path(workspace.token()).unlink()
     workspace.open_workspace()
-    workspace.add_dataset("f1", "one", "catalog", use=True)
+    dataset_list.add_dataset("f1", "one", "catalog", use=True)
     for _ in range(2):
         workspace.open_workspace()
         assert workspace.get("dataset") == "f1"

@@ -6,6 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from pages.shared import server, tasks
+from pages.shared.process import job_queue
+from pages.shared.workspaces import result_list, workspace
 from tests.pages.making import said_plainly
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved
@@ -15,10 +18,8 @@ PARAMS = {"n_estimators": 2, "n_epochs": 5, "learning_rate": 1.0}
 
 
 def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
-    from pages.shared import server, tasks
-
     compiling = SimpleNamespace(active=True, fraction=0.5, elapsed=30.0)
-    monkeypatch.setattr(server, "warm_up", lambda: compiling)
+    monkeypatch.setattr(job_queue, "warm_up", lambda: compiling)
     assert said_plainly(tasks.takes(50.0)) == "about 1 min 20 s, with compiling code, once"
     compiling.elapsed = 1.0  # kernels that are ready are only loaded
     assert said_plainly(tasks.takes(50.0)) == "about 50 s"
@@ -29,8 +30,6 @@ def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
 @pytest.fixture
 def run_record(ready):
     """A run of LdSM in the workspace, as the Train page lists it."""
-    from pages.shared.workspaces import workspace
-
     path = workspace._path(ready.token)
     stored = json.loads(path.read_text())
     task = experiment.task("train", {"dataset": stored["dataset"]}, {"model": "LdSM", "params": PARAMS})
@@ -64,8 +63,6 @@ def prefixes(record):
 
 
 def forget():
-    from pages.shared import server
-
     server.forget()
 
 
@@ -148,8 +145,6 @@ def test_a_measurement_of_earlier_code_is_drawn_with_a_mark(ready, run_record):
 
 
 def stored(page):
-    from pages.shared.workspaces import workspace
-
     return json.loads(workspace._path(page.token).read_text())
 
 
@@ -174,8 +169,6 @@ def test_a_data_set_that_is_lost_on_disk_while_the_server_has_it_is_saved_again(
 
 
 def test_a_workspace_of_version_1_opens_with_all_that_it_had(ready, run_record, session):
-    from pages.shared.workspaces import workspace
-
     path = workspace._path(ready.token)
     before = json.loads(path.read_text())
     run = {name: run_record[name] for name in ("key", "fingerprint", "model", "params", "k")}
@@ -209,8 +202,6 @@ def test_a_workspace_of_version_1_opens_with_all_that_it_had(ready, run_record, 
 
 
 def workspace_of(session):
-    from pages.shared.workspaces import workspace
-
     return json.loads(workspace._path(session.token).read_text())
 
 
@@ -248,10 +239,8 @@ def gates(monkeypatch):
 
 def wait_until_done(session, model):
     """Wait until a training is done, without a run of the script, which would collect its result."""
-    from pages.shared import server
-
     (record,) = [one for one in workspace_of(session)["jobs"] if one["params"]["model"] == model]
-    server.queue().get(record["id"]).result(timeout=120)
+    job_queue.queue().get(record["id"]).result(timeout=120)
 
 
 def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(ready, gates):
@@ -266,12 +255,10 @@ def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(
 
 
 def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, gates, monkeypatch):
-    from pages.shared.workspaces import workspace
-
     ready.go("train").press("train.PLT.submit")
     gates["PLT"].set()
     wait_until_done(ready, "PLT")
-    add_result, stopped = workspace.add_result, []
+    add_result, stopped = result_list.add_result, []
 
     def stop_once(*args):
         """Stop as Streamlit does when the user does something meanwhile."""
@@ -282,7 +269,7 @@ def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, g
             raise StopException
         add_result(*args)
 
-    monkeypatch.setattr(workspace, "add_result", stop_once)
+    monkeypatch.setattr(result_list, "add_result", stop_once)
     ready.run()
     assert stopped and not trained(ready)
     assert trained(ready.run()) == {"PLT"}

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import streamlit as st
 
+from pages.shared.workspaces import dataset_list, result_list, workspace
 from pages.shared.workspaces import files as workspace_files
-from pages.shared.workspaces import workspace
 from xmlcore.datasets import Dataset
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -48,23 +48,23 @@ def test_two_tabs_of_a_workspace_do_not_undo_each_other(token, monkeypatch):
     second = {}
     monkeypatch.setattr(st, "session_state", second)
     workspace.open_workspace()
-    workspace.add_dataset("f1", "one", "upload", use=False)
+    dataset_list.add_dataset("f1", "one", "upload", use=False)
     monkeypatch.setattr(st, "session_state", first)
-    workspace.add_dataset("f2", "two", "upload", use=True)
+    dataset_list.add_dataset("f2", "two", "upload", use=True)
     assert set(workspace.get("known")) == {"f1", "f2"}
 
 
 def test_who_only_looks_is_refused_what_a_disabled_button_would_do(token, monkeypatch):
-    workspace.add_dataset("f1", "one", "upload", use=True)
+    dataset_list.add_dataset("f1", "one", "upload", use=True)
     look = workspace.look_token()
     before = workspace._path(token).read_text()
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", {"workspace": look})
     workspace.open_workspace()
     for act in (
-        lambda: workspace.add_dataset("f2", "two", "upload", use=True),
-        lambda: workspace.change_runs(["a"], lambda record: record.update(name="mine")),
-        lambda: workspace.remove_runs(["a"]),
+        lambda: dataset_list.add_dataset("f2", "two", "upload", use=True),
+        lambda: result_list.change_runs(["a"], lambda record: record.update(name="mine")),
+        lambda: result_list.remove_runs(["a"]),
     ):
         act()
         assert workspace.take_notices() == [workspace.LOOK_ONLY]
@@ -139,7 +139,7 @@ def test_a_workspace_that_cannot_be_written_stays_in_memory_and_is_kept_when_the
     before = workspace._path(token).read_text()
     with monkeypatch.context() as patch:
         patch.setattr(workspace_files.os, "replace", full)
-        workspace.add_dataset("f1", "one", "upload", use=True)
+        dataset_list.add_dataset("f1", "one", "upload", use=True)
         assert workspace_files.waits(token) and workspace._path(token).read_text() == before
         patch.setattr(st, "session_state", {})
         workspace.open_workspace()  # another tab of this server sees it, too
@@ -150,12 +150,12 @@ def test_a_workspace_that_cannot_be_written_stays_in_memory_and_is_kept_when_the
 
 
 def test_a_workspace_stays_as_the_session_knows_it_while_its_disk_is_gone(token, monkeypatch, tmp_path):
-    workspace.add_dataset("f1", "one", "upload", use=True)
+    dataset_list.add_dataset("f1", "one", "upload", use=True)
     folder = workspace_files.folder().parent
     folder.rename(tmp_path / "unplugged")
     folder.write_text("in the way")  # the folder cannot be made
     workspace.open_workspace()
-    workspace.add_dataset("f2", "two", "upload", use=True)
+    dataset_list.add_dataset("f2", "two", "upload", use=True)
     assert workspace.get("known").keys() == {"f1", "f2"} and not workspace.has_notice()
     folder.unlink()
     (tmp_path / "unplugged").rename(folder)
@@ -167,12 +167,12 @@ def test_two_processes_lose_no_change_of_a_workspace(token):
     source = f"""
 import sys
 import streamlit as st
-from pages.shared import workspace, workspace_files
+from pages.shared.workspaces import dataset_list, workspace
 st.session_state = {{}}
 st.query_params = {{"workspace": {token!r}}}
 workspace.open_workspace()
 for i in range(40):
-    workspace.add_dataset(sys.argv[1] + str(i), "d", "upload", use=False)
+    dataset_list.add_dataset(sys.argv[1] + str(i), "d", "upload", use=False)
 """
     running = [subprocess.Popen([sys.executable, "-c", source, name], cwd=ROOT) for name in "ab"]
     assert [process.wait(120) for process in running] == [0, 0]

@@ -135,10 +135,10 @@ def test_what_another_workspace_lists_stays_on_the_disk(measured, session):
 
 
 def test_what_is_pinned_is_not_removed_to_make_room_and_what_was_removed_is_said(measured):
-    from pages.shared import server
+    from pages.shared.process import room
 
     page, key, _ = measured
-    store.pin("runs", key, by=server.pinner(page.token))
+    store.pin("runs", key, by=room.pinner(page.token))
     page.go("storage")
     assert table(page).loc["PLT", "pinned"] == "pinned"
     for one in store.inventory().artifacts.values():

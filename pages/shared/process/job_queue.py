@@ -1,0 +1,77 @@
+"""The one job queue of a server process, and what belongs to its jobs."""
+
+import streamlit as st
+
+from pages.shared.workspaces.records import DEFAULT_DATASET
+from xmlcore import experiment, jobs
+from xmlcore.store import cache_root
+
+WARM_UP = "warm-up"
+LONG_COMPILING = 3.0  # seconds; kernels that are ready are loaded in less
+SERVER = "server"  # owner of jobs that belong to no workspace
+FIRST_VISIT = "first visit"  # owner of the job that makes the default data set before a workspace asks for it
+
+
+def queue() -> jobs.Queue:
+    """Return the one job queue of this process.
+
+    The first call starts making the default data set, if it is not kept, and compiling kernels, in the background.
+    """
+    return _queue(str(cache_root()))
+
+
+def warm_up():
+    """Return the job that compiles the kernels, or None when compiling was not needed or ended long ago."""
+    return next(iter(queue().jobs(owner=SERVER)), None)
+
+
+def compiling_seconds() -> float:
+    """Return how long the compiling of kernels goes on, which jobs wait for; 0 when it is over or that is not known."""
+    job = warm_up()
+    if job is None or not job.active:
+        return 0.0
+    done, spent = job.fraction, job.elapsed
+    return spent * (1 - done) / done if done >= 0.05 and spent >= LONG_COMPILING else 0.0
+
+
+def drivers() -> dict:
+    """Return the threads that carry out sweeps, by the keys of the sweeps."""
+    return _drivers(str(cache_root()))
+
+
+def past_states() -> dict:
+    """Return the states of jobs that other server processes have run, by id."""
+    return {job.id: job.state for job in queue().past()}
+
+
+def job_records() -> dict:
+    """Return copies of the workspaces' records of jobs: files of workspaces may be deleted with the cache."""
+    return _job_records(str(cache_root()))
+
+
+def default_dataset() -> experiment.Task:
+    """Return the task that makes the data set of a new workspace."""
+    return experiment.task("prepare", {}, {"name": DEFAULT_DATASET})
+
+
+@st.cache_resource(show_spinner=False)
+def _queue(root: str) -> jobs.Queue:
+    """Return the job queue of a cache folder; the first call makes it and starts what every user needs."""
+    made = jobs.Queue()
+    task = default_dataset()
+    if not task.exists():  # first in the queue: the first page needs the data set, and no kernel
+        experiment.submit(made, task, owner=FIRST_VISIT)
+    made.submit(experiment.warm_up, title="Compiling code, once", owner=SERVER, key=WARM_UP)
+    return made
+
+
+@st.cache_resource(show_spinner=False)
+def _job_records(root: str) -> dict:
+    """Return the records of jobs of a cache folder."""
+    return {}
+
+
+@st.cache_resource(show_spinner=False)
+def _drivers(root: str) -> dict:
+    """Return the threads that carry out sweeps of a cache folder."""
+    return {}

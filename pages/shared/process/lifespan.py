@@ -1,0 +1,81 @@
+"""What a server does when it starts and when it ends."""
+
+import contextlib
+import importlib
+import logging
+import os
+import signal
+import threading
+import webbrowser
+
+import streamlit as st
+
+from pages.shared.process import garbage, job_queue, reading, room
+from pages.shared.process.serving import serving
+from pages.shared.workspaces import old as old_workspaces
+from xmlcore import store
+from xmlcore.system import OTHERS
+
+
+@contextlib.asynccontextmanager
+async def lifespan(app):
+    """Get ready for the first page when the server starts, say where it is, and open the user's browser.
+
+    The browser is not opened when Streamlit's option ``server.headless`` is set.
+    """
+    threading.Thread(target=get_ready, name="xmlcore-get-ready", daemon=True).start()
+    ended = threading.Event()
+    threading.Thread(target=room.keep_tidy, args=(ended,), name="xmlcore-tidy-store", daemon=True).start()
+    print(f"\n  The dashboard is at {_address()}\n", flush=True)
+    if not st.get_option("server.headless"):
+        # A thread, since some browsers return only when they are closed; later, when the server answers.
+        opening = threading.Timer(0.5, webbrowser.open, [_address()])
+        opening.daemon = True
+        opening.start()
+    # What is written from now on, by threads and worker processes too, is private to this user.
+    os.umask(OTHERS)
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").addFilter(
+        reading.says_nothing_of_reader
+    )
+    serving.set()
+    yield
+    ended.set()
+    serving.clear()
+    garbage.stop()
+    _end_in_order()
+
+
+def _end_in_order():
+    """Have this process end as with Ctrl+C also after SIGTERM; called when the server stops.
+
+    The web server, which has caught the signal, sends it once more when it has stopped. The process would end at once,
+    without ending its workers and removing their semaphores. So the main thread does not receive it any more.
+    """
+    caught = signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, signal.SIG_IGN, None)
+    if caught and os.name == "posix" and threading.current_thread() is threading.main_thread():
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+
+
+def _address() -> str:
+    """Return the address of the dashboard for a browser on this machine."""
+    host = st.get_option("browser.serverAddress")
+    if host in (None, "", "localhost"):  # not set by the user
+        host = st.get_option("server.address") or "localhost"
+    if host in ("0.0.0.0", "::"):  # all of the machine's addresses
+        host = "localhost"
+    host = f"[{host}]" if ":" in host else host
+    secure = "s" if st.get_option("server.sslCertFile") else ""
+    return f"http{secure}://{host}:{st.get_option('server.port')}/{st.get_option('server.baseUrlPath').strip('/')}"
+
+
+def get_ready() -> None:
+    """Do before the first visit what its page needs: start making the default data set, and import what draws it.
+
+    If there are results already, also import what only pages about results need. Also remove old workspaces of mere
+    visits.
+    """
+    job_queue.queue()
+    old_workspaces.remove()
+    for name in ("pandas", "xmlcore.figures", *(reading.LATER if store.changed("runs") else ())):  # what takes long
+        importlib.import_module(name)
+    garbage.collect(everything=True)

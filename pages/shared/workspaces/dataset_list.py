@@ -1,0 +1,94 @@
+"""The data sets that a workspace lists: add, rename and forget them."""
+
+import time
+
+from pages.shared.workspaces import workspace
+from pages.shared.workspaces.records import DEFAULT_DATASET
+
+LONGEST_NAME = 80  # characters in the name of a data set
+
+
+def add_dataset(
+    fingerprint: str, name: str, source: str, *, use: bool, notes: list[str] = (), files: dict | None = None
+) -> None:
+    """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use.
+
+    A data set that the workspace knows keeps its name. Another one gets a number if its name is taken. ``files`` are
+    the names of the files it was read from.
+    """
+
+    if workspace.refuse():
+        return
+
+    def add(data):
+        """Write the data set into the workspace's fields."""
+        before = data["known"].get(fingerprint, {})
+        taken = [other["name"] for key, other in data["known"].items() if key != fingerprint]
+        data["known"][fingerprint] = {
+            "name": before.get("name") or free_name(name, taken),
+            "source": source,
+            "notes": list(notes),
+        }
+        more = {"entry": name if source == "catalog" else None, "files": files or before.get("files")}
+        data["known"][fingerprint] |= {field: value for field, value in more.items() if value}
+        if use:
+            data["dataset"] = fingerprint
+            data["used"] = time.time()
+            data["wanted"] = None
+
+    workspace.update(add)
+
+
+def catalog_name(entry: dict) -> str:
+    """Return the name in the catalog of a data set from there, given as in "known"."""
+    return entry.get("entry", entry["name"])
+
+
+def rename_dataset(fingerprint: str, name: str) -> None:
+    """Give a data set of the workspace another name; results and downloads are then called by it."""
+    if workspace.refuse():
+        return
+
+    def rename(data):
+        """Write the name into the workspace's fields; one that another data set has gets a number."""
+        entry = data["known"].get(fingerprint)
+        if entry is not None:
+            if entry["source"] == "catalog":
+                entry["entry"] = catalog_name(entry)  # data sets of an earlier version have none
+            taken = [other["name"] for key, other in data["known"].items() if key != fingerprint]
+            entry["name"] = free_name(name.strip() or entry["name"], taken)
+
+    workspace.update(rename)
+
+
+def free_name(wanted: str, taken: list[str]) -> str:
+    """Return the name ``wanted``, followed by a number if another data set has that name."""
+    found, number = wanted, 1
+    while found in taken:
+        number += 1
+        found = f"{wanted} ({number})"
+    return found
+
+
+def forget_dataset(fingerprint: str, wanted: str) -> None:
+    """Remove a data set that cannot be opened any more; ``wanted``, one of the catalog, is prepared and used next."""
+
+    def drop(data):
+        """Remove the data set from the workspace's fields."""
+        data["known"].pop(fingerprint, None)
+        if data["dataset"] == fingerprint:
+            data["dataset"] = None
+            data["wanted"] = wanted
+
+    workspace.update(drop)
+
+
+def leave_dataset(fingerprint: str) -> None:
+    """Take a data set out of use; it stays listed, and one of the catalog is prepared and used next."""
+
+    def leave(data):
+        """Change the data set in use in the workspace's fields."""
+        if data["dataset"] == fingerprint:
+            data["dataset"], data["wanted"] = None, DEFAULT_DATASET
+
+    workspace.update(leave)

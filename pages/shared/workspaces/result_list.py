@@ -1,0 +1,100 @@
+"""The results that a workspace lists: add, change, remove and restore them."""
+
+from pages.shared.workspaces import records, workspace
+
+MOST_MADE = 5000  # results of other kinds that a workspace remembers to have asked for
+LISTS = {"train": "runs", "select": "selections"}  # kinds of tasks whose results the workspace lists
+
+
+def add_made(kind: str, key: str) -> None:
+    """Note that this workspace asked for a result that it does not list otherwise; ``kind`` is that of the store."""
+
+    def add(data):
+        """Append it to the workspace's list, which has the last ones."""
+        data["made"] = [one for one in data["made"] if one != [kind, key]][1 - MOST_MADE :] + [[kind, key]]
+
+    workspace.update(add)
+
+
+def add_result(kind: str, record: dict) -> None:
+    """List a result and let its page show it; it replaces a listed result with the same settings.
+
+    Its page goes on showing the result shown if the user asked for that one later.
+    """
+    same = ("fingerprint", "model", "method", "params", "k")
+
+    def add(data):
+        """Write the result into the workspace's fields."""
+        listed, key = data[LISTS[kind]], record["key"]
+        for one in listed:
+            if one["key"] == key and record["asked"] > one.get("asked", 0.0):
+                one["asked"] = record["asked"]
+                one.pop("archived", None)  # whoever asks for a result wants to see it
+        if key not in {one["key"] for one in listed}:
+            replaced = [one for one in listed if all(one.get(name) == record.get(name) for name in same)]
+            listed[:] = [one for one in listed if one not in replaced]
+            given = {name: one[name] for one in replaced for name in records.OWN if name in one}
+            listed.append(record | given)
+        if kind == "train":
+            field, name = "shown", record["fingerprint"]
+        else:
+            field, name = "widgets", f"{workspace.FEATURES_SELECTION} {record['fingerprint']}"
+        shown = next((one for one in listed if one["key"] == data[field].get(name)), {})
+        if record["asked"] >= shown.get("asked", 0.0):
+            data[field][name] = key
+
+    workspace.update(add)
+
+
+def change_runs(keys: list[str], change) -> None:
+    """Change the records of listed runs: ``change`` is called with each and changes it in place.
+
+    Its own fields may be changed: those named in :data:`pages.shared.workspaces.records.OWN`, and ``archived``, whether
+    lists leave it out.
+    """
+
+    if workspace.refuse():
+        return
+
+    def change_all(data):
+        """Change the records among the workspace's fields."""
+        for record in data["runs"]:
+            if record["key"] in wanted:
+                change(record)
+
+    wanted = set(keys)
+    workspace.update(change_all)
+
+
+def remove_runs(keys: list[str]) -> None:
+    """Remove runs from those that the workspace lists; what is stored of them may belong to other workspaces too."""
+
+    if workspace.refuse():
+        return
+
+    def remove(data):
+        """Remove the runs from the workspace's fields."""
+        data["runs"] = [record for record in data["runs"] if record["key"] not in keys]
+        data["shown"] = {fingerprint: key for fingerprint, key in data["shown"].items() if key not in keys}
+
+    workspace.update(remove)
+
+
+def restore_runs(records: list[dict], shown: dict) -> None:
+    """List runs again that were removed; those that are listed by now stay as they are.
+
+    Of the keys in ``shown``, by fingerprint, those of these runs are shown again if no other run was chosen meanwhile.
+    """
+
+    if workspace.refuse():
+        return
+
+    def restore(data):
+        """Add the records to the workspace's list, in the order in which they were made."""
+        listed = {record["key"] for record in data["runs"]}
+        data["runs"] += [record for record in records if record["key"] not in listed]
+        data["runs"].sort(key=lambda record: record["created"])
+        restored = {record["key"] for record in records}
+        data["shown"] = {name: key for name, key in shown.items() if key in restored} | data["shown"]
+
+    workspace.update(restore)
