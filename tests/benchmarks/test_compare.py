@@ -100,14 +100,6 @@ def test_a_failure_is_one_line_without_the_paths_of_the_machine():
     assert machine.complaint(subprocess.CompletedProcess([], -11, "", "")) == "ended by signal 11"
 
 
-def test_results_are_json_with_a_line_for_each_run():
-    found = {"date": "today", "data": {}, "runs": [{"run": 0}, {"run": 1}]}
-    text = files.as_json(found)
-    assert json.loads(text) == found
-    assert '\n  {"run": 0},\n  {"run": 1}\n' in text
-    assert json.loads(files.as_json(found | {"runs": []})) == found | {"runs": []}
-
-
 def measured(p1, p3, p5, fit_s=1.0, ms=1.0):
     return {"P@1": p1, "P@3": p3, "P@5": p5, "fit_s": fit_s, "ms_per_row": ms}
 
@@ -118,29 +110,10 @@ def test_the_fastest_of_those_near_the_best_is_chosen():
     assert choose.choose([slow, quick, quickest_but_worse]) == 1
 
 
-def test_a_gain_in_one_measure_does_not_pay_for_a_loss_in_another():
-    lopsided = measured(64, 39, 28, fit_s=0.1)  # the best mean
-    balanced = measured(62.8, 39, 29, fit_s=1)
-    assert choose.choose([lopsided, balanced]) == 0  # 1.0 short in P@5, against 1.2 in P@1
-    assert choose.choose([lopsided, balanced | {"P@1": 63.3}]) == 1
-
-
-def test_neither_time_is_bought_with_the_other():
-    assert choose.choose([measured(60, 40, 30, 1, 9), measured(60, 40, 30, 2, 2), measured(60, 40, 30, 9, 1)]) == 1
-
-
 def test_a_fifth_is_held_out_and_every_row_is_on_one_side():
     train, rest = choose.held_out(101, split=3)
     assert len(rest) == 20 and sorted([*train, *rest]) == list(range(101))
     assert not np.array_equal(rest, choose.held_out(101, split=4)[1])
-
-
-def test_candidates_are_settings_that_the_label_tree_takes(data):
-    from xmlcore import PLT
-
-    for candidate in [one for kind in choose.CANDIDATES.values() for one in kind]:
-        PLT(**candidate)._check_params()
-    assert json.loads(choose.lines_of({"a": {"single": choose.CANDIDATES["single"]}}))["a"]["single"]
 
 
 def test_settings_of_ensembles_are_chosen_and_compared_on_their_data_sets_only():
@@ -161,12 +134,6 @@ def test_settings_of_ensembles_are_chosen_and_compared_on_their_data_sets_only()
     options.data = ["bibtex"]
     taking_part, missing = compare.line_up(options, versions, settings)
     assert missing == {} and "xmlcore-wide" not in dict(taking_part)
-
-
-def test_the_settings_in_use_cover_what_is_compared():
-    chosen = json.loads(compare.SETTINGS.read_text(encoding="utf-8"))["chosen"]
-    for data in compare.DATA:
-        assert set(choose.kinds_on(data)) <= set(chosen[data])
 
 
 @pytest.mark.parametrize("change", [{}, {"runs": 2}, {"data": ["bibtex"]}, {"only": ["xmlcore"]}])

@@ -79,49 +79,11 @@ def test_a_failed_run_is_in_no_figure_but_is_told():
     assert "omikuji, 1 tree on a, run 2" in text and "ended by signal 6" in text
 
 
-def test_a_missing_library_is_told():
-    text = comparison.markdown(results(run("a", "xmlcore", 0, 1.0), missing={"PECOS": "libpecos is not there"}))
-    assert "**PECOS** did not take part: libpecos is not there" in text
-
-
 def test_the_fastest_way_of_a_search_counts():
     one = run("a", "pecos", 0, 1.0, ms=3.0, search="beam 10")
     assert comparison.fastest_way(one, "beam 10")["how"] == "quick"
     assert comparison.fastest_way(one, "exact") is None
     assert comparison.searching("beam 10", "one_row_p50_ms")(one) == 3.0
-
-
-def test_memory_is_compared_whole_and_by_its_rise():
-    found = results(
-        run("a", "xmlcore", 0, 1.0, memory=(300, 330)),
-        run("a", "napkinxc", 0, 1.0, memory=(60, 110)),
-        run("a", "omikuji", 0, 1.0, memory=(90, 120)),
-    )
-    whole = comparison.ratio(found, "a", "xmlcore", comparison.SINGLE_RIVALS, comparison.memory_peak)
-    rise = comparison.ratio(found, "a", "xmlcore", comparison.SINGLE_RIVALS, comparison.memory_rise)
-    assert (whole["rival"], whole["ratio"]) == ("napkinxc", 3.0)
-    assert (rise["rival"], rise["ratio"]) == ("omikuji", 1.0)
-
-
-def test_what_stayed_disturbed_is_named():
-    text = comparison.markdown(results(run("a", "xmlcore", 0, 1.0, others_cpu=0.5)))
-    assert "take no times from: ours on a (50 %)" in text
-    assert "take no times" not in comparison.markdown(results(run("a", "xmlcore", 0, 1.0)))
-
-
-def test_tables_are_whole_markdown():
-    found = results(
-        *(run("a", key, i, 1.0 + i) for key in ("xmlcore", "napkinxc") for i in range(2)),
-        *(run("a", key, i, 1.0 + i, search="beam 10") for key in ("omikuji", "pecos") for i in range(2)),
-        run("a", "xmlcore-wide", 0, 1.0),
-        run("a", "omikuji-bonsai", 0, 1.0),
-    )
-    rows = [line for line in comparison.markdown(found).splitlines() if line.startswith("|")]
-    assert len(rows) > 15
-    heads = [i for i, line in enumerate(rows) if line.startswith("|---")]
-    assert len(heads) == 5
-    for first, last in zip(heads, [h - 1 for h in heads[1:]] + [len(rows)]):
-        assert len({line.count("|") for line in rows[first - 1 : last]}) == 1
 
 
 @pytest.mark.parametrize(
@@ -156,12 +118,6 @@ def test_the_worst_data_set_is_held_against_the_target():
     assert "one that claims are judged on" in text.splitlines()[0]
 
 
-def test_a_target_that_was_not_measured_everywhere_says_so():
-    found = results(run("a", "xmlcore", 0, 1.0), run("a", "pecos", 0, 2.0), run("b", "pecos", 0, 2.0))
-    assert target(found, "training time").met and target(found, "training time").absent == ("b",)
-    assert "| 0.50× | a, PECOS | yes; not measured on b |" in comparison.markdown(found)
-
-
 def test_ensembles_are_judged_on_their_data_sets_only():
     wide = [run(data, "xmlcore-wide", 0, 1.0) for data in "ab"]
     rival = [run(data, "omikuji-bonsai", 0, s, search="beam 10") for data, s in (("a", 2.0), ("b", 0.5))]
@@ -181,43 +137,6 @@ def test_limits_that_must_not_be_reached_are_not_met_when_they_are():
     found = results(run("a", "xmlcore", 0, 1.0), cold_start=cold)
     assert target(found, "new process").worst == "2.5 s" and target(found, "new process").met is False
     assert target(found, "compiling").met is False
-
-
-def test_rivals_that_are_quicker_with_one_row_are_named():
-    def one_row(key, p50, p99, search="exact"):
-        way = {"how": "", "ms_per_row": 1.0, "one_row_p50_ms": p50, "one_row_p99_ms": p99}
-        quality = dict.fromkeys(comparison.MEASURES, 50.0)
-        return run("bibtex", key, 0, 1.0) | {"searches": {search: {"ways": [way], "quality": quality}}}
-
-    found = results(
-        one_row("xmlcore", 0.1, 0.3), one_row("napkinxc", 0.05, 0.08), one_row("pecos", 0.2, 0.3, "beam 10")
-    )
-    text = comparison.markdown(found)
-    assert "these are quicker than ours: napkinXC (exact): p50 0.05 ms, p99 0.08 ms." in text
-    assert target(found, "one row, exact, p50").met and not target(found, "one row, exact, p99").met
-
-
-def test_the_slow_model_of_a_rival_is_told_but_not_a_target():
-    found = results(
-        run("a", "xmlcore", 0, 1.0, search="beam 10"),
-        run("a", "pecos", 0, 1.0, search="beam 10", as_trained_ms_per_row=20.0),
-    )
-    assert target(found, "beam 10 (of").worst == "0.05×" and target(found, "beam 10 (of").met is None
-    assert "PECOS takes 20 ms/row" in comparison.markdown(found)
-
-
-def test_two_contestants_with_the_same_parameters_are_called_the_same():
-    parabel = {"arity": 2, "max_leaf_labels": 100, "loss": "squared_hinge", "C": 1.0}
-    found = results(
-        run("a", "xmlcore", 0, 1.0, params=parabel),
-        run("a", "xmlcore-parabel", 0, 1.0, params=dict(reversed(parabel.items()))),
-        run("b", "xmlcore", 0, 1.0, params=parabel | {"C": 2.0}),
-        run("b", "xmlcore-parabel", 0, 1.0, params=parabel),
-    )
-    found["contestants"]["xmlcore-parabel"] = {"name": "rivals' setting"}
-    assert comparison.name_on(found, "a", "xmlcore-parabel") == "rivals' setting (same setting as ours)"
-    assert comparison.name_on(found, "b", "xmlcore-parabel") == "rivals' setting"
-    assert comparison.name_on(found, "a", "xmlcore") == "ours"
 
 
 def test_what_is_left_out_of_settings_is_the_default_of_the_label_tree():

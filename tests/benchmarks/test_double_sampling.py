@@ -1,6 +1,5 @@
 """The study of double sampling: parts from beginning to end, what is chosen by which rows, and what the tables say."""
 
-import gzip
 import json
 from types import SimpleNamespace
 
@@ -11,8 +10,8 @@ import scipy.sparse as sp
 from benchmarks import double_sampling
 from benchmarks.library import data as library_data
 from benchmarks.library import studies
+from tests.benchmarks import making
 from xmlcore import DoubleSampling, metrics
-from xmlcore.datasets import make_synthetic, write_matrix
 
 STUDY = double_sampling.STUDY
 
@@ -21,18 +20,9 @@ STUDY = double_sampling.STUDY
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     for seed, name in enumerate(double_sampling.DATA):
-        data = make_synthetic(
-            n_train=160, n_test=40, n_features=60, n_labels=9, features_per_row=8.0, labels_per_row=1.0,
-            random_state=seed, n_jobs=1,
-        )  # fmt: skip
-        (folder / name).mkdir()
-        for part in ("train", "test"):
-            path = folder / name / f"{part}.txt"
-            write_matrix(path, getattr(data, f"X_{part}"), getattr(data, f"Y_{part}"))
-            with gzip.open(f"{path}.gz", "wb") as packed:
-                packed.write(path.read_bytes())
-    out = folder / "results.json"
-    return SimpleNamespace(folder=folder, threads=1, quick=True, attempts=1, part=[], out=out, rivals=None)
+        sizes = {"n_train": 160, "n_features": 60, "n_labels": 9, "labels_per_row": 1.0}
+        making.write_data(folder, name, **sizes, random_state=seed)
+    return making.options(folder, out=folder / "results.json", rivals=None)
 
 
 def test_settings_are_judged_by_rows_that_they_did_not_learn_from():
@@ -94,8 +84,7 @@ def test_a_part_goes_from_data_to_tables(options, name, monkeypatch, request):
     part = studies.run_part(STUDY, name, options)
     assert part["complete"] and not [run for run in part["runs"] if "failed" in run]
     text = studies.part_markdown(STUDY, name, part)
-    lines = [line for line in text.splitlines() if line.startswith("|")]
-    assert lines and all(line.endswith("|") for line in lines) and "nan" not in text
+    assert making.is_whole(text)
     assert str(options.folder) not in json.dumps(part)
 
 

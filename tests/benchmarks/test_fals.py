@@ -1,8 +1,6 @@
 """The study of feature selection: parts from beginning to end, fair splits, and what the tables say."""
 
-import gzip
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,32 +8,17 @@ import scipy.sparse as sp
 
 from benchmarks import fals
 from benchmarks.library import fals_tables, studies
-from xmlcore.datasets import make_synthetic, write_matrix
+from tests.benchmarks import making
 
 STUDY = fals.STUDY
-
-
-def whole(text):
-    """No table row is torn, and no figure is missing without a word."""
-    tables = [line for line in text.splitlines() if line.startswith("|")]
-    return bool(tables) and all(line.endswith("|") for line in tables) and "nan" not in text
 
 
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     for seed, name in enumerate((*fals.DATA[:2], fals_tables.CUT[0], "bibtex")):
-        data = make_synthetic(
-            n_train=90, n_test=30, n_features=40, n_labels=6, features_per_row=8.0, labels_per_row=1.5,
-            random_state=seed, n_jobs=1,
-        )  # fmt: skip
-        (folder / name).mkdir()
-        for part in ("train", "test"):
-            path = folder / name / f"{part}.txt"
-            write_matrix(path, getattr(data, f"X_{part}"), getattr(data, f"Y_{part}"))
-            with gzip.open(f"{path}.gz", "wb") as packed:
-                packed.write(path.read_bytes())
-    return SimpleNamespace(folder=folder, threads=1, quick=True, attempts=1, part=[])
+        making.write_data(folder, name, n_train=90, n_test=30, random_state=seed)
+    return making.options(folder)
 
 
 def measured(name, options, keep):
@@ -99,7 +82,7 @@ def test_the_verdict_counts_measures_by_their_direction():
 def test_the_reproduction_is_measured_from_beginning_to_end(options):
     study, found = measured("reproduction", options, lambda one: one.named["method"] in (fals_tables.ALL, "FALS"))
     text = studies.part_markdown(study, "reproduction", found)
-    assert whole(text) and "A trial" in text and str(options.folder) not in text
+    assert making.is_whole(text) and "A trial" in text and str(options.folder) not in text
     assert "average over 2 data sets" in text and "Wilcoxon" in text and "(0.6193)" in text
     fit = found["runs"][0]["fits"][0]
     assert set(fit["measures"]) == set(fals_tables.MEASURES) and found["runs"][0]["n_rows"] == 120
@@ -111,7 +94,7 @@ def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
     run, cut = found["runs"]
     assert run["labels_timed"] == 5 and len(run["fals_s"]) == 4 and set(run["seconds"]) >= {"RF", "RF, one set"}
     text = studies.part_markdown(study, "time", found)
-    assert whole(text) and "20ng 5 of 6" in text and "asked at most 600 s: yes" in text and cut["L"] == 6
+    assert making.is_whole(text) and "20ng 5 of 6" in text and "asked at most 600 s: yes" in text and cut["L"] == 6
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -130,38 +113,4 @@ def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, ke
     monkeypatch.setattr(fals, "QUICK_BASE", small)
     study, found = measured(name, options, keep)
     text = studies.part_markdown(study, name, found)
-    assert whole(text) and "A trial" in text and str(options.folder) not in text
-
-
-def test_other_trees_are_averaged_where_all_data_sets_have_them():
-    names = ("20ng", "bibtex")
-    runs = [
-        run((0.1 * i, 0.2, 0.3, 0.4, 0.5)) | {"data": name, "method": method, "trees": "short", "what": "judge"}
-        for method in (fals_tables.ALL, "FALS")
-        for i, name in enumerate(names, start=1)
-    ]
-    runs[2:] = [one | {"trees": "tall"} if one["data"] == "bibtex" else one for one in runs[2:]]
-    text = fals_tables.table_leaves({"runs": runs})
-    average = text[text.index("**Average over 2 data sets**") :]
-    assert "| short | all features | 0.1500 |" in average and "FALS" not in average
-
-
-def test_the_diagram_joins_methods_that_are_not_told_apart(tmp_path):
-    from xml.etree import ElementTree
-
-    names = [f"data {i}" for i in range(6)]
-    runs = [
-        run((0.1 + 0.01 * i * better, 0.3, 0.3, 0.3, 0.5)) | {"data": name, "method": method}
-        for i, name in enumerate(names, start=1)
-        for method, better in ((fals_tables.ALL, 1), ("FALS", 2), ("LASSO", 3))
-    ]
-    assert fals_tables.pictures("time", {"runs": runs}) == {}
-    ((file, picture),) = fals_tables.pictures("reproduction", {"runs": runs}).items()
-    tree = ElementTree.fromstring(picture)
-    lines = [element for element in tree if element.tag.endswith("line")]
-    texts = [element.text for element in tree if element.tag.endswith("text")]
-    assert file.endswith(".svg") and texts.count("FALS") == 5 and "HL" in texts
-    assert len(lines) == 4 * 3  # HL differs on every data set, and in the others all are the same
-    assert "0.031" in fals_tables.significance_text(
-        fals_tables.measured({"runs": runs}), [fals_tables.ALL, "FALS", "LASSO"]
-    )
+    assert making.is_whole(text) and "A trial" in text and str(options.folder) not in text

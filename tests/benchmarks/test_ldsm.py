@@ -1,6 +1,5 @@
 """LdSM's tables and the search of its settings: parts, folds, figures, and parts from beginning to end."""
 
-import gzip
 import json
 import statistics
 from types import SimpleNamespace
@@ -12,8 +11,9 @@ import scipy.sparse as sp
 from benchmarks import choose_ldsm, ldsm
 from benchmarks.library import data as library_data
 from benchmarks.library import ldsm_tables, machine, mixtures, processes, studies
+from tests.benchmarks import making
 from xmlcore import LdSM, metrics
-from xmlcore.datasets import make_synthetic, write_matrix
+from xmlcore.datasets import make_synthetic
 
 
 def fit(**more):
@@ -60,43 +60,6 @@ def test_a_part_takes_the_place_of_its_former_self_alone():
     assert list(studies.merged(ldsm.STUDY, {}, "scaling", {})["parts"]) == ["scaling"]
 
 
-def test_json_has_a_line_for_each_run_and_comes_back_the_same():
-    results = studies.merged(ldsm.STUDY, {}, "depth", part("depth", run(), run(data="yeast")))
-    results = studies.merged(ldsm.STUDY, results, "workers", part("workers"))
-    text = studies.as_json(results)
-    assert json.loads(text) == results
-    assert sum(line.lstrip().startswith('{"data"') for line in text.splitlines()) == 2
-
-
-def test_differences_from_the_published_program_are_of_means_and_ratios_of_medians():
-    fits = [fit(**{"P@1": p}, train_s=s, ms=0.02, depths=[12, d]) for p, s, d in ((57.0, 5.0, 13), (59.0, 7.0, 15))]
-    text = ldsm_tables.table_reference(part("reference", run(*fits, params=ldsm_tables.REFERENCE, reference=0)))
-    ours, program, rest = [line for line in text.splitlines() if "| bibtex |" in line]
-    assert "| 58.00 (57.00–59.00) |" in ours and "| 14 (13–15) |" in ours and "| 0.6 (0.5–0.7) |" in ours
-    assert "| 58.3 | 34.4 | 25.7 | 55.7 | 13 | 1.07 | 0.002 |" in program
-    assert "| -0.30 |" in rest and "| +1.0 | 0.56× | 1.00× |" in rest
-    assert whole(text) and "10 trees, E=20, T_max=1000, M=2 |" in ours
-
-
-def test_settings_show_each_step_its_gain_and_the_distance_from_the_paper():
-    def step(number, name, changed, precision):
-        return run(fit(**{"P@1": precision}), what="folds", step=number, name=name, changed=changed)
-
-    runs = [
-        run(row="reference settings"),
-        step(0, "reference", {}, 50.0),
-        step(1, "more integrity", {"integrity_weight": 4.0}, 52.5),
-        run(fit(n_trees=50, **{"P@1": 63.69}), row="chosen", params={"n_estimators": 50}),
-    ]
-    text = ldsm_tables.table_settings(part("settings", *runs, run(data="other", row="chosen")))
-    assert (
-        "| bibtex | more integrity | `integrity_weight=4.0` | 10 | 52.50 | 40.00 | 30.00 | +2.50 / +0.00 / +0.00 |"
-        in text
-    )
-    assert "| bibtex | chosen minus the paper's |  | -1.00 | +0.30 | +0.75 |" in text
-    assert "| other | the paper" not in text and whole(text)
-
-
 def test_steps_keep_the_changes_before_them_and_the_last_is_tested_with_fifty_trees(tmp_path):
     steps = [
         {"name": "a", "params": {}},
@@ -116,24 +79,6 @@ def test_steps_keep_the_changes_before_them_and_the_last_is_tested_with_fifty_tr
     (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": {"steps": steps}}}))
     with pytest.raises(ValueError, match="s.json: bibtex, step 'b': LdSM has no leaves"):
         ldsm.read_settings(tmp_path / "s.json")
-
-
-def test_other_methods_stand_alone_and_with_the_trees_on_held_out_rows_and_on_the_test():
-    def one(where, trees_p, other_p, mixed_p):
-        alone = {mixtures.TREES: [trees_p, 40.0, 30.0], "network": [other_p, 40.0, 30.0]}
-        mixed = {"network": [mixed_p, 41.0, 31.0], mixtures.ALL: [77.0, 1.0, 2.0]}
-        return {"where": where, "seed": 0, "alone": alone, "with_trees": mixed}
-
-    fits = [one(mixtures.HELD_OUT, 50.0, 40.0, 60.0), one(mixtures.HELD_OUT, 52.0, 44.0, 61.0)]
-    fits.append(one(mixtures.TEST, 55.0, 45.0, 58.0))
-    others = [{"name": "network", "method": "perceptron", "params": {"dropout": 0.8}}]
-    text = ldsm_tables.table_others(part("others", run(*fits, others=others)))
-    assert "| bibtex | LdSM, chosen |  | 51.00 / 40.00 / 30.00 |  | 55.00 / 40.00 / 30.00 |  |" in text
-    assert (
-        "| bibtex | network | `dropout=0.8` | 42.00 / 40.00 / 30.00 | 60.50 / 41.00 / 31.00 | 45.00 / 40.00 / 30.00 "
-        "| 58.00 / 41.00 / 31.00 |"
-    ) in text
-    assert "| bibtex | the paper's table |  |  |  | 64.69 / 39.70 / 29.25 |  |" in text and whole(text)
 
 
 @pytest.mark.parametrize("method, params", [
@@ -181,33 +126,6 @@ def test_other_methods_are_checked_before_anything_is_measured(changed, message,
         ldsm.read_settings(tmp_path / "s.json")
 
 
-def test_speed_up_is_of_medians_and_other_predictions_are_told():
-    runs = [
-        run(seconds={"1": [4.0, 9.0, 3.0], "2": [2.0, 2.0, 1.0]}, same=True),
-        run(seconds={"1": [1], "2": [1]}, same=False),
-    ]
-    text = ldsm_tables.table_workers(part("workers", *runs))
-    assert "| 4 (3–9) | 2 (1–2) | 2.00× | yes |" in text and "| 1.00× | **no** |" in text and whole(text)
-
-
-@pytest.mark.parametrize(
-    ("depth", "said"), [(5, "1.00 | yes"), (15, "3.00 | yes"), (16, "3.20 | **no**"), (0, "0.00 | **no**")]
-)
-def test_depth_is_held_against_the_labels_that_occur(depth, said):
-    text = ldsm_tables.table_depth(part("depth", run(fit(depths=[depth, min(depth, 3)]), full=[fit(depths=[20])])))
-    assert f"| 32 | 5.0 | 513 | {depth} | {said} | 60.00 | 1,000 | 20 | 4.00 | 60.00 |" in text and whole(text)
-
-
-def test_ldsm_stands_beside_plt():
-    plt_fit = {name: value for name, value in fit(train_s=0.5).items() if name not in ("depths", "inner_rows")}
-    text = ldsm_tables.table_beside(
-        part("beside-plt", run(row="LdSM, default"), run(plt_fit, model="PLT", row="PLT, default"))
-    )
-    assert "| bibtex | PLT, default |  | 60.00 | 40.00 | 30.00 | 20.00 | 50.00 | 0.5 | 0.1 | 3 | 9 |" in text and whole(
-        text
-    )
-
-
 def test_exponents_are_those_of_what_grows():
     runs = [run(fit(train_s=0.01 * n**0.9, ms=0.1, inner_rows=n), n_train=n, axes=["N"]) for n in (10, 100, 1000)]
     runs += [run(fit(train_s=m), params={"arity": m}, axes=["M"]) for m in (2, 4, 8)]
@@ -246,15 +164,6 @@ def test_every_split_is_timed_with_its_rows_and_nothing_else_changes():
     np.testing.assert_array_equal(tree.parent, plain.parent)
 
 
-def test_widened_rows_are_the_same_rows():
-    data = make_synthetic(n_train=50, n_test=1, n_labels=20, n_features=60, features_per_row=8)
-    wide = ldsm.widen(data.X_train, 1000)
-    assert wide.shape == (50, 1000) and wide.indices.max() >= 60 and wide.has_sorted_indices
-    kept = np.unique(wide.indices)
-    present = np.unique(data.X_train.indices)
-    assert np.array_equal(sp.csr_array(wide[:, kept]).toarray(), data.X_train[:, present].toarray())
-
-
 def test_what_was_stopped_is_told():
     stopped = part("depth", run(), complete=False, planned=4)
     workers = part("workers", run(seconds={"1": [1.0], "2": [1.0]}, same=True), absent=["aloi"])
@@ -273,12 +182,7 @@ def test_a_failed_point_is_in_no_table_but_is_told():
 @pytest.fixture
 def options(tmp_path, monkeypatch):
     """A folder with one tiny set, called bibtex; points are measured in this process."""
-    data = make_synthetic(n_train=150, n_test=30, n_labels=20, n_features=60, features_per_row=8)
-    (tmp_path / "data" / "bibtex").mkdir(parents=True)
-    for which, X, Y in (("train", data.X_train, data.Y_train), ("test", data.X_test, data.Y_test)):
-        write_matrix(tmp_path / "plain.txt", X, Y)
-        target = tmp_path / "data" / "bibtex" / f"{which}.txt.gz"
-        target.write_bytes(gzip.compress((tmp_path / "plain.txt").read_bytes()))
+    making.write_data(tmp_path / "data", "bibtex", n_train=150, n_test=30, n_labels=20, n_features=60)
     steps = [{"name": "reference", "params": {}}, {"name": "wider", "params": {"arity": 3}}]
     others = [{"name": "label tree", "method": "PLT", "params": {}}]
     (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": {"steps": steps, "others": others}}}))
@@ -348,13 +252,6 @@ def test_going_round_the_parameters_ends_at_the_best_and_measures_nothing_twice(
     assert len(calls) == len({json.dumps(one) for one in calls}) == len(found)
 
 
-def test_a_random_search_draws_every_candidate_once():
-    found = choose_ldsm.searched("random", GRID, {"a": 1, "b": 1}, figures, 50)
-    assert len(found) == 12 and {(one["params"]["a"], one["params"]["b"]) for one in found} == {
-        (a, b) for a in GRID["a"] for b in GRID["b"]
-    }
-
-
 @pytest.mark.parametrize("search", list(choose_ldsm.SEARCHES))
 def test_the_budget_is_of_measurements_and_what_is_known_costs_nothing(search):
     start = {"a": 1, "b": 1}
@@ -362,13 +259,6 @@ def test_the_budget_is_of_measurements_and_what_is_known_costs_nothing(search):
     assert len(found) == 3
     more = choose_ldsm.searched(search, GRID, start, figures, 2, known=found)
     assert len(more) == 5 and more[:3] == found
-
-
-def test_the_ranking_has_the_best_first_and_only_what_changed():
-    start = {"a": 1, "b": 1}
-    found = choose_ldsm.searched("coordinate", GRID, start, figures, 50)
-    head, _, first, *_ = choose_ldsm.ranking(found, start).splitlines()
-    assert first.startswith("| `a=3`, `b=2` | 50.00 | 50 |") and head.count("|") == first.count("|")
 
 
 def test_candidates_are_measured_on_the_folds_alone():

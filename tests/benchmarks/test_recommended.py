@@ -1,6 +1,5 @@
 """The rule that chooses defaults on held-out rows, what it is applied to, and the tables."""
 
-import gzip
 import json
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 
 from benchmarks import recommended
 from benchmarks.library import files, recommended_tables
-from xmlcore.datasets import make_synthetic, write_matrix
+from tests.benchmarks import making
 
 
 def one(P, time=1.0):
@@ -72,13 +71,7 @@ def test_the_defaults_are_what_the_rule_takes_on_the_committed_figures():
 
 @pytest.mark.parametrize("kind", list(recommended.METHODS))
 def test_a_method_is_measured_from_beginning_to_end(kind, tmp_path, monkeypatch):
-    data = make_synthetic(n_train=240, n_test=40, n_features=30, n_labels=6, features_per_row=8.0, labels_per_row=1.0,
-                          n_jobs=1)  # fmt: skip
-    (tmp_path / "made").mkdir()
-    for part in ("train", "test"):
-        path = tmp_path / "made" / f"{part}.txt"
-        write_matrix(path, getattr(data, f"X_{part}"), getattr(data, f"Y_{part}"))
-        path.with_suffix(".txt.gz").write_bytes(gzip.compress(path.read_bytes()))
+    making.write_data(tmp_path, "made", n_train=240, n_features=30, labels_per_row=1.0)
     method = recommended.METHODS[kind]
     few, fit = dict(list(method.candidates.items())[:2]), recommended.fit_once
     sizes = {"n_estimators": 2, "n_epochs": 2, "max_nodes": 50}

@@ -1,9 +1,7 @@
 """The study of noise, attacks and explanations: parts from beginning to end, and what the tables say."""
 
-import gzip
 import json
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,15 +9,9 @@ import scipy.sparse as sp
 
 from benchmarks import robustness
 from benchmarks.library import robustness_tables, studies, tables
-from xmlcore.datasets import make_synthetic, write_matrix
+from tests.benchmarks import making
 
 STUDY = robustness.STUDY
-
-
-def whole(text):
-    """No table row is torn, and no figure is missing without a word."""
-    lines = [line for line in text.splitlines() if line.startswith("|")]
-    return bool(lines) and all(line.endswith("|") for line in lines) and "nan" not in text
 
 
 def test_intervals_are_students_over_seeds():
@@ -57,16 +49,8 @@ def test_features_are_brought_to_0_to_1_by_the_training_rows(tmp_path, negative)
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     for name, D in (("scene", 12), ("eurlex4k-dev", 40), ("bibtex", 40)):
-        data = make_synthetic(
-            n_train=120, n_test=40, n_features=D, n_labels=6, features_per_row=8.0, labels_per_row=1.5, n_jobs=1
-        )
-        (folder / name).mkdir()
-        for part in ("train", "test"):
-            path = folder / name / f"{part}.txt"
-            write_matrix(path, getattr(data, f"X_{part}"), getattr(data, f"Y_{part}"))
-            with gzip.open(f"{path}.gz", "wb") as packed:
-                packed.write(path.read_bytes())
-    return SimpleNamespace(folder=folder, threads=1, quick=True, attempts=1, part=[])
+        making.write_data(folder, name, n_features=D)
+    return making.options(folder)
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -86,7 +70,7 @@ def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, ke
     found = json.loads(json.dumps(studies.run_part(study, name, options)))
     assert found["complete"] and found["runs"] and not any("failed" in run for run in found["runs"])
     text = studies.part_markdown(study, name, found)
-    assert whole(text) and "A trial" in text and str(options.folder) not in text
+    assert making.is_whole(text) and "A trial" in text and str(options.folder) not in text
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -96,4 +80,4 @@ def test_speed_and_training_are_measured_on_made_up_data(options, monkeypatch):
     for name in ("speed", "training"):
         found = json.loads(json.dumps(studies.run_part(STUDY, name, options)))
         text = studies.part_markdown(STUDY, name, found)
-        assert whole(text) and not any("failed" in run for run in found["runs"])
+        assert making.is_whole(text) and not any("failed" in run for run in found["runs"])

@@ -13,14 +13,6 @@ from xmlcore import PLT
 from xmlcore.datasets import make_synthetic
 
 
-def test_an_exact_power_law_has_its_exponent_and_no_error():
-    xs = [10, 1000, 100, 30]
-    found = scaling_tables.exponent(xs, [5 * x**0.7 for x in xs])
-    assert found["exponent"] == pytest.approx(0.7) and found["last"] == pytest.approx(0.7)
-    assert found["error"] == pytest.approx(0, abs=1e-9)
-    assert found["range"] == pytest.approx(100) and found["points"] == 4
-
-
 def test_exponent_and_error_are_those_of_least_squares():
     rng = np.random.default_rng(0)
     xs = np.geomspace(1, 1000, 8)
@@ -29,10 +21,6 @@ def test_exponent_and_error_are_those_of_least_squares():
     found = scaling_tables.exponent(xs, ys)
     assert found["exponent"] == pytest.approx(coefficients[0])
     assert found["error"] == pytest.approx(math.sqrt(covariance[0, 0]))
-
-
-def test_two_sizes_make_no_exponent():
-    assert scaling_tables.exponent([1, 2, 2], [1, 2, 3]) is None
 
 
 @pytest.mark.parametrize("arity", [2, 5])
@@ -103,71 +91,12 @@ def test_a_point_is_measured_from_beginning_to_end(run):
         assert len(run[name]) == 3 and 0 <= min(run[name]) <= max(run[name]) <= 100
 
 
-def scaling_results():
-    """Return results of the study before any point was measured."""
-    header = machine.header("scaling", 1)
-    return header | {"params": scaling.PARAMS, "quick": False, "base": scaling.BASE, "compile_s": 3.0}
-
-
-def test_tables_of_the_study_show_points_exponents_and_failures(run):
-    results = (
-        machine.header("scaling", 1)
-        | {"params": scaling.PARAMS}
-        | {"quick": False, "base": scaling.BASE, "compile_s": 3.0}
-    )
-    for factor in (1, 10, 100):
-        for arity in (2, 16):
-            grown = {"n_train": 100 * factor, "nonzeros": 1000 * factor, "train_s": 0.01 * factor, "arity": arity}
-            results["runs"].append(run | grown)
-    results["runs"].append(
-        {"axes": ["D"], "arity": 2, "failed": "no memory"} | dict.fromkeys(scaling_tables.SYMBOLS, 7)
-    )
-    text = scaling_tables.markdown(results)
-    row = "| training time | nonzeros × depth | N | ×100 | 1.00 ± 0.00 | 1.00 | 1.00 ± 0.00 | 1.00 |"
-    assert f"{row} near 1 (0.85 to 1.15) | met |" in text
-    assert text.count("| 10,000 |") == 2 and "rows per label shrink" not in text
-    assert "**N=7, D=7, L=7, arity 2 failed**: no memory" in text
-
-
-def test_tables_of_the_large_set_show_phases_and_say_what_is_not_full_size(run):
-    results = (
-        machine.header("amazon-670k", 1)
-        | {"params": scaling.PARAMS}
-        | {"scale": 0.1, "limit_gb": 12.0, "compile_s": 3.0}
-    )
-    results |= {"data": run, "runs": [run]}
-    text = scaling_tables.markdown(results)
-    for expected in ("0.1 of the full size", "| – clustering labels, s |", "exact top 5, ms/row", "12 GB"):
-        assert expected in text
-    failed = results | {"runs": [{"arity": 2, "failed": "too large"} | dict.fromkeys(scaling_tables.SYMBOLS, 7)]}
-    assert "too large" in scaling_tables.markdown(failed)
-
-
 def test_the_quietest_run_counts(monkeypatch):
     runs = [{"others_cpu": 0.5}, {"others_cpu": 0.2}, {"others_cpu": 0.3}, {"others_cpu": 0.0}]
     for attempts, expected in ((1, 0.5), (3, 0.2), (4, 0.0)):
         waiting = iter(runs)
         monkeypatch.setattr(processes, "run_process", lambda *_, waiting=waiting, **how: next(waiting))
         assert processes.quietest({}, None, options(attempts=attempts))["others_cpu"] == expected
-
-
-def fit_of(what, against, axis, arity, exponent):
-    return {"what": what, "against": against, "axis": axis, "arity": arity, "exponent": exponent, "error": 0.01}
-
-
-def test_targets_are_met_or_missed_along_each_axis_and_for_each_arity(monkeypatch):
-    found = [fit_of(scaling_tables.EXACT, "L", "L", arity, e) for arity, e in ((2, 0.35), (16, 0.36))]
-    found.append(fit_of("training time", "nonzeros × depth", "N", 2, 0.8))
-    assert scaling_tables.verdict(scaling_tables.EXACT, "L", {2: found[0]}) == "met"
-    assert (
-        scaling_tables.verdict(scaling_tables.EXACT, "L", {2: found[0], 16: found[1]}) == "arity 2 met, arity 16 missed"
-    )
-    assert scaling_tables.verdict("training time", "nonzeros × depth", {2: found[2]}) == "missed"
-    assert scaling_tables.verdict("training time", "D", {2: found[2]}) == ""
-    monkeypatch.setattr(scaling_tables, "fits", lambda results: found)
-    text = scaling_tables.verdicts({})
-    assert "at most 0.35** — met along L at arity 2 (0.35 ± 0.01). missed along L at arity 16 (0.36 ± 0.01)." in text
-    assert "near 1 (0.85 to 1.15)** — missed along N at arity 2" in text
 
 
 def test_a_part_has_the_most_frequent_labels_and_all_test_rows():
@@ -200,16 +129,3 @@ def test_real_data_is_an_axis_of_its_own(run, tmp_path, monkeypatch):
     text = scaling_tables.markdown(results)
     assert "Real data: somewhere." in text and str(tmp_path) not in text
     assert "| exact top 5 per row | L | L, real data | ×10 | 0.50 ± 0.00 | 0.50 | at most 0.35 | missed |" in text
-
-
-def test_changed_sources_are_told_at_the_top(run):
-    results = (
-        machine.header("scaling", 1)
-        | {"params": scaling.PARAMS}
-        | {"quick": False, "base": scaling.BASE, "compile_s": 3.0}
-    )
-    results |= {"runs": [run], "xmlcore_code": "old", "xmlcore_code_end": "new"}
-    assert scaling_tables.markdown(results).startswith(
-        "**The sources of xmlcore changed while this was measured (old, new"
-    )
-    assert "sources of xmlcore changed" not in scaling_tables.markdown(results | {"xmlcore_code_end": "old"})
