@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xmlcore.artifact_keys import artifact_key, key_with_code
+from xmlcore.artifact_keys import artifact_key
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -74,4 +74,3 @@ def test_keys_stay_what_they_are_so_that_kept_results_are_found():
     assert (
         artifact_key("train", {"dataset": "ab"}, {"C": 10, "tree": "kmeans"}, 2) == "9687a5adb6b14687bb78d0f2833a33bb"
     )
-    assert key_with_code("train", "ab", {"C": 10.0}, "0123") == "c1f66b049b3d85ea0d2a44c45b2f9860"

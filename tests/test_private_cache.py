@@ -26,9 +26,8 @@ def test_all_that_is_written_is_private_whatever_the_umask(tmp_path):
 import io, os
 os.umask(0)
 from xmlcore import store
-from xmlcore.experiment import given
+from xmlcore.experiment.engine import given
 store.save("runs", "0123456789abcdef", {"x": 1})
-store.rewrite("runs", "0123456789abcdef", {"x": 2})
 with store.writing("runs", "aa" * 8) as path:
     (path / "model").mkdir()
     (path / "model" / "params.json").write_text("{}")

@@ -191,23 +191,6 @@ def test_artifact_is_replaced_only_when_that_is_wanted():
     assert os.listdir(kind_folder()) == [KEY]
 
 
-def test_rewritten_object_replaces_the_old_one_and_keeps_the_facts():
-    path = store.save("runs", KEY, "old form", title="mine")
-    store.rewrite("runs", KEY, "new form")
-    assert store.load("runs", KEY) == "new form" and store.info("runs", KEY)["title"] == "mine"
-    assert len(list(path.iterdir())) == 2 and not (path / store.VALUE).exists()
-    store.rewrite("runs", KEY, "newer form")
-    assert store.load("runs", KEY) == "newer form" and len(list(path.iterdir())) == 2
-
-
-def test_rewriting_that_is_interrupted_leaves_the_old_object(monkeypatch):
-    store.save("runs", KEY, "old form")
-    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("killed")))
-    with pytest.raises(OSError, match="killed"):
-        store.rewrite("runs", KEY, "new form")
-    assert store.load("runs", KEY) == "old form"
-
-
 def test_change_of_a_kind_is_seen():
     assert store.changed("runs") == 0
     store.save("runs", KEY, 1)
@@ -353,14 +336,3 @@ def test_changed_bytes_are_found_before_the_object_is_read():
     with pytest.raises(store.DamagedArtifactError, match="other bytes than were written"):
         store.load("runs", KEY)
     assert not store.exists("runs", KEY)
-
-
-def test_facts_are_added_to_a_record_in_one_step_and_this_is_no_use():
-    path = store.save("runs", KEY, [1, 2], title="mine")
-    os.utime(path / store.META, (1000, 1000))
-    store.add_facts("runs", KEY, score=np.float32(0.5), title="ours")
-    assert store.last_used("runs", KEY) == 1000
-    assert store.info("runs", KEY)["score"] == 0.5 and store.info("runs", KEY)["title"] == "ours"
-    assert store.load("runs", KEY) == [1, 2] and len(list(path.iterdir())) == 2
-    with pytest.raises(ValueError, match="'bytes'"):
-        store.add_facts("runs", KEY, bytes=1)

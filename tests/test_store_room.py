@@ -158,18 +158,6 @@ def test_a_replaced_artifact_stays_pinned():
         store.pin("runs", run, by="../x")
 
 
-def test_files_that_an_interrupted_rewrite_has_left_are_removed_after_a_day():
-    path = store.save("runs", key(1), 5)
-    store.rewrite("runs", key(1), 6)
-    left = [path / "value-0123abcd.joblib", path / "meta.json.0123abcd"]
-    for file in left:
-        file.write_text("x")
-    assert store.remove_all_stale() == 0
-    for file in path.iterdir():
-        os.utime(file, (1, 1))
-    assert store.remove_all_stale() == 2 and store.load("runs", key(1)) == 6
-
-
 # --- a disk that is full, cannot be written to, or is gone
 
 

@@ -35,19 +35,10 @@ def _plain(value, where):
 
 
 def artifact_key(kind: str, inputs: dict, params: dict, version: int = 1) -> str:
-    """Return the key of a result, which depends on its kind, inputs, parameters and version, and not on the code."""
+    """Return the key of a result, which depends on its kind, inputs, parameters and version: 32 hex digits."""
     for name, value in (("inputs", inputs), ("params", params)):
         if not isinstance(value, dict):
             raise TypeError(f"{name} must be a dict, not {type(value).__name__}")
-    return _hashed([kind, _plain(inputs, "inputs"), _plain(params, "params"), int(version)])
-
-
-def key_with_code(kind: str, source: str, params: dict, code: str) -> str:
-    """Return the key that a result had when keys contained a hash of all code."""
-    return _hashed([kind, source, _plain(params, "params"), code])
-
-
-def _hashed(parts) -> str:
-    """Return the hash of a list that JSON can hold: 32 hex digits."""
+    parts = [kind, _plain(inputs, "inputs"), _plain(params, "params"), int(version)]
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -19,7 +19,6 @@ UNBOUNDED_INT = 2**31 - 1  # from this maximum on, a docstring names no upper bo
 UNBOUNDED_FLOAT = 1e30  # the same for a float
 AUTO = "auto"  # value of a parameter that the estimator chooses itself
 RECOMMENDED = "recommended"  # name of the settings that an estimator has by default
-ORIGINAL = inspect.Parameter.empty  # ``before`` of a parameter that its estimator has had from the start
 
 
 Described = TypeVar("Described")
@@ -74,10 +73,6 @@ class Parameter:
         Numbers between ``minimum`` and ``maximum`` that are not accepted.
     details : str
         Sentences that the docstring has after ``help``, and the form does not show.
-    before : object
-        For a parameter that was added later: the value with which the estimator does what it did without the
-        parameter. Keys of results leave the parameter out when it has this value, so results that were kept before it
-        was added are still found.
     """
 
     name: str
@@ -100,7 +95,6 @@ class Parameter:
     others: tuple = ()
     refused: tuple = ()
     details: str = ""
-    before: Any = ORIGINAL
     option_names: tuple[str, ...] = ()
 
     @property

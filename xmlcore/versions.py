@@ -1,10 +1,19 @@
-"""Versions of the files that xmlcore writes: what is said of a file whose version another xmlcore reads."""
+"""Versions: of the libraries that results are computed with, and what is said of a file of another version."""
 
+import functools
+from importlib import metadata
 from typing import Any
 
 from xmlcore import __version__
 
+LIBRARIES = ("numpy", "scipy", "numba")  # which may decide the bits of a result
 PAGE = "docs/versions.md"
+
+
+@functools.cache
+def library_versions() -> dict[str, str]:
+    """Return the versions of the libraries that results are computed with, by their names."""
+    return {name: metadata.version(name) for name in LIBRARIES}
 
 
 def refusal(what: str, found: Any, reads: int, written_by: Any = None) -> str:

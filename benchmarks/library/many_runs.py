@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from xmlcore import Ranking, datasets, experiment, metrics, store
-from xmlcore.experiment.kinds.train import Run, Train, as_plain, full_params
+from xmlcore.experiment.kinds.train import MORE, Run, Train, as_plain, full_params
 
 MODELS = ("PLT", "LdSM", "OneVsRest", "DoubleSampling")
 SEEDED = ("PLT", "LdSM", "DoubleSampling")
@@ -22,7 +22,7 @@ def make(count: int, data, seeds: int = 3, first: int = 0, summary: bool = True)
     """Keep ``count`` runs on a data set; return their records as a workspace lists them, oldest first.
 
     Models take turns; runs of a model with a seed come in groups of ``seeds``. Without ``summary`` the records of the
-    store have no measures, as those of earlier versions.
+    store have no measures, as damaged ones.
     """
     rng = np.random.default_rng(first)
     folder = store.cache_root() / "artifacts" / "runs"
@@ -41,7 +41,7 @@ def make(count: int, data, seeds: int = 3, first: int = 0, summary: bool = True)
         path.mkdir()
         content = pickle.dumps(value)  # which joblib reads, and which takes a hundredth of joblib's time
         (path / store.VALUE).write_bytes(content)
-        facts = {"task": "train", "version": task.version, "code": "0" * 16, "xmlcore": "0", "inputs": task.inputs}
+        facts = {"task": "train", "version": task.version, "xmlcore": "0", "inputs": task.inputs}
         facts |= {"params": task.params, "fingerprint": data.fingerprint, "dataset": data.name, "model": model}
         facts |= {"kind": "runs", "key": task.key, "created": run.created, "bytes": len(content)}
         facts |= {"value_bytes": len(content), "value_crc": zlib.crc32(content)}
@@ -64,6 +64,7 @@ def _ranking(rng, data):
     scores = np.sort(rng.random((n, 5)).astype(np.float32), axis=1)[:, ::-1]
     ranking = Ranking(labels, np.ascontiguousarray(scores))
     measured = metrics.measures(data.Y_test, ranking, 5, inv_ps=metrics.inverse_propensity(data.Y_train))
+    measured |= metrics.measures(data.Y_test, ranking, 5, names=MORE)
     lines = [(name, k + 1, float(values[k])) for name, values in measured.items() for k in range(5)]
     return ranking, pd.DataFrame(lines, columns=["measure", "k", "value"])
 

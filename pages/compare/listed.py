@@ -75,21 +75,21 @@ def every_of(runs: list, known: dict) -> Listed:
         for record in records.values()
     ]
     said = json.dumps([dict(zip(records, given)), known])
-    source = (" ".join(records), store.changed("runs"), more.rounds(), said)
+    source = (" ".join(records), store.changed("runs"), said)
     return Listed(_every(*source), records, source)
 
 
 @server.shared(max_entries=8, show_spinner="Reading the results")
-def _kept(keys: str, changed: int, rounds: int) -> pd.DataFrame:
-    """Return the table of runs with these keys, as they were when the store or their measures were changed last."""
+def _kept(keys: str, changed: int) -> pd.DataFrame:
+    """Return the table of runs with these keys, as they were when the store was changed last."""
     return experiment.runs(keys.split())
 
 
 @server.shared(max_entries=8)
-def _every(keys: str, changed: int, rounds: int, said: str) -> pd.DataFrame:
+def _every(keys: str, changed: int, said: str) -> pd.DataFrame:
     """Return the table of runs with what the user gave them: ``said`` has it in JSON, and the names of data sets."""
     given, known = json.loads(said)
-    frame = _kept(keys, changed, rounds)
+    frame = _kept(keys, changed)
     own = pd.DataFrame([given[key] for key in frame["key"]], columns=list(GIVEN), index=frame.index)
     names = [known.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])]
     return _titles(frame.assign(**{name: own[name] for name in GIVEN}, dataset=names))
@@ -155,10 +155,10 @@ def table(listed: Listed, choice: Choice) -> pd.DataFrame:
 
 
 @server.shared(max_entries=16)
-def _table(keys: str, changed: int, rounds: int, said: str, chosen: str) -> pd.DataFrame:
+def _table(keys: str, changed: int, said: str, chosen: str) -> pd.DataFrame:
     """Return the lines of the table; ``chosen`` is the choice in JSON."""
     choice = Choice(**json.loads(chosen))
-    return grouped(filtered(_every(keys, changed, rounds, said), choice), choice)
+    return grouped(filtered(_every(keys, changed, said), choice), choice)
 
 
 def filtered(frame, choice: Choice) -> pd.DataFrame:

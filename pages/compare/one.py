@@ -185,9 +185,11 @@ def _origin(line, record) -> dict:
         found["Weights that are not zero"] = f"{line['n_weights']:,.0f}"
     found |= {"Data set": line["dataset"], "Fingerprint of the data set": line["fingerprint"]}
     found |= {"Trained": f"{format.when(line['created'])} ({format.zone()})", "Key": line["key"]}
-    found |= {"xmlcore": line["xmlcore"], "Hash of the code": line["code"]}
-    with_size = store.exists("runs", line["key"])
-    return found | ({"Result on disk": format.size(store.info("runs", line["key"])["bytes"])} if with_size else {})
+    found["xmlcore"] = line["xmlcore"]
+    if store.exists("runs", line["key"]):
+        record = store.info("runs", line["key"])
+        found |= record.get("libraries", {}) | {"Result on disk": format.size(record["bytes"])}
+    return found
 
 
 def _facts(title, facts) -> None:

@@ -7,7 +7,7 @@ ahead.py makes what the page shows first before it is opened.
 
 import streamlit as st
 
-from pages.compare import answer, listed, more, one, side, table
+from pages.compare import answer, listed, one, side, table
 from pages.shared.results import run_changes
 
 
@@ -36,9 +36,6 @@ def main() -> None:
     with st.container():
         table.show(lines, choice, frame)
         table.missing(frame, records)
-    with st.container():
-        if choice.more:
-            more.take(listed.filtered(frame, choice), choice)
     ticked = [k for k in table.chosen_keys() if k in records]
     table.buttons([records[k] for k in ticked], lines, frame, choice)
     side.show(listed.chosen(frame, lines, choice, set(ticked)), lines, choice, frame)

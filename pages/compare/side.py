@@ -269,11 +269,7 @@ def _costs(lines, measure, file_name, compared) -> None:
             if memory == "training_mb"
             else ""
         )
-        + (
-            f" Of {unknown:,} of {len(frame):,} results it is not known: an earlier version trained them."
-            if unknown
-            else ""
-        ),
+        + (f" Of {unknown:,} of {len(frame):,} results it is not known." if unknown else ""),
         key="compare.frontier",
         of=list(known["key"]),
     )

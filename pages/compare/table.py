@@ -15,7 +15,7 @@ UNTICKED = "compare.unticked"  # key of st.session_state: how often all lines we
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures with a column
 PEAK = (
     "The most memory that the process had while it trained, with the program, the data, and what was left of work "
-    "before. Empty for results that were trained by an earlier version."
+    "before. Empty where the system did not tell."
 )
 EXPLAINED = ("P@k", "nDCG@k", "PSP@k")  # measures whose meaning stands below the table
 NAMED = 5  # most results that are named where there is no room for a list

@@ -21,7 +21,6 @@ DAMAGED = "The stored result was damaged. It is being made again."
 UNREADABLE = "The stored result was written by another version of the program, so it cannot be read. It is made again."
 STOPPED = "The stored result cannot be read, and making it again was stopped. Reload the page to make it again."
 MARKS = {
-    "earlier code": "This result was made before the last change of the program. It is most likely still the same.",
     "imported": "This result came with the file of a workspace. Its numbers were not computed on this machine.",
     "earlier version": "This result was made by an earlier version of the program, and may differ from today's.",
     "another version": "This result was made by another version of the program. This version cannot make it again.",
@@ -44,7 +43,7 @@ def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str |
     A stored result is drawn. Without one, there is a button that says how long the task takes. If the user has chosen
     in the sidebar that short tasks start unasked, a short task is started, once per session. While the task runs, its
     progress is shown; when it has failed, the reason is shown. A damaged result is made again. A result of an earlier
-    version or of earlier code is drawn below a note that says so and a button that makes the result again.
+    version is drawn below a note that says so and a button that makes the result again.
     """
     value = ready(task, automatic_below=automatic_below, button=button, key=key)
     if value is not None:

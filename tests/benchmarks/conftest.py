@@ -14,7 +14,7 @@ from xmlcore.system import kernel_cache_root
 def sources_read_once():
     """Sources stay as they are: their hash takes most of a second, and each part of a study has it twice."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine, "hash_of", functools.cache(machine.hash_of))
+        patch.setattr(machine, "code_now", functools.cache(machine.code_now))
         yield
 
 

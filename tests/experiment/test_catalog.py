@@ -3,7 +3,7 @@
 import pytest
 
 from xmlcore.experiment import MODELS, SELECTORS
-from xmlcore.experiment.catalog import NOISE, without_additions
+from xmlcore.experiment.catalog import NOISE
 
 EVERY = MODELS | SELECTORS
 every_entry = pytest.mark.parametrize("name", EVERY)
@@ -53,20 +53,3 @@ def test_every_model_can_be_trained_with_noise_and_no_selector_can():
         assert entry.parameters[-len(NOISE) :] == NOISE
         assert entry.filled("model", {"noise_sigma": 0.5})["noise_sigma"] == 0.5
     assert not any(parameter in NOISE for entry in SELECTORS.values() for parameter in entry.parameters)
-
-
-def test_parameters_at_the_value_of_before_they_were_added_are_left_out_wherever_they_are(monkeypatch):
-    from dataclasses import replace
-
-    from xmlcore.parameters import Parameter
-
-    new = Parameter("added", "Added", "Something new.", "float", 1.0, before=0.0)
-    monkeypatch.setitem(MODELS, "PLT", replace(MODELS["PLT"], parameters=(*MODELS["PLT"].parameters, new)))
-    old = {"model": "PLT", "params": {"C": 3.0, "added": 0.0}}
-    task = {"runs": [old, {"model": "LdSM", "params": {"added": 0.0}}], "k": 5}
-    plain = {"model": "PLT", "params": {"C": 3.0}}
-    assert without_additions(task) == {"runs": [plain, {"model": "LdSM", "params": {"added": 0.0}}], "k": 5}
-    assert old["params"]["added"] == 0.0, "the input was changed"
-    for value in (1.0, False):  # the new default; and a value that only equals that of before
-        changed = {"model": "PLT", "params": {"C": 3.0, "added": value}}
-        assert without_additions(changed) == changed

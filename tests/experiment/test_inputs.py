@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from making import train
-from test_earlier import keep_run
 
 from xmlcore import experiment, store
 from xmlcore.datasets import save_dataset
@@ -52,16 +51,6 @@ def test_a_task_makes_a_damaged_run_again_and_measures_it(data, kind, params, da
     assert made.load().run_key == key
     experiment.load("train", key)
     experiment.load_run_model(key)
-
-
-def test_an_old_run_whose_model_is_damaged_is_made_again_under_the_key_of_today(data):
-    save_dataset(data)
-    key = keep_run(data)
-    cut_model(key)
-    with pytest.warns(experiment.DamagedResultWarning):
-        run, _ = inputs.kept_run_and_model(key)
-    today = experiment.task("train", {"dataset": data.fingerprint}, {"model": "PLT"})
-    assert today.exists() and store.exists("runs", key) and run.times == today.load().times
 
 
 def test_a_damaged_selection_is_made_again(data):

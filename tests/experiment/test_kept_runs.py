@@ -10,7 +10,7 @@ from scipy.stats import t
 
 from benchmarks.library.many_runs import make
 from tests.pages.small import small_data
-from xmlcore import datasets, experiment, metrics, store
+from xmlcore import experiment, store
 
 
 @pytest.fixture(scope="module")
@@ -61,34 +61,6 @@ def test_no_predictions_are_read_and_1000_runs_take_under_a_second(small, monkey
     assert time.process_time() - start < 1.0
     assert frame["key"].tolist() == [record["key"] for record in records]
     assert grouped["n"].sum() == 1000 and set(shown.columns) == {"noise_ratio", "C"}
-
-
-def test_more_measures_of_earlier_runs_are_taken_once_and_kept_in_their_records(small, monkeypatch):
-    datasets.save_dataset(small)
-    records = make(3, small)
-    keys = [record["key"] for record in records]
-    assert experiment.runs(keys)[list(experiment.MORE_MEASURES)].isna().all().all()
-    assert experiment.take_more_measures(keys, seconds=-1) == 0
-    assert experiment.take_more_measures(keys) == 3
-    frame, run = experiment.runs(keys), experiment.load("train", keys[1])
-    for name in ("macro F1@k", "coverage@k", "micro F1@k", "abandonment@k"):
-        expected = metrics.measures(small.Y_test, run.ranking, 5, names=[name])[name]
-        found = [frame.loc[1, f"{name[:-1]}{k}"] for k in (1, 3, 5)]
-        assert found == pytest.approx(expected[[0, 2, 4]].tolist())
-    monkeypatch.setattr(store, "load", lambda *_: pytest.fail("a run was read again"))
-    assert experiment.take_more_measures(keys) == 3
-    grouped = experiment.seeds_grouped(frame)
-    assert grouped["macro F1@5"].tolist() == pytest.approx([frame["macro F1@5"].mean()])
-
-
-def test_a_run_of_an_earlier_version_is_read_once(small, monkeypatch):
-    records = make(4, small, summary=False)
-    keys = [record["key"] for record in records]
-    first = experiment.runs(keys)
-    assert first[["P@1", "fit_s", "model_bytes"]].notna().all().all()
-    monkeypatch.setattr(store, "load", lambda *_: pytest.fail("a run was read again"))
-    assert experiment.runs(keys).equals(first)
-    store.check("runs", keys[0])
 
 
 def test_a_run_that_cannot_be_read_says_why_and_the_others_are_listed(small):

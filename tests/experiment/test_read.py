@@ -94,7 +94,7 @@ def test_wrong_settings_are_refused():
 KILLED = """
 import os, signal, sys
 from xmlcore import experiment, store
-from xmlcore.experiment import given
+from xmlcore.experiment.engine import given
 
 moment, record = sys.argv[1], experiment.from_record(eval(sys.argv[2]))
 

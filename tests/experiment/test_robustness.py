@@ -4,7 +4,6 @@ import pytest
 from making import robustness, train
 
 from xmlcore import experiment, store
-from xmlcore.artifact_keys import artifact_key, key_with_code
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment.kinds.robustness import SURROGATE, SURROGATE_PARAMS
 from xmlcore.experiment.kinds.train import sampled_rows
@@ -114,24 +113,6 @@ def test_options_at_their_defaults_do_not_change_the_key(kind, some, all_of_them
 
     other = {"swap": False} if kind == "words" else {"support": "nonzero"}
     assert made(some).key == made(all_of_them).key != made({**all_of_them, **other}).key
-
-
-def test_results_of_before_options_had_one_key_are_found(monkeypatch):
-    made = experiment.task("robustness", {"run": "ab" * 16}, {"kind": "pgd", "levels": [0.1], "options": {}})
-    old = artifact_key("robustness", made.inputs, {**made.params, "options": {}}, made.version)
-    assert made.earlier() is None and old != made.key
-    store.save("robustness", old, {})
-    assert made.earlier() == old and made.state() == "earlier"
-    monkeypatch.setattr(type(made), "version", made.version + 1)
-    assert experiment.task("robustness", made.inputs, made.params).earlier() == old
-
-
-def test_results_of_the_first_version_with_options_left_out_are_found():
-    made = experiment.task("robustness", {"run": "ab" * 16}, {"kind": "gaussian", "levels": [0.1]})
-    assert made.params["options"]
-    old = key_with_code("robustness", made.inputs["run"], {**made.params, "options": {}}, "0" * 16)
-    store.save("robustness", old, {}, code_version="0" * 16)
-    assert made.earlier() == old
 
 
 def test_options_that_a_perturbation_does_not_have_are_refused_at_once():

@@ -112,7 +112,7 @@ def damage(folder, key):
     server.forget()
 
 
-def made_by_earlier_code(folder, key):
-    """Have a kept result look as if other code had made it."""
+def came_with_a_file(folder, key):
+    """Have a kept result look as if it had been read from a file of a workspace."""
     path = store.folder(folder, key) / store.META
-    path.write_text(json.dumps({**json.loads(path.read_text()), "code": "0" * 16}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "imported": "2026-01-01"}))

@@ -1,12 +1,12 @@
-"""Damaged results of each kind, on the pages that show them: made again, with a note. Those of earlier code: marked."""
+"""Damaged results of each kind, on the pages that show them: made again, with a note. Those from a file: marked."""
 
 import pytest
 
-from tests.pages.making import damage, estimate, figure, made_by_earlier_code, select, titles, train
+from tests.pages.making import came_with_a_file, damage, estimate, figure, select, titles, train
 from xmlcore import experiment, store
 
 NOTE = "was damaged. It is being made again."
-MARK = "before the last change of the program"
+MARK = "came with the file"
 FEW = {"n_epochs": 3, "n_features": 4}
 GAUSSIAN = {"kind": "gaussian", "levels": [0.01, 0.05, 0.1], "options": {"support": "all"}}
 
@@ -66,9 +66,9 @@ def damage_model(key):
     server.forget()
 
 
-def made_by_this_code(folder, key):
+def made_here(folder, key):
     try:
-        return store.info(folder, key)["code"] != "0" * 16
+        return "imported" not in store.info(folder, key)
     except store.MissingArtifactError:  # it is being replaced
         return False
 
@@ -153,13 +153,13 @@ def test_a_damaged_run_of_another_model_is_made_again_beside_double_sampling(rea
 
 
 @pytest.mark.parametrize("make", MEASURED)
-def test_a_measurement_of_earlier_code_is_drawn_with_a_mark_and_made_again(ready, make):
+def test_a_measurement_that_came_with_a_file_is_drawn_with_a_mark_and_made_again(ready, make):
     task, name, title = make(ready)
     experiment.keep(task)
-    made_by_earlier_code(task.folder, task.key)
+    came_with_a_file(task.folder, task.key)
     page = ready.go(name).until(drawn(title))
     assert MARK in page.text()
-    page.press(f"again-{task.key}").until(lambda s: made_by_this_code(task.folder, task.key))
+    page.press(f"again-{task.key}").until(lambda s: made_here(task.folder, task.key))
     page.until(lambda s: MARK not in s.text() and drawn(title)(s))
 
 
@@ -189,10 +189,10 @@ def test_a_damaged_selection_is_made_again(ready):
     page.until(lambda s: store.exists("selections", key) and figure(s, "Features of topic"))
 
 
-def test_a_selection_of_earlier_code_is_shown_with_a_mark_and_made_again(ready):
+def test_a_selection_that_came_with_a_file_is_shown_with_a_mark_and_made_again(ready):
     key = select(ready, **FEW)
-    made_by_earlier_code("selections", key)
+    came_with_a_file("selections", key)
     page = ready.go("features")
     assert MARK in page.text()
-    page.press(f"again-{key}").until(lambda s: made_by_this_code("selections", key))
+    page.press(f"again-{key}").until(lambda s: made_here("selections", key))
     page.until(lambda s: MARK not in s.text() and figure(s, "Features of topic"))

@@ -29,7 +29,7 @@ def later(session, kind, key, change):
         change(description)
         description["class"] = value["model"]
         (model / "params.json").write_text(json.dumps(description))
-    names = ("task", "version", "code", "xmlcore", "fingerprint", "dataset", "summary")
+    names = ("task", "version", "xmlcore", "fingerprint", "dataset", "summary")
     facts = {name: facts[name] for name in names if name in facts}
     with store.writing(kind, key, replace=True, **facts) as place:
         store.write_value(place, value)

@@ -58,8 +58,6 @@ def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None) -> str
 def load_saved(fingerprint: str) -> Dataset:
     """Load a data set that :func:`save_dataset` saved.
 
-    An earlier version of the program saved instances of :class:`Dataset`. These are saved again as plain values.
-
     Parameters
     ----------
     fingerprint : str
@@ -76,12 +74,7 @@ def load_saved(fingerprint: str) -> Dataset:
     ValueError
         The text is not a fingerprint.
     """
-    value = store.load(KIND, fingerprint)
-    if isinstance(value, dict):
-        made = from_plain(value, fingerprint)
-    else:
-        store.rewrite(KIND, fingerprint, as_plain(value))
-        made = value
+    made = from_plain(store.load(KIND, fingerprint), fingerprint)
     _in_use[str(store.cache_root()), fingerprint] = made
     return made
 

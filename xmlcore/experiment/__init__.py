@@ -27,7 +27,6 @@ from xmlcore.experiment.engine.task import (
     from_record,
     keep,
     load,
-    made_by,
     provenance,
     remake,
     task,
@@ -38,7 +37,6 @@ from xmlcore.experiment.kept_runs import (
     parameters,
     runs,
     seeds_grouped,
-    take_more_measures,
 )
 from xmlcore.experiment.kinds import (  # noqa: F401
     carry,
@@ -132,7 +130,6 @@ __all__ = [
     "learning_curve",
     "load",
     "load_run_model",
-    "made_by",
     "measure_ranking",
     "measure_speed",
     "model_style",
@@ -162,7 +159,6 @@ __all__ = [
     "selector",
     "submit",
     "sweep",
-    "take_more_measures",
     "task",
     "union_of_features",
     "warm_up",

@@ -7,7 +7,7 @@ from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
-from xmlcore.parameters import ORIGINAL, Parameter, Preset, in_form
+from xmlcore.parameters import Parameter, Preset, in_form
 from xmlcore.robustness import AdversarialTraining
 from xmlcore.selection.fals import FALS
 from xmlcore.selection.rivals import (
@@ -189,47 +189,3 @@ SELECTORS = {
         parameters=in_form(RandomForestSelection.PARAMETERS),
     ),
 }
-
-
-def without_additions(value):
-    """Leave out parameters of models and selectors that do what was done before these parameters were added."""
-    return _with_params_changed(
-        value,
-        lambda params, before: {
-            name: item for name, item in params.items() if name not in before or not _same(item, before[name])
-        },
-    )
-
-
-def with_additions(value):
-    """Fill in what models and selectors did before their later parameters were added."""
-    return _with_params_changed(value, lambda params, before: before | params)
-
-
-def _with_params_changed(value, change):
-    """Return a copy of ``value`` with ``change(params, before)`` for every dict of parameters of a model or selector.
-
-    ``before`` has :attr:`Parameter.before` of the parameters that were added later, by their names.
-    """
-    if isinstance(value, (list, tuple)):
-        return [_with_params_changed(item, change) for item in value]
-    if not isinstance(value, dict):
-        return value
-    value = {name: _with_params_changed(item, change) for name, item in value.items()}
-    about = _about(value)
-    if about is not None and isinstance(value.get("params"), dict):
-        before = {p.name: p.before for p in about.parameters if p.before is not ORIGINAL}
-        value["params"] = change(value["params"], before)
-    return value
-
-
-def _same(value, other):
-    """Return whether two values of a parameter do the same: 1 and 1.0 do, 1 and True do not."""
-    return (type(value) is bool, value) == (type(other) is bool, other)
-
-
-def _about(value):
-    """Return the description of the model or selector that parameters name; None if they name none."""
-    model, method = value.get("model"), value.get("method")
-    about = MODELS.get(model) if isinstance(model, str) else None
-    return about or (SELECTORS.get(method) if isinstance(method, str) else None)

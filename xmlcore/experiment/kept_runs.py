@@ -3,15 +3,12 @@
 import contextlib
 import hashlib
 import json
-import math
-import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xmlcore import metrics, store
-from xmlcore.experiment.catalog import with_additions
+from xmlcore import store
 from xmlcore.experiment.engine.task import as_plain, load
 from xmlcore.experiment.kinds.train import FOLDER, MORE, Train
 
@@ -32,8 +29,7 @@ CONFIDENCE = 0.95
 def runs(keys: Iterable[str] | None = None) -> "pd.DataFrame":
     """Return a table of kept runs, whatever their data sets and models.
 
-    Only the records of the store are read. A run that an earlier version of the program kept has no measures in its
-    record: it is read once, and its record then has them.
+    Only the records of the store are read; a run is read where its record is damaged.
 
     Parameters
     ----------
@@ -46,13 +42,12 @@ def runs(keys: Iterable[str] | None = None) -> "pd.DataFrame":
     DataFrame
         A line per run: ``key``, ``dataset`` (name), ``fingerprint`` (of the data set), ``model``, ``params`` (a dict of
         all parameters), ``seed`` (NaN for a model without one), ``k``, ``created`` (ISO time, UTC), ``version`` (of the
-        kind of task), ``xmlcore`` (version), ``code`` (its hash); measures in [0, 1] (``P@1``, ``P@3``, ``P@5``,
-        ``nDCG@1``, ..., NaN above the run's k; ``coverage@1``, ``macro F1@1`` and others of :data:`MORE_MEASURES`, NaN
-        for runs of earlier versions until :func:`take_more_measures` was called); ``fit_s``, ``predict_s`` and
-        ``compile_s`` in seconds, ``predict_ms_per_row`` in milliseconds; ``model_bytes``, ``n_nodes``, ``depth``,
-        ``n_weights``; ``training_bytes``, the most memory of the process while it trained (NaN for runs of earlier
-        versions); ``setting``, a hash that runs share which differ only in the seed; ``problem``, why a run cannot be
-        read, else empty.
+        kind of task), ``xmlcore`` (version); measures in [0, 1] (``P@1``, ``P@3``, ``P@5``, ``nDCG@1``, ..., and those
+        of :data:`MORE_MEASURES`, NaN above the run's k); ``fit_s``, ``predict_s`` and ``compile_s`` in seconds,
+        ``predict_ms_per_row`` in milliseconds; ``model_bytes``, ``n_nodes``, ``depth``, ``n_weights``;
+        ``training_bytes``, the most memory of the process while it trained (NaN where the system does not tell);
+        ``setting``, a hash that runs share which differ only in the seed; ``problem``, why a run cannot be read, else
+        empty.
     """
     import pandas as pd
 
@@ -174,10 +169,10 @@ def setting_of(fingerprint: str, model: str, params: dict, k: int) -> str:
 
 
 _COLUMNS = (
-    "key", "dataset", "fingerprint", "model", "params", "seed", "k", "created", "version", "xmlcore", "code",
+    "key", "dataset", "fingerprint", "model", "params", "seed", "k", "created", "version", "xmlcore",
     *MEASURES, *MORE_MEASURES, *TIMES, *SIZES, *MEMORY, "setting", "problem",
 )  # fmt: skip
-_PARTS = ("measures", "times", "memory", "size", "of")  # of a summary
+_PARTS = ("measures", "times", "memory", "size")  # of a summary
 
 
 def _records(keys):
@@ -195,14 +190,13 @@ def _line(record) -> dict | None:
         return None
     except (store.StoreError, OSError, ValueError, TypeError, AttributeError) as error:
         summary, problem = {}, str(error)
-    about = record.get("params") if "task" in record else summary.get("of")
-    about = with_additions(about) if isinstance(about, dict) else {}
-    model, params, k = about.get("model", record.get("model", "")), about.get("params", {}), about.get("k", 0)
-    fingerprint = record.get("fingerprint") or about.get("fingerprint", "")
+    about = record["params"] if isinstance(record.get("params"), dict) else {}
+    model, params, k = about.get("model", ""), about.get("params", {}), about.get("k", 0)
+    fingerprint = record.get("fingerprint", "")
     measures = summary.get("measures", {})
     line = {
         "key": record["key"],
-        "dataset": record.get("dataset") or about.get("dataset", ""),
+        "dataset": record.get("dataset", ""),
         "fingerprint": fingerprint,
         "model": model,
         "params": params,
@@ -211,7 +205,6 @@ def _line(record) -> dict | None:
         "created": record.get("created", ""),
         "version": record.get("version", 0),
         "xmlcore": record.get("xmlcore", ""),
-        "code": record.get("code", record.get("code_version", "")),
         "setting": setting_of(fingerprint, model, params, k) if params else record["key"],
         "problem": problem,
     }
@@ -223,38 +216,6 @@ def _line(record) -> dict | None:
     return line | {name: summary.get("size", {}).get(name, np.nan) for name in SIZES}
 
 
-def take_more_measures(keys: Iterable[str], seconds: float = math.inf) -> int:
-    """Take the measures of :data:`MORE_MEASURES` of runs of earlier versions, and add them to their records.
-
-    Parameters
-    ----------
-    keys : iterable of str
-        Keys of runs; those that have these measures, or whose predictions or data set cannot be read, are passed over.
-    seconds : float
-        No run is begun after this time.
-
-    Returns
-    -------
-    int
-        Number of runs that were looked at; the first ones of ``keys``.
-    """
-    from xmlcore.datasets import in_use_or_saved
-
-    end, looked_at = time.monotonic() + seconds, 0
-    for record in _records(keys):
-        if time.monotonic() > end:
-            break
-        looked_at += 1
-        with contextlib.suppress(store.StoreError, OSError, ValueError, TypeError, AttributeError):
-            summary = _summary(record)
-            if not set(MORE) <= summary["measures"].keys():
-                run = load(Train.kind, record["key"])
-                found = metrics.measures(in_use_or_saved(run.fingerprint).Y_test, run.ranking, run.k, names=MORE)
-                measures = summary["measures"] | {name: [float(v) for v in of] for name, of in found.items()}
-                store.add_facts(FOLDER, record["key"], summary=summary | {"measures": measures})
-    return looked_at
-
-
 def _is_whole(summary) -> bool:
     """Return whether a summary has the shape in which it is written; a damaged one is made again."""
     if not isinstance(summary, dict) or not all(isinstance(summary.get(name, {}), dict) for name in _PARTS):
@@ -264,14 +225,7 @@ def _is_whole(summary) -> bool:
 
 
 def _summary(record) -> dict:
-    """Return the summary of a run from its record, or from the run itself, whose record then has it."""
+    """Return the summary of a run from its record, or from the run itself where the record is damaged."""
     if _is_whole(record.get("summary")):
         return record["summary"]
-    run = load(Train.kind, record["key"])
-    summary = Train.summary(as_plain(run))
-    if "task" not in record:  # an early version wrote neither parameters nor the data set into the record
-        about = {"model": run.model, "params": run.params, "k": run.k}
-        summary["of"] = about | {"dataset": run.dataset_name, "fingerprint": run.fingerprint}
-    with contextlib.suppress(OSError, store.StoreError):  # where nothing can be written, it is read the next time, too
-        store.add_facts(FOLDER, record["key"], summary=summary)
-    return summary
+    return Train.summary(as_plain(load(Train.kind, record["key"])))

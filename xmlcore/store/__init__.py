@@ -30,7 +30,6 @@ refused: see :func:`xmlcore.system.secure_cache`.
 
 from xmlcore.store.artifacts import (
     DAMAGED,
-    add_facts,
     changed,
     changes,
     check,
@@ -39,7 +38,6 @@ from xmlcore.store.artifacts import (
     exists,
     info,
     load,
-    rewrite,
     save,
     used,
     verify,
@@ -87,7 +85,6 @@ __all__ = [
     "Removal",
     "StoreError",
     "UnreadableArtifactError",
-    "add_facts",
     "bound",
     "bytes_aside",
     "cache_root",
@@ -115,7 +112,6 @@ __all__ = [
     "remove_aside",
     "remove_aside_one",
     "remove_stale",
-    "rewrite",
     "save",
     "set_aside",
     "set_bound",

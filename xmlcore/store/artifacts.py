@@ -264,7 +264,7 @@ def _check_value(path):
     meta = read_record(path)
     if meta.get("value_bytes") is None:
         return None
-    file = path / meta.get("value", VALUE)
+    file = path / VALUE
     size = file.stat().st_size
     if size != meta["value_bytes"]:
         raise ValueError(f"{file.name} has {size} bytes where {meta['value_bytes']} were written")
@@ -436,62 +436,6 @@ def _json_scalar(value):
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         return value.item()
     raise TypeError(f"{value!r} ({type(value).__name__}) cannot be kept in {META}; give numbers, text, lists or dicts")
-
-
-def rewrite(kind: str, key: str, value: object) -> None:
-    """Replace the object of an artifact by ``value``, the same content in another format.
-
-    The new object goes to a file of its own, and the record then changes in one step to name that file. So a process
-    that reads meanwhile finds one of the two objects, and nothing is lost when this process is killed.
-
-    Parameters
-    ----------
-    kind, key : str
-    value : object
-    """
-    path = folder(kind, key)
-    record = _careful(read_record, kind, key)
-    before = record.get("value", VALUE)
-    record["value"] = f"value-{uuid.uuid4().hex[:8]}.joblib"
-    write_value(path, value, record["value"])
-    private_files(path)
-    record |= _value_facts(path / record["value"])
-    files.force_to_disk(path)
-    _replace_record(path, record)
-    (path / before).unlink(missing_ok=True)
-
-
-def add_facts(kind: str, key: str, **meta: object) -> None:
-    """Add facts to the record of an artifact, in one step; its files stay as they are.
-
-    For facts that follow from the object and that an earlier version of the program did not write, so that the object
-    need not be read again for them.
-
-    Parameters
-    ----------
-    kind, key : str
-    **meta
-        See :func:`save`; a fact that is in the record already is replaced.
-
-    Raises
-    ------
-    MissingArtifactError, DamagedArtifactError
-        See :func:`load`.
-    """
-    _check_names(meta)
-    path = folder(kind, key)
-    when = _careful(lambda path: (path / META).stat().st_mtime, kind, key)
-    _replace_record(path, _careful(read_record, kind, key) | meta)
-    os.utime(path / META, (when, when))  # this is no use of the artifact
-
-
-def _replace_record(path, record):
-    """Replace the record in the folder of an artifact; a reader sees either the old or the new one."""
-    temporary = path / f"{META}.{uuid.uuid4().hex[:8]}"
-    temporary.touch(mode=0o600)
-    temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=_json_scalar), encoding="utf-8")
-    os.replace(temporary, path / META)
-    files.sync(path)
 
 
 def _check_names(meta):

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 import shutil
 import time
 import uuid
@@ -15,11 +14,8 @@ from xmlcore.store.places import (
     KEY,
     KIND,
     META,
-    VALUE,
     folder,
     kind_folder,
-    paths,
-    read_record,
 )
 from xmlcore.system import cache_root
 
@@ -200,18 +196,4 @@ def remove_all_stale(older_than: float = STALE_SECONDS) -> int:
         for entry in os.scandir(cache_root() / "artifacts"):
             if entry.is_dir() and KIND.fullmatch(entry.name):
                 removed += remove_stale(entry.name, older_than)
-                removed += sum(_remove_unnamed(path, older_than) for path in paths(entry.name))
-    return removed
-
-
-def _remove_unnamed(path, older_than) -> int:
-    """Remove what an interrupted :func:`rewrite` has left in an artifact: objects and records that it does not name."""
-    removed = 0
-    with contextlib.suppress(OSError, ValueError):
-        names = [n for n in os.listdir(path) if re.fullmatch(r"(meta\.json\.|value-)[0-9a-f]{8}(\.joblib)?", n)]
-        kept = read_record(path).get("value", VALUE) if names else None
-        for file in (path / name for name in names if name != kept):
-            if time.time() - file.stat().st_mtime > older_than:
-                file.unlink(missing_ok=True)
-                removed += 1
     return removed

@@ -134,7 +134,7 @@ def _make_again(record, note):
 
 
 def mark(record: dict) -> None:
-    """Say when a run or selection was made by earlier code, and offer to make it again; else show nothing.
+    """Say when a run or selection was not made by this version here, and offer to make it again; else show nothing.
 
     Where stored settings are damaged, say which.
     """

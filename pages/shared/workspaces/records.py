@@ -64,10 +64,8 @@ _JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
 def read(token) -> dict:
     """Return the workspace in a file; what is damaged in the file is left out."""
     data = workspace_files.read(token)
-    if not isinstance(data, dict) or data.get("version") not in (1, VERSION):
+    if not isinstance(data, dict) or data.get("version") != VERSION:
         return deepcopy(EMPTY)
-    if data["version"] == 1:
-        data = {**data, "version": VERSION, "jobs": _jobs_of_version_1(data.get("jobs"))}
     # Entries that do not have the expected form come from a damaged file: they are left out, and the rest is used.
     read = {name: data.get(name, empty) for name, empty in deepcopy(EMPTY).items()}
     for name, empty in deepcopy(EMPTY).items():
@@ -82,23 +80,6 @@ def read(token) -> dict:
     read["made"] = [one for one in read["made"] if isinstance(one, list) and len(one) == 2 and _are_texts(one)]
     read["jobs"] = [job for job in read["jobs"] if _is_job(job)]
     return read
-
-
-def _jobs_of_version_1(records) -> list:
-    """Return the records of jobs as version 2 has them.
-
-    Only trainings and selections are converted: their results may be ready by now. Version 1 did not record the inputs
-    of other jobs; their pages start them again.
-    """
-    converted = []
-    for one in records if isinstance(records, list) else ():
-        for kind, names in (("train", _RUN), ("select", _SELECTION)):
-            if _has(one, "id", "kind", *names) and one["kind"] == kind:
-                record = {"id": one["id"], "kind": kind, "inputs": {"dataset": one["fingerprint"]}, "key": one["key"]}
-                record["params"] = {name: one[name] for name in names if name not in ("key", "fingerprint")}
-                title = one.get("title", "a training" if kind == "train" else "a selection of features")
-                converted.append(record | {"fingerprint": one["fingerprint"], "title": title})
-    return converted
 
 
 def _is_known(entry) -> bool:

@@ -45,15 +45,15 @@ def damage(folder, key):
     path.write_bytes(path.read_bytes()[:-20])
 
 
-def made_by_earlier_code(folder, key):
+def came_with_a_file(folder, key):
     path = store.folder(folder, key) / store.META
-    path.write_text(json.dumps({**json.loads(path.read_text()), "code": "0" * 16}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "imported": "2026-01-01"}))
 
 
-def made_by_this_code(folder, key):
+def made_here(folder, key):
     """Whether a result was made again; while it is being replaced, there is none for a moment."""
     try:
-        return store.info(folder, key)["code"] != "0" * 16
+        return "imported" not in store.info(folder, key)
     except store.MissingArtifactError:
         return False
 
@@ -112,13 +112,13 @@ def facts_of(folder, key):
 
 
 @pytest.mark.parametrize("name", ["trees", "train"])
-def test_a_run_of_earlier_code_is_shown_with_a_mark_and_made_again(ready, run_record, name):
-    made_by_earlier_code("runs", run_record["key"])
+def test_a_run_that_came_with_a_file_is_shown_with_a_mark_and_made_again(ready, run_record, name):
+    came_with_a_file("runs", run_record["key"])
     page = ready.go(name)
-    assert "before the last change of the program" in page.text()
+    assert "came with the file" in page.text()
     page.press(f"again-{run_record['key']}")
-    page.until(lambda s: made_by_this_code("runs", run_record["key"]))
-    page.until(lambda s: "before the last change of the program" not in s.text())
+    page.until(lambda s: made_here("runs", run_record["key"]))
+    page.until(lambda s: "came with the file" not in s.text())
 
 
 def test_a_run_of_an_earlier_version_is_shown_with_a_mark_and_its_successor_takes_its_place(
@@ -133,15 +133,15 @@ def test_a_run_of_an_earlier_version_is_shown_with_a_mark_and_its_successor_take
     page.until(lambda s: [r["key"] for r in stored(s)["runs"]] == [task.key])
 
 
-def test_a_measurement_of_earlier_code_is_drawn_with_a_mark(ready, run_record):
+def test_a_measurement_that_came_with_a_file_is_drawn_with_a_mark(ready, run_record):
     task = prefixes(run_record)
     experiment.keep(task)
-    made_by_earlier_code("prefixes", task.key)
+    came_with_a_file("prefixes", task.key)
     page = ready.go("trees")
-    assert "trees.fewer" in str(page.at.get("plotly_chart")) and "before the last change" in page.text()
+    assert "trees.fewer" in str(page.at.get("plotly_chart")) and "came with the file" in page.text()
     page.press(f"again-{task.key}")
-    page.until(lambda s: made_by_this_code("prefixes", task.key))
-    page.until(lambda s: "before the last change" not in s.text())
+    page.until(lambda s: made_here("prefixes", task.key))
+    page.until(lambda s: "came with the file" not in s.text())
 
 
 def stored(page):
@@ -166,36 +166,6 @@ def test_a_data_set_that_is_lost_on_disk_while_the_server_has_it_is_saved_again(
     assert not store.exists("datasets", fingerprint)
     assert "Labels per row" in ready.run().metrics()
     assert load_saved(fingerprint).n_train > 0
-
-
-def test_a_workspace_of_version_1_opens_with_all_that_it_had(ready, run_record, session):
-    path = workspace._path(ready.token)
-    before = json.loads(path.read_text())
-    run = {name: run_record[name] for name in ("key", "fingerprint", "model", "params", "k")}
-    selection = {"key": "a" * 32, "fingerprint": "f", "method": "FALS", "params": {}, "created": "2026-01-01"}
-    old = {
-        **before,
-        "version": 1,
-        "forms": {"PLT": {"arity": 7}},
-        "widgets": {"w": 3},
-        "selections": [selection],
-        "rows": {"trees levels": 2},
-        "jobs": [
-            {"id": "gone", "kind": "train", "title": "Training LdSM", **run},
-            {"id": "gone too", "kind": "train", "title": "Training PLT", **run, "model": "PLT", "key": "b" * 32},
-            {"id": "third", "kind": "prefixes", "run": "r", "key": "k", "fingerprint": "f", "title": "t"},
-            {"id": "broken"},
-        ],
-    }
-    path.write_text(json.dumps(old))
-    page = session(ready.token)
-    now = stored(page)
-    assert now["version"] == 2
-    (lost,) = now["jobs"]  # the training that no process knows any more
-    assert lost["id"] == "gone too" and lost["interrupted"] > 0
-    for name in ("dataset", "known", "forms", "widgets", "selections", "rows", "runs"):
-        assert now[name] == before[name] if name in ("dataset", "known") else now[name] == old[name], name
-    assert "The server was restarted during: Training PLT. The Jobs page can start it again." in page.text()
 
 
 # --- several trainings ---

@@ -79,13 +79,3 @@ def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilitie
     assert "samples P@k is the same as P@k here" in page.text()
     page.at.radio(key="train.every.bucket").set_value("tail")
     assert len(page.run().frame("measure", "meaning")) == len(experiment.kinds.measures.OF_BUCKETS)
-
-
-def test_a_run_of_an_earlier_version_has_all_measures_too(ready, monkeypatch):
-    from xmlcore.experiment.kinds import train as module
-
-    monkeypatch.setattr(module, "MORE", ())
-    key = train(ready)
-    assert "coverage@k" not in set(experiment.load("train", key).measures["measure"])
-    table = next(m.value for m in ready.go("train").at.markdown if "| **P@k** |" in m.value)
-    assert "**coverage@k**" in table and "**macro P@k**" in table

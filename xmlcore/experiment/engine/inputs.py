@@ -3,7 +3,6 @@
 import warnings
 
 from xmlcore import store
-from xmlcore.experiment.catalog import with_additions
 from xmlcore.experiment.engine.task import KINDS, DamagedResultWarning, Task, keep, load, task
 from xmlcore.experiment.kinds.train import Run, load_run_model
 from xmlcore.progress import Progress, silent
@@ -32,7 +31,7 @@ def _read(kind, key, progress, read):
     try:
         return read(key)
     except _CANNOT_BE_READ as error:
-        made = _task_of(kind, key, facts, error)
+        made = _task_of(kind, facts, error)
         warnings.warn(f"Made again: {error}", DamagedResultWarning, stacklevel=3)
     if made.key != key and made.exists():  # it has been made again by a later version
         try:
@@ -42,13 +41,9 @@ def _read(kind, key, progress, read):
     return read(keep(made, progress, again=True))
 
 
-def _task_of(kind, key, facts, error) -> Task:
+def _task_of(kind, facts, error) -> Task:
     """Return the task that made a result; raise ``error`` when the task is not known or is no longer possible."""
     try:
-        if "task" in facts:
-            return task(kind, facts["inputs"], with_additions(facts["params"]))
-        result = load(kind, key)  # early versions wrote the settings only into the result
-        names = ("model", "params", "k") if kind == "train" else ("method", "params")
-        return task(kind, {"dataset": result.fingerprint}, {name: getattr(result, name) for name in names})
-    except (store.StoreError, ValueError, TypeError, KeyError):
+        return task(kind, facts["inputs"], facts["params"])
+    except (ValueError, TypeError, KeyError):
         raise error from None

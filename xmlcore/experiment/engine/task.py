@@ -27,14 +27,13 @@ from typing import Any, ClassVar
 
 from xmlcore import __version__, store
 from xmlcore.artifact_keys import artifact_key
-from xmlcore.experiment.catalog import with_additions, without_additions
-from xmlcore.experiment.engine import earlier, given
-from xmlcore.experiment.engine.code_version import code_version
+from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.keeping import ready_to_keep
 from xmlcore.experiment.engine.plain_values import as_plain, plain  # noqa: F401 (as_plain is for the kinds of tasks)
 from xmlcore.experiment.engine.turns import turn
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
+from xmlcore.versions import library_versions
 
 KINDS: "dict[str, type[Task]]" = {}
 # Name of an input -> kind of the task that makes this input.
@@ -134,8 +133,6 @@ class Task:
     def params_in_key(self) -> dict[str, Any]:
         """Return the parameters that the key is computed from; by default :attr:`params`.
 
-        The key leaves out those that :func:`xmlcore.experiment.catalog.without_additions` leaves out.
-
         Returns
         -------
         dict
@@ -200,9 +197,6 @@ class Task:
         """
         known = {field.name for field in dataclasses.fields(cls.result)}
         value = {name: part for name, part in value.items() if name in known}
-        if isinstance(value.get("params"), dict):
-            described = {name: value[name] for name in ("model", "method", "params") if name in value}
-            value |= with_additions(described)
         if isinstance(value.get("ranking"), dict):
             value["ranking"] = Ranking(**value["ranking"])
         return cls.result(**value)
@@ -242,7 +236,7 @@ class Task:
 
     def _key(self, version):
         """Return the key that the task has with this version of its kind."""
-        return artifact_key(self.kind, self.inputs, without_additions(self.params_in_key()), version)
+        return artifact_key(self.kind, self.inputs, self.params_in_key(), version)
 
     @property
     def title(self) -> str:
@@ -280,8 +274,8 @@ class Task:
         return {
             "task": self.kind,
             "version": self.version,
-            "code": code_version(),
             "xmlcore": __version__,
+            "libraries": library_versions(),
             "inputs": self.inputs,
             "params": self.params,
             "again": self.can_be_made_again,
@@ -335,8 +329,7 @@ class Task:
             key = self._key(version)
             if store.exists(self.folder, key):
                 return key
-        source = next(iter(self.inputs.values()), "")
-        return earlier.find(self.folder, source, without_additions(self.params_in_key()))
+        return None
 
     def load_earlier(self) -> Any:
         """Read the result that :meth:`earlier` names.
@@ -425,7 +418,7 @@ def from_record(record: dict[str, Any]) -> Task:
     -------
     Task
     """
-    return task(record["kind"], record["inputs"], with_additions(record["params"]))
+    return task(record["kind"], record["inputs"], record["params"])
 
 
 def load(kind: str, key: str) -> Any:
@@ -451,7 +444,7 @@ def load(kind: str, key: str) -> Any:
         The result could not be read, and has been removed.
     """
     cls = KINDS[kind]
-    value = earlier.read(cls.folder, key)
+    value = store.load(cls.folder, key)
     try:
         return cls.view(value)
     except (TypeError, AttributeError) as error:
@@ -461,7 +454,7 @@ def load(kind: str, key: str) -> Any:
 
 
 def provenance(task: Task) -> str | None:
-    """Return which version of the code made the kept result of a task.
+    """Return where the kept result of a task comes from.
 
     Parameters
     ----------
@@ -469,35 +462,13 @@ def provenance(task: Task) -> str | None:
 
     Returns
     -------
-    {"current", "earlier code", "earlier version", "imported"} or None
-        "earlier code": code that decides results has changed since, but the version of the kind has not. A new result
-        would most likely be the same. "earlier version": the version of the kind has changed, so a new result would
-        differ. None: no result is kept.
+    {"current", "earlier version", "imported"} or None
+        "earlier version": the version of the kind has changed, so a new result would differ. "imported": it was read
+        from a file of a workspace, so nothing of this machine computed it. None: no result is kept.
     """
     if task.exists():
-        return made_by(task.folder, task.key)
+        return "imported" if "imported" in store.info(task.folder, task.key) else "current"
     return None if task.earlier() is None else "earlier version"
-
-
-def made_by(folder: str, key: str) -> str:
-    """Return whether the present code made an artifact of the store.
-
-    Parameters
-    ----------
-    folder : str
-        The store's name for the kind of artifact.
-    key : str
-        Key of the artifact.
-
-    Returns
-    -------
-    {"current", "earlier code", "imported"}
-        "imported": it was read from a file of a workspace, so nothing of this machine computed it.
-    """
-    record = store.info(folder, key)
-    if "imported" in record:
-        return "imported"
-    return "current" if record.get("code") == code_version() else "earlier code"
 
 
 def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:

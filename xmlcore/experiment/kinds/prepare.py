@@ -1,11 +1,9 @@
 """Making data sets of the catalog, so that other tasks can read them."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from xmlcore import store
 from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.code_version import code_version
 from xmlcore.experiment.engine.task import DATASETS, Estimate, Task, register
 from xmlcore.experiment.kinds.train import check_names
 from xmlcore.progress import silent
@@ -76,8 +74,4 @@ class Prepare(MakesDataset):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import prepare
 
-        # Making a data set is mostly waiting, for another process or for a network. Meanwhile the first user's first
-        # result computes what is written beside every result.
-        with ThreadPoolExecutor(1) as meanwhile:
-            meanwhile.submit(code_version)
-            return {"name": self.params["name"], "dataset": prepare(self.params["name"], progress)}
+        return {"name": self.params["name"], "dataset": prepare(self.params["name"], progress)}

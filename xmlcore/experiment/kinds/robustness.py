@@ -4,10 +4,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xmlcore import store
-from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment.catalog import MODELS
-from xmlcore.experiment.engine import earlier, estimates
+from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.kinds.train import check_names, sampled_rows
@@ -108,22 +106,6 @@ class MeasureRobustness(Task):
             "options": _stated(params["kind"], params["options"] or {}),
             "n_repeats": check_count(params["n_repeats"], "n_repeats"),
         }
-
-    def earlier(self):
-        kept = super().earlier()
-        if kept is None:  # before equal options had one key, defaults that were left out were not in it
-            defaults = option_defaults(self.params["kind"])
-            given = {name: v for name, v in self.params["options"].items() if not _equal(v, defaults[name])}
-            kept = self._earlier_with({**self.params, "options": given})
-        return kept
-
-    def _earlier_with(self, params):
-        """Return the key of a result, of this version or an earlier one, that is kept under other parameters."""
-        for version in range(self.version, 0, -1):
-            key = artifact_key(self.kind, self.inputs, params, version)
-            if key != self.key and store.exists(self.folder, key):
-                return key
-        return earlier.find(self.folder, self.inputs["run"], params)
 
     def title_on(self, dataset):
         return f"Measuring {NAMES.get(self.params['kind'], self.params['kind'])} on {dataset}"

@@ -48,8 +48,7 @@ class Run:
     k : int
         Largest k of the measures.
     measures : DataFrame
-        Columns ``measure``, ``k`` (1 to ``k``), ``value`` (in [0, 1]), with the measures of :func:`evaluate`. Runs of
-        earlier versions have the first five only; all others can be computed from ``ranking``.
+        Columns ``measure``, ``k`` (1 to ``k``), ``value`` (in [0, 1]), with the measures of :func:`evaluate`.
     times : dict
         "fit_s", "predict_s" and "compile_s" (compiling kernels, which the other times do not include), in seconds, and
         "predict_ms_per_row", in milliseconds.
@@ -67,8 +66,7 @@ class Run:
         The trials by which it chose them, as the lines of :attr:`xmlcore.PLT.chosen_`.
     memory : dict
         "peak_bytes": the most memory that the process had while it trained, with the program and the data;
-        "before_bytes": what it had when the training began. Empty for runs of earlier versions, and where the system
-        does not tell.
+        "before_bytes": what it had when the training began. Empty where the system does not tell.
     """
 
     model: str

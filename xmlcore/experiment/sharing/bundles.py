@@ -10,14 +10,12 @@ import json
 import platform
 import zipfile
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xmlcore import __version__, store
-from xmlcore.experiment.engine.code_version import LIBRARIES, code_version
 from xmlcore.experiment.engine.task import load, plain
 from xmlcore.experiment.kinds.train import FOLDER, Run, full_params, run_and_model
 from xmlcore.experiment.sharing.run_code import code_of, data_code, made_by_task
@@ -26,7 +24,7 @@ from xmlcore.ranking import Ranking
 from xmlcore.system import effective_jobs
 from xmlcore.typing import FilePath, Source
 from xmlcore.validation import check_count
-from xmlcore.versions import refusal
+from xmlcore.versions import LIBRARIES, library_versions, refusal
 from xmlcore.zips import ZIP_ERRORS
 
 if TYPE_CHECKING:
@@ -62,7 +60,7 @@ class Rerun:
     measures : DataFrame
         Columns ``measure``, ``k``, ``then`` (in the bundle), ``now``, ``difference`` (``now`` less ``then``), ``same``.
     versions : DataFrame
-        Columns ``what``, ``then``, ``now``, ``same``: the versions of Python, libraries and the program's code, and the
+        Columns ``what``, ``then``, ``now``, ``same``: the versions of Python, the libraries and the program, and the
         machine.
     """
 
@@ -195,9 +193,8 @@ def versions() -> dict[str, str]:
     """Return what may decide the bits of a result beside its settings: versions of libraries, and the machine."""
     return {
         "xmlcore": __version__,
-        "code": code_version(),
         "Python": platform.python_version(),
-        **{name: metadata.version(name) for name in LIBRARIES},
+        **library_versions(),
         "system": platform.system(),
         "processor": platform.machine(),
         "cores": str(effective_jobs(None)),
@@ -206,10 +203,10 @@ def versions() -> dict[str, str]:
 
 def versions_of(facts: dict) -> dict[str, str]:
     """Return :func:`versions`, as far as they are known, of a result; ``facts`` is its record in the store."""
-    known = {name: facts[name] for name in ("xmlcore", "code") if facts.get(name)}
-    if facts and known.get("code") != code_version():  # the hash of the code covers them: they are not known
-        known = dict.fromkeys(LIBRARIES, "unknown") | known
-    return versions() | known
+    if not facts:  # it was made just now
+        return versions()
+    libraries = dict.fromkeys(LIBRARIES, "unknown") | facts.get("libraries", {})
+    return versions() | {"xmlcore": facts.get("xmlcore", "unknown")} | libraries
 
 
 def _record(key, run, facts) -> dict:

@@ -57,7 +57,7 @@ def pack_fitted(
     dataset : Dataset
         What it was trained and measured on; its names of labels and features, and its vectoriser, are packed as well.
     facts : dict, optional
-        ``xmlcore`` and ``code``, the versions that made the run, if it was not made just now.
+        ``xmlcore`` and ``libraries``, the versions that made the run, if it was not made just now.
     name : str, optional
         Title of the card.
 

@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 
 from xmlcore import __version__, store
-from xmlcore.experiment.engine import earlier
 from xmlcore.experiment.sharing.portable import NotPortableError, pack
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import FilePath
@@ -39,7 +38,7 @@ DATASETS = "datasets"
 # was opened or predicted from a user's file.
 LEFT_OUT = ("exports", "workspace-files", "workspace-imports", "prepared", "readings", "splits", "synthetic")
 LEFT_OUT += ("packed-models", "opened-models", "predictions", "opened-predictions")
-RECORD = ("task", "version", "inputs", "params", "code", "xmlcore", "name")  # facts of an artifact that are written
+RECORD = ("task", "version", "inputs", "params", "xmlcore", "libraries", "name")  # facts that are written
 _PIECE = 1 << 20
 
 
@@ -140,7 +139,7 @@ def _closure(found, keys):
 def _trials(sweep) -> list[str]:
     """Return the keys of the trials of a kept sweep."""
     try:
-        return earlier.read(sweep.kind, sweep.key)["trials"]["key"].tolist()
+        return store.load(sweep.kind, sweep.key)["trials"]["key"].tolist()
     except (store.StoreError, KeyError, TypeError, AttributeError):
         return []
 
@@ -155,7 +154,7 @@ def _write_artifact(archive, one) -> dict:
     from xmlcore.datasets import load_saved
     from xmlcore.datasets.saved import as_plain
 
-    value = as_plain(load_saved(one.key)) if one.kind == DATASETS else earlier.read(one.kind, one.key)
+    value = as_plain(load_saved(one.key)) if one.kind == DATASETS else store.load(one.kind, one.key)
     tree, arrays = pack(value)
     place, files = f"{one.kind}/{one.key}", {}
     with _Counted(archive, f"{place}/{VALUE}") as target:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xmlcore import store
-from xmlcore.experiment.catalog import with_additions
 from xmlcore.experiment.engine.sweeps import MEASURES
 from xmlcore.experiment.engine.task import KINDS, task
 from xmlcore.experiment.kinds.read import MAX_FEATURES, MAX_LABELS
@@ -29,7 +28,7 @@ from xmlcore.experiment.sharing.workspace_files import (
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.system import cache_root, free_bytes, make_private
 from xmlcore.typing import FilePath
-from xmlcore.versions import refusal
+from xmlcore.versions import LIBRARIES, refusal
 from xmlcore.zips import ZIP_ERRORS, plain_arrays, unpack_entry
 
 MAX_BYTES = 50_000_000_000  # of all files in the archive
@@ -166,7 +165,7 @@ class _Described:
         if kind is None or kind.folder != self.kind or self.kind in (*LEFT_OUT, "sweeps"):
             raise WorkspaceFileError(f"{self.name} is of an unknown kind: this version of xmlcore has no such results")
         try:
-            made = task(name, self.record["inputs"], with_additions(self.record["params"]))
+            made = task(name, self.record["inputs"], self.record["params"])
             if type(version) is int and 1 <= version <= kind.version and made._key(version) == self.key:
                 return made, version
         except Exception as error:  # parameters of any form
@@ -236,12 +235,18 @@ def _keep(archive, one, inside) -> bool:
     summary = one.task.summary(value)
     facts = one.task.facts() | ({"summary": summary} if summary else {})
     facts |= {"version": one.version, "imported": datetime.now(UTC).isoformat(timespec="seconds")}
-    facts |= {fact: str(one.record.get(fact, ""))[:40] for fact in ("code", "xmlcore")}
+    facts |= {"xmlcore": str(one.record.get("xmlcore", ""))[:40], "libraries": _libraries(one.record)}
     with store.writing(one.kind, one.key, **facts) as path:
         store.write_value(path, value)
         if MODEL_FILES[0] in one.files:
             shutil.copytree(inside / "model", path / "model")
     return True
+
+
+def _libraries(record) -> dict[str, str]:
+    """Return the versions of libraries in the record of an artifact, as far as it has them."""
+    stated = record.get("libraries")
+    return {name: str(stated[name])[:40] for name in LIBRARIES if name in stated} if isinstance(stated, dict) else {}
 
 
 def _extract(archive, name, target, facts):
