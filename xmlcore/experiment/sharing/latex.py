@@ -14,7 +14,7 @@ SPECIAL = {
     "[": "{[}", "]": "{]}", "*": "{*}",  # at the beginning of a row they would belong to the end of the row before
 }  # fmt: skip
 
-SMALLER_IS_BETTER = ("abandonment@k",)
+SMALLER_IS_BETTER = ("abandonment@k", "Hamming loss@k")
 MOST_ACROSS = 6  # measures that stand side by side on a page
 
 
