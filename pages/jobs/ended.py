@@ -96,8 +96,9 @@ def _again(job_title, record, job_id):
         return
     try:
         task = experiment.from_record(record)
-        jobs.dismiss(job_id)  # its failure is no longer shown
-        tasks.start_again(record | {"key": task.key, "id": "", "fingerprint": _fingerprint(task), "title": job_title})
+        record = record | {"key": task.key, "fingerprint": _fingerprint(task), "title": job_title}
+        if tasks.start_again(record):
+            jobs.dismiss(job_id)  # its failure is no longer shown
     except (store.StoreError, ValueError, TypeError, KeyError) as error:
         workspace.notify(f"{job_title} cannot start again: {error}")
 

@@ -92,10 +92,10 @@ def _again(records):
         return
     for record in records:
         try:
-            tasks.start_again(record)
+            if tasks.start_again(record):
+                jobs.dismiss(record["id"])
         except (store.StoreError, ValueError, TypeError) as error:
             workspace.notify(f"{record['title']} cannot start again: {error}")
-        jobs.dismiss(record["id"])
 
 
 def _forget(records):

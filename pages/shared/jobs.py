@@ -294,17 +294,18 @@ def _name(job_id):
 
 def submit(
     task, fingerprint: str, *, title: str, again: bool = False, note: str = "", about: dict | None = None
-) -> None:
-    """Have a worker run a task for this workspace; ``fingerprint`` is that of its data set, "" before it is made.
+) -> bool:
+    """Have a worker run a task for this workspace, and return whether it was not refused.
 
-    ``about`` is kept in the record, for whoever lists the result.
+    ``fingerprint`` is that of its data set, "" before it is made; ``about`` is kept in the record, for whoever lists the
+    result.
     """
     # Streamlit may stop this run wherever its session's state is read. So that is done before the job is submitted, and
     # again after the record is in the server process, where recover() finds it.
     if (why := limits.refusal()) is not None:
         audit.note("refused", kind=task.kind, key=task.key)
         workspace.notify(f"Not started: {title}. {why}")
-        return
+        return False
     owner, records = workspace.token(), job_queue.job_records()
     asked, estimate = time.time(), server.estimated(task)
     seconds = None if estimate is None else estimate.seconds + job_queue.compiling_seconds()
@@ -312,12 +313,13 @@ def submit(
         job = experiment.submit(job_queue.queue(), task, owner=owner, title=title, again=again, estimate=estimate)
     except OSError as error:  # the disk is full, or the cache cannot be written to
         workspace.notify(f"Not started: {title}. {store.trouble() or error}")
-        return
+        return False
     record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
     record |= {"about": about or {}, "again": again, "note": note, "asked": asked, "seconds": seconds}
     records[owner, job.id] = record
     remember(record)
     audit.note("job", kind=task.kind, key=task.key, data=fingerprint or None)
+    return True
 
 
 def remember(record) -> None:

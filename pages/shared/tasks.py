@@ -252,22 +252,25 @@ def prepare(name: str) -> None:
     jobs.submit(task, "", title=task.title)
 
 
-def make_dataset(task, **about) -> None:
-    """Have a worker make a data set, with a task of a kind in :data:`pages.shared.workspaces.made.KINDS`.
+def make_dataset(task, **about) -> bool:
+    """Have a worker make a data set, and return whether it was not refused; its kind is one of ``made.KINDS``.
 
     It is put in use when it is ready, unless another data set has been put in use meanwhile.
     """
     if workspace.refuse():
-        return
+        return False
     # The record names the data set in use now, since this one has no fingerprint before it is made.
     in_use = workspace.get("dataset") or ""
     title = task.title_on(dataset_name(task.inputs.get("dataset", "")) or about.get("name") or task.dataset_name())
     if task.exists():
         _list_result({**task.to_record(), "fingerprint": in_use, "title": title, "about": about}, task.key)
-    elif not jobs.active(key=task.key):
-        for record, _ in jobs.failed(kind=task.kind):
-            jobs.dismiss(record["id"])
-        jobs.submit(task, in_use, title=title, about=about)
+        return True
+    if jobs.active(key=task.key):
+        return True
+    failures, started = jobs.failed(kind=task.kind), jobs.submit(task, in_use, title=title, about=about)
+    for record, _ in failures if started else ():
+        jobs.dismiss(record["id"])
+    return started
 
 
 def train_task(fingerprint: str, model: str, params: dict | None, k: int):
@@ -346,18 +349,17 @@ def _lost(record):
         workspace.notify(f"The server was restarted during: {record['title']}. The Jobs page can start it again.")
 
 
-def start_again(record: dict) -> None:
-    """Start a job of this workspace again, as its record says."""
+def start_again(record: dict) -> bool:
+    """Start a job of this workspace again, as its record says; return whether it was not refused."""
     task = experiment.from_record(record)
     about = record.get("about") or {}
     if task.kind in made.KINDS:
-        make_dataset(task, **about)
-    elif task.exists() and not record.get("again"):
+        return make_dataset(task, **about)
+    if task.exists() and not record.get("again"):
         _list_result(record, task.key)
-        jobs.dismiss(record["id"])
-    else:
-        title, note = record["title"], record.get("note", "")
-        jobs.submit(task, record["fingerprint"], title=title, again=record.get("again", False), note=note, about=about)
+        return True
+    title, note, again = record["title"], record.get("note", ""), record.get("again", False)
+    return jobs.submit(task, record["fingerprint"], title=title, again=again, note=note, about=about)
 
 
 def _list_result(record, key):

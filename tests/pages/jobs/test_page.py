@@ -1,5 +1,6 @@
 """The Jobs page, opened and used through app.py."""
 
+import errno
 import json
 import time
 
@@ -150,14 +151,38 @@ def test_a_job_that_does_not_fit_into_memory_says_so_and_starts_if_the_user_insi
     assert job.state == "done"
 
 
-def test_interrupted_jobs_are_at_the_top_and_start_again(ready, server, held, session, monkeypatch):
-    token = ready.token
-    start(ready, server, 3)
-    ready.run()
-    later = jobs.Queue(executor=server._here._executor)
+def interrupted(page, queue, count, session, monkeypatch):
+    """The Jobs page of a program that starts after another one has ended, in which jobs ran."""
+    start(page, queue, count)
+    page.run()
+    later = jobs.Queue(executor=queue._here._executor)
     monkeypatch.setattr("pages.shared.process.job_queue.queue", lambda: later)
-    monkeypatch.setattr("pages.shared.process.job_queue.past_states", dict)  # the program that ran them has ended
-    page = session(token).go("jobs")
+    monkeypatch.setattr("pages.shared.process.job_queue.past_states", dict)
+    return session(page.token).go("jobs")
+
+
+def no_room(*args, **kwargs):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("refusal", ["limit of jobs", "full disk"])
+def test_interrupted_jobs_that_are_refused_are_not_forgotten(ready, server, held, session, monkeypatch, refusal):
+    page = interrupted(ready, server, 3, session, monkeypatch)
+    with monkeypatch.context() as patch:
+        if refusal == "limit of jobs":
+            patch.setenv("XMLCORE_USER_JOBS", "1")
+        else:
+            patch.setattr(experiment, "submit", no_room)
+        page.press("jobs.again.all")
+        assert "Not started" in page.text()
+        assert f"during {2 if refusal == 'limit of jobs' else 3} jobs" in page.text()
+    held()
+    page.press("jobs.again.all").until(lambda s: "No job runs or waits" in s.text())
+    assert "Interrupted" not in page.text()
+
+
+def test_interrupted_jobs_are_at_the_top_and_start_again(ready, server, held, session, monkeypatch):
+    page = interrupted(ready, server, 3, session, monkeypatch)
     assert "Interrupted" in page.text() and "The server was restarted during 3 jobs" in page.text()
     assert "Training *1*" in page.text() and len(page.at.button) > 6
     held()
