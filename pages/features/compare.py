@@ -106,15 +106,16 @@ def _choose(view):
         """Return the estimated time of the comparison on ``n`` training rows."""
         return estimates.comparison(data, selections, (view.selection.n_selected,), seeds, n).seconds
 
+    least = min(2, data.n_train)
     with right:
         n_rows = st.number_input(
             f"Rows, up to {data.n_train:,}",
-            min_value=2,
+            min_value=least,
             max_value=data.n_train,
             **workspace.keep(
                 f"features.rows {view.fingerprint[:8]}",
                 fields.rows_within(seconds, data.n_train, PATIENT, SAMPLES),
-                fields.whole_number(2, data.n_train),
+                fields.whole_number(least, data.n_train),
             ),
             help="Training rows, drawn at random when fewer than all: quicker, and less certain. At most as many test "
             "rows are measured.",

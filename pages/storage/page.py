@@ -38,9 +38,11 @@ def _answer(own, found):
     mine = sum(one.bytes for one in own)
     models = sum(owned.kind_words(one) == "trained model" for one in own)
     kept = [(models, "trained model"), (len(own) - sets - models, "other result" if models else "result")]
-    what = format.listed([format.count(number, name) for number, name in [(sets, "data set"), *kept] if number])
+    counts = [format.count(number, name) for number, name in [(sets, "data set"), *kept] if number]
     st.markdown(
-        f"This workspace keeps **{what}**, {format.size(mine)}." if own else "This workspace keeps nothing yet."
+        f"This workspace keeps **{format.listed(counts)}**, {format.size(mine)}."
+        if counts
+        else "This workspace keeps nothing yet."
     )
     try:
         most = store.bound(found.bytes)
