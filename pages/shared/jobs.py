@@ -297,8 +297,8 @@ def submit(
 ) -> bool:
     """Have a worker run a task for this workspace, and return whether it was not refused.
 
-    ``fingerprint`` is that of its data set, "" before it is made; ``about`` is kept in the record, for whoever lists the
-    result.
+    ``fingerprint`` is that of its data set, "" before it is made. ``about`` is kept in the record, for whoever lists
+    the result.
     """
     # Streamlit may stop this run wherever its session's state is read. So that is done before the job is submitted, and
     # again after the record is in the server process, where recover() finds it.

@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pytest
 
 from tests.pages.making import select, train
 from xmlcore.datasets import Dataset
