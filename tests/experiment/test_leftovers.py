@@ -18,9 +18,6 @@ LEFT = {  # what each writer leaves when it is killed
     "a half-written result": lambda: cache_root() / "artifacts" / "runs" / f".tmp-{'0' * 32}-abc" / "value.joblib",
     "files given to a task": lambda: cache_root() / "given" / "abc.123" / "‹data›",
     "a half-read file of a workspace": lambda: cache_root() / "given" / "import-x" / "0" / "file",
-    "a setting": lambda: cache_root() / ".tmp-7-1.json",
-    "a workspace": lambda: cache_root() / "workspaces" / ".tmp-abc.json",
-    "the record of a job": lambda: cache_root() / "jobs" / "records" / ".abc.json.0123",
     "the file of a turn": lambda: cache_root() / "jobs" / "turns" / "abc",
     "an unfinished download": lambda: data_root() / "bibtex" / "bibtex.zip.part",
     "the note of a download": lambda: data_root() / "bibtex" / "bibtex.zip.part.json",
@@ -29,8 +26,6 @@ LEFT = {  # what each writer leaves when it is killed
     "a cluster job's folder": lambda: Path(tempfile.gettempdir()) / "xmlcore-job-x" / "progress.json",
 }
 KEPT = (
-    lambda: cache_root() / "workspaces" / "w-abc.json",
-    lambda: cache_root() / "jobs" / "records" / "abc.json",
     lambda: data_root() / "bibtex" / "bibtex.zip",
     lambda: Path(tempfile.gettempdir()) / "xmlcore-memory-0" / "7.json",
 )

@@ -12,6 +12,7 @@ from xmlcore import experiment, jobs, store
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment.engine import sweep_drive, sweep_settings, sweeps
 from xmlcore.progress import Cancelled
+from xmlcore.state import database
 
 GRID = {"max_leaf_labels": [2, 12], "C": [0.01, 10.0]}
 FIXED = {"loss": "logistic", "arity": 2}
@@ -350,10 +351,10 @@ def test_trials_of_a_sweep_that_is_not_finished_are_not_removed_to_make_room(eas
 def test_an_unfinished_sweep_that_nobody_goes_on_with_is_not_waited_for_for_ever(easy, calls, monkeypatch):
     experiment.engine.sweep_unfinished.note("ab" * 16, "cd" * 16, ["ef" * 16])
     assert len(experiment.needed_by_sweeps()) == 2
-    (store.cache_root() / "sweeps" / f"{'00' * 16}.json").write_text("{damaged")
-    assert len(experiment.needed_by_sweeps()) == 2
+    database().put("sweeps", "00" * 16, {"damaged": 1})
+    assert len(experiment.needed_by_sweeps()) == 2 and experiment.engine.sweep_unfinished.remove_old() == 0
     monkeypatch.setattr(experiment.engine.sweep_unfinished, "OLDEST", -1.0)
-    assert experiment.needed_by_sweeps() == set()
+    assert experiment.needed_by_sweeps() == set() and experiment.engine.sweep_unfinished.remove_old() == 2
 
 
 def test_as_many_trainings_run_as_a_function_allows_by_then(easy, calls, queue, monkeypatch):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import stat
 import subprocess
 import sys
 import time
@@ -14,6 +13,8 @@ import pytest
 from watching import LONG, is_alive, start, wait_until
 
 from xmlcore.jobs import Plan, Queue, records
+from xmlcore.state import FILE, database
+from xmlcore.system import cache_root
 
 PROJECT = Path(records.__file__).parents[2]
 TASK = {"kind": "train", "inputs": {"dataset": "ab"}, "params": {"model": "PLT"}}
@@ -84,7 +85,7 @@ def test_jobs_of_a_killed_program_are_interrupted_and_its_workers_end(tmp_path):
     _, long = later.past("anna")
     assert (long.phase, long.fraction, long.key, long.task) == ("Waiting", 0.5, "k", TASK)
     assert long.memory > 0 and long.elapsed >= 0 and long.log[0].endswith("Waiting")
-    assert os.listdir(folder) == ["records"]
+    assert os.listdir(folder) == []
     again = later.submit(work.add, 1, 1, title=long.title, owner="anna", key=long.key, plan=Plan(task=long.task))
     assert again.result(LONG) == 2
     later.shutdown()
@@ -103,18 +104,14 @@ def test_two_queues_on_one_folder_do_not_disturb_each_other(tmp_path):
         wait_until(lambda: {past.state for past in third.past()} == {"done"})
 
 
-def test_a_record_holds_no_token_no_pickle_and_is_private(tmp_path):
+def test_a_record_holds_no_token(tmp_path):
     with ThreadPoolExecutor(1) as executor:
         queue = Queue(executor, folder=tmp_path)
         token = "0123456789abcdef" * 2
         assert queue.submit(work.add, 1, 2, title="Add", owner=token, plan=Plan(task=TASK)).wait(LONG)
         wait_until(lambda: Queue(executor, folder=tmp_path).past(token)[0].state == "done")
-    (file,) = (tmp_path / "records").iterdir()
-    text = file.read_text()
-    assert token not in text and isinstance(json.loads(text), dict)
-    if os.name == "posix":
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    (row,) = database().rows("jobs")
+    assert token not in json.dumps(row.value)
 
 
 def test_each_owner_of_a_shared_job_reads_his_own_title(tmp_path):
@@ -133,7 +130,6 @@ def test_each_owner_of_a_shared_job_reads_his_own_title(tmp_path):
 
 def test_records_are_bounded_in_number_and_age_and_damaged_ones_are_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "MOST_RECORDS", 3)
-    folder = tmp_path / "records"
     with ThreadPoolExecutor(1) as executor:
         queue = Queue(executor, folder=tmp_path)
         for i in range(6):
@@ -141,17 +137,16 @@ def test_records_are_bounded_in_number_and_age_and_damaged_ones_are_left_out(tmp
         wait_until(lambda: [job.state for job in Queue(executor, folder=tmp_path).past()] == ["done"] * 3)
         later = Queue(executor, folder=tmp_path)
     assert [job.title for job in later.past()] == ["5", "4", "3"]
-    newest = folder / f"{later.past()[0].id}.json"
-    newest.write_text(newest.read_text()[:-20])
-    (folder / "odd.json").write_text("[1]")
-    (folder / "note.txt").write_text("not ours")
+    newest = later.past()[0].id
+    database().put("jobs", newest, database().get("jobs", newest) | {"log": "no list"})
+    database().put("jobs", "odd", [1])
     assert [job.title for job in later.past()] == ["4", "3"]
     monkeypatch.setattr(records.time, "time", lambda real=time.time: real() + records.OLDEST_SECONDS + 60)
-    assert Queue(folder=tmp_path).past() == [] and (folder / "note.txt").exists()
+    assert Queue(folder=tmp_path).past() == []
 
 
-def test_a_folder_that_cannot_be_written_stops_no_job(tmp_path):
-    (tmp_path / "records").write_text("a file where the folder should be")
+def test_a_database_that_cannot_be_written_stops_no_job(tmp_path):
+    (cache_root() / FILE).mkdir(parents=True)  # a folder where the file should be
     with ThreadPoolExecutor(1) as executor:
         queue = Queue(executor, folder=tmp_path)
         assert queue.submit(work.add, 1, 2, title="Add", plan=Plan(task=TASK)).result(LONG) == 3

@@ -36,7 +36,7 @@ class Queue:
         Where jobs run; by default a :class:`~xmlcore.jobs.WorkerPool`. The queue never shuts down an executor that it
         is given, and does not know the memory that it has.
     folder : path, optional
-        Folder for the progress and the records of jobs; ``cache_root()/jobs`` by default. All workers of ``executor``
+        Folder for the progress of jobs; ``cache_root()/jobs`` by default. All workers of ``executor``
         must have access to it.
     n_workers : int, optional
         Number of jobs that the default executor runs at the same time; :func:`~xmlcore.jobs.default_workers` when None.

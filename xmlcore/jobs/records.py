@@ -1,9 +1,6 @@
-"""Records of jobs on disk, by which jobs are known after the program has ended.
+"""Records of jobs, by which jobs are known after the program has ended.
 
-::
-
-    <folder>/records/<job>.json     what the job does, for whom (hashed), its state, times, memory, error and log
-
+A record says what the job does, for whom (hashed), its state, times, memory, error and log.
 Only jobs with a task (see :class:`xmlcore.jobs.Plan`) have a record. A record holds no data and no pickle. A record
 that says "queued" or "running" although the process of its queue has ended is of an interrupted job.
 """
@@ -11,17 +8,17 @@ that says "queued" or "running" although the process of its queue has ended is o
 import contextlib
 import hashlib
 import json
-import os
 import shutil
-import socket
 import time
-import uuid
 import weakref
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-FOLDER = "records"
+from xmlcore.state import database
+from xmlcore.state.processes import runs, this_process
+
+TABLE = "jobs"
 MOST_RECORDS = 500
 OLDEST_SECONDS = 30 * 24 * 3600  # records that were written longer ago are removed, in seconds
 STALE_SECONDS = 7 * 24 * 3600  # a queue on another machine that was not heard of for so long has ended, in seconds
@@ -79,7 +76,7 @@ class PastJob:
 
 
 class Records:
-    """The records of jobs below a folder, for all programs that use it.
+    """The records of jobs in the database of the cache folder, for all programs that use it.
 
     Parameters
     ----------
@@ -89,8 +86,7 @@ class Records:
 
     def __init__(self, parent):
         self.parent = parent
-        self.folder = parent / FOLDER
-        self._read = {}  # by file name: when the file was written (nanoseconds), and its record
+        self._read = {}  # by id: when the record was written, and the record; None for one that is damaged
 
     def write(self, job, state: str | None = None) -> None:
         """Write the record of a job; nothing for a job without a task. A disk that is full is no error."""
@@ -102,7 +98,7 @@ class Records:
             "key": job.key,
             "task": job.plan.task,
             "owners": {hashed(owner): title for owner, title in job._owners.items()},
-            "queue": job._queue.folder.name,
+            "queue": str(job._queue.folder),
             "state": state or job._state,
             "queued": job.queued.timestamp(),
             "started": record.get("started"),
@@ -114,45 +110,27 @@ class Records:
             "error": job._error,
             "log": [*job._earlier_log, *job._log][-200:],
         }
-        self._put(f"{job.id}.json", about)
-
-    def _put(self, name, about):
-        """Write a record in one step, readable by this user only."""
-        temporary = self.folder / f".{name}.{uuid.uuid4().hex[:8]}"
         with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            try:
-                with open(
-                    os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-                ) as out:
-                    json.dump(about, out)
-                os.replace(temporary, self.folder / name)
-            finally:
-                temporary.unlink(missing_ok=True)
+            database().put(TABLE, job.id, about)
 
     def forget(self, job_id: str) -> None:
         """Remove the record of a job."""
-        if job_id.isalnum():
-            with contextlib.suppress(OSError):
-                (self.folder / f"{job_id}.json").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            database().remove(TABLE, job_id)
 
     def all(self) -> list[dict]:
         """Return all records, the newest first; damaged ones are left out."""
         read = {}
-        with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
-            for entry in entries:
-                if entry.name.startswith(".") or not entry.name.endswith(".json"):
-                    continue
-                with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-                    written = entry.stat().st_mtime_ns
-                    known = self._read.get(entry.name)
-                    if known is None or known[0] != written:
-                        record = json.loads(Path(entry.path).read_text(encoding="utf-8"))
-                        _check(record, entry.name)
-                        known = written, record
-                    read[entry.name] = known
+        with contextlib.suppress(OSError):
+            for key, written in database().written(TABLE).items():
+                known = self._read.get(key)
+                if known is None or known[0] != written:
+                    record = database().get(TABLE, key)
+                    known = written, record if _is_record(record, key) else None
+                read[key] = known
         self._read = read
-        return sorted((record for _, record in read.values()), key=lambda record: -record["queued"])
+        records = (record for _, record in read.values() if record is not None)
+        return sorted(records, key=lambda record: -record["queued"])
 
     def past(self, owner: str | None = None) -> list[PastJob]:
         """Return the jobs of an owner by their records, or all jobs; the newest first."""
@@ -166,18 +144,15 @@ class Records:
         """
         alive = {}
         for number, record in enumerate(self.all()):
-            name, queue = f"{record['id']}.json", str(record.get("queue"))
+            folder = self.parent / str(record.get("queue"))
             if record["state"] in ACTIVE:
-                if queue not in alive:
-                    alive[queue] = is_alive(self.parent / queue)
-                if not alive[queue]:
-                    self._put(name, _interrupted(record, self.parent / queue / record["id"]))
+                if folder not in alive:
+                    alive[folder] = is_alive(folder)
+                if not alive[folder]:
+                    with contextlib.suppress(OSError):
+                        database().put(TABLE, record["id"], _interrupted(record, folder / record["id"]))
             elif number >= MOST_RECORDS or time.time() - (record.get("ended") or record["queued"]) > OLDEST_SECONDS:
                 self.forget(record["id"])
-        with contextlib.suppress(OSError), os.scandir(self.folder) as entries:  # of a program that was killed
-            for entry in entries:
-                if entry.name.startswith(".") and time.time() - entry.stat().st_mtime > 3600:
-                    Path(entry.path).unlink(missing_ok=True)
 
 
 def hashed(owner: str) -> str:
@@ -185,13 +160,14 @@ def hashed(owner: str) -> str:
     return hashlib.blake2b(owner.encode(), digest_size=12, person=b"xmlcore-jobs").hexdigest()
 
 
-def _check(record, name):
-    """Raise one of several errors unless a record is one."""
-    if record["id"] != name.removesuffix(".json") or not isinstance(record["state"], str):
-        raise ValueError(name)
-    for field_, kind in (("task", dict), ("owners", dict), ("queued", (int, float)), ("log", list)):
-        if not isinstance(record[field_], kind):
-            raise TypeError(name)
+def _is_record(record, key) -> bool:
+    """Return whether a value is the record of a job."""
+    fields = ("id", str), ("state", str), ("task", dict), ("owners", dict), ("queued", (int, float)), ("log", list)
+    return (
+        isinstance(record, dict)
+        and record.get("id") == key
+        and all(isinstance(record.get(name), kind) for name, kind in fields)
+    )
 
 
 def _interrupted(record, folder) -> dict:
@@ -236,11 +212,6 @@ def _utc(seconds):
 # --- which queues are there ---
 
 
-def about_this_process() -> dict:
-    """Return what distinguishes this process from all others that there were: machine, number and time of start."""
-    return {"host": socket.gethostname(), "pid": os.getpid(), "began": _began(os.getpid())}
-
-
 def make_queue_folder(queue) -> None:
     """Make the folder of a queue, with a file that names its process, unless it exists; it goes with the queue."""
     file = queue.folder / QUEUE_FILE
@@ -249,7 +220,7 @@ def make_queue_folder(queue) -> None:
             file.touch()
         return
     queue.folder.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(about_this_process()), encoding="utf-8")
+    file.write_text(json.dumps(this_process()), encoding="utf-8")
     weakref.finalize(queue, shutil.rmtree, queue.folder, ignore_errors=True)  # when it is deleted, or at exit
 
 
@@ -263,29 +234,9 @@ def remove_dead_queues(parent: Path) -> None:
 def is_alive(folder: Path) -> bool | None:
     """Return whether the process of the queue with a folder may still run; None if it is no folder of a queue."""
     try:
-        record = json.loads((folder / QUEUE_FILE).read_text(encoding="utf-8"))
-        if record["host"] == socket.gethostname() and os.name == "posix":
-            return _runs(record["pid"], record.get("began"))
-        return time.time() - (folder / QUEUE_FILE).stat().st_mtime <= STALE_SECONDS  # that is all that can be found out
+        running = runs(json.loads((folder / QUEUE_FILE).read_text(encoding="utf-8")))
+        if running is None:  # on another machine: that is all that can be found out
+            return time.time() - (folder / QUEUE_FILE).stat().st_mtime <= STALE_SECONDS
+        return running
     except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _runs(pid, began) -> bool:
-    """Return whether a process of this machine, which began at a time, may still run."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return began is None or _began(pid) in (None, began)  # another process may have the number by now
-
-
-def _began(pid):
-    """Return when a process began, in the units of Linux; None on other systems."""
-    try:
-        with open(f"/proc/{int(pid)}/stat", encoding="ascii", errors="replace") as file:
-            return int(file.read().rpartition(")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
         return None

@@ -234,11 +234,12 @@ class Database:
         connection = self._opened(self.path)
         try:
             self._prepare(connection)
-        except sqlite3.OperationalError:
+        except sqlite3.OperationalError as error:
             connection.close()
-            if identity is None or os.access(self.path.parent, os.W_OK):
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
                 raise
-            connection = self._opened(f"{self.path.as_uri()}?immutable=1", uri=True)  # all that can be done is to read
+            # The disk is full, or the folder cannot be written to: all that can be done is to read, this once.
+            return None, self._opened(f"{self.path.as_uri()}?immutable=1", uri=True)
         except BaseException:
             connection.close()
             raise

@@ -4,7 +4,6 @@
 
     cache_root()/artifacts/<kind>/<key>/value.joblib    the object
                                        /meta.json       the record: kind, key, time, size and other facts
-                                       /pin-<who>       an empty file: not removed to make room
                                        /...             other files, such as a model
 
 The key of a result, such as a run, is :func:`xmlcore.artifact_keys.artifact_key`: a hash of its kind, inputs,
@@ -15,8 +14,8 @@ disk, and then renamed. So processes may read and write the same key at the same
 may be deleted at any time: results can be made again, and data sets can be uploaded again.
 
 **Damage.** The record has the size and the checksum of each file, which are compared before a file is read. A damaged
-artifact is removed, and made again by whoever needs it. An upload cannot be made again: it is left as it is, and
-whoever reads it is told.
+artifact is marked, counts as not there, and is replaced when it is made again. An upload cannot be made again: it is
+left as it is, and whoever reads it is told.
 
 **Room.** All artifacts together take at most :func:`bound` bytes. :func:`make_room` removes those that were used
 longest ago, never what cannot be made again. :func:`dependents` says what is deleted with an artifact. The last use of
@@ -29,7 +28,6 @@ refused: see :func:`xmlcore.system.secure_cache`.
 """
 
 from xmlcore.store.artifacts import (
-    DAMAGED,
     changed,
     changes,
     check,
@@ -55,7 +53,7 @@ from xmlcore.store.errors import (
 )
 from xmlcore.store.kept import Artifact, Inventory, dependents, inventory, last_used, pin, unpin
 from xmlcore.store.limit import Removal, bound, make_room, parse_size, removals, set_bound, usage
-from xmlcore.store.places import META, VALUE, folder
+from xmlcore.store.places import DAMAGED, META, VALUE, folder
 from xmlcore.store.removing import (
     STALE_SECONDS,
     bytes_aside,

@@ -22,18 +22,30 @@ from xmlcore.store.errors import (
     StoreError,
     UnreadableArtifactError,
 )
-from xmlcore.store.places import DATASETS, META, PIN, VALUE, WRITING, folder, kind_folder, paths, read_record
-from xmlcore.store.removing import delete, remove, remove_stale
+from xmlcore.store.places import (
+    DAMAGED,
+    META,
+    VALUE,
+    WRITING,
+    can_be_made_again,
+    folder,
+    is_there,
+    kind_folder,
+    paths,
+    read_record,
+)
+from xmlcore.store.removing import remove, remove_stale
 from xmlcore.store.room import explained
 from xmlcore.system import cache_root, make_private, private_files, secure_cache
 
 _OWN_META = ("created", "bytes", "value_bytes", "value_crc", "files")
-DAMAGED = "damaged"  # an empty file that is put beside damaged files of an artifact that cannot be made again
 USED_SECONDS = 3600  # the last use of an artifact is recorded at most once in so many seconds
 
 
 def exists(kind: str, key: str) -> bool:
     """Return whether an artifact is stored under a key.
+
+    One that was found to be damaged when it was read, and that can be made again, is there no longer.
 
     Parameters
     ----------
@@ -43,7 +55,7 @@ def exists(kind: str, key: str) -> bool:
     -------
     bool
     """
-    return (folder(kind, key) / META).is_file()
+    return is_there(folder(kind, key))
 
 
 def info(kind: str, key: str) -> dict[str, Any]:
@@ -73,8 +85,8 @@ def _careful(read, kind, key):
     """Return ``read(folder)`` for the folder of an artifact.
 
     When reading fails, raise MissingArtifactError, UnreadableArtifactError, or DamagedArtifactError (after the artifact
-    is removed). Reading is tried twice before an artifact is removed: another process may have deleted the artifact and
-    written it again during the first try.
+    is marked). Reading is tried twice before: another process may have deleted the artifact and written it again during
+    the first try.
     """
     path = folder(kind, key)
     for _ in range(2):
@@ -95,29 +107,19 @@ def _careful(read, kind, key):
                     f"the stored {kind}/{key} was written by another version and cannot be read ({reason}); "
                     "make it again"
                 ) from None
-    if not _can_be_made_again(path):
-        with contextlib.suppress(OSError):
-            (path / DAMAGED).touch(mode=0o600)
+    with contextlib.suppress(OSError):
+        (path / DAMAGED).touch(mode=0o600)
+        os.utime(path.parent)  # a change that changes() sees
+    if not can_be_made_again(path):
         raise DamagedUploadError(
             f"the stored {kind}/{key} is damaged ({reason}). It cannot be made again, so it is left as it is: "
             "save the same content again, or restore its folder from a backup"
         ) from None
-    delete(kind, key)
-    raise DamagedArtifactError(
-        f"the stored {kind}/{key} was damaged and has been removed ({reason}); make it again"
-    ) from None
-
-
-def _can_be_made_again(path) -> bool:
-    """Return whether the artifact in a folder can be made again; a data set that does not say it may be an upload."""
-    try:
-        return bool(read_record(path).get("again", path.parent.name != DATASETS))
-    except (OSError, ValueError):
-        return path.parent.name != DATASETS
+    raise DamagedArtifactError(f"the stored {kind}/{key} is damaged ({reason}); make it again") from None
 
 
 def damaged(kind: str, key: str) -> bool:
-    """Return whether an artifact that cannot be made again was found to be damaged when it was read last.
+    """Return whether an artifact was found to be damaged when it was read last.
 
     Parameters
     ----------
@@ -204,7 +206,7 @@ def load(kind: str, key: str) -> Any:
     MissingArtifactError
         If nothing is stored under the key.
     DamagedArtifactError
-        If a file was cut short or changed; the artifact is removed.
+        If a file was cut short or changed; it stays until the artifact is made again.
     DamagedUploadError
         If a file of an artifact that cannot be made again was cut short or changed; it is left as it is.
     UnreadableArtifactError
@@ -376,7 +378,6 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta: object) -> It
         private_files(path)
         files.force_to_disk(path)
         if replace:
-            _copy_pins(target, path)
             remove(target)
         _publish(path, target)
     except OSError as error:
@@ -386,12 +387,6 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta: object) -> It
         raise clearer from error
     finally:
         shutil.rmtree(path, ignore_errors=True)  # after the renaming the folder does not exist
-
-
-def _copy_pins(before, path):
-    """Let an artifact that replaces another one be pinned as that one is."""
-    for pin in before.glob(f"{PIN}*"):
-        (path / pin.name).touch(mode=0o600)
 
 
 def _value_facts(file) -> dict:
@@ -423,7 +418,9 @@ def _publish(path, target):
                 raise
         try:
             read_record(target)
-            return  # another process has finished the same artifact
+            if is_there(target):
+                return  # another process has finished the same artifact
+            remove(target)
         except (FileNotFoundError, NotADirectoryError, ValueError):
             if (
                 attempt
@@ -459,8 +456,7 @@ def entries(kind: str) -> list[dict[str, Any]]:
     """
     found = []
     for path in paths(kind):
-        try:
-            found.append(read_record(path))
-        except (OSError, ValueError):
-            continue
+        with contextlib.suppress(OSError, ValueError):
+            if is_there(path):
+                found.append(read_record(path))
     return sorted(found, key=lambda meta: (str(meta.get("created", "")), meta["key"]), reverse=True)

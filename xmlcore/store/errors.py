@@ -14,7 +14,7 @@ class MissingArtifactError(StoreError):
 
 
 class DamagedArtifactError(StoreError):
-    """The artifact was damaged. It has been removed."""
+    """The artifact is damaged. It stays until it is made again."""
 
 
 class DamagedUploadError(DamagedArtifactError):

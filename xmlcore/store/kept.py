@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from xmlcore.state import database
 from xmlcore.store import places
+from xmlcore.store.errors import MissingArtifactError
 from xmlcore.system import cache_root
 
 
@@ -164,22 +166,27 @@ def inventory(kinds: Iterable[str] | None = None) -> Inventory:
     if kinds is None:
         with contextlib.suppress(OSError):
             kinds = sorted(entry.name for entry in os.scandir(parent) if entry.is_dir())
+    pins = defaultdict(list)
+    for row in database().rows("pins"):
+        name, by = row.key.rsplit("/", 1)
+        pins[name].append(by)
     for kind in kinds or ():
         with contextlib.suppress(OSError, ValueError):  # a folder of another name is none of ours
-            found += _of_kind(kind)
+            found += _of_kind(kind, pins)
     return Inventory(found)
 
 
-def _of_kind(kind):
+def _of_kind(kind, pins):
     """Yield all artifacts of a kind that can be read."""
     for path in places.paths(kind):
         with contextlib.suppress(OSError, ValueError):
+            if not places.is_there(path):
+                continue
             record = places.read_record(path)
             mark = os.stat(path / places.META).st_mtime
-            start = len(places.PIN)
-            pins = tuple(name[start:] for name in os.listdir(path) if name.startswith(places.PIN))
+            by = tuple(pins.get(f"{kind}/{path.name}", ()))
             created = _seconds(record.get("created"), mark)
-            yield Artifact(kind, path.name, int(record.get("bytes") or 0), created, max(mark, created), record, pins)
+            yield Artifact(kind, path.name, int(record.get("bytes") or 0), created, max(mark, created), record, by)
 
 
 def _seconds(iso, default) -> float:
@@ -234,7 +241,9 @@ def pin(kind: str, key: str, by: str = "0") -> None:
         Who pins it: letters and digits. It stays pinned until all have taken their pins away.
     """
     path = places.folder(kind, key)
-    (path / _pin_name(by)).touch(mode=0o600)
+    if not places.is_there(path):
+        raise MissingArtifactError(f"nothing is stored as {kind}/{key}; make it first")
+    database().put("pins", _pin_name(kind, key, by), True)
     os.utime(path.parent)  # a change that changes() sees
 
 
@@ -246,13 +255,13 @@ def unpin(kind: str, key: str, by: str = "0") -> None:
     kind, key, by : str
     """
     path = places.folder(kind, key)
-    (path / _pin_name(by)).unlink(missing_ok=True)
+    database().remove("pins", _pin_name(kind, key, by))
     with contextlib.suppress(FileNotFoundError):
         os.utime(path.parent)
 
 
-def _pin_name(by) -> str:
-    """Return the name of the file that is somebody's pin."""
+def _pin_name(kind, key, by) -> str:
+    """Return the key of the row that is somebody's pin."""
     if not (isinstance(by, str) and by.isascii() and by.isalnum() and len(by) <= 64):
         raise ValueError(f"by must be up to 64 letters and digits, not {by!r}")
-    return places.PIN + by
+    return f"{kind}/{key}/{by}"

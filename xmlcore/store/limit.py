@@ -1,7 +1,6 @@
 """The most that all artifacts may take on the disk, and which are removed when they take more."""
 
 import contextlib
-import json
 import logging
 import os
 import re
@@ -10,17 +9,17 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from xmlcore.state import database
 from xmlcore.store import removing
 from xmlcore.store.kept import Inventory, inventory
 from xmlcore.store.room import free_on_disk
-from xmlcore.system import cache_root, make_private
 
 BOUND_VARIABLE = "XMLCORE_STORE_SIZE"
 LARGEST = 20_000_000_000  # bytes: the bound when none is set, or half of the free disk if that is less
 RECENT = 600.0  # seconds for which what was just made or used is not removed: a page or a job may be reading it
 MONTH = 30 * 86400.0  # the same while no bound is set and the disk is short: other programs may have filled it
 KEPT_REMOVALS = 50  # lines of what was removed that are kept
-_SETTINGS, _REMOVALS = "settings.json", "removed.json"
+_BOUND, _REMOVALS = "store_bytes", "removals"  # keys in the table of settings
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _log = logging.getLogger("xmlcore.store")
 
@@ -93,8 +92,8 @@ def bound(taken: int | None = None) -> int:
 def _written_bound() -> int | None:
     """Return what :func:`set_bound` has written; None if there is nothing that can be read."""
     try:
-        return max(0, int(json.loads((cache_root() / _SETTINGS).read_text(encoding="utf-8"))["store_bytes"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        return max(0, int(database().get("settings", _BOUND)))
+    except (OSError, ValueError, TypeError):
         return None
 
 
@@ -134,11 +133,10 @@ def set_bound(n_bytes: int | None) -> None:
     ----------
     n_bytes : int or None
     """
-    file = make_private(cache_root()) / _SETTINGS
     if n_bytes is None:
-        file.unlink(missing_ok=True)
+        database().remove("settings", _BOUND)
     else:
-        _write(file, {"store_bytes": int(n_bytes)})
+        database().put("settings", _BOUND, int(n_bytes))
 
 
 def usage(found: Inventory | None = None) -> dict[str, Any]:
@@ -217,7 +215,8 @@ def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | 
     removal = Removal(now, len(removed), sum(one.bytes for one in removed), unused)
     _log.warning("%s: all results may take %.1f GB", str(removal), most / 1e9)
     with contextlib.suppress(OSError):
-        _write(cache_root() / _REMOVALS, [asdict(one) for one in [removal, *removals()][:KEPT_REMOVALS]])
+        with database().change():
+            database().put("settings", _REMOVALS, [asdict(one) for one in [removal, *removals()][:KEPT_REMOVALS]])
     return removal
 
 
@@ -229,8 +228,8 @@ def removals() -> list[Removal]:
     list of Removal
     """
     try:
-        return [Removal(**line) for line in json.loads((cache_root() / _REMOVALS).read_text(encoding="utf-8"))]
-    except (OSError, ValueError, TypeError):
+        return [Removal(**line) for line in database().get("settings", _REMOVALS, [])]
+    except (OSError, TypeError):
         return []
 
 
@@ -249,14 +248,3 @@ def _with_sources(found, keys) -> set[str]:
             for one in found.with_key(key):
                 line += [*one.sources.values(), *one.inputs.values()]
     return known
-
-
-def _write(file, value):
-    """Write a small JSON file of ours; a reader sees either the old or the new one."""
-    temporary = file.with_name(f".tmp-{os.getpid()}-{time.monotonic_ns()}.json")
-    try:
-        temporary.write_text(json.dumps(value), encoding="utf-8")
-        temporary.chmod(0o600)
-        os.replace(temporary, file)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from xmlcore.system import cache_root
 
 VALUE = "value.joblib"
 META = "meta.json"
-PIN = "pin-"  # how names of the empty files begin that keep an artifact from being removed to make room
+DAMAGED = "damaged"  # an empty file beside files of which one was found to be damaged when it was read
 DATASETS = "datasets"  # kind of artifacts that are taken for uploads when their record does not say what they are
 # How folders are called that are being written, being deleted, and deleted but kept for a while; no key begins so.
 WRITING, DELETING, ASIDE = HIDDEN = (".tmp-", ".old-", ".aside-")
@@ -53,6 +53,21 @@ def folder(kind: str, key: str) -> Path:
     if not (isinstance(key, str) and KEY.fullmatch(key)):
         raise ValueError(f"key must be 8 to 128 hex digits (0-9, a-f), not {key!r}")
     return parent / key
+
+
+def can_be_made_again(path) -> bool:
+    """Return whether the artifact in a folder can be made again; a data set that does not say it may be an upload."""
+    try:
+        return bool(read_record(path).get("again", path.parent.name != DATASETS))
+    except (OSError, ValueError):
+        return path.parent.name != DATASETS
+
+
+def is_there(path) -> bool:
+    """Return whether there is an artifact in a folder, and none that is damaged and has to be made again."""
+    if not (path / META).is_file():
+        return False
+    return not ((path / DAMAGED).is_file() and can_be_made_again(path))
 
 
 def read_record(path) -> dict:

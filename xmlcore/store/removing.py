@@ -7,15 +7,20 @@ import shutil
 import time
 import uuid
 
+from xmlcore.state import database
 from xmlcore.store.places import (
     ASIDE,
+    DAMAGED,
     DELETING,
     HIDDEN,
     KEY,
     KIND,
     META,
+    can_be_made_again,
     folder,
+    is_there,
     kind_folder,
+    paths,
 )
 from xmlcore.system import cache_root
 
@@ -34,7 +39,16 @@ def delete(kind: str, key: str) -> bool:
     bool
         Whether it was there.
     """
-    return remove(folder(kind, key))
+    there = remove(folder(kind, key))
+    _forget_pins(kind, key)
+    return there
+
+
+def _forget_pins(kind, key) -> None:
+    """Remove the pins of an artifact that was deleted for good. A full disk is no error."""
+    with contextlib.suppress(OSError):
+        for row in database().rows("pins", f"{kind}/{key}/"):
+            database().remove("pins", row.key)
 
 
 def remove(path) -> bool:
@@ -146,7 +160,7 @@ def remove_aside(older_than: float = 0.0) -> int:
     for path in (cache_root() / "artifacts").glob(f"*/{ASIDE}*"):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime >= older_than:
-                shutil.rmtree(path, ignore_errors=True)
+                remove_aside_one(path.parent.name, path.name)
                 removed += 1
     return removed
 
@@ -162,6 +176,9 @@ def remove_aside_one(kind: str, name: str) -> None:
     if not name.startswith(ASIDE) or "/" in name:
         raise ValueError(f"{name!r} was not returned by set_aside")
     shutil.rmtree(kind_folder(kind) / name, ignore_errors=True)
+    key = name.removeprefix(ASIDE).rsplit("-", 1)[0]
+    if not is_there(kind_folder(kind) / key):
+        _forget_pins(kind, key)
 
 
 def bytes_aside() -> int:
@@ -179,7 +196,7 @@ def bytes_aside() -> int:
 
 
 def remove_all_stale(older_than: float = STALE_SECONDS) -> int:
-    """Do what :func:`remove_stale` does for all kinds, and remove single files that a killed process has left.
+    """Do what :func:`remove_stale` does for all kinds, and remove artifacts that were found to be damaged.
 
     Parameters
     ----------
@@ -189,11 +206,20 @@ def remove_all_stale(older_than: float = STALE_SECONDS) -> int:
     Returns
     -------
     int
-        Number of folders and files that were removed.
+        Number of folders that were removed.
     """
     removed = 0
     with contextlib.suppress(OSError):
         for entry in os.scandir(cache_root() / "artifacts"):
             if entry.is_dir() and KIND.fullmatch(entry.name):
                 removed += remove_stale(entry.name, older_than)
+                removed += sum(_remove_damaged(path, older_than) for path in paths(entry.name))
     return removed
+
+
+def _remove_damaged(path, older_than) -> bool:
+    """Remove an artifact that was found to be damaged, and that can be made again."""
+    with contextlib.suppress(FileNotFoundError):
+        old = time.time() - (path / DAMAGED).stat().st_mtime > older_than
+        return old and can_be_made_again(path) and remove(path)
+    return False

@@ -8,13 +8,12 @@ import time
 from pathlib import Path
 
 from xmlcore import store
-from xmlcore.experiment.engine import given, turns
-from xmlcore.system import cache_root, data_root
+from xmlcore.experiment.engine import given, sweep_unfinished, turns
+from xmlcore.system import data_root
 
 OLD = 18 * 3600  # age in seconds: who removes leftovers every few hours leaves none that is older than a day
 # Where files are written under other names first, with these names. What is in the folder for temporary files of the
 # machine is removed only if it belongs to this user.
-_IN_CACHE = (".tmp-*", "workspaces/.tmp-*", "jobs/records/.*")
 _IN_DATA = ("**/.unpacked-*", "**/.*.tmp", "**/*.part", "**/*.part.json")
 _OF_MACHINE = ("xmlcore-tmp-*", "xmlcore-job-*")
 
@@ -37,8 +36,8 @@ def remove_leftovers(older_than: float = OLD) -> int:
         Number of files and folders removed.
     """
     removed = store.remove_all_stale(older_than) + given.remove_old(older_than) + turns.remove_old(older_than)
+    removed += sweep_unfinished.remove_old()
     for root, patterns in (
-        (cache_root(), _IN_CACHE),
         (data_root(), _IN_DATA),
         (Path(tempfile.gettempdir()), _OF_MACHINE),
     ):
