@@ -17,10 +17,11 @@ KERNELS_MAY_IMPORT = {"numpy", "numba", "math", "typing", "xmlcore._kernels", "x
 # Parts of xmlcore, lowest first: a part may import those of the layers before its own.
 LAYERS = (
     ("extras",),
-    ("progress", "versions", "ranking", "artifact_keys", "zips", "interrupts"),
+    ("progress", "versions", "atomic", "ranking", "artifact_keys", "interrupts"),
     ("typing",),
     ("validation",),
     ("system", "label_names"),
+    ("archives",),
     ("_kernels",),
     ("arrays", "parallel", "parameters"),
     ("noise", "augmentation"),

@@ -20,8 +20,6 @@ def refusal(what: str, found: Any, reads: int, written_by: Any = None) -> str:
     """Return what an error says of a file whose format has another version than the one that is read."""
     by = f"xmlcore {written_by}" if isinstance(written_by, str) else "an xmlcore that did not write its version"
     said = f"{what} has version {found!r:.20} of its format, written by {by}, and xmlcore {__version__} reads {reads}"
-    if isinstance(found, int) and found < reads:
-        return f"{said}. It is older than 0.1, and nothing converts it: make it again ({PAGE})"
-    later = isinstance(found, int) and not isinstance(found, bool)
-    todo = "It is newer: update xmlcore" if later else "Read it with the xmlcore that wrote it, or a later one"
+    later = isinstance(found, int) and found > reads
+    todo = "It is newer: update xmlcore" if later else "Make it again, or read it with the xmlcore that wrote it"
     return f"{said}. {todo} ({PAGE})"

@@ -1,13 +1,9 @@
-"""Bundles of runs: made, run again, and refused when they are foreign or damaged."""
-
-import io
-import json
-import pickle
-import zipfile
+"""Bundles of runs: made, run again, and refused when they are foreign or damaged (see also tests/test_archives.py)."""
 
 import numpy as np
 import pytest
 
+from tests.archiving import changed, manifest, members, npz, npz_of_objects, replaced
 from xmlcore import datasets, experiment
 from xmlcore.datasets import save_dataset
 
@@ -18,31 +14,13 @@ def key(easy):
     return experiment.keep(experiment.task("train", {"dataset": save_dataset(easy)}, params))
 
 
-def changed(content, **parts):
-    """The bundle with files replaced, added, or left out (None); ``/`` in a name is written as ``__``."""
-    made = io.BytesIO()
-    parts = {name.replace("__", "/"): part for name, part in parts.items()}
-    with zipfile.ZipFile(io.BytesIO(content)) as before, zipfile.ZipFile(made, "w") as after:
-        for name in dict.fromkeys([*before.namelist(), *parts]):
-            part = parts[name] if name in parts else before.read(name)
-            if part is not None:
-                after.writestr(name, part)
-    return made.getvalue()
-
-
-def record(content):
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return json.loads(archive.read("run.json"))
-
-
 def test_a_bundle_has_everything_and_is_the_same_each_time(key, easy, tmp_path):
     content = experiment.bundle(key, tmp_path / "run.zip")
     assert (tmp_path / "run.zip").read_bytes() == content == experiment.bundle(key)
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert set(archive.namelist()) == {"run.json", "predictions.npz", "code.py", "measures.csv", "measures.html"}
-        assert archive.read("code.py").decode() == experiment.code_of(key)
-        assert b"plotly" in archive.read("measures.html")
-    kept = record(content)
+    files = members(content)
+    assert files.keys() == {"manifest.json", "predictions.npz", "code.py", "measures.csv", "measures.html"}
+    assert files["code.py"].decode() == experiment.code_of(key) and b"plotly" in files["measures.html"]
+    kept = manifest(content)["about"]
     assert (kept["seed"], kept["k"], kept["dataset"]["fingerprint"]) == (2, 3, easy.fingerprint)
     assert {"xmlcore", "Python", "numpy", "scipy", "numba", "processor"} <= kept["versions"].keys()
 
@@ -55,10 +33,7 @@ def test_a_bundle_run_again_agrees_bit_for_bit(key, tmp_path):
 
 
 def test_other_data_and_versions_are_reported(key, easy, tmp_path):
-    content = experiment.bundle(key)
-    kept = record(content)
-    kept["versions"]["numpy"] = "0.9"
-    content = changed(content, **{"run.json": json.dumps(kept)})
+    content = changed(experiment.bundle(key), lambda files, about: about["versions"].update(numpy="0.9"))
     other = datasets.resplit(easy, np.arange(0, 180), np.arange(200, 260))
     report = experiment.rerun(content, data=other)
     assert not report.agrees and not report.fingerprint and not report.bits and 0 < report.labels < 1
@@ -73,59 +48,43 @@ def test_a_data_set_that_is_not_here_is_asked_for(key, easy, monkeypatch, tmp_pa
     assert experiment.rerun(content, data=easy).agrees
 
 
-class Harmful:
-    def __reduce__(self):
-        return pytest.fail, ("something was unpickled",)
+@pytest.mark.parametrize("name", ["model", "params", "k", "dataset", "versions", "measures"])
+def test_a_bundle_without_what_a_rerun_needs_is_refused(key, name):
+    with pytest.raises(experiment.BundleError, match=f"no valid {name}"):
+        experiment.rerun(changed(experiment.bundle(key), lambda files, about: about.pop(name)))
+
+
+def test_measures_of_no_form_are_refused(key):
+    for line in ({"measure": "P@k", "k": 1, "value": "x"}, {"measure": "P@k", "value": 0.5}, 7):
+        hostile = changed(experiment.bundle(key), lambda files, about, line=line: about["measures"].append(line))
+        with pytest.raises(experiment.BundleError, match="no valid measures"):
+            experiment.rerun(hostile)
 
 
 @pytest.mark.parametrize(
-    "parts, said",
+    "part, reason",
     [
-        ({"..__evil.py": b"x"}, "'../evil.py'"),
-        ({"__etc__passwd": b"x"}, "'/etc/passwd'"),
-        ({"run.json": None}, "not the bundle"),
-        ({"run.json": b"{"}, "damaged"),
-        ({"run.json": b'{"format": "other"}'}, "does not say"),
-        ({"run.json": b'{"format": "xmlcore run", "version": 2}'}, "update xmlcore"),
-        ({"run.json": b'{"format": "xmlcore run", "version": 1}'}, "no valid model"),
-        ({"predictions.npz": b"nothing"}, "damaged"),
-        ({"predictions.npz": pickle.dumps(Harmful())}, "damaged"),
+        (b"nothing", "damaged"),
+        (npz_of_objects(), "no plain array"),
+        (npz(labels=np.zeros((2, 2), np.int32), scores=np.zeros((2, 3))), "do not fit"),
+        (npz(labels=np.zeros((2, 2)), scores=np.zeros((2, 2))), "do not fit"),
+        (npz(scores=np.zeros((2, 2))), "do not fit"),
     ],
 )
-def test_foreign_and_damaged_bundles_are_refused(key, parts, said):
-    with pytest.raises(experiment.BundleError, match=said):
-        experiment.rerun(changed(experiment.bundle(key), **parts))
+def test_predictions_that_are_none_are_refused(key, part, reason):
+    with pytest.raises(experiment.BundleError, match=reason):
+        experiment.rerun(replaced(experiment.bundle(key), "predictions.npz", part))
 
 
-def test_an_array_of_objects_is_not_unpickled(key):
-    hostile = io.BytesIO()
-    np.savez(hostile, labels=np.array([[Harmful()]], object), scores=np.zeros((1, 1)))
-    with pytest.raises(experiment.BundleError, match="damaged"):
-        experiment.rerun(changed(experiment.bundle(key), **{"predictions.npz": hostile.getvalue()}))
-
-
-def test_cut_and_changed_bytes_are_found(key):
-    content = experiment.bundle(key)
-    with pytest.raises(experiment.BundleError):
-        experiment.rerun(content[: len(content) // 2])
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        at = archive.getinfo("predictions.npz").header_offset + 200
-    with pytest.raises(experiment.BundleError):
-        experiment.rerun(content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1 :])
-    with pytest.raises(experiment.BundleError, match="no zip file"):
-        experiment.rerun(b"PK nothing")
-
-
-def test_a_bundle_that_unpacks_to_too_much_is_refused(key, monkeypatch):
-    content = experiment.bundle(key)
-    monkeypatch.setitem(experiment.sharing.bundles.MOST_BYTES, "predictions.npz", 100)
-    with pytest.raises(experiment.BundleError, match="more than 100 bytes"):
-        experiment.rerun(content)
+def test_foreign_files_are_refused(key, tmp_path):
+    for content in (b"PK nothing", experiment.bundle(key)[:1000], experiment.pack_run(key).to_bytes()):
+        with pytest.raises(experiment.BundleError, match="no zip file|holds a 'model'"):
+            experiment.rerun(content)
+    with pytest.raises(experiment.BundleError, match="cannot be read"):
+        experiment.rerun(tmp_path / "absent.zip")
 
 
 def test_settings_in_a_bundle_are_checked(key):
-    content = experiment.bundle(key)
-    kept = record(content)
-    kept["params"]["max_leaf_labels"] = "__import__('os')"
+    hostile = changed(experiment.bundle(key), lambda files, about: about["params"].update(max_leaf_labels="os.system"))
     with pytest.raises((ValueError, TypeError), match="max_leaf_labels"):
-        experiment.rerun(changed(content, **{"run.json": json.dumps(kept)}))
+        experiment.rerun(hostile)

@@ -2,15 +2,13 @@
 
 import io
 import json
-import re
-import zipfile
-import zlib
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.archiving import changed, npz_bomb, npz_of_objects
 from tests.pages.making import word_data
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved, save_dataset
@@ -70,11 +68,7 @@ def test_a_workspace_comes_back_with_the_same_bits_names_tags_and_notes(exported
     assert data.texts_train is None and data.texts_test[29] == "text 29"
     assert data.vectorizer.transform(["word_3"]).nnz == 1
     assert experiment.load("train", run).measures.shape[1] == 3
-    assert (
-        experiment.load("robustness", noise).frame is not None
-        if hasattr(experiment.load("robustness", noise), "frame")
-        else True
-    )
+    assert experiment.load("robustness", noise) is not None
     assert "imported" in store.info("runs", run)
     again = experiment.import_workspace(file)
     assert (again["added"], again["there"]) == (0, 3)
@@ -89,14 +83,14 @@ def test_imported_data_sets_are_never_removed_to_make_room_and_results_are_runs_
 
 @pytest.mark.parametrize("written", ["2026-01-02T03:04:05", "2026-W01-5T04:04:05+01:00"])
 def test_times_in_the_list_have_one_form(file, written):
-    rewritten(file, change_list(lambda found: found["contents"]["runs"][0].update(created=written)))
+    rewritten(file, of_contents(lambda contents: contents["runs"][0].update(created=written)))
     assert experiment.import_workspace(file)["contents"]["runs"][0]["created"] == "2026-01-02T03:04:05+00:00"
 
 
-def test_what_an_early_version_made_is_left_out_and_said(tmp_path):
+def test_what_no_task_makes_is_left_out_and_said(tmp_path):
     store.save("runs", "ab" * 16, {"model": "PLT"})
     said = experiment.export_workspace(tmp_path / "w.zip", ["ab" * 16])
-    assert said == {"count": 0, "left_out": {"made by an early version": 1}}
+    assert said == {"count": 0, "left_out": {"no task makes it": 1}}
     with pytest.raises(KeyError, match="nothing is kept"):
         experiment.export_workspace(tmp_path / "w.zip", ["cd" * 16])
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["w.zip"]
@@ -150,72 +144,53 @@ def test_a_sweep_that_lacks_a_trial_is_listed_and_can_be_resumed(swept, sweep_fi
 # --- files that are not what they say
 
 
-def only_first_trial(files):
+def rewritten(path, change):
+    """Write the file anew after ``change(files, about)``."""
+    path.write_bytes(changed(path.read_bytes(), change))
+
+
+def of_contents(change):
+    """A change of what the workspace lists."""
+    return lambda files, about: change(about["contents"])
+
+
+def of_list(change):
+    """A change of the list of artifacts."""
+    return lambda files, about: change(about["artifacts"])
+
+
+def first(artifacts, kind):
+    return next(one for one in artifacts if one["kind"] == kind)
+
+
+def only_first_trial(files, about):
     """Remove all trials but one: the changes below are of the one artifact of a kind."""
-    manifest = json.loads(files["workspace.json"])
-    _, *others = [one for one in manifest["artifacts"] if one["kind"] == "trials"]
+    _, *others = [one for one in about["artifacts"] if one["kind"] == "trials"]
     for one in others:
-        manifest["artifacts"].remove(one)
+        about["artifacts"].remove(one)
         for name in [name for name in files if name.startswith(f"trials/{one['key']}/")]:
             del files[name]
-    files["workspace.json"] = json.dumps(manifest).encode()
 
 
-def rewritten(path, change):
-    """Write the archive anew after ``change(files)``, with files as a dict of bytes by name."""
-    with zipfile.ZipFile(path) as archive:
-        files = {name: archive.read(name) for name in archive.namelist()}
-    change(files)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
+def in_file(kind, ending, make):
+    """A change of the file of the artifact of a kind to ``make(content)``."""
 
-
-def change_list(change):
-    """A change of the archive by ``change(manifest)``."""
-
-    def changed(files):
-        manifest = json.loads(files["workspace.json"])
-        change(manifest)
-        files["workspace.json"] = json.dumps(manifest).encode()
-
-    return changed
-
-
-def replaced(ending, make):
-    """A change of the file whose name ends so to ``make(content)``, with the size and the checksum in the list."""
-
-    def change(files):
-        (name,) = [name for name in files if name.endswith(ending)]
-        files[name] = content = make(files[name])
-        kind, key, inner = name.split("/", 2)
-        manifest = json.loads(files["workspace.json"])
-        (one,) = [one for one in manifest["artifacts"] if (one["kind"], one["key"]) == (kind, key)]
-        one["files"][inner] = [len(content), zlib.crc32(content)]
-        files["workspace.json"] = json.dumps(manifest).encode()
+    def change(files, about):
+        (name,) = [name for name in files if name.startswith(f"{kind}/") and name.split("/", 2)[2] == ending]
+        files[name] = make(files[name])
 
     return change
-
-
-def of(manifest, kind):
-    return next(one for one in manifest["artifacts"] if one["kind"] == kind)
 
 
 def in_value(kind, change):
     """A change of the value of the artifact of a kind."""
 
-    def changed(files):
-        (name,) = [name for name in files if name.startswith(f"{kind}/") and name.endswith("/value.json")]
-        tree = json.loads(files[name])
+    def make(content):
+        tree = json.loads(content)
         change(tree)
-        replaced(name, lambda _: json.dumps(tree).encode())(files)
+        return json.dumps(tree).encode()
 
-    return changed
-
-
-def arrays_of(kind):
-    """A function that finds the name of the arrays of the artifact of a kind."""
-    return lambda files: next(n for n in files if n.startswith(f"{kind}/") and re.search(r"/\w{32}/arrays.npz$", n))
+    return in_file(kind, "value.json", make)
 
 
 def in_arrays(kind, change):
@@ -228,36 +203,11 @@ def in_arrays(kind, change):
         np.savez(target, **arrays)
         return target.getvalue()
 
-    def changed(files):
-        (name,) = [
-            name
-            for name in files
-            if name.startswith(f"{kind}/") and name.endswith("/arrays.npz") and "model" not in name
-        ]
-        replaced(name, make)(files)
-
-    return changed
+    return in_file(kind, "arrays.npz", make)
 
 
-def bomb(content):
-    """An npz file whose only array promises 10^13 numbers."""
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w") as archive:
-        header = io.BytesIO()
-        np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**13,)})
-        archive.writestr("a0.npy", header.getvalue())
-    return target.getvalue()
-
-
-def pickled(content):
-    """An npz file with an array of objects, which NumPy reads by pickle."""
-    target = io.BytesIO()
-    np.savez(target, a0=np.array([{"x": 1}], dtype=object))
-    return target.getvalue()
-
-
-def first_run(manifest):
-    return of(manifest, "runs")["record"]
+def first_run(artifacts):
+    return first(artifacts, "runs")["record"]
 
 
 def raise_ids(arrays):
@@ -267,36 +217,29 @@ def raise_ids(arrays):
             array += 1000
 
 
-def change_last_bytes(files):
-    """Change the last byte of each value."""
-    files.update({name: text[:-1] + b"!" for name, text in files.items() if name.endswith("value.json")})
-
-
 def other_class(text):
     """Description of a model of a class that is none of ours."""
     return text.replace(b'"PLT"', b'"os.system"')
 
 
+# What an archive is refused for whatever it holds stands in tests/test_archives.py.
 HOSTILE = {
-    "other format": (change_list(lambda m: m.update(format="x")), "no workspace of xmlcore"),
-    "later version": (change_list(lambda m: m.update(version=99)), "version 99"),
-    "no list": (lambda files: files.pop("workspace.json"), "no workspace of xmlcore"),
-    "list cut": (lambda files: files.update({"workspace.json": files["workspace.json"][:-9]}), "is damaged"),
-    "deep list": (lambda files: files.update({"workspace.json": b"[" * 10**6}), "is damaged|no workspace"),
-    "path": (lambda files: files.update({"../../evil": b"x"}), "has the file '../../evil'"),
-    "absolute path": (lambda files: files.update({"/etc/x": b"x"}), "has the file '/etc/x'"),
-    "value.joblib": (lambda files: files.update({"runs/value.joblib": b"x"}), "has the file"),
-    "file missing": (lambda files: files.pop(next(n for n in files if n.endswith("value.json"))), "lacks the file"),
-    "key of a path": (change_list(lambda m: of(m, "runs").update(key="../../../x")), "is no key"),
-    "unknown kind": (change_list(lambda m: of(m, "runs").update(kind="evil")), "unknown kind"),
-    "kind of a path": (change_list(lambda m: of(m, "runs").update(kind="../runs")), "unknown kind"),
-    "another file": (change_list(lambda m: of(m, "runs")["files"].update({"value.joblib": [1, 2]})), "other files"),
-    "other settings": (change_list(lambda m: first_run(m)["params"]["params"].update(n_estimators=3)), "do not belong"),
-    "unknown parameter": (change_list(lambda m: first_run(m)["params"]["params"].update(evil=3)), "does not have"),
-    "settings of no form": (change_list(lambda m: first_run(m).update(params=[1])), "does not have"),
-    "input not in the file": (change_list(lambda m: m["artifacts"].pop(0)), "has the file|not in the file"),
-    "order": (change_list(lambda m: m["artifacts"].reverse()), "not in the file"),
-    "twice": (change_list(lambda m: m["artifacts"].append(m["artifacts"][0])), "twice"),
+    "no list": (lambda files, about: about.pop("artifacts"), "has no list"),
+    "no artifact": (of_list(lambda found: found.append(7)), "no artifact"),
+    "files of no artifact": (lambda files, about: files.update({f"runs/{'0' * 32}/value.json": b""}), "not describe"),
+    "file missing": (lambda files, about: files.pop(next(n for n in files if "value" in n)), "other files"),
+    "key of a path": (of_list(lambda found: first(found, "runs").update(key="../../../x")), "is no key"),
+    "unknown kind": (of_list(lambda found: first(found, "runs").update(kind="evil")), "unknown kind"),
+    "kind of a path": (of_list(lambda found: first(found, "runs").update(kind="../runs")), "unknown kind"),
+    "other settings": (
+        of_list(lambda found: first_run(found)["params"]["params"].update(n_estimators=3)),
+        "not belong",
+    ),
+    "unknown parameter": (of_list(lambda found: first_run(found)["params"]["params"].update(evil=3)), "does not have"),
+    "settings of no form": (of_list(lambda found: first_run(found).update(params=[1])), "does not have"),
+    "input not in the file": (of_list(lambda found: found.pop(0)), "not describe"),
+    "order": (of_list(lambda found: found.reverse()), "not in the file"),
+    "twice": (of_list(lambda found: found.append(found[0])), "twice"),
     "content of a data set": (in_arrays("datasets", lambda a: a["a2"].__iadd__(1)), "another fingerprint|no data set"),
     "later form of a data set": (
         in_value("datasets", lambda tree: tree.update(format=2)),
@@ -306,11 +249,12 @@ HOSTILE = {
     "labels out of range": (in_arrays("runs", raise_ids), "no result of its kind"),
     "value of no form": (in_value("runs", lambda tree: tree.pop("measures")), "no result of its kind"),
     "value of a mark": (in_value("runs", lambda tree: tree.update(size={"$": "evil"})), "is damaged"),
-    "bomb": (lambda files: replaced(arrays_of("runs")(files), bomb)(files), "no plain array"),
-    "pickle": (lambda files: replaced(arrays_of("runs")(files), pickled)(files), "no plain array"),
-    "pickle in a model": (replaced("model/arrays.npz", pickled), "no result of its kind.*no plain array"),
-    "model of another class": (replaced("model/params.json", other_class), "no result of its kind"),
-    "byte changed": (change_last_bytes, "other bytes"),
+    "bomb": (in_file("runs", "arrays.npz", lambda _: npz_bomb()), "no plain array"),
+    "pickle in a model": (
+        in_file("runs", "model/arrays.npz", lambda _: npz_of_objects()),
+        "no result of its kind.*no plain array",
+    ),
+    "model of another class": (in_file("runs", "model/params.json", other_class), "no result of its kind"),
 }
 
 
@@ -326,15 +270,12 @@ def test_a_file_that_is_not_what_it_says_is_refused_and_nothing_of_it_is_kept(fi
 
 HOSTILE_SWEEPS = {
     "other settings": (
-        change_list(lambda m: m["contents"]["sweeps"][0]["params"].update(seed=5)),
+        of_contents(lambda contents: contents["sweeps"][0]["params"].update(seed=5)),
         "do not belong to its key",
     ),
-    "no settings": (change_list(lambda m: m["contents"]["sweeps"][0].update(params=7)), "does not have"),
-    "trial without measures": (lambda files: in_value("trials", lambda t: t.update(measures=None))(files), "no result"),
-    "trial with a strange error": (
-        lambda files: in_value("trials", lambda t: t.update(error=["x"]))(files),
-        "no result of its kind",
-    ),
+    "no settings": (of_contents(lambda contents: contents["sweeps"][0].update(params=7)), "does not have"),
+    "trial without measures": (in_value("trials", lambda tree: tree.update(measures=None)), "no result"),
+    "trial with a strange error": (in_value("trials", lambda tree: tree.update(error=["x"])), "no result of its kind"),
 }
 
 
@@ -347,14 +288,6 @@ def test_a_sweep_that_is_not_what_it_says_is_refused_and_nothing_of_it_is_kept(s
     with pytest.raises(experiment.WorkspaceFileError, match=reason):
         experiment.import_workspace(sweep_file)
     assert store.inventory().artifacts == {}
-
-
-def test_a_file_that_is_cut_off_or_no_zip_is_refused(file):
-    content = file.read_bytes()
-    for part in (content[: len(content) // 2], b"PK\x03\x04", b"", b"hello"):
-        file.write_bytes(part)
-        with pytest.raises(experiment.WorkspaceFileError, match="damaged, or no zip archive"):
-            experiment.import_workspace(file)
 
 
 def test_each_of_60_changed_bytes_is_found_or_harmless(file, exported):
@@ -375,7 +308,7 @@ def test_each_of_60_changed_bytes_is_found_or_harmless(file, exported):
 
 
 def test_a_file_that_unpacks_to_more_than_the_bound_is_refused(file):
-    with pytest.raises(experiment.WorkspaceFileError, match="unpacks to .* at most 1,000 are read"):
+    with pytest.raises(experiment.WorkspaceFileError, match="at most 1,000 are read"):
         experiment.import_workspace(file, max_bytes=1000)
 
 
@@ -383,10 +316,10 @@ def test_a_file_that_only_names_a_data_set_does_not_open_that_of_another_workspa
     fingerprint = exported[1][0]
     save_dataset(word_data())  # another workspace has it
 
-    def leave_out(files):
+    def leave_out(files, about):
         for name in [name for name in files if name.startswith("datasets/")]:
             del files[name]
-        change_list(lambda m: m.update(artifacts=[one for one in m["artifacts"] if one["kind"] != "datasets"]))(files)
+        about["artifacts"] = [one for one in about["artifacts"] if one["kind"] != "datasets"]
 
     rewritten(file, leave_out)
     with pytest.raises(experiment.WorkspaceFileError, match="not in the file"):

@@ -18,7 +18,6 @@ COMMANDS = {
     "evaluate": "Measure a model on rows whose labels are known.",
     "serve": "Put models behind a URL.",
     "convert": "Write a data file in another format.",
-    "convert-model": "Write a model of an earlier version in the present format.",
     "warm-up": "Compile all kernels ahead.",
 }
 MODULES = {name: f"{__package__}.{name.replace('-', '_')}" for name in COMMANDS}

@@ -83,8 +83,8 @@ from xmlcore.experiment.sharing.latex import latex_table
 from xmlcore.experiment.sharing.packing import pack_fitted, pack_run
 from xmlcore.experiment.sharing.report import best_of_models, report
 from xmlcore.experiment.sharing.run_code import code_of
-from xmlcore.experiment.sharing.workspace_files import export_workspace
-from xmlcore.experiment.sharing.workspace_reading import WorkspaceFileError, import_workspace
+from xmlcore.experiment.sharing.workspace_files import WorkspaceFileError, export_workspace
+from xmlcore.experiment.sharing.workspace_reading import import_workspace
 from xmlcore.experiment.side_by_side import model_style, model_title
 from xmlcore.experiment.warm_up import warm_up
 

@@ -1,25 +1,22 @@
-"""Packed models: a model in one zip file, with its vectoriser, names of labels and features, and a model card.
+"""Packed models: a model in one archive, with its vectoriser, names of labels and features, and a model card.
 
 ::
 
+    manifest.json                           see :mod:`xmlcore.archives`; ``about`` is the card
     README.md                               the card for people, and how to load the model
-    card.json                               format, version, and the card
     names.json                              names of labels and features; null where there are none
     model/params.json, model/arrays.npz     the model, as its method save writes it
     vectorizer/settings.json, arrays.npz    the vectoriser of a model for texts
 
-Nothing in a file is executed: there is no pickle, the classes are looked up in a fixed list, and no file is written to
-a name from the zip.
+The classes are looked up in a fixed list.
 """
 
-import errno
 import io
 import json
-import math
 import os
 import platform
+import re
 import tempfile
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,33 +26,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xmlcore import __version__
+from xmlcore import __version__, archives
+from xmlcore.atomic import atomic_write
 from xmlcore.datasets.dataset import name_of
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.models.cards import card_text
 from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, ModelNotFoundError, read_folder
 from xmlcore.models.text_classifier import TextClassifier
 from xmlcore.ranking import Ranking
-from xmlcore.system import free_bytes
 from xmlcore.typing import FilePath, Matrix, Source
 from xmlcore.validation import check_features, difference_of_names, feature_names
-from xmlcore.versions import refusal
-from xmlcore.zips import ZIP_ERRORS, plain_arrays, unpack_entry
+from xmlcore.versions import library_versions
 
 if TYPE_CHECKING:
     from xmlcore.models.base import MultiLabelModel
 
-FORMAT, VERSION = "xmlcore model", 1
-README, CARD, NAMES = "README.md", "card.json", "names.json"
+README, NAMES = "README.md", "names.json"
 MODEL = (f"model/{PARAMS_FILE}", f"model/{ARRAYS_FILE}")
 VECTORIZER = ("vectorizer/settings.json", "vectorizer/arrays.npz")
-_NEEDED = {CARD, NAMES, *MODEL}
-_KNOWN = {README, *_NEEDED, *VECTORIZER}
-MAX_JSON = 1 << 29  # bytes of each file of JSON or text, when it is unpacked
-MAX_BYTES = 50_000_000_000  # of all files together, when they are unpacked
-MEMORY = 2  # times the unpacked size that reading a model may take
-LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
-_REMEDY = "Download or pack the model again, and check that the file was copied whole."
+_MEMBERS = "|".join(map(re.escape, (README, NAMES, *MODEL, *VECTORIZER)))
+USE = archives.Use("model", "packed model", _MEMBERS, ModelFormatError)
 
 
 @dataclass(frozen=True)
@@ -119,7 +109,7 @@ class PackedModel:
                 raise ValueError(f"{what}_names has {len(names)} names, but the model has {count} {what}s")
             self._set(f"{what}_names", names)
         facts = {"model": type(model).__name__, "features": self.n_features, "labels": self.n_labels}
-        self._set("card", json.loads(_json(facts | _own_card(model) | dict(self.card or {}) | facts)))
+        self._set("card", json.loads(archives.as_json(facts | _own_card(model) | dict(self.card or {}) | facts)))
 
     def _set(self, name, value):
         """Set an attribute, although the class is frozen."""
@@ -283,15 +273,8 @@ class PackedModel:
         if target.is_dir():
             raise IsADirectoryError(f"{target} is a folder: name a file, such as {target.name}.zip")
         target.parent.mkdir(parents=True, exist_ok=True)
-        number, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-        try:
-            with os.fdopen(number, "wb") as file:
-                self._write(file)
-            os.chmod(name, 0o644)  # mkstemp makes files that only their owner can read
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
+        with atomic_write(target) as file:
+            self._write(file)
         return target
 
     def to_bytes(self) -> bytes:
@@ -306,27 +289,21 @@ class PackedModel:
         return made.getvalue()
 
     def _write(self, file):
-        """Write the zip to an open binary file."""
+        """Write the archive to an open binary file."""
         names = {"labels": self.label_names, "features": None if self.is_text else self.feature_names}
-        texts = {
-            README: self.describe(),
-            CARD: _json({"format": FORMAT, "version": VERSION, "xmlcore": __version__, "card": self.card}, indent=1),
-            NAMES: _json(names),
-        }
         with (
+            archives.writing(file, USE, self.card) as archive,
             tempfile.TemporaryDirectory(prefix="xmlcore-tmp-") as folder,
-            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
         ):
+            archive.text(README, self.describe())
+            archive.json(NAMES, names)
             if self.is_text:
                 settings, arrays = self.vectorizer.to_plain()
-                texts[VECTORIZER[0]] = _json(settings)
-                np.savez(Path(folder) / "vectorizer.npz", **arrays)
-                archive.write(Path(folder) / "vectorizer.npz", VECTORIZER[1])
-            for name, text in texts.items():
-                archive.writestr(name, text)
+                archive.json(VECTORIZER[0], settings)
+                archive.arrays(VECTORIZER[1], arrays)
             self.model.save(Path(folder) / "model")
             for name in MODEL:
-                archive.write(Path(folder) / name, name)
+                archive.file(name, Path(folder) / name)
 
 
 def read_packed(source: Source) -> PackedModel:
@@ -355,26 +332,32 @@ def read_packed(source: Source) -> PackedModel:
         source = Path(source)
         name = str(source)
         if source.is_dir():
-            if CARD in {path.name for path in source.iterdir()}:
+            if (source / archives.MANIFEST).exists():
                 raise ModelFormatError(f"{source} is an unpacked zip: give the zip file itself")
             return PackedModel(read_folder(source))
         if not source.exists():
             raise ModelNotFoundError(f"there is no file or folder {source}")
-    with tempfile.TemporaryDirectory(prefix="xmlcore-tmp-") as folder:
-        folder = Path(folder)
+    with archives.reading(source, USE, name) as archive:
+        names = archive.json(NAMES)
+        has_vectorizer = any(member in archive.members for member in VECTORIZER)
+        parts = (archive.json(VECTORIZER[0]), archive.arrays(VECTORIZER[1])) if has_vectorizer else None
+        folder = [archive.extract(member) for member in MODEL][0].parent
         try:
-            with zipfile.ZipFile(source) as archive:
-                _check_entries(archive, name)
-                for entry in archive.infolist():
-                    if not entry.is_dir():
-                        _unpack(archive, entry, folder)
-        except (ModelFormatError, MemoryError):
+            model, vectorizer = read_folder(folder), TextVectorizer.from_plain(*parts) if parts else None
+            return PackedModel(model, _listed(names, "labels"), _listed(names, "features"), vectorizer, archive.about)
+        except MemoryError:
             raise
-        except Exception as error:  # beside ZIP_ERRORS, damaged headers can raise nearly any exception
-            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # of the disk
-                raise
-            raise ModelFormatError(f"{name} is damaged, or no zip file ({error}). {_REMEDY}") from error
-        return _read(folder, name)
+        except Exception as error:  # the parsers can raise nearly any exception on files of any form
+            found = str(error).replace(f"{folder.parent}{os.sep}", "") or type(error).__name__
+            raise ModelFormatError(f"{name} cannot be read: {found}") from error
+
+
+def _listed(names, kind) -> list[str] | None:
+    """Return the labels or features in the names of a packed model."""
+    listed = names.get(kind) if isinstance(names, dict) else names
+    if listed is not None and not (isinstance(listed, list) and all(isinstance(name, str) for name in listed)):
+        raise ModelFormatError(f"the {kind} in {NAMES} are no list of texts")
+    return listed
 
 
 def looks_packed(path: FilePath) -> bool:
@@ -392,13 +375,7 @@ def looks_packed(path: FilePath) -> bool:
     path = Path(path)
     if path.is_dir():
         return all((path / name).is_file() for name in (PARAMS_FILE, ARRAYS_FILE))
-    if not path.is_file() or not zipfile.is_zipfile(path):
-        return False
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return set(archive.namelist()) >= _NEEDED
-    except (*ZIP_ERRORS, OSError, ValueError):
-        return False
+    return path.is_file() and archives.holds(path, USE)
 
 
 def load_model(path: FilePath) -> "MultiLabelModel | Any":  # or a TextClassifier, as the file says
@@ -445,7 +422,8 @@ def _own_card(model) -> dict:
             name: _plain(value) for name, value in getattr(model, "settings_", {}).items() if params.get(name) == "auto"
         },  # fmt: skip
         "versions": {"xmlcore": __version__, "Python": platform.python_version()}
-        | {name: metadata.version(name) for name in LIBRARIES},
+        | library_versions()
+        | {"scikit-learn": metadata.version("scikit-learn")},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
@@ -454,87 +432,3 @@ def _plain(value):
     """Return a parameter as JSON can hold it; None if it cannot, such as a label tree, which is saved as arrays."""
     value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, (str, bool, int, float, list, dict)) else None
-
-
-def _json(value, **options) -> str:
-    """Return a value as JSON, with null for numbers that are not finite."""
-    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, **options)
-
-
-def _finite(value):
-    """Return a value with None in the place of numbers that are not finite, and Python's numbers for NumPy's."""
-    if isinstance(value, dict):
-        return {str(name): _finite(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return value if value and isinstance(value[0], str) else [_finite(item) for item in value]
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _check_entries(archive, name):
-    """Raise ModelFormatError unless a zip has the files of a packed model and no other, of sizes that fit here."""
-    entries = [entry for entry in archive.infolist() if entry.filename not in ("model/", "vectorizer/")]
-    found = [entry.filename for entry in entries]
-    strange = [one for one in found if one not in _KNOWN]
-    if strange:
-        raise ModelFormatError(f"{name} is no packed model: it has the file {strange[0][:100]!r}")
-    missing = sorted(_NEEDED - set(found))
-    if not missing and set(found) & {*VECTORIZER}:
-        missing = sorted({*VECTORIZER} - set(found))
-    if missing:
-        what = f"lacks {missing[0]}" if found else "is empty"
-        raise ModelFormatError(f"{name} is no packed model: it {what}. {_REMEDY}")
-    if len(set(found)) < len(found):
-        raise ModelFormatError(f"{name} has two files of one name. {_REMEDY}")
-    for entry in entries:
-        if entry.flag_bits & 1:
-            raise ModelFormatError(f"{name} has a password: unpack it and pack it again without one")
-        if not entry.filename.endswith(".npz") and entry.file_size > MAX_JSON:
-            raise ModelFormatError(f"{entry.filename} of {name} unpacks to {entry.file_size:,} bytes; at most "
-                                   f"{MAX_JSON:,} are read")  # fmt: skip
-    total, free = sum(entry.file_size for entry in entries), free_bytes()
-    most = MAX_BYTES if free is None else min(MAX_BYTES, free // MEMORY)
-    if total > most:
-        raise ModelFormatError(f"{name} unpacks to {total:,} bytes; at most {most:,} can be read on this machine")
-
-
-def _unpack(archive, entry, folder):
-    """Write a file of the zip below ``folder``; ModelFormatError if it has another size than the zip says."""
-    target = folder / entry.filename  # one of _KNOWN
-    target.parent.mkdir(exist_ok=True)
-    if unpack_entry(archive, entry.filename, target, entry.file_size)[0] != entry.file_size:
-        raise ModelFormatError(f"{entry.filename} has another size than the zip says. {_REMEDY}")
-
-
-def _read(folder, name) -> PackedModel:
-    """Return the packed model whose files are in ``folder``; ``name`` is that of the zip, for messages."""
-    try:
-        about = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        if not isinstance(about, dict) or about.get("format") != FORMAT:
-            raise ModelFormatError(f"{CARD} does not say {FORMAT!r}, so it is no packed model")
-        if about.get("version") != VERSION:
-            raise ModelFormatError(refusal("it", about.get("version"), VERSION, about.get("xmlcore")))
-        names = json.loads((folder / NAMES).read_text(encoding="utf-8"))
-        card = about.get("card")
-        if not isinstance(card, dict) or not isinstance(names, dict):
-            raise ModelFormatError(f"{CARD} or {NAMES} is damaged: they hold no objects")
-        for what in ("labels", "features"):
-            listed = names.get(what)
-            if listed is not None and not (isinstance(listed, list) and all(isinstance(one, str) for one in listed)):
-                raise ModelFormatError(f"the {what} in {NAMES} are no list of texts")
-        plain_arrays(folder / MODEL[1])
-        model, vectorizer = read_folder(folder / "model"), _vectorizer(folder)
-        return PackedModel(model, names.get("labels"), names.get("features"), vectorizer, card)
-    except MemoryError:
-        raise
-    except Exception as error:  # the parsers can raise nearly any exception on files of any form
-        found = str(error).replace(f"{folder}{os.sep}", "") or type(error).__name__
-        raise ModelFormatError(f"{name} cannot be read: {found}") from error
-
-
-def _vectorizer(folder):
-    """Return the vectoriser whose files are in ``folder``; None if there is none."""
-    if not (folder / VECTORIZER[0]).is_file():
-        return None
-    settings = json.loads((folder / VECTORIZER[0]).read_text(encoding="utf-8"))
-    return TextVectorizer.from_plain(settings, plain_arrays(folder / VECTORIZER[1]))

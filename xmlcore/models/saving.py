@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from xmlcore import __version__
+from xmlcore.archives import plain_arrays
 from xmlcore.label_names import check_label_names
 from xmlcore.parameters import AUTO
 from xmlcore.versions import refusal
-from xmlcore.zips import plain_arrays
 
 FORMAT_VERSION = 3  # docs/versions.md says what happens when it changes
 PARAMS_FILE = "params.json"
@@ -190,7 +190,7 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
             label_names = check_label_names(label_names)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{folder / PARAMS_FILE} is damaged: {error}") from error
-    of_arrays = description.get("arrays", [])  # earlier versions did not write it
+    of_arrays = description["arrays"]
     if not isinstance(of_arrays, list) or not all(isinstance(name, str) for name in of_arrays):
         raise ModelFormatError(f"{folder / PARAMS_FILE} has names of arrays that are not a list of strings")
     return cls, params, values, names, label_names, of_arrays

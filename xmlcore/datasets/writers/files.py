@@ -3,11 +3,11 @@
 import bz2
 import gzip
 import lzma
-import os
-import uuid
 from contextlib import contextmanager
 
 import numpy as np
+
+from xmlcore.atomic import atomic_write
 
 _CHUNK = 1 << 18  # number of stored values that are formatted as text at a time
 
@@ -31,23 +31,16 @@ def atomic(path):
     suffix = path.suffix.lower()
     if suffix == ".zip":
         raise ValueError(f"{path.name}: zip is not written; end the name in .gz, .bz2 or .xz, or none of these")
-    temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex[:12]}.tmp")
-    try:
-        with open(temporary, "xb") as raw:
-            if suffix == ".gz":
-                # without time and name, so that the same matrices make the same file
-                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as stream:
-                    yield stream
-            elif suffix == ".bz2":
-                with bz2.BZ2File(raw, "wb") as stream:
-                    yield stream
-            elif suffix == ".xz":
-                with lzma.LZMAFile(raw, "wb") as stream:
-                    yield stream
-            else:
-                yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic_write(path) as raw:
+        if suffix == ".gz":
+            # without time and name, so that the same matrices make the same file
+            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as stream:
+                yield stream
+        elif suffix == ".bz2":
+            with bz2.BZ2File(raw, "wb") as stream:
+                yield stream
+        elif suffix == ".xz":
+            with lzma.LZMAFile(raw, "wb") as stream:
+                yield stream
+        else:
+            yield raw

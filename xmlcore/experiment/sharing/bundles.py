@@ -1,21 +1,18 @@
-"""Bundles: a run in one zip file, which another person or machine can run again and compare.
+"""Bundles: a run in one archive, which another person or machine can run again and compare.
 
 A bundle has the settings, the fingerprint of the data set, versions, measures and predictions of a run, and the code
-that makes it again. The data set is not in it. Reading a bundle runs nothing that is in it: no pickle, no code, and no
-file is written to a name from the zip.
+that makes it again. The data set is not in it. Reading a bundle runs nothing that is in it.
 """
 
 import io
-import json
 import platform
-import zipfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xmlcore import __version__, store
+from xmlcore import __version__, archives, store
+from xmlcore.atomic import atomic_write
 from xmlcore.experiment.engine.task import load, plain
 from xmlcore.experiment.kinds.train import FOLDER, Run, full_params, run_and_model
 from xmlcore.experiment.sharing.run_code import code_of, data_code, made_by_task
@@ -24,23 +21,21 @@ from xmlcore.ranking import Ranking
 from xmlcore.system import effective_jobs
 from xmlcore.typing import FilePath, Source
 from xmlcore.validation import check_count
-from xmlcore.versions import LIBRARIES, library_versions, refusal
-from xmlcore.zips import ZIP_ERRORS
+from xmlcore.versions import LIBRARIES, library_versions
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from xmlcore.datasets import Dataset
 
-FORMAT, VERSION = "xmlcore run", 1
-RECORD, PREDICTIONS, CODE, MEASURES, FIGURE = "run.json", "predictions.npz", "code.py", "measures.csv", "measures.html"
-NAMES = (RECORD, PREDICTIONS, CODE, MEASURES, FIGURE)
-MOST_BYTES = {RECORD: 16 << 20, PREDICTIONS: 4 << 30}  # of the two files that are read, when they are unpacked
-_DATE = (2020, 1, 1, 0, 0, 0)  # of all files in the zip: the same run gives the same bundle
+PREDICTIONS, CODE, MEASURES, FIGURE = "predictions.npz", "code.py", "measures.csv", "measures.html"
 
 
 class BundleError(ValueError):
     """A file is no bundle of a run, or it is damaged."""
+
+
+USE = archives.Use("run", "bundle of a run", "|".join((PREDICTIONS, CODE, MEASURES, FIGURE)), BundleError)
 
 
 @dataclass(frozen=True)
@@ -103,8 +98,8 @@ class Rerun:
 def bundle(key: str, path: FilePath | None = None, files: dict[str, Any] | None = None) -> bytes:
     """Write a kept run into one zip file, for :func:`rerun`.
 
-    The zip has ``run.json`` (settings with the seed, data set with its fingerprint, versions, machine, measures, times,
-    size, warnings), ``predictions.npz`` (``labels`` and ``scores`` of all test rows), ``measures.csv``,
+    The zip has ``manifest.json`` (settings with the seed, data set with its fingerprint, versions, machine, measures,
+    times, size, warnings), ``predictions.npz`` (``labels`` and ``scores`` of all test rows), ``measures.csv``,
     ``measures.html`` (the figure, which needs no network) and ``code.py`` (see :func:`code_of`).
 
     Parameters
@@ -128,24 +123,16 @@ def bundle(key: str, path: FilePath | None = None, files: dict[str, Any] | None 
     """
     from xmlcore import figures
 
-    run, facts = load("train", key), store.info(FOLDER, key)
-    predictions = io.BytesIO()
-    np.savez(predictions, labels=run.ranking.labels, scores=run.ranking.scores)
-    page = figures.measures_at_k(run.measures).to_html(include_plotlyjs=True, div_id="measures")
-    parts = {
-        RECORD: json.dumps(_record(key, run, facts), indent=1, ensure_ascii=False),
-        CODE: code_of(key, files),
-        MEASURES: run.measures.to_csv(index=False),
-        FIGURE: page,
-        PREDICTIONS: _dated(predictions.getvalue()),
-    }
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for name, content in parts.items():
-            archive.writestr(zipfile.ZipInfo(name, _DATE), content, compress_type=zipfile.ZIP_DEFLATED)
+    run, facts, made = load("train", key), store.info(FOLDER, key), io.BytesIO()
+    with archives.writing(made, USE, _record(key, run, facts)) as archive:
+        archive.text(CODE, code_of(key, files))
+        archive.text(MEASURES, run.measures.to_csv(index=False))
+        archive.text(FIGURE, figures.measures_at_k(run.measures).to_html(include_plotlyjs=True, div_id="measures"))
+        archive.arrays(PREDICTIONS, run.ranking._asdict())
     content = made.getvalue()
     if path is not None:
-        Path(path).write_bytes(content)
+        with atomic_write(path) as file:
+            file.write(content)
     return content
 
 
@@ -210,13 +197,11 @@ def versions_of(facts: dict) -> dict[str, str]:
 
 
 def _record(key, run, facts) -> dict:
-    """Return what ``run.json`` says of a run; ``facts`` is its record in the store."""
+    """Return what the manifest says of a run; ``facts`` is its record in the store."""
     made = made_by_task(run.fingerprint)
     lines = run.measures.to_dict("records")
     return plain(
         {
-            "format": FORMAT,
-            "version": VERSION,
             "key": key,
             "model": run.model,
             "params": run.params,
@@ -240,70 +225,44 @@ def _record(key, run, facts) -> dict:
     )
 
 
-def _dated(npz: bytes) -> bytes:
-    """Return a NumPy archive whose files have the date of all bundles."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(npz)) as before, zipfile.ZipFile(made, "w") as after:
-        for name in before.namelist():
-            after.writestr(zipfile.ZipInfo(name, _DATE), before.read(name))
-    return made.getvalue()
-
-
 def _read(source) -> tuple[dict, Ranking]:
-    """Return the checked record and the predictions of a bundle; BundleError if there is anything wrong with it."""
+    """Return the checked record and the predictions of a bundle."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         source = io.BytesIO(source)
     try:
-        with zipfile.ZipFile(source) as archive:
-            entries = archive.infolist()
-            names = [entry.filename for entry in entries]
-            strange = [name for name in names if name not in NAMES]
-            if strange or len(set(names)) != len(names) or not {RECORD, PREDICTIONS} <= set(names):
-                what = f"it has {strange[0]!r}" if strange else f"it has {', '.join(names) or 'no files'}"
-                raise BundleError(f"this is not the bundle of a run: {what}")
-            content = {name: _unpacked(archive, name) for name in (RECORD, PREDICTIONS)}
-        record = _checked(json.loads(content[RECORD]))
-        with np.load(io.BytesIO(content[PREDICTIONS]), allow_pickle=False) as arrays:
-            ranking = Ranking(arrays["labels"], arrays["scores"])
-    except BundleError:
-        raise
+        with archives.reading(source, USE) as archive:
+            record, arrays = _checked(archive.about), archive.arrays(PREDICTIONS)
     except OSError as error:
         raise BundleError(f"the bundle cannot be read: {error}") from error
-    except (*ZIP_ERRORS, ValueError, KeyError) as error:
-        raise BundleError(f"the bundle is damaged, or no zip file: {error}. Make or download it again.") from error
-    if ranking.labels.ndim != 2 or ranking.labels.shape != ranking.scores.shape or ranking.labels.dtype.kind != "i":
+    labels, scores = arrays.get("labels"), arrays.get("scores")
+    if labels is None or scores is None or labels.ndim != 2 or labels.shape != scores.shape or labels.dtype.kind != "i":
         raise BundleError("the predictions of the bundle are damaged: labels and scores do not fit together")
-    return record, ranking
+    return record, Ranking(labels, scores)
 
 
-def _unpacked(archive, name) -> bytes:
-    """Return a file of the zip; BundleError if it unpacks to more than a bundle can hold."""
-    with archive.open(name) as file:
-        content = file.read(MOST_BYTES[name] + 1)
-    if len(content) > MOST_BYTES[name]:
-        raise BundleError(f"{name} of the bundle unpacks to more than {MOST_BYTES[name]:,} bytes")
-    return content
-
-
-def _checked(record: Any) -> dict:
+def _checked(record: dict) -> dict:
     """Return the record of a bundle; BundleError unless it has what :func:`rerun` needs."""
-    if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise BundleError(f"this is not the bundle of a run: {RECORD} does not say {FORMAT!r}")
-    if record.get("version") != VERSION:
-        versions = record.get("versions")
-        by = versions.get("xmlcore") if isinstance(versions, dict) else None
-        raise BundleError(refusal("the bundle", record.get("version"), VERSION, by))
     kinds = {"model": str, "params": dict, "k": int, "dataset": dict, "versions": dict, "measures": list}
     wrong = [name for name, kind in kinds.items() if not isinstance(record.get(name), kind)]
-    wrong += [] if isinstance((record.get("dataset") or {}).get("fingerprint"), str) else ["dataset"]
-    lines = record.get("measures") if isinstance(record.get("measures"), list) else []
-    if not all(isinstance(line, dict) and {"measure", "k", "value"} <= line.keys() for line in lines):
-        wrong.append("measures")
+    if not wrong and not isinstance(record["dataset"].get("fingerprint"), str):
+        wrong = ["dataset"]
+    if not wrong and not all(map(_is_measured, record["measures"])):
+        wrong = ["measures"]
     if wrong:
-        raise BundleError(f"the bundle is damaged: {RECORD} has no valid {wrong[0]}")
+        raise BundleError(f"the bundle is damaged: it has no valid {wrong[0]}")
     check_count(record["k"], "k", most=1000)
     full_params(record["model"], record["params"])
     return record
+
+
+def _is_measured(line) -> bool:
+    """Return whether a line of a bundle has a measure, a k and a value, which may be undefined."""
+    return (
+        isinstance(line, dict)
+        and "measure" in line
+        and type(line.get("k")) is int
+        and (line.get("value", "") is None or type(line.get("value")) is float)
+    )
 
 
 def _data_of(record, progress):
@@ -326,8 +285,10 @@ def _measures(then, now):
     """Return :attr:`Rerun.measures` from the lines of a bundle and the frame of a run."""
     import pandas as pd
 
-    before = pd.DataFrame(then, columns=["measure", "k", "value"]).rename(columns={"value": "then"})
-    both = before.merge(now.rename(columns={"value": "now"}), on=["measure", "k"], how="outer", sort=False)
+    before = pd.DataFrame(then, columns=["measure", "k", "value"]).astype({"value": float})
+    both = before.rename(columns={"value": "then"}).merge(
+        now.rename(columns={"value": "now"}), on=["measure", "k"], how="outer", sort=False
+    )
     equal = (both["then"] == both["now"]) | (both["then"].isna() & both["now"].isna())
     return both.assign(difference=both["now"] - both["then"], same=equal)
 

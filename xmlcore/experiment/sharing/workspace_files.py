@@ -2,44 +2,44 @@
 
 ::
 
-    workspace.json                          what the file holds: see below
+    manifest.json                           see :mod:`xmlcore.archives`; ``about`` is described below
     <kind>/<key>/value.json, arrays.npz     the object of an artifact, as portable.pack returns it
                 /model/params.json, ...     the fitted model, as its method save writes it
 
-``workspace.json`` has ``format``, ``version``, ``created``, ``xmlcore``, ``contents`` (what a workspace lists) and
-``artifacts``: for each its ``kind``, ``key``, ``record`` and ``files`` (size and CRC-32 by name). There is no pickle in
-the file; ``workspace_reading.py`` reads it. Of a sweep its trials are artifacts, and ``contents``
-has its settings: its result follows from the trials.
+``about`` has ``created``, ``contents`` (what a workspace lists) and ``artifacts``: for each its ``kind``, ``key`` and
+``record``. ``workspace_reading.py`` reads the file. Of a sweep its trials are artifacts, and ``contents`` has its
+settings: its result follows from the trials.
 """
 
-import json
-import os
-import tempfile
-import zipfile
-import zlib
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from xmlcore import __version__, store
+from xmlcore import archives, store
+from xmlcore.atomic import atomic_write
 from xmlcore.experiment.sharing.portable import NotPortableError, pack
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import FilePath
 
-FORMAT, VERSION = "xmlcore workspace", 1
-MANIFEST, VALUE, ARRAYS = "workspace.json", "value.json", "arrays.npz"
+VALUE, ARRAYS = "value.json", "arrays.npz"
 MODEL_FILES = ("model/params.json", "model/arrays.npz")
+_FILES = "|".join(map(re.escape, (VALUE, ARRAYS, *MODEL_FILES)))
+
+
+class WorkspaceFileError(ValueError):
+    """The file is no workspace that can be read here."""
+
+
+USE = archives.Use("workspace", "file of a workspace", rf"[a-z-]+/[0-9a-f]{{32}}/({_FILES})", WorkspaceFileError)
 DATASETS = "datasets"
 # Kinds that are left out: files that can be written again, how data sets were made, which is of use only here, and what
 # was opened or predicted from a user's file.
 LEFT_OUT = ("exports", "workspace-files", "workspace-imports", "prepared", "readings", "splits", "synthetic")
 LEFT_OUT += ("packed-models", "opened-models", "predictions", "opened-predictions")
 RECORD = ("task", "version", "inputs", "params", "xmlcore", "libraries", "name")  # facts that are written
-_PIECE = 1 << 20
 
 
 def export_workspace(
@@ -74,34 +74,19 @@ def export_workspace(
     progress = to_progress(progress)
     found = store.inventory()
     wanted, sweeps, left_out = _closure(found, keys)
-    path = Path(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
-    os.close(handle)
-    try:
-        written = []
-        with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            for i, one in enumerate(wanted):
-                progress("Writing", i / len(wanted), f"{i + 1} of {len(wanted)}")
-                try:
-                    files = _write_artifact(archive, one)
-                except (NotPortableError, store.StoreError) as error:
-                    left_out["cannot be read" if isinstance(error, store.StoreError) else "cannot be written"] += 1
-                    continue
-                record = {fact: one.record[fact] for fact in RECORD if fact in one.record}
-                written.append({"kind": one.kind, "key": one.key, "record": record, "files": files})
-            manifest = {
-                "format": FORMAT,
-                "version": VERSION,
-                "created": datetime.now(UTC).isoformat(timespec="seconds"),
-                "xmlcore": __version__,
-                "contents": _listed(contents, wanted, sweeps, written),
-                "artifacts": written,
-            }
-            archive.writestr(MANIFEST, json.dumps(manifest))
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    written = []
+    about = {"created": datetime.now(UTC).isoformat(timespec="seconds"), "artifacts": written}
+    with atomic_write(Path(path)) as file, archives.writing(file, USE, about) as archive:
+        for i, one in enumerate(wanted):
+            progress("Writing", i / len(wanted), f"{i + 1} of {len(wanted)}")
+            try:
+                _write_artifact(archive, one)
+            except (NotPortableError, store.StoreError) as error:
+                left_out["cannot be read" if isinstance(error, store.StoreError) else "cannot be written"] += 1
+                continue
+            record = {fact: one.record[fact] for fact in RECORD if fact in one.record}
+            written.append({"kind": one.kind, "key": one.key, "record": record})
+        about["contents"] = _listed(contents, wanted, sweeps, written)
     return {"count": len(written), "left_out": dict(left_out)}
 
 
@@ -116,7 +101,7 @@ def _closure(found, keys):
             if one.name in order:
                 continue
             if one.kind != DATASETS and "task" not in one.record:
-                left_out["made by an early version"] += 1
+                left_out["no task makes it"] += 1
                 complete = False
             elif one.kind == "sweeps":
                 sweeps.append(one)
@@ -149,55 +134,20 @@ def _has_inputs(found, one) -> bool:
     return all(found.with_key(key) for key in one.inputs.values())
 
 
-def _write_artifact(archive, one) -> dict:
-    """Write the files of an artifact into the archive; return their sizes and checksums by name."""
+def _write_artifact(archive, one) -> None:
+    """Write the files of an artifact into the archive, or nothing if it raises an error."""
     from xmlcore.datasets import load_saved
     from xmlcore.datasets.saved import as_plain
 
-    value = as_plain(load_saved(one.key)) if one.kind == DATASETS else store.load(one.kind, one.key)
-    tree, arrays = pack(value)
-    place, files = f"{one.kind}/{one.key}", {}
-    with _Counted(archive, f"{place}/{VALUE}") as target:
-        target.write(json.dumps(tree).encode())
-    files[VALUE] = target.facts
-    with _Counted(archive, f"{place}/{ARRAYS}") as target:
-        np.savez(target, **arrays)
-    files[ARRAYS] = target.facts
-    folder = store.folder(one.kind, one.key)
-    if all((folder / name).is_file() for name in MODEL_FILES):
+    tree, arrays = pack(as_plain(load_saved(one.key)) if one.kind == DATASETS else store.load(one.kind, one.key))
+    folder, place = store.folder(one.kind, one.key), f"{one.kind}/{one.key}"
+    models = MODEL_FILES if all((folder / name).is_file() for name in MODEL_FILES) else ()
+    if models:
         store.verify(one.kind, one.key)
-        for name in MODEL_FILES:
-            with open(folder / name, "rb") as source, _Counted(archive, f"{place}/{name}") as target:
-                while piece := source.read(_PIECE):
-                    target.write(piece)
-            files[name] = target.facts
-    return files
-
-
-class _Counted:
-    """A file in an archive that is being written; ``facts`` has its size and CRC-32."""
-
-    def __init__(self, archive, name):
-        self._file = archive.open(name, "w", force_zip64=True)
-        self.facts = [0, 0]
-
-    def write(self, piece) -> int:
-        """Write bytes."""
-        self.facts = [self.facts[0] + memoryview(piece).nbytes, zlib.crc32(piece, self.facts[1])]
-        return self._file.write(piece)
-
-    def flush(self):
-        """Do nothing: the archive is written when it is closed."""
-
-    def read(self, *_):
-        """Refuse; NumPy asks whether there is such a method."""
-        raise OSError("this file is only written")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._file.close()
+    archive.json(f"{place}/{VALUE}", tree)
+    archive.arrays(f"{place}/{ARRAYS}", arrays)
+    for name in models:
+        archive.file(f"{place}/{name}", folder / name)
 
 
 def _listed(contents, wanted, sweeps, written) -> dict:

@@ -1,16 +1,13 @@
 """Reading a workspace from a file: nothing in it is believed without a check, and no pickle is read."""
 
 import contextlib
-import json
 import re
 import shutil
-import tempfile
-import zipfile
+from collections import defaultdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from xmlcore import store
+from xmlcore import archives, store
 from xmlcore.experiment.engine.sweeps import MEASURES
 from xmlcore.experiment.engine.task import KINDS, task
 from xmlcore.experiment.kinds.read import MAX_FEATURES, MAX_LABELS
@@ -18,35 +15,26 @@ from xmlcore.experiment.sharing.portable import NotPortableError, unpack
 from xmlcore.experiment.sharing.workspace_files import (
     ARRAYS,
     DATASETS,
-    FORMAT,
     LEFT_OUT,
-    MANIFEST,
     MODEL_FILES,
+    USE,
     VALUE,
-    VERSION,
+    WorkspaceFileError,
 )
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.system import cache_root, free_bytes, make_private
+from xmlcore.system import cache_root, make_private
 from xmlcore.typing import FilePath
 from xmlcore.versions import LIBRARIES, refusal
-from xmlcore.zips import ZIP_ERRORS, plain_arrays, unpack_entry
 
-MAX_BYTES = 50_000_000_000  # of all files in the archive
-MAX_MANIFEST = 50_000_000  # bytes
-MAX_VALUE = 300_000_000  # bytes of a value without its arrays
-MEMORY = 3  # times the size of its arrays that reading an artifact may take
 MAX_ARTIFACTS = 20_000
 LONGEST_TEXT = 5000  # characters of a name or a note
 LATEST = 4e9  # seconds since 1970: later times are none
 _KEY = re.compile(r"[0-9a-f]{32}")
-_ON_DAMAGE = "Export it again, and check that the file was copied whole."
 
 
-class WorkspaceFileError(ValueError):
-    """The file is no workspace that can be read here."""
-
-
-def import_workspace(path: FilePath, progress: ProgressLike = silent, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+def import_workspace(
+    path: FilePath, progress: ProgressLike = silent, max_bytes: int = archives.MOST_BYTES
+) -> dict[str, Any]:
     """Keep the data sets and results of a file that :func:`export_workspace` has written.
 
     Each data set is checked against its fingerprint, each key against the settings it stands for, and each model is
@@ -77,81 +65,56 @@ def import_workspace(path: FilePath, progress: ProgressLike = silent, max_bytes:
     progress = to_progress(progress)
     added = []
     try:
-        with zipfile.ZipFile(path) as archive:
-            manifest = _manifest(archive, max_bytes)
-            artifacts = [_Described(one) for one in manifest["artifacts"]]
-            _check_names(archive, artifacts)
-            store.check_room(sum(info.file_size for info in archive.infolist()))
-            _check_chains(artifacts)
-            folder = make_private(cache_root() / "given")
+        with archives.reading(path, USE, most_bytes=max_bytes, scratch=make_private(cache_root() / "given")) as archive:
+            artifacts = _artifacts(archive)
+            store.check_room(archive.total)
             for i, one in enumerate(artifacts):
                 progress("Reading the workspace", i / len(artifacts), f"{i + 1} of {len(artifacts)}")
-                with tempfile.TemporaryDirectory(dir=folder, prefix="import-") as inside:
-                    if _keep(archive, one, Path(inside)):
-                        added.append(one)
-        contents = _contents(manifest.get("contents"), artifacts)
+                if _keep(archive, one):
+                    added.append(one)
+            contents = _contents(archive.about.get("contents"), artifacts)
         for sweep in contents["sweeps"]:
             added += _keep_sweep(sweep)
-    except BaseException as error:
+    except BaseException:
         for one in reversed(added):
             store.delete(one.kind, one.key)
-        if isinstance(error, ZIP_ERRORS):
-            raise WorkspaceFileError(f"the file is damaged, or no zip archive ({error}). {_ON_DAMAGE}") from error
         raise
     new = sum(isinstance(one, _Described) for one in added)
     return {"contents": contents, "added": new, "there": len(artifacts) - new}
 
 
-def _manifest(archive, max_bytes) -> dict:
-    """Return the manifest of an archive whose sizes are within the bounds."""
-    infos = archive.infolist()
-    total = sum(info.file_size for info in infos)
-    if total > max_bytes:
-        raise WorkspaceFileError(f"the file unpacks to {total:,} bytes; at most {max_bytes:,} are read")
-    found = [info for info in infos if info.filename == MANIFEST]
-    if len(found) != 1 or found[0].file_size > MAX_MANIFEST:
-        raise WorkspaceFileError(f"the file is no workspace of xmlcore: it has no {MANIFEST} that can be read")
-    try:
-        manifest = json.loads(archive.read(found[0]))
-    except (ValueError, RecursionError) as error:
-        raise WorkspaceFileError(f"{MANIFEST} is damaged ({error}). {_ON_DAMAGE}") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise WorkspaceFileError("the file is no workspace of xmlcore")
-    if manifest.get("version") != VERSION:
-        raise WorkspaceFileError(refusal("the file", manifest.get("version"), VERSION, manifest.get("xmlcore")))
-    artifacts = manifest.get("artifacts")
-    if not isinstance(artifacts, list) or len(artifacts) > MAX_ARTIFACTS:
-        raise WorkspaceFileError(f"{MANIFEST} has no list of at most {MAX_ARTIFACTS:,} artifacts")
-    return manifest
+def _artifacts(archive) -> list["_Described"]:
+    """Return the artifacts of an archive, each after what it was computed from."""
+    described = archive.about.get("artifacts")
+    if not isinstance(described, list) or len(described) > MAX_ARTIFACTS:
+        raise WorkspaceFileError(f"{archives.MANIFEST} has no list of at most {MAX_ARTIFACTS:,} artifacts")
+    files = defaultdict(set)
+    for name in archive.members:
+        kind, key, file = name.split("/", 2)
+        files[kind, key].add(file)
+    artifacts = [_Described(one, files) for one in described]
+    if len({(one.kind, one.key) for one in artifacts}) < len(artifacts):
+        raise WorkspaceFileError(f"{archives.MANIFEST} names an artifact twice")
+    if len(files) > len(artifacts):
+        raise WorkspaceFileError("the file has files of artifacts that it does not describe")
+    _check_chains(artifacts)
+    return artifacts
 
 
 class _Described:
-    """An artifact as the manifest describes it, checked.
+    """An artifact as the manifest describes it, checked; ``task``, which makes a result, is None for a data set."""
 
-    Attributes
-    ----------
-    kind, key : str
-    files : dict
-        Size and CRC-32 by name.
-    task : Task or None
-        What makes the result; None for a data set.
-    record : dict
-    """
-
-    def __init__(self, described):
+    def __init__(self, described, files):
         if not isinstance(described, dict) or not isinstance(described.get("record"), dict):
-            raise WorkspaceFileError(f"{MANIFEST} describes something that is no artifact")
+            raise WorkspaceFileError(f"{archives.MANIFEST} describes something that is no artifact")
         self.kind, self.key, self.record = described.get("kind"), described.get("key"), described["record"]
         if not (isinstance(self.key, str) and _KEY.fullmatch(self.key)):
             raise WorkspaceFileError(f"{str(self.key)[:60]!r} is no key")
-        self.files = described.get("files")
-        known = {VALUE, ARRAYS}, {VALUE, ARRAYS, *MODEL_FILES}
-        if not isinstance(self.files, dict) or set(self.files) not in known:
-            raise WorkspaceFileError(f"{self.name} has other files than a value and a model")
-        for facts in self.files.values():
-            if not (isinstance(facts, list) and len(facts) == 2 and all(type(fact) is int for fact in facts)):
-                raise WorkspaceFileError(f"a file of {self.name} has no size and checksum")
         self.task, self.version = (None, 1) if self.kind == DATASETS else self._task()
+        given = files.get((self.kind, self.key))
+        if given not in ({VALUE, ARRAYS}, {VALUE, ARRAYS, *MODEL_FILES}):
+            raise WorkspaceFileError(f"{self.name} has other files than a value and a model")
+        self.has_model = len(given) > 2
 
     @property
     def name(self) -> str:
@@ -174,22 +137,6 @@ class _Described:
         raise WorkspaceFileError(f"{self.name} has settings that do not belong to its key")
 
 
-def _check_names(archive, artifacts):
-    """Raise WorkspaceFileError unless the archive has the files that the manifest names, each once, and no other."""
-    expected = {f"{one.kind}/{one.key}/{name}": facts[0] for one in artifacts for name, facts in one.files.items()}
-    if len(expected) != sum(len(one.files) for one in artifacts):
-        raise WorkspaceFileError(f"{MANIFEST} names an artifact twice")
-    infos = {info.filename: info for info in archive.infolist() if info.filename != MANIFEST}
-    if len(infos) + 1 != len(archive.infolist()):
-        raise WorkspaceFileError("the file has two files of one name")
-    for name in sorted(expected.keys() ^ infos.keys())[:1]:
-        what = "has the file" if name in infos else "lacks the file"
-        raise WorkspaceFileError(f"the archive {what} {name[:100]!r}, which its list does not say. {_ON_DAMAGE}")
-    for name, size in expected.items():
-        if infos[name].file_size != size or infos[name].flag_bits & 1:
-            raise WorkspaceFileError(f"{name} has another size than the list says, or a password. {_ON_DAMAGE}")
-
-
 def _check_chains(artifacts):
     """Raise WorkspaceFileError unless each result comes after what it was computed from, down to a data set.
 
@@ -204,32 +151,26 @@ def _check_chains(artifacts):
         before.add((one.kind, one.key))
 
 
-def _keep(archive, one, inside) -> bool:
+def _keep(archive, one) -> bool:
     """Keep an artifact of the archive, unless it is kept already; return whether it is new."""
     from xmlcore.datasets import save_dataset
 
     there = store.exists(one.kind, one.key)
     if one.task is not None and there:
         return False
-    free = free_bytes()
-    if free is not None and MEMORY * one.files[ARRAYS][0] > free or one.files[VALUE][0] > MAX_VALUE:
-        raise WorkspaceFileError(f"{one.name} is too large for the memory of this machine")
-    for name, facts in one.files.items():
-        _extract(archive, f"{one.kind}/{one.key}/{name}", inside / name, facts)
+    place = f"{one.kind}/{one.key}"
     try:
-        value = unpack(json.loads((inside / VALUE).read_text(encoding="utf-8")), plain_arrays(inside / ARRAYS))
-    except (NotPortableError, ValueError, RecursionError) as error:
-        raise WorkspaceFileError(f"the value of {one.name} is damaged ({error}). {_ON_DAMAGE}") from None
+        value = unpack(archive.json(f"{place}/{VALUE}"), archive.arrays(f"{place}/{ARRAYS}"))
+    except (NotPortableError, RecursionError) as error:
+        raise WorkspaceFileError(f"the value of {one.name} is damaged ({error})") from None
     if one.task is None:
-        data = _dataset(value, one)
-        save_dataset(data)
+        save_dataset(_dataset(value, one))
         return not there
+    model = [archive.extract(f"{place}/{name}") for name in MODEL_FILES][0].parent if one.has_model else None
     try:
         _check_result(value, one)
-        if MODEL_FILES[0] in one.files:
-            _check_model(inside / "model", one)
-    except WorkspaceFileError:
-        raise
+        if model is not None:
+            _check_model(model, one)
     except Exception as error:  # values of any form
         raise WorkspaceFileError(f"{one.name} is no result of its kind ({type(error).__name__}: {error})") from None
     summary = one.task.summary(value)
@@ -238,8 +179,8 @@ def _keep(archive, one, inside) -> bool:
     facts |= {"xmlcore": str(one.record.get("xmlcore", ""))[:40], "libraries": _libraries(one.record)}
     with store.writing(one.kind, one.key, **facts) as path:
         store.write_value(path, value)
-        if MODEL_FILES[0] in one.files:
-            shutil.copytree(inside / "model", path / "model")
+        if model is not None:
+            shutil.move(model, path / "model")
     return True
 
 
@@ -247,13 +188,6 @@ def _libraries(record) -> dict[str, str]:
     """Return the versions of libraries in the record of an artifact, as far as it has them."""
     stated = record.get("libraries")
     return {name: str(stated[name])[:40] for name in LIBRARIES if name in stated} if isinstance(stated, dict) else {}
-
-
-def _extract(archive, name, target, facts):
-    """Write a file of the archive to ``target``; WorkspaceFileError unless it has this size and checksum."""
-    target.parent.mkdir(exist_ok=True)
-    if [*unpack_entry(archive, name, target, facts[0])] != facts:
-        raise WorkspaceFileError(f"{name} has other bytes than were written. {_ON_DAMAGE}")
 
 
 def _dataset(value, one):
@@ -354,7 +288,6 @@ def _check_model(folder, one):
     """Raise an exception unless a folder has a fitted model for the data set of the result."""
     from xmlcore.models import load_model
 
-    plain_arrays(folder / "arrays.npz")
     model = load_model(folder)
     n_features = store.info(DATASETS, one.task.fingerprint)["n_features"]
     if getattr(model, "n_features_in_", n_features) != n_features:

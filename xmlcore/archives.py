@@ -1,0 +1,295 @@
+"""The one archive format, for models, runs and workspaces: a zip file with a manifest, of JSON and arrays only.
+
+::
+
+    manifest.json    {"format": "xmlcore archive", "version": 1, "holds": "model", "xmlcore": "0.1.0",
+                      "about": {...}, "members": {name: [size, CRC-32]}}
+    <members>        .json, .npz, and texts for people
+
+``about`` belongs to what the archive holds. Reading an archive executes nothing: there is no pickle, a member has one
+of the names that its :class:`Use` allows, and no more is unpacked than the manifest says and fits this machine. The
+same content gives the same bytes.
+"""
+
+import errno
+import io
+import json
+import math
+import os
+import re
+import shutil
+import tempfile
+import zipfile
+import zlib
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xmlcore import __version__
+from xmlcore.system import free_bytes
+from xmlcore.versions import refusal
+
+FORMAT, VERSION, MANIFEST = "xmlcore archive", 1, "manifest.json"
+MOST_BYTES = 50_000_000_000  # of all members together, when they are unpacked
+MOST_TEXT = 1 << 29  # bytes of a member that is no npz file
+MOST_MANIFEST = 50_000_000  # bytes
+MOST_MEMBERS = 100_000
+MOST_TIMES, ALWAYS = 300, 1 << 28  # members unpack to so many times the size of the archive, or to so many bytes
+MEMORY = 3  # times its size that reading a member may take
+_LEVEL = 1  # of compression: deflate at this level makes nothing 300 times smaller
+_PIECE = 1 << 20  # bytes that are unpacked at a time
+_REMEDY = "Make or download it again, and check that it was copied whole."
+
+
+class Use(NamedTuple):
+    """What archives are used for.
+
+    Attributes
+    ----------
+    holds : str
+        In the manifest.
+    title : str
+        In messages.
+    members : str
+        Pattern of the names that members may have.
+    error : type
+        The ValueError that reading raises.
+    """
+
+    holds: str
+    title: str
+    members: str
+    error: type[ValueError]
+
+
+class Writer:
+    """An archive that is being written; ``about`` may be changed until it is closed."""
+
+    def __init__(self, file, about: dict[str, Any]):
+        self._zip, self.about = file, about
+
+    def open(self, name: str):
+        """Return a stream for the bytes of a member."""
+        return self._zip.open(name, "w", force_zip64=True)
+
+    def text(self, name: str, text: str) -> None:
+        """Write a text."""
+        with self.open(name) as stream:
+            stream.write(text.encode())
+
+    def json(self, name: str, value) -> None:
+        """Write a value as JSON, with null for numbers that are not finite."""
+        self.text(name, as_json(value))
+
+    def arrays(self, name: str, arrays: dict[str, np.ndarray]) -> None:
+        """Write an npz file."""
+        with self.open(name) as stream:
+            np.savez(stream, **arrays)
+
+    def file(self, name: str, path) -> None:
+        """Write the content of a file."""
+        with open(path, "rb") as source, self.open(name) as stream:
+            shutil.copyfileobj(source, stream, _PIECE)
+
+
+@contextmanager
+def writing(file, use: Use, about: dict[str, Any]):
+    """Give a :class:`Writer` for an open binary file; the manifest is written at the end."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
+        writer = Writer(archive, about)
+        yield writer
+        members = {info.filename: [info.file_size, info.CRC] for info in archive.infolist()}
+        facts = {"format": FORMAT, "version": VERSION, "holds": use.holds, "xmlcore": __version__}
+        writer.json(MANIFEST, facts | {"about": writer.about, "members": members})
+
+
+def as_json(value) -> str:
+    """Return a value as JSON, with null for numbers that are not finite."""
+    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value):
+    """Return a value with None for numbers that are not finite, and Python's numbers for NumPy's."""
+    if isinstance(value, dict):
+        return {str(name): _finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return value if value and isinstance(value[0], str) else [_finite(item) for item in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+class Archive:
+    """An archive that is being read, whose manifest and sizes were checked.
+
+    Attributes
+    ----------
+    about : dict
+        What the manifest says beside the members.
+    members : dict of str to list
+        Size and CRC-32 by name.
+    written_by : str
+        Version of xmlcore.
+    """
+
+    def __init__(self, file: zipfile.ZipFile, use: Use, name: str, folder: Path, most_bytes: int):
+        self._zip, self._use, self._name, self._folder = file, use, name, folder
+        infos = [info for info in file.infolist() if not info.is_dir()]
+        entries = {info.filename: info for info in infos}
+        if len(entries) < len(infos):
+            self._refuse(f"has two files of one name. {_REMEDY}")
+        if len(infos) > MOST_MEMBERS:
+            self._refuse(f"has {len(infos):,} files; at most {MOST_MEMBERS:,} are read")
+        if any(info.flag_bits & 1 for info in infos):
+            self._refuse("has a password: unpack it and pack it again without one")
+        self.members = {MANIFEST: None}
+        manifest = self._manifest(entries)
+        self.members, self.about = manifest["members"], manifest["about"]
+        self.written_by = str(manifest.get("xmlcore", ""))[:40]
+        self._check_members(entries)
+        self._check_sizes(most_bytes)
+
+    def _refuse(self, reason):
+        """Raise the error of this use of archives."""
+        raise self._use.error(f"{self._name} {reason}")
+
+    def _manifest(self, entries) -> dict:
+        """Return the manifest, which has the right form."""
+        title = self._use.title
+        if MANIFEST not in entries:
+            self._refuse(f"is no {title}: it has no {MANIFEST}")
+        if entries[MANIFEST].file_size > MOST_MANIFEST:
+            self._refuse(f"has a {MANIFEST} of more than {MOST_MANIFEST:,} bytes")
+        self.members[MANIFEST] = [entries[MANIFEST].file_size, entries[MANIFEST].CRC]
+        manifest = self.json(MANIFEST)
+        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+            self._refuse(f"is no {title}: {MANIFEST} does not say {FORMAT!r}")
+        if manifest.get("holds") != self._use.holds:
+            self._refuse(f"is no {title}: it holds a {manifest.get('holds')!r:.40}")
+        if manifest.get("version") != VERSION:
+            self._refuse(f"cannot be read: {refusal('it', manifest.get('version'), VERSION, manifest.get('xmlcore'))}")
+        if not isinstance(manifest.get("about"), dict) or not isinstance(manifest.get("members"), dict):
+            self._refuse(f"is damaged: {MANIFEST} has no description or no list of members")
+        return manifest
+
+    def _check_members(self, entries):
+        """Refuse the archive unless it has the members of the manifest, of the promised sizes, and no others."""
+        for name in sorted(self.members.keys() ^ (entries.keys() - {MANIFEST}))[:1]:
+            reason = "has {}, which its {} does not list" if name in entries else "lacks {}, which its {} lists"
+            self._refuse(f"{reason.format(repr(name[:100]), MANIFEST)}. {_REMEDY}")
+        for name, facts in self.members.items():
+            if not re.fullmatch(self._use.members, name):
+                self._refuse(f"is no {self._use.title}: it has {name[:100]!r}")
+            if not (isinstance(facts, list) and len(facts) == 2 and all(type(fact) is int for fact in facts)):
+                self._refuse(f"is damaged: its {MANIFEST} has no size and checksum of {name}")
+            if entries[name].file_size != facts[0]:
+                self._refuse(f"is damaged: {name} has another size than its {MANIFEST} says. {_REMEDY}")
+
+    def _check_sizes(self, most_bytes):
+        """Refuse an archive whose members unpack to too much."""
+        self._zip.fp.seek(0, os.SEEK_END)
+        times, total = MOST_TIMES * self._zip.fp.tell() + ALWAYS, self.total
+        if total > min(most_bytes, times):
+            self._refuse(f"unpacks to {total:,} bytes; at most {min(most_bytes, times):,} are read")
+        free = free_bytes()
+        for name, (size, _) in self.members.items():
+            if not name.endswith(".npz") and size > MOST_TEXT:
+                self._refuse(f"has {name}, which unpacks to {size:,} bytes; at most {MOST_TEXT:,} are read")
+            if free is not None and MEMORY * size > free:
+                self._refuse(f"is too large for the memory of this machine: {name} unpacks to {size:,} bytes")
+
+    @property
+    def total(self) -> int:
+        """Bytes of all members, when they are unpacked."""
+        return sum(size for size, _ in self.members.values())
+
+    def json(self, name: str):
+        """Return the value of a member of JSON."""
+        with self._damage(name):
+            content = io.BytesIO()
+            self._unpack(name, content)
+            return json.loads(content.getvalue())
+
+    def arrays(self, name: str) -> dict[str, np.ndarray]:
+        """Return the arrays of an npz member."""
+        path = self.extract(name)
+        with self._damage(name):
+            arrays = plain_arrays(path)
+        path.unlink()
+        return arrays
+
+    def extract(self, name: str) -> Path:
+        """Write a member below the folder of this archive, which is removed at the end, and return its path."""
+        target = self._folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with self._damage(name), open(target, "wb") as file:
+            self._unpack(name, file)
+        return target
+
+    def _unpack(self, name, file):
+        """Write a member to an open file, but no more than the manifest says."""
+        if name not in self.members:
+            self._refuse(f"is no {self._use.title}: it lacks {name}. {_REMEDY}")
+        facts, found = self.members[name], [0, 0]
+        with self._zip.open(name) as source:
+            while piece := source.read(min(_PIECE, facts[0] - found[0] + 1)):  # one byte too many is found
+                found = [found[0] + len(piece), zlib.crc32(piece, found[1])]
+                file.write(piece)
+        if found != facts:
+            self._refuse(f"is damaged: {name} has other bytes than were written. {_REMEDY}")
+
+    def _damage(self, where):
+        """Return a context in which any error of a parser is one of this use of archives."""
+        return _refusing(self._use, f"{where} of {self._name} is damaged")
+
+
+@contextmanager
+def _refusing(use, problem):
+    """Raise the error of a use of archives for what parsers raise; those of the disk and the memory stay."""
+    try:
+        yield
+    except (use.error, MemoryError):
+        raise
+    except Exception as error:  # on damaged bytes parsers can raise nearly any exception
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
+        raise use.error(f"{problem} ({type(error).__name__}: {str(error)[:200]}). {_REMEDY}") from error
+
+
+@contextmanager
+def reading(source, use: Use, name: str = "the file", most_bytes: int = MOST_BYTES, scratch=None):
+    """Give the :class:`Archive` in a path or an open binary file; what it extracts stands in the folder ``scratch``."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="xmlcore-tmp-", dir=scratch))
+        with _refusing(use, f"{name} is damaged, or no zip file"):
+            file = stack.enter_context(zipfile.ZipFile(source))
+            archive = Archive(file, use, name, Path(folder), most_bytes)
+        yield archive
+
+
+def holds(path, use: Use) -> bool:
+    """Return whether a file is an archive of this use, by the names of its members."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            names = {info.filename for info in file.infolist() if not info.is_dir()}
+    except Exception:  # of a damaged list of members
+        return False
+    return MANIFEST in names and all(re.fullmatch(use.members, name) for name in names - {MANIFEST})
+
+
+def plain_arrays(path) -> dict[str, np.ndarray]:
+    """Return the arrays of an npz file whose headers promise no more than the file holds; no pickle is read."""
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            with archive.open(info) as stream:
+                version = np.lib.format.read_magic(stream)
+                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+                shape, _, dtype = read(stream)
+                n_bytes = math.prod(shape) * dtype.itemsize
+                fits = info.compress_type == zipfile.ZIP_STORED and stream.tell() + n_bytes == info.file_size
+                if dtype.hasobject or not fits or info.file_size > os.path.getsize(path):
+                    raise ValueError(f"{info.filename[:60]!r} is no plain array")
+    # np.load does not close a damaged file that it opened itself, and Windows cannot remove an open file.
+    with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
