@@ -18,8 +18,16 @@ DOC_WIDTH = 110  # characters in a line of a generated docstring, without the in
 UNBOUNDED_INT = 2**31 - 1  # from this maximum on, a docstring names no upper bound of an int
 UNBOUNDED_FLOAT = 1e30  # the same for a float
 AUTO = "auto"  # value of a parameter that the estimator chooses itself
+REQUIRED = inspect.Parameter.empty  # ``default`` of a parameter that must be given
 RECOMMENDED = "recommended"  # name of the settings that an estimator has by default
-
+# Of kinds of parameters whose values have one type: the types, words for them, and the type that is kept.
+TYPES = {
+    "bool": ((bool, np.bool_), "True or False", bool),
+    "dict": (dict, "a dict", dict),
+    "files": (dict, "a dict of described files", dict),
+    "pair": ((tuple, list), "two whole numbers, such as (1, 2)", tuple),
+    "text": (str, "a string", str),
+}
 
 Described = TypeVar("Described")
 
@@ -40,10 +48,14 @@ class Parameter:
     help : str
         What a larger value or another choice does, and who published it. A sentence about None starts with "Empty",
         as a form shows it; the docstring then says "None".
-    kind : {"int", "float", "share", "choice", "bool", "dict", "estimator", "array", "pair", "text"}
+    kind : {"int", "float", "ints", "floats", "share", "choice", "bool", "dict", "estimator", "array", "pair", "text", \
+"files", "any"}
         A "share" is a float above 0 and at most 1, or an int that is a count. A "pair" is two whole numbers, the second
-        at least the first. An "array" is checked by ``fit``, which knows the shape.
+        at least the first. "ints" and "floats" are lists of numbers within the bounds: the different ones, ascending.
+        "files" are described files by name: ``options`` has the names, and the first is needed. An "array" or "any" is
+        checked where it is used.
     default : object
+        REQUIRED if there is none.
     options : tuple of str
         The strings that a "choice" accepts.
     option_names : tuple of str
@@ -116,12 +128,16 @@ class Parameter:
 
         return re.sub(r"(\w+):", title, self.help)
 
-    def check(self, value) -> None:
-        """Raise an error that names the parameter, unless the estimator accepts ``value``."""
+    def check(self, value):
+        """Return ``value`` in the one spelling that is kept; raise an error that names the parameter if it is refused.
+
+        A number of NumPy becomes one of Python, and a whole number is a float where floats are expected.
+        """
         if (value is None and self.optional) or type(value).__name__ in self.also:
-            return
-        if any((type(value) is type(other) or isinstance(value, str)) and value == other for other in self.others):
-            return
+            return value
+        for other in self.others:
+            if (type(value) is type(other) or isinstance(value, str)) and value == other:
+                return other
         if self.can_be_auto and not isinstance(value, numbers.Real):
             number = "a whole number" if self.kind == "int" else "a finite number"
             *first, last = [number, *self.also, f'"{AUTO}"', *(["None"] if self.optional else [])]
@@ -129,43 +145,56 @@ class Parameter:
         if self.also and not isinstance(value, (int, np.integer)) and self.kind == "int":
             also = " or ".join(["a whole number", *self.also, *(["None"] if self.optional else [])])
             raise TypeError(f"{self.name} must be {also}, not {value!r}")
+        types, words, converted = TYPES.get(self.kind, (object, "", lambda value: value))
+        if not isinstance(value, types) or (self.kind == "pair" and len(value) != 2):
+            raise TypeError(f"{self.name} must be {words}, not {value!r}")
+        value = converted(value)
         if self.kind == "int" or (self.kind == "share" and isinstance(value, (int, np.integer))):
-            self._check_int(value)
-        elif self.kind == "float":
-            low = -math.inf if self.minimum is None else self.minimum
-            high = math.inf if self.maximum is None else self.maximum
-            check_number(value, self.name, low, high, above=self.above, below=self.below)
-        elif self.kind == "share":
-            check_number(value, f"{self.name} as a share", 0.0, 1.0, above=True)
-        elif self.kind == "bool":
-            if not isinstance(value, (bool, np.bool_)):
-                raise TypeError(f"{self.name} must be True or False, not {value!r}")
-        elif self.kind == "dict":
-            if not isinstance(value, dict):
-                raise TypeError(f"{self.name} must be a dict, not {value!r}")
-        elif self.kind == "estimator":
-            if not hasattr(value, "fit") or isinstance(value, type):
-                raise TypeError(f"{self.name} must be an estimator, such as PLT(), not {value!r}")
-        elif self.kind == "pair":
-            if not isinstance(value, (tuple, list)) or len(value) != 2:
-                raise TypeError(f"{self.name} must be two whole numbers, such as (1, 2), not {value!r}")
-            for number in value:
-                self._check_int(number)
+            return self._check_int(value)
+        if self.kind in ("float", "share"):
+            return self._check_float(value)
+        if self.kind in ("ints", "floats"):
+            return self._check_list(value, self._check_int if self.kind == "ints" else self._check_float)
+        if self.kind == "pair":
+            value = tuple(map(self._check_int, value))
             if value[0] > value[1]:
                 raise ValueError(f"{self.name} is {value!r}: the second number must be at least the first")
-        elif self.kind == "text":
-            if not isinstance(value, str):
-                raise TypeError(f"{self.name} must be a string, not {value!r}")
-        elif self.kind == "choice" and (not isinstance(value, str) or value not in self.options):
+        elif self.kind == "choice":
+            if isinstance(value, str) and value in self.options:
+                return str(value)
             allowed = ", ".join([*self.options, *(f"a {name}" for name in self.also)])
             raise ValueError(f"{self.name} must be one of {allowed}, not {value!r}")
+        elif self.kind == "files" and not {self.options[0]} <= set(value) <= set(self.options):
+            others = f"may have {', '.join(self.options[1:])}" if self.options[1:] else "nothing else"
+            raise ValueError(f"{self.name} need {self.options[0]}, and {others}; they have {sorted(value)}")
+        elif self.kind == "estimator" and (not hasattr(value, "fit") or isinstance(value, type)):
+            raise TypeError(f"{self.name} must be an estimator, such as PLT(), not {value!r}")
+        return value
 
-    def _check_int(self, value):
-        """Raise unless ``value`` is a whole number within the bounds; a share that is a count is at least 1."""
+    def _check_int(self, value) -> int:
+        """Return a whole number within the bounds; a share that is a count is at least 1."""
         least = 1 if self.kind == "share" else self.minimum
-        check_count(value, self.name, least=-math.inf if least is None else least, most=self.maximum)
+        value = check_count(value, self.name, least=-math.inf if least is None else least, most=self.maximum)
         if value in self.refused:
             raise ValueError(f"{self.name} must be another number than {value}")
+        return value
+
+    def _check_float(self, value) -> float:
+        """Return a number within the bounds, or a share."""
+        if self.kind == "share":
+            return check_number(value, f"{self.name} as a share", 0.0, 1.0, above=True)
+        low = -math.inf if self.minimum is None else self.minimum
+        high = math.inf if self.maximum is None else self.maximum
+        return check_number(value, self.name, low, high, above=self.above, below=self.below)
+
+    def _check_list(self, value, check) -> list:
+        """Return the different numbers of a list, ascending; () is accepted if it is the default."""
+        if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+            raise TypeError(f"{self.name} must be a list of numbers, not {value!r}")
+        numbers = sorted({check(number) for number in value})
+        if not numbers and self.default != ():
+            raise ValueError(f"{self.name} is empty: give one number or more")
+        return numbers
 
     @property
     def type_text(self) -> str:
@@ -176,6 +205,8 @@ class Parameter:
             text = "float in (0, 1] or int, at least 1"
         elif self.kind in ("int", "float"):
             text = self.kind + self._bounds_text() + "".join(f", not {value}" for value in self.refused)
+        elif self.kind in ("ints", "floats"):
+            text = f"list of {self.kind[:-1]}{self._bounds_text()}"
         elif self.kind in ("pair", "text"):
             text = {"pair": "(int, int)", "text": "str"}[self.kind]
         else:
@@ -187,7 +218,7 @@ class Parameter:
     def _bounds_text(self) -> str:
         """Return the bounds as they follow the type, such as `` in [0, 1]``; "" if there are none."""
         low, high = self.minimum, self.maximum
-        if high is not None and high >= (UNBOUNDED_INT if self.kind == "int" else UNBOUNDED_FLOAT):
+        if high is not None and high >= (UNBOUNDED_INT if self.kind in ("int", "ints") else UNBOUNDED_FLOAT):
             high = None
         if low is None and high is None:
             return ""
@@ -212,7 +243,19 @@ class Parameter:
             break_long_words=False,
             break_on_hyphens=False,
         )
-        return f"{self.name} : {self.type_text}, default {default}\n{text}"
+        given = "" if self.default is REQUIRED else f", default {default}"
+        return f"{self.name} : {self.type_text}{given}\n{text}"
+
+
+def filled(parameters: "tuple[Parameter, ...]", values: dict[str, Any], owner: str) -> dict[str, Any]:
+    """Return a value for each parameter of ``owner``: a given one, checked, or the default."""
+    known = {parameter.name: parameter for parameter in parameters}
+    if unknown := sorted(set(values) - set(known)):
+        has = f"it has {', '.join(known)}" if known else "it has none"
+        raise ValueError(f"{owner} has no parameter {', '.join(unknown)}: {has}")
+    if missing := [name for name in known if known[name].default is REQUIRED and name not in values]:
+        raise ValueError(f"{owner} needs the parameter {' and '.join(missing)}")
+    return {name: p.check(values[name]) if name in values else p.default for name, p in known.items()}
 
 
 def check_parameters(estimator, parameters: "tuple[Parameter, ...]") -> None:

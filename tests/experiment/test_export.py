@@ -59,7 +59,7 @@ def test_names_that_do_not_fit_on_a_line_are_left_out_and_formats_are_checked(ea
     task = experiment.task("export", {"dataset": save_dataset(data)})
     experiment.keep(task)
     assert task.load().names == ["train.txt", "test.txt", "features.txt"]
-    with pytest.raises(ValueError, match="'excel' is not written"):
+    with pytest.raises(ValueError, match="format must be one of xmlc"):
         experiment.task("export", {"dataset": data.fingerprint}, {"format": "excel"})
 
 

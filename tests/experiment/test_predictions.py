@@ -107,7 +107,7 @@ def test_texts_need_a_model_for_texts_and_a_column_with_texts(run, of_texts):
         of_file("predict", {"run": run.key}, b"text\nan apple\n", of="texts")
     with pytest.raises(DatasetFormatError, match="'words'.*text"):
         of_file("predict", {"run": of_texts[0].key}, b"a,text\n1,an apple\n", of="texts", text="words")
-    with pytest.raises(ValueError, match="of must be 'rows' or 'texts', not 'words'"):
+    with pytest.raises(ValueError, match="of must be one of rows, texts"):
         experiment.task("predict", {"run": run.key}, {"files": {"rows": {}}, "of": "words"})
 
 
@@ -131,7 +131,7 @@ def test_a_card_has_the_name_that_its_data_set_is_given(run):
     experiment.keep(task)
     card = task.load().card
     assert card["name"] == "OneVsRest on my texts" and card["data"]["name"] == "my texts"
-    with pytest.raises(ValueError, match="dataset_name must be a text, not 3"):
+    with pytest.raises(TypeError, match="dataset_name must be a string, not 3"):
         experiment.task("pack_model", {"run": run.key}, {"dataset_name": 3})
 
 

@@ -100,17 +100,6 @@ def test_unknown_methods_and_parameters_are_named(method, params, message):
         experiment.selection_params(method, params)
 
 
-def test_every_form_parameter_is_the_selectors():
-    for name, info in experiment.SELECTORS.items():
-        made = info.cls()
-        for parameter in info.parameters:
-            assert parameter.default == getattr(made, parameter.name), (name, parameter.name)
-            assert parameter.help and parameter.label
-            if parameter.kind == "choice":
-                assert parameter.default in parameter.options
-        assert info.summary and experiment.selection_title(name)
-
-
 def test_estimates_are_numbers_before_anything_is_done(words):
     for method in experiment.SELECTORS:
         found = experiment.selection_plan(words, method)

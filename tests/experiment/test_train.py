@@ -11,7 +11,6 @@ from making import train
 
 from xmlcore import PLT, evaluate, experiment, jobs, metrics, store
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.experiment.catalog import NOISE
 from xmlcore.progress import Cancelled
 
 
@@ -140,18 +139,6 @@ def test_a_run_in_a_worker_is_the_run_here(data):
 def test_unknown_models_and_parameters_are_named(data, model, params, message):
     with pytest.raises(ValueError, match=message):
         experiment.run(data, model, params)
-
-
-def test_every_form_parameter_is_the_estimators(data):
-    for name, info in experiment.MODELS.items():
-        defaults = info.cls().get_params()
-        assert {p.name for p in NOISE} <= {p.name for p in info.parameters}
-        for parameter in info.parameters:
-            if parameter not in NOISE:
-                assert parameter.default == defaults[parameter.name], (name, parameter.name)
-            assert parameter.help and parameter.label
-            if parameter.kind == "choice":
-                assert parameter.default in parameter.options
 
 
 def test_a_form_shows_what_an_empty_beam_means():

@@ -36,12 +36,10 @@ class Value(click.ParamType):
 
     def convert(self, value, param, ctx):
         """Return a text of the command line as a value of the parameter."""
-        found = self._converted(value) if isinstance(value, str) else value
         try:
-            self.parameter.check(found)
+            return self.parameter.check(self._converted(value) if isinstance(value, str) else value)
         except (ValueError, TypeError) as error:
             self.fail(str(error), param, ctx)
-        return found
 
     def _converted(self, text):
         """Return the value that a text stands for; the text itself if it stands for none."""
@@ -67,13 +65,12 @@ def _number(text, kind):
         return text
 
 
-def options_of(parameters, accepted: dict | None = None) -> list[click.Option]:
+def options_of(parameters) -> list[click.Option]:
     """Return an option for each parameter; :func:`was_given` says which stand on the command line."""
     made = []
     for about in parameters:
         names = [about.name, "--" + about.name.replace("_", "-")]  # the first one keeps its capitals
-        kind = Value((accepted or {}).get(about.name, about))
-        made.append(click.Option(names, type=kind, help=f"{_help(about)}  [default: {_shown(about.default)}]"))
+        made.append(click.Option(names, type=Value(about), help=f"{_help(about)}  [default: {_shown(about.default)}]"))
     return made
 
 
@@ -126,14 +123,7 @@ class ModelCommand(DocumentsCommand):
         """Return the further options by the titles that the help has for them."""
         name = ctx.meta.get("model", "PLT")
         title = f"Options of the model {name} ({MODELS[name].title}); --model NAME --help shows another's"
-        return {title: options_of(MODELS[name].parameters, accepted_of(MODELS[name])), **super().sections(ctx)}
-
-
-def accepted_of(info) -> dict[str, Parameter]:
-    """Return what a model accepts, by the names of its parameters: it can be more than a form offers."""
-    from xmlcore.experiment.catalog import NOISE_ACCEPTED
-
-    return {about.name: about for about in (*NOISE_ACCEPTED, *info.cls.PARAMETERS)}
+        return {title: options_of(MODELS[name].accepted), **super().sections(ctx)}
 
 
 def params_of(ctx, preset: str | None = None) -> dict:

@@ -33,8 +33,7 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
     from xmlcore import experiment
     from xmlcore.experiment.kinds.train import run_and_model
 
-    params = params_of(ctx, preset)
-    experiment.full_params(model, params)  # bad settings are said before the data is read
+    params = experiment.MODELS[model].defaults | params_of(ctx, preset)
     if output is not None and not Path(output).resolve().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {Path(output).resolve().parent} to write {output} to")
     with Progress(quiet) as progress:

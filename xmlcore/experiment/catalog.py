@@ -7,7 +7,7 @@ from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
-from xmlcore.parameters import Parameter, Preset, in_form
+from xmlcore.parameters import Parameter, Preset, filled, in_form
 from xmlcore.robustness import AdversarialTraining
 from xmlcore.selection.fals import FALS
 from xmlcore.selection.rivals import (
@@ -38,18 +38,22 @@ class ModelInfo:
     parameters: tuple[Parameter, ...]
 
     def filled(self, name: str, params: dict | None) -> dict:
-        """Return parameters with the defaults filled in.
+        """Return parameters with the defaults filled in, checked, in the spelling that is kept.
 
         A value is accepted if the estimator accepts it, also when the form does not offer it.
         """
-        defaults = {p.name: p.default for p in self.parameters}
-        unknown = set(params or {}) - set(defaults)
-        if unknown:
-            raise ValueError(f"{name} has no parameter {', '.join(sorted(unknown))}: it has {', '.join(defaults)}")
+        return filled(self.accepted, params or {}, name)
+
+    @property
+    def accepted(self) -> tuple[Parameter, ...]:
+        """The parameters as the estimator accepts them, which may be more than a form offers."""
         accepted = {p.name: p for p in (*NOISE_ACCEPTED, *self.cls.PARAMETERS)}
-        for parameter, value in (params or {}).items():
-            accepted[parameter].check(value)
-        return {**defaults, **(params or {})}
+        return tuple(accepted.get(p.name, p) for p in self.parameters)
+
+    @property
+    def defaults(self) -> dict:
+        """The defaults by name."""
+        return {p.name: p.default for p in self.parameters}
 
     @property
     def presets(self) -> dict[str, Preset]:

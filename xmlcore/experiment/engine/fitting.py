@@ -53,7 +53,7 @@ def estimator(model: str, params: dict[str, Any] | None = None) -> "MultiLabelMo
         An instance of the model's class. Where ``noise_sigma`` is above 0, an instance of
         :class:`xmlcore.robustness.AdversarialTraining` with this model.
     """
-    params = full_params(model, params)
+    params = MODELS[model].defaults | (params or {})  # fit checks them
     noise = {p.name: params.pop(p.name) for p in NOISE}
     made = MODELS[model].cls(**params)
     if noise["noise_sigma"] == 0:
@@ -118,10 +118,3 @@ class Training(NamedTuple):
     compile_s: float  # time of compiling kernels, which is not part of the seconds
     warnings: list[str]
     memory: dict  # as Run.memory
-
-
-def check_names(params: dict, known) -> None:
-    """Raise ValueError unless all parameters of a task are among the ``known`` ones."""
-    unknown = sorted(set(params) - set(known))
-    if unknown:
-        raise ValueError(f"unknown parameter {', '.join(unknown)}: known are {', '.join(known)}")

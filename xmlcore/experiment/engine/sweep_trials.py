@@ -1,6 +1,6 @@
 """Trials of a sweep: a model trained on a part of the training rows, and measured on others that are held out."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -9,9 +9,10 @@ import numpy as np
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine import learned
 from xmlcore.experiment.engine.task import Estimate, Task, register
-from xmlcore.experiment.kinds.train import changed_params, check_names, full_params, run_and_model
+from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SEED, SETTINGS, K
+from xmlcore.experiment.kinds.train import changed_params, run_and_model
+from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
-from xmlcore.validation import check_count, check_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +20,17 @@ if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
 LEAST_ROWS = 2  # training rows, and rows held out
+VALIDATION = Parameter(
+    "validation",
+    "Held out",
+    "Share of the training rows.",
+    "float",
+    0.2,
+    minimum=0.0,
+    maximum=1.0,
+    above=True,
+    below=True,
+)
 # What a model raises for settings that do not go together, or not with the data. Other errors, such as a full memory,
 # say nothing about the settings.
 _OF_SETTINGS = (ValueError, TypeError, ArithmeticError, NotImplementedError)
@@ -124,26 +136,13 @@ def resized(dataset: "Dataset", n_train: int, n_test: int | None = None):
 class TrainTrial(Task):
     """Train a model on a part of the training rows, and measure it on others that are held out.
 
-    Inputs: ``dataset``; its test rows are not read. Parameters: ``model``, ``params`` (see :func:`full_params`), ``k``,
-    ``n_rows`` (size of the sample to train on; by default all rows that are not held out), ``validation`` (the share
-    held out) and ``seed`` (of the sample and of the rows held out). Settings that cannot be trained give a result that
-    says why.
+    Inputs: ``dataset``; its test rows are not read. The sample is of rows that are not held out. Settings that cannot
+    be trained give a result that says why.
     """
 
     kind, folder, result = "trial", "trials", Trial
 
-    def complete(self, params):
-        params = {"model": "PLT", "params": None, "k": 5, "n_rows": None, "validation": 0.2, "seed": 0} | params
-        check_names(params, ("model", "params", "k", "n_rows", "validation", "seed"))
-        n_rows = params["n_rows"]
-        return {
-            "model": params["model"],
-            "params": full_params(params["model"], params["params"]),
-            "k": check_count(params["k"], "k"),
-            "n_rows": None if n_rows is None else check_count(n_rows, "n_rows", least=LEAST_ROWS),
-            "validation": check_number(params["validation"], "validation", 0.0, 1.0, above=True, below=True),
-            "seed": check_count(params["seed"], "seed", least=0),
-        }
+    PARAMETERS = (MODEL, SETTINGS, K, replace(N_ROWS, minimum=LEAST_ROWS), VALIDATION, SEED)
 
     def title_on(self, dataset):
         changed = changed_params(MODELS[self.params["model"]], self.params["params"])

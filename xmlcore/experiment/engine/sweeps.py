@@ -5,7 +5,7 @@ follows from the trials that are kept, so that it goes on where it was after it 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,12 @@ import numpy as np
 from xmlcore import store
 from xmlcore.experiment.engine import sweep_unfinished
 from xmlcore.experiment.engine.sweep_settings import METHODS, checked_grid, settings_of
-from xmlcore.experiment.engine.sweep_trials import TrainTrial, Trial
+from xmlcore.experiment.engine.sweep_trials import VALIDATION, TrainTrial, Trial
 from xmlcore.experiment.engine.task import Estimate, Task, keep, load, register, task
-from xmlcore.experiment.kinds.train import check_names, full_params
+from xmlcore.experiment.engine.task_parameters import MODEL, SEED, SEEDS, SETTINGS
+from xmlcore.experiment.kinds.train import full_params
+from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import Progress, silent
-from xmlcore.validation import check_count, check_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,17 +29,6 @@ K = 5  # trials are measured at 1 to 5, and further if the measure asks for it
 LEAST_SAMPLE = 100  # rows of the smallest sample of successive halving
 UNREADABLE = "Its result was kept, and cannot be read or has been removed."
 MOST_ESTIMATED = 60  # settings whose times are estimated; the mean of these stands for all
-DEFAULTS = {
-    "model": "PLT",
-    "params": None,
-    "seeds": (0,),
-    "method": "grid",
-    "measure": "P@1",
-    "budget": None,
-    "validation": 0.2,
-    "factor": 3,
-    "seed": 0,
-}
 
 
 @dataclass(frozen=True)
@@ -151,44 +141,38 @@ class Rung:
 class SweepSettings(Task):
     """Try settings of a model, and choose the best.
 
-    Inputs: ``dataset``. Parameters: those of :func:`sweep` that decide the result. ``params`` has those that are not
-    swept. :meth:`run` makes one trial after the other; :func:`sweep` gives them to a queue.
+    Inputs: ``dataset``. ``params`` has the parameters of the model that are not swept. :meth:`run` makes one trial
+    after the other; :func:`sweep` gives them to a queue.
     """
 
     kind, folder, result = "sweep", "sweeps", Sweep
     on_cluster = False  # it keeps its trials besides its result
 
+    PARAMETERS = (
+        MODEL,
+        SETTINGS,
+        Parameter("grid", "Values", "To try for each parameter: a list, or a range.", "any", REQUIRED),
+        replace(SEEDS, default=(0,), help="Each setting is trained with each of these, and judged by the mean."),
+        Parameter("method", "Method", "How settings are tried.", "choice", "grid", options=METHODS),
+        Parameter("measure", "Measure", "What is best.", "text", "P@1"),
+        Parameter("budget", "Budget", "Settings to try. Empty: all.", "int", None, minimum=1, optional=True),
+        VALIDATION,
+        Parameter("factor", "Factor", "For halving: one of so many settings goes on.", "int", 3, minimum=2),
+        replace(SEED, help="Of the rows held out, of the samples of rows, and of settings that are drawn."),
+    )
+
     def complete(self, params):
-        check_names(params, (*DEFAULTS, "grid"))
-        params = DEFAULTS | params
-        model, grid = params["model"], checked_grid(params["model"], params.get("grid"))
-        if params["method"] not in METHODS:
-            raise ValueError(f"method {params['method']!r} is unknown: use one of {', '.join(METHODS)}")
-        fixed = full_params(model, params["params"])
-        seeded = fixed.pop("random_state", None) is not None
-        seeds = list(dict.fromkeys(check_count(seed, "a seed", least=0) for seed in params["seeds"]))
-        if not seeds:
-            raise ValueError("seeds is empty: give one seed or more")
-        if not seeded and len(seeds) > 1:
+        params = super().complete(params)
+        model, fixed, budget = params["model"], params["params"], params["budget"]
+        grid = checked_grid(model, params["grid"])
+        if fixed.pop("random_state", None) is None and len(params["seeds"]) > 1:
             raise ValueError(f"{model} has no seed, so one training of each setting is enough: give one seed")
-        budget = params["budget"]
         if budget is None and params["method"] == "random":
             raise ValueError("method 'random' needs a budget: the number of settings to try")
         if params["method"] == "grid" and budget is not None:
             raise ValueError("method 'grid' tries all combinations: leave out the budget, or use 'random' or 'halving'")
         measure_and_k(params["measure"])
-        return {
-            "model": model,
-            "params": {name: value for name, value in fixed.items() if name not in grid},
-            "grid": grid,
-            "seeds": seeds,
-            "method": params["method"],
-            "measure": params["measure"],
-            "budget": None if budget is None else check_count(budget, "budget"),
-            "validation": check_number(params["validation"], "validation", 0.0, 1.0, above=True, below=True),
-            "factor": check_count(params["factor"], "factor", least=2),
-            "seed": check_count(params["seed"], "seed", least=0),
-        }
+        return params | {"grid": grid, "params": {name: value for name, value in fixed.items() if name not in grid}}
 
     def params_in_key(self):
         params = dict(self.params)

@@ -8,7 +8,8 @@ A kind of task is a subclass of :class:`Task` in a file of its own, registered b
     class Train(Task):
         kind, folder, result = "train", "runs", Run
 
-        def complete(self, params): ...                # check the parameters, fill in defaults
+        PARAMETERS = (MODEL, SETTINGS, K)              # their checks and defaults
+
         def title_on(self, dataset): ...               # "Training PLT on bibtex"
         def estimate(self): ...                        # seconds and bytes, before the task runs
         def run(self, progress=silent, files=None): ...  # the result, as plain values
@@ -18,6 +19,7 @@ Everything else is the same for all kinds: :func:`keep` runs a task and keeps it
 """
 
 import dataclasses
+import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +32,9 @@ from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.keeping import ready_to_keep
 from xmlcore.experiment.engine.plain_values import as_plain, plain  # noqa: F401 (as_plain is for the kinds of tasks)
+from xmlcore.experiment.engine.task_parameters import with_settings
 from xmlcore.experiment.engine.turns import turn
+from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.versions import library_versions
@@ -89,6 +93,8 @@ class Task:
     """Dataclass that :meth:`load` returns; its fields are the names in the kept dict."""
     version: ClassVar[int] = 1
     """The author of the kind adds 1 when the same inputs and parameters give another result than before."""
+    PARAMETERS: ClassVar[tuple[Parameter, ...]] = ()
+    """Everything besides the inputs that decides the result."""
     needs: ClassVar[tuple[str, ...]] = ("dataset",)
     """Names of the inputs."""
     on_cluster: ClassVar[bool] = True
@@ -109,15 +115,15 @@ class Task:
     def __hash__(self):
         return hash(self.key)
 
-    # --- to be defined by a kind ---
-
     def complete(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return the parameters with the defaults filled in.
+        """Return all parameters, checked, in the spelling that is kept; completing them again changes nothing.
+
+        A kind defines this only where a parameter depends on another one.
 
         Parameters
         ----------
         params : dict
-            Parameters by name.
+            Those that are given, by name.
 
         Returns
         -------
@@ -128,7 +134,9 @@ class Task:
         ValueError, TypeError
             A parameter that the kind does not have, or a value that it does not accept.
         """
-        raise NotImplementedError
+        return with_settings(filled(self.PARAMETERS, params, self.kind))
+
+    # --- to be defined by a kind ---
 
     def params_in_key(self) -> dict[str, Any]:
         """Return the parameters that the key is computed from; by default :attr:`params`.
@@ -374,10 +382,13 @@ class Task:
 
 
 def register(cls: type[Task]) -> type[Task]:
-    """Enter a kind of task in :data:`KINDS`; for use as a decorator."""
+    """Enter a kind of task in :data:`KINDS`, and its parameters in its docstring; for use as a decorator."""
     if cls.kind in KINDS and KINDS[cls.kind].__qualname__ != cls.__qualname__:
         raise ValueError(f"there is a kind of task {cls.kind!r} already")
     KINDS[cls.kind] = cls
+    if cls.PARAMETERS and cls.__doc__ is not None:  # which it is with python -OO
+        entries = "\n".join(parameter.doc for parameter in cls.PARAMETERS)
+        cls.__doc__ = f"{inspect.cleandoc(cls.__doc__)}\n\nIn ``params``:\n\n{entries}"
     return cls
 
 

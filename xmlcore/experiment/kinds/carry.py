@@ -6,9 +6,9 @@ from pathlib import Path
 from xmlcore import store
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Estimate, Task, register
-from xmlcore.experiment.kinds.train import check_names
 from xmlcore.experiment.sharing.workspace_files import export_workspace
 from xmlcore.experiment.sharing.workspace_reading import import_workspace
+from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
 
 FILE = "workspace.zip"
@@ -62,16 +62,18 @@ class _OfWorkspace(Task):
 
 @register
 class ExportWorkspace(_OfWorkspace):
-    """Write a workspace to a file. No inputs.
-
-    Parameters: ``keys`` and ``contents``, as for :func:`xmlcore.experiment.export_workspace`.
-    """
+    """Write a workspace to a file, see :func:`xmlcore.experiment.export_workspace`. No inputs."""
 
     kind, folder, result = "export_workspace", "workspace-files", Written
 
+    PARAMETERS = (
+        Parameter("keys", "Keys", "Of what is written.", "any", REQUIRED),
+        Parameter("contents", "Contents", "What the file lists.", "any", REQUIRED),
+    )
+
     def complete(self, params):
-        check_names(params, ("keys", "contents"))
-        return {"keys": sorted(params["keys"]), "contents": params["contents"]}
+        params = super().complete(params)
+        return params | {"keys": sorted(params["keys"])}
 
     def title_on(self, dataset):
         return "Writing the workspace to a file"
@@ -101,17 +103,12 @@ class ExportWorkspace(_OfWorkspace):
 class ImportWorkspace(_OfWorkspace):
     """Read a workspace from a file, and keep what is in it. No inputs.
 
-    Parameters: ``files``, what :func:`given.described` returns for ``{"workspace": file}``. The file
-    is given to the task by :func:`xmlcore.experiment.engine.given.give` and removed when it has been read.
+    The file is given to the task by :func:`xmlcore.experiment.engine.given.give` and removed when it has been read.
     """
 
     kind, folder, result = "import_workspace", "workspace-imports", Imported
 
-    def complete(self, params):
-        check_names(params, ("files",))
-        if set(params.get("files", {})) != {"workspace"}:
-            raise ValueError(f"files need workspace, and nothing else; they have {sorted(params.get('files', {}))}")
-        return params
+    PARAMETERS = (Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=("workspace",)),)
 
     @property
     def can_be_made_again(self):

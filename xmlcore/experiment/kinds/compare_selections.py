@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from xmlcore import metrics
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
+from xmlcore.experiment.engine.task_parameters import N_ROWS, SEEDS
 from xmlcore.experiment.kinds.select import (
     WarningsBySeed,
     selection_params,
@@ -17,9 +18,10 @@ from xmlcore.experiment.kinds.select import (
     selector,
     warm_up_selector,
 )
-from xmlcore.experiment.kinds.train import check_names, sampled_rows
+from xmlcore.experiment.kinds.train import sampled_rows
+from xmlcore.parameters import REQUIRED, Parameter, filled
 from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
-from xmlcore.validation import INT32_MAX, check_count
+from xmlcore.validation import INT32_MAX
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +118,8 @@ def compare_selections(
     progress = to_progress(progress)
 
     start = time.perf_counter()
-    study = _Study(dataset, _checked(selections, shares, seeds, n_rows), progress)
+    wanted = {"selections": selections, "shares": shares, "seeds": seeds, "n_rows": n_rows}
+    study = _Study(dataset, filled(CompareSelections.PARAMETERS, wanted, "compare_selections"), progress)
     progress("Compiling code, once", 0.0)
     study.warm_up()
     lines = [line for at in range(len(study.selections)) for line in study.lines_of(at)]
@@ -163,7 +166,7 @@ class _Study:
     """The rows, selections and progress of a comparison."""
 
     def __init__(self, dataset, wanted, progress):
-        self.selections, self.seeds = wanted["selections"], wanted["seeds"]
+        self.selections, self.seeds = _full_selections(wanted["selections"]), wanted["seeds"]
         self.titles = comparison_titles(self.selections)
         self.rows, self.tested = (sampled_rows(n, wanted["n_rows"], 0) for n in (dataset.n_train, dataset.n_test))
         self.X, self.Y = dataset.X_train[self.rows], dataset.Y_train[self.rows]
@@ -202,9 +205,9 @@ class _Study:
 
     def _select(self, selection, seed, detail):
         """Fit a selector for the largest share, and return it with the seconds that it took."""
-        method, params = selection[0], selection_params(*selection)
+        method, params = selection
         varied = {"n_features": max(self.counts), "random_state": seed}
-        params |= {name: value for name, value in varied.items() if name in params}
+        params = params | {name: value for name, value in varied.items() if name in params}
         start = time.perf_counter()
         fitted = selector(method, params).fit(self.X, self.Y, progress=self._step(None, detail))
         return fitted, time.perf_counter() - start
@@ -256,39 +259,44 @@ def features_of_shares(shares, n_features: int) -> dict[int, float]:
     return nearest
 
 
-def _checked(selections, shares, seeds, n_rows) -> dict:
-    """Return the parameters of a comparison with sorted shares and seeds, and all parameters of each selection."""
-    shares = sorted({float(share) for share in shares})
-    if not shares or not 0 < shares[0] <= shares[-1] <= 1:
-        raise ValueError(f"shares must be above 0 and at most 1, and there must be at least one, not {shares}")
-    selections = [None if one is None else (one[0], selection_params(*one)) for one in selections]
+def _full_selections(selections) -> list:
+    """Return selections with all their parameters; ValueError if there are none."""
     if not selections:
         raise ValueError("no selection to compare: give pairs of a method and its parameters, or None for all features")
-    seeds = sorted({check_count(seed, "seed", least=0, most=INT32_MAX) for seed in seeds})
-    if not seeds:
-        raise ValueError("no seed: give at least one, from 0 to 2**31 - 1")
-    return {"selections": selections, "shares": shares, "seeds": seeds, "n_rows": n_rows}
+    return [None if one is None else (one[0], selection_params(*one)) for one in selections]
 
 
 @register
 class CompareSelections(Task):
     """Compare selections by decision trees that are trained on the features that the selections keep.
 
-    Inputs: ``dataset``. Parameters: ``selections`` (each a pair of a method and its parameters, or None for all
-    features), ``shares``, ``seeds``, ``n_rows``: see :func:`compare_selections`.
+    Inputs: ``dataset``. See :func:`compare_selections`.
     """
 
     kind, folder, result = "compare_selections", FOLDER, Comparison
 
+    PARAMETERS = (
+        Parameter(
+            "selections",
+            "Selections",
+            "Pairs of a method and its parameters, or None for all features.",
+            "any",
+            REQUIRED,
+        ),
+        Parameter("shares", "Shares", "Of the features.", "floats", (0.1,), minimum=0.0, maximum=1.0, above=True),
+        replace(SEEDS, help="Of the trees, and of the selections that have a seed.", maximum=INT32_MAX),
+        N_ROWS,
+    )
+
     def complete(self, params):
-        params = {"shares": (0.1,), "seeds": (0, 1, 2), "n_rows": None} | params
-        check_names(params, ("selections", "shares", "seeds", "n_rows"))
-        wanted = _checked(**params)
-        wanted["selections"] = [
-            None if one is None else [one[0], {name: v for name, v in one[1].items() if name not in VARIED}]
-            for one in wanted["selections"]
-        ]
-        return wanted
+        params = super().complete(params)
+        full = _full_selections(params["selections"])
+        return params | {
+            "selections": [
+                None if one is None else [one[0], {name: v for name, v in one[1].items() if name not in VARIED}]
+                for one in full
+            ]
+        }
 
     def params_in_key(self):
         def counted(method, params):
@@ -304,9 +312,9 @@ class CompareSelections(Task):
     def estimate(self) -> Estimate:
         from xmlcore.datasets import in_use_or_saved
 
-        dataset, wanted = in_use_or_saved(self.fingerprint), _checked(**self.params)
-        counts = features_of_shares(wanted["shares"], dataset.n_features)
-        return estimates.comparison(dataset, wanted["selections"], counts, wanted["seeds"], wanted["n_rows"])
+        dataset, selections = in_use_or_saved(self.fingerprint), _full_selections(self.params["selections"])
+        counts = features_of_shares(self.params["shares"], dataset.n_features)
+        return estimates.comparison(dataset, selections, counts, self.params["seeds"], self.params["n_rows"])
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved

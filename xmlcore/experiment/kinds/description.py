@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import Estimate, Task, plain, register
-from xmlcore.experiment.kinds.train import check_names
 from xmlcore.progress import silent
 
 if TYPE_CHECKING:
@@ -36,10 +35,6 @@ class DescribeLabels(Task):
     """Describe a data set and each of its labels, see :func:`xmlcore.datasets.describe`. Inputs: ``dataset``."""
 
     kind, folder, result, needs = "description", "descriptions", Described, ("dataset",)
-
-    def complete(self, params):
-        check_names(params, ())
-        return {}
 
     def title_on(self, dataset):
         return f"Counting the labels of {dataset}"

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xmlcore.experiment.engine.task import Estimate, Task, register
-from xmlcore.experiment.kinds.train import check_names
 from xmlcore.progress import silent
 
 if TYPE_CHECKING:
@@ -53,10 +52,6 @@ class Examine(Task):
     """Examine a data set, see :func:`xmlcore.datasets.examine`. Inputs: ``dataset``. No parameters."""
 
     kind, folder, result, needs = "examine", "examinations", Examined, ("dataset",)
-
-    def complete(self, params):
-        check_names(params, ())
-        return {}
 
     def title_on(self, dataset):
         return f"Examining {dataset}"

@@ -1,14 +1,14 @@
 """Explanations of a kept run: which features its predictions depend on, over many test rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
-from xmlcore.experiment.kinds.train import check_names, sampled_rows
+from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
+from xmlcore.experiment.kinds.train import sampled_rows
 from xmlcore.progress import silent
-from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,18 +55,14 @@ STABILITY_REPEATS = 5  # number of noisy copies of a row for each standard devia
 
 @register
 class Explain(Task):
-    """Explain a sample of a kept run's test rows.
-
-    Inputs: ``run``. Parameters: ``n_rows`` (number of test rows, drawn at random among those with features; all if
-    there are fewer), ``seed``.
-    """
+    """Explain a sample of a kept run's test rows. Inputs: ``run``."""
 
     kind, folder, result, needs = "explanations", FOLDER, Explanations, ("run",)
 
-    def complete(self, params):
-        params = {"n_rows": 200, "seed": 0} | params
-        check_names(params, ("n_rows", "seed"))
-        return params | {"n_rows": check_count(params["n_rows"], "n_rows")}
+    PARAMETERS = (
+        replace(N_ROWS, default=200, optional=False, help="Drawn at random among the test rows with features."),
+        SEED,
+    )
 
     def title_on(self, dataset):
         return f"Explaining {self.params['n_rows']:,} rows of {dataset}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from xmlcore import store
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import Estimate, Task, register
-from xmlcore.experiment.kinds.train import check_names
+from xmlcore.parameters import Parameter
 from xmlcore.progress import part_of, silent
 
 FILE = "data.zip"
@@ -33,7 +33,7 @@ class Exported:
 
 @register
 class Export(Task):
-    """Write a data set to a zip archive. Inputs: ``dataset``. Parameters: ``format``, of :data:`FORMATS`.
+    """Write a data set to a zip archive. Inputs: ``dataset``.
 
     The archive has ``train`` and ``test`` in the format, and for ARFF the labels in Mulan's XML. Names of features and
     labels are in these files if the format has a place for them (npz, and ARFF if all names are different), else in
@@ -42,12 +42,7 @@ class Export(Task):
 
     kind, folder, result = "export", "exports", Exported
 
-    def complete(self, params):
-        check_names(params, ("format",))
-        format = params.get("format", "xmlc")
-        if format not in FORMATS:
-            raise ValueError(f"format {format!r} is not written: use one of {', '.join(map(repr, FORMATS))}")
-        return {"format": format}
+    PARAMETERS = (Parameter("format", "Format", "Of the files.", "choice", "xmlc", options=tuple(FORMATS)),)
 
     def title_on(self, dataset):
         return f"Writing {dataset} as {self.params['format']}"

@@ -12,10 +12,11 @@ from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine import learned
 from xmlcore.experiment.engine.sweep_trials import resized
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register, task
+from xmlcore.experiment.engine.task_parameters import MODEL, SEEDS, SETTINGS, with_settings
 from xmlcore.experiment.kinds.forecasting import forecast
-from xmlcore.experiment.kinds.train import changed_params, check_names, full_params, run_and_model
+from xmlcore.experiment.kinds.train import changed_params, full_params, run_and_model
+from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
-from xmlcore.validation import check_count, check_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,7 +129,8 @@ def learning_curve(
     progress = to_progress(progress)
 
     start = time.perf_counter()
-    params, shares, seeds = full_params(model, params), _checked_shares(shares), _checked_seeds(seeds)
+    given = {"model": model, "params": params, "shares": shares, "seeds": seeds}
+    _, params, shares, seeds = with_settings(filled(MeasureLearningCurve.PARAMETERS, given, "learning_curve")).values()
     sizes = sizes_of(dataset.n_train, shares)
     bucket, true = _buckets(dataset)
     gains = np.zeros((len(sizes), len(seeds), dataset.n_test, len(KS), len(BUCKETS)), np.uint8)
@@ -231,39 +233,26 @@ def _frames(sizes, seeds, seconds, gains, true):
     return frame, forecasts
 
 
-def _checked_shares(shares) -> list[float]:
-    """Return the different shares, ascending; ValueError for one that is no share."""
-    shares = sorted({check_number(share, "a share", 0.0, 1.0, above=True) for share in shares})
-    if not shares:
-        raise ValueError("shares is empty: give shares of the training rows, such as 0.1 and 1.0")
-    return shares
-
-
-def _checked_seeds(seeds) -> list[int]:
-    """Return the different seeds; ValueError without any."""
-    seeds = list(dict.fromkeys(check_count(seed, "a seed", least=0) for seed in seeds))
-    if not seeds:
-        raise ValueError("seeds is empty: give one seed or more")
-    return seeds
-
-
 @register
 class MeasureLearningCurve(Task):
     """Train on growing samples of the training rows, and forecast what twice the rows would give.
 
-    Inputs: ``dataset``. Parameters: ``model``, ``params``, ``shares``, ``seeds``: see :func:`learning_curve`. The seed
-    among ``params`` has no effect.
+    Inputs: ``dataset``. See :func:`learning_curve`. The seed among ``params`` has no effect.
     """
 
     kind, folder, result = "learning_curve", "learning-curves", LearningCurve
 
+    PARAMETERS = (
+        MODEL,
+        SETTINGS,
+        Parameter("shares", "Shares", "Of the training rows.", "floats", SHARES, minimum=0.0, maximum=1.0, above=True),
+        SEEDS,
+    )
+
     def complete(self, params):
-        params = {"model": "PLT", "params": None, "shares": SHARES, "seeds": (0, 1, 2)} | params
-        check_names(params, ("model", "params", "shares", "seeds"))
-        full = full_params(params["model"], params["params"])
-        full.pop("random_state", None)
-        shares, seeds = _checked_shares(params["shares"]), _checked_seeds(params["seeds"])
-        return {"model": params["model"], "params": full, "shares": shares, "seeds": seeds}
+        params = super().complete(params)
+        params["params"].pop("random_state", None)
+        return params
 
     def title_on(self, dataset):
         changed = changed_params(MODELS[self.params["model"]], self.params["params"])

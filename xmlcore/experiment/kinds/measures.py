@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from xmlcore import metrics
 from xmlcore.experiment.engine.inputs import kept_run
 from xmlcore.experiment.engine.task import Estimate, Task, load, register
-from xmlcore.experiment.kinds.train import check_names
+from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
+from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,17 +94,14 @@ def measure_ranking(
 
 @register
 class MeasureRun(Task):
-    """Take every measure of a kept run. Inputs: ``run``. Parameters: ``n_resamples``, ``random_state``."""
+    """Take every measure of a kept run. Inputs: ``run``."""
 
     kind, folder, result, needs = "measures", FOLDER, Measured, ("run",)
 
-    def complete(self, params):
-        params = {"n_resamples": 1000, "random_state": 0} | params
-        check_names(params, ("n_resamples", "random_state"))
-        return {
-            "n_resamples": check_count(params["n_resamples"], "n_resamples"),
-            "random_state": check_count(params["random_state"], "random_state", least=0),
-        }
+    PARAMETERS = (
+        Parameter("n_resamples", "Resamples", "How many times rows are drawn.", "int", 1000, minimum=1),
+        RANDOM_STATE,
+    )
 
     def title_on(self, dataset):
         return f"Measuring a result on {dataset}"

@@ -1,15 +1,16 @@
 """How well each node of a label tree tells test rows apart."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, load, register
-from xmlcore.experiment.kinds.train import check_names, load_run_model, sampled_rows
+from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
+from xmlcore.experiment.kinds.train import load_run_model, sampled_rows
+from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 from xmlcore.typing import Ranker
-from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,21 +68,15 @@ def _tree_of(task, model):
 
 @register
 class MeasureNodes(Task):
-    """Measure each node of a label tree on test rows. Inputs: ``run``. Parameters: ``tree``, ``n_rows``, ``seed``.
-
-    The run is one of PLT, and ``tree`` is the index of the tree. If there are more test rows than ``n_rows``, a
-    random sample of them is used.
-    """
+    """Measure each node of a label tree on test rows. Inputs: ``run``, which is one of PLT."""
 
     kind, folder, result, needs = "node_quality", FOLDER, NodeQuality, ("run",)
 
-    def complete(self, params):
-        check_names(params, ("tree", "n_rows", "seed"))
-        return {
-            "tree": check_count(params.get("tree", 0), "tree", least=0),
-            "n_rows": check_count(params.get("n_rows", MOST_ROWS), "n_rows"),
-            "seed": check_count(params.get("seed", 0), "seed", least=0),
-        }
+    PARAMETERS = (
+        Parameter("tree", "Tree", "Index of the tree.", "int", 0, minimum=0),
+        replace(N_ROWS, default=MOST_ROWS, optional=False, help="If there are more, a sample of them is used."),
+        SEED,
+    )
 
     def title_on(self, dataset):
         return f"Measuring nodes of label tree {self.params['tree'] + 1} on {dataset}"

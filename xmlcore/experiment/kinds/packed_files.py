@@ -8,9 +8,9 @@ from xmlcore import store
 from xmlcore.datasets.texts.words import WORD
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Estimate, Task, load, register
-from xmlcore.experiment.kinds.train import check_names
 from xmlcore.experiment.sharing.packing import pack_run
 from xmlcore.models import ModelFormatError, PackedModel, read_packed
+from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
 
 FILE = "model.zip"
@@ -63,19 +63,16 @@ def opened_model(key: str) -> PackedModel:
 
 @register
 class PackModel(Task):
-    """Pack the model of a kept run with its card into a file.
-
-    Inputs: ``run``. Parameters: ``dataset_name``, what the card calls the data set; by default its name in the run.
-    """
+    """Pack the model of a kept run with its card into a file. Inputs: ``run``."""
 
     kind, folder, result, needs = "pack_model", "packed-models", Packed, ("run",)
     on_cluster = False  # its result has a file
 
-    def complete(self, params):
-        check_names(params, ("dataset_name",))
-        if not isinstance(params.get("dataset_name", ""), str):
-            raise ValueError(f"dataset_name must be a text, not {params['dataset_name']!r}")
-        return params
+    PARAMETERS = (
+        Parameter(
+            "dataset_name", "Name", "What the card calls the data set. Empty: as the run.", "text", None, optional=True
+        ),
+    )
 
     def title_on(self, dataset):
         return f"Packing a model of {dataset}"
@@ -92,7 +89,7 @@ class PackModel(Task):
 
     def run(self, progress=silent, files=None):
         progress("Reading the model", 0.0)
-        packed = pack_run(self.inputs["run"], dataset_name=self.params.get("dataset_name"))
+        packed = pack_run(self.inputs["run"], dataset_name=self.params["dataset_name"])
         progress("Packing the model", 0.5)
         if files is not None:
             files[FILE] = packed.save
@@ -103,17 +100,12 @@ class PackModel(Task):
 class OpenModel(Task):
     """Open a packed model, and keep it. No inputs.
 
-    Parameters: ``files``, what :func:`given.described` returns for ``{"model": file}``. The file is
-    given to the task by :func:`xmlcore.experiment.engine.given.give`. Nothing in it is executed.
+    The file is given to the task by :func:`xmlcore.experiment.engine.given.give`. Nothing in it is executed.
     """
 
     kind, folder, result, needs = "open_model", "opened-models", Opened, ()
 
-    def complete(self, params):
-        check_names(params, ("files",))
-        if set(params.get("files", {})) != {"model"}:
-            raise ValueError(f"files need model, and nothing else; they have {sorted(params.get('files', {}))}")
-        return params
+    PARAMETERS = (Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=("model",)),)
 
     @property
     def can_be_made_again(self):

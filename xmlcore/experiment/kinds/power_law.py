@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from xmlcore.experiment.engine.task import Estimate, Task, register
-from xmlcore.experiment.kinds.train import check_names
+from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
+from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
-from xmlcore.validation import check_count
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class CheckPowerLaw(Task):
 
     kind, folder, result, needs = "power_law", "power-law", PowerLawTest, ("dataset",)
 
-    def complete(self, params):
-        check_names(params, ("n_samples", "random_state"))
-        n_samples = check_count(params.get("n_samples", 1000), "n_samples")
-        return {"n_samples": n_samples, "random_state": check_count(params.get("random_state", 0), "random_state", 0)}
+    PARAMETERS = (
+        Parameter("n_samples", "Samples", "Data sets that are drawn from the power law.", "int", 1000, minimum=1),
+        RANDOM_STATE,
+    )
 
     def title_on(self, dataset):
         return f"Testing the power law of {dataset}"

@@ -13,12 +13,11 @@ from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import KINDS, MADE_BY, Estimate, Task, load, register
 from xmlcore.experiment.kinds.packed_files import opened_model
-from xmlcore.experiment.kinds.train import check_names
 from xmlcore.models import PackedModel
+from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import part_of, silent
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Ranker
-from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,24 +111,19 @@ def with_names(model: Ranker, dataset: "Dataset") -> PackedModel:
 class _OfFile(Task):
     """Predictions for the rows or the texts of a file.
 
-    Parameters: ``files``, what :func:`given.described` returns for ``{"rows": file}``; ``k`` (labels
-    predicted for each row); ``of`` ("rows" or "texts"); for rows ``first_index`` (0 or 1, the smallest id in XMLC and
-    svmlight); for texts ``text``, their column, by default as :func:`xmlcore.datasets.guess_columns` guesses. The file
-    is given to the task by :func:`xmlcore.experiment.engine.given.give` and removed when it has been read.
+    The file is given to the task by :func:`xmlcore.experiment.engine.given.give` and removed when it has been read.
     """
 
     result = Predictions
     on_cluster = False  # the file is here
 
-    def complete(self, params):
-        check_names(params, ("files", "k", "of", "first_index", "text"))
-        if set(params.get("files", {})) != {"rows"}:
-            raise ValueError(f"files need rows, and nothing else; they have {sorted(params.get('files', {}))}")
-        params = {"k": 5, "of": ROWS, "first_index": 0, "text": None} | params
-        if params["of"] not in (ROWS, TEXTS):
-            raise ValueError(f"of must be {ROWS!r} or {TEXTS!r}, not {params['of']!r}")
-        check_count(params["first_index"], "first_index", 0, 1)
-        return params | {"k": check_count(params["k"], "k")}
+    PARAMETERS = (
+        Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=("rows",)),
+        Parameter("k", "k", "Labels predicted for each row.", "int", 5, minimum=1),
+        Parameter("of", "Kind", "What the file has.", "choice", ROWS, options=(ROWS, TEXTS)),
+        Parameter("first_index", "First id", "Smallest id in XMLC or svmlight.", "int", 0, minimum=0, maximum=1),
+        Parameter("text", "Column", "The column of texts. Empty: it is guessed.", "any", None, optional=True),
+    )
 
     @property
     def can_be_made_again(self):
@@ -238,12 +232,7 @@ def _with_notes(read):
 
 @register
 class PredictFile(_OfFile):
-    """Predict the labels of the rows or texts of a file with the model of a kept run.
-
-    Inputs: ``run``. Parameters: ``files``, what :func:`xmlcore.experiment.engine.given.described` returns for
-    ``{"rows": file}``; ``k`` (labels predicted for each row); ``of`` ("rows" or "texts"); for rows ``first_index`` (0
-    or 1, the smallest id in XMLC and svmlight); for texts ``text``, their column, which is guessed by default.
-    """
+    """Predict the labels of the rows or texts of a file with the model of a kept run. Inputs: ``run``."""
 
     kind, folder, needs = "predict", "predictions", ("run",)
 
@@ -266,7 +255,7 @@ class PredictFile(_OfFile):
 class PredictFileOpened(_OfFile):
     """Predict the labels of the rows of a file with a model that was opened from a file.
 
-    Inputs: ``packed``, the key of an ``open_model`` task. Parameters: as of :class:`PredictFile`.
+    Inputs: ``packed``, the key of an ``open_model`` task.
     """
 
     kind, folder, needs = "predict_opened", "opened-predictions", ("packed",)

@@ -7,7 +7,7 @@ from xmlcore import metrics
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, load, register
-from xmlcore.experiment.kinds.train import LEAST_RANKED, check_names, load_run_model
+from xmlcore.experiment.kinds.train import LEAST_RANKED, load_run_model
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count
@@ -162,10 +162,6 @@ class PrefixMeasures(Task):
     """Measure the predictions of fewer, and of smaller, trees of a kept run of LdSM. Inputs: ``run``. No parameters."""
 
     kind, folder, result, needs = "prefixes", FOLDER, Prefixes, ("run",)
-
-    def complete(self, params):
-        check_names(params, ())
-        return {}
 
     def title_on(self, dataset):
         return f"Measuring parts of the model on {dataset}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from xmlcore import store
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import DATASETS, Estimate, Task, register
-from xmlcore.experiment.kinds.train import check_names
+from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
 
 
@@ -45,19 +45,27 @@ class MakesDataset(Task):
 
 @register
 class Prepare(MakesDataset):
-    """Make or download a data set of the catalog, and keep it. No inputs. Parameters: ``name``.
-
-    The parameter ``made_from`` is added: what the data set is made from, such as the versions of the libraries whose
-    documentation it has. When this changes, the data set is made again.
-    """
+    """Make or download a data set of the catalog, and keep it. No inputs."""
 
     kind, folder, result, needs = "prepare", "prepared", Prepared, ()
+
+    PARAMETERS = (
+        Parameter("name", "Name", "In the catalog.", "text", REQUIRED),
+        Parameter(
+            "made_from",
+            "Made from",
+            "What the data set is made from, such as the versions of the libraries whose documentation it has. When "
+            "this changes, the data set is made again. Empty: what it is made from today.",
+            "any",
+            None,
+        ),
+    )
 
     def complete(self, params):
         from xmlcore.datasets.registry.catalog import made_from
 
-        check_names(params, ("name", "made_from"))
-        return {"made_from": made_from(params["name"])} | params
+        params = super().complete(params)
+        return {"made_from": made_from(params["name"])} | {name: v for name, v in params.items() if v is not None}
 
     def title_on(self, dataset):
         return f"Preparing {self.params['name']}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Estimate, register
 from xmlcore.experiment.kinds.prepare import MakesDataset
-from xmlcore.experiment.kinds.train import check_names
+from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
 
 FILES = ("train", "test", "labels", "test_labels", "label_names", "feature_names")  # arguments of read_dataset
@@ -70,29 +70,21 @@ class ReadsFiles(MakesDataset):
         return Estimate(START + self.read_byte * n_bytes, self.memory * n_bytes)
 
 
-def check_files(files, possible) -> None:
-    """Raise ValueError unless there are training rows and no other files than those that are possible."""
-    if "train" not in files or not set(files) <= set(possible):
-        raise ValueError(f"files need train, and may have {', '.join(possible[1:])}; they have {sorted(files)}")
-
-
 @register
 class Read(ReadsFiles):
     """Read files into a data set, and keep it. No inputs.
 
-    Parameters: ``files``, what :func:`given.described` returns for the files, by their argument of
-    :func:`xmlcore.datasets.read_dataset`; and ``labels`` (if it is no file), ``first_index``, ``counts``,
-    ``leave_out``, ``test_size`` and ``random_state``, as for that function. The files are given to the task by
-    :func:`xmlcore.experiment.engine.given.give` and removed when they have been read. Their names are not kept.
+    Files and options have the names of the arguments of :func:`xmlcore.datasets.read_dataset`. The files are given to
+    the task by :func:`xmlcore.experiment.engine.given.give` and removed when they have been read. Their names are not
+    kept.
     """
 
     kind, folder, read_byte, memory = "read", "readings", READ_BYTE, 6
 
-    def complete(self, params):
-        check_names(params, ("files", *OPTIONS))
-        files = params.get("files", {})
-        check_files(files, FILES)
-        return {"files": files} | OPTIONS | params
+    PARAMETERS = (
+        Parameter("files", "Files", "See ``given.described``.", "files", REQUIRED, options=FILES),
+        *(Parameter(name, name, "See ``read_dataset``.", "any", default) for name, default in OPTIONS.items()),
+    )
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import read_dataset, save_dataset

@@ -4,8 +4,8 @@ import time
 
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import register
-from xmlcore.experiment.kinds.read import ReadsFiles, check_files, read_noted
-from xmlcore.experiment.kinds.train import check_names
+from xmlcore.experiment.kinds.read import ReadsFiles, read_noted
+from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
 
 FILES = ("train", "test", "names")  # arguments of read_text_dataset
@@ -19,6 +19,7 @@ OPTIONS = {
     "test_size": 0.2,
     "random_state": 0,
 }
+VECTORIZER = Parameter("vectorizer", "Words", "Parameters of a ``TextVectorizer``.", "dict", {})
 READ_BYTE = 2.5e-7  # seconds to read a byte of a file, which may be packed, and to turn its words into features
 
 
@@ -26,22 +27,21 @@ READ_BYTE = 2.5e-7  # seconds to read a byte of a file, which may be packed, and
 class ReadTexts(ReadsFiles):
     """Read documents and their labels into a data set, and keep it. No inputs.
 
-    Parameters: ``files``, as for the task ``read``, of the arguments ``train``, ``test`` and ``names`` (a vocabulary)
-    of :func:`xmlcore.datasets.read_text_dataset`; ``text``, ``labels``, ``format``, ``separator``, ``encoding``,
-    ``header``, ``test_size`` and ``random_state``, as for that function; and ``vectorizer``, the parameters of a
-    :class:`xmlcore.datasets.TextVectorizer` as a dict.
+    Files and options have the names of the arguments of :func:`xmlcore.datasets.read_text_dataset`; ``names`` is a
+    vocabulary.
     """
 
     kind, folder, what = "read_texts", "text-readings", "uploaded texts"
     read_byte, memory = READ_BYTE, 8
 
+    PARAMETERS = (
+        Parameter("files", "Files", "See ``given.described``.", "files", REQUIRED, options=FILES),
+        VECTORIZER,
+        *(Parameter(name, name, "See ``read_text_dataset``.", "any", default) for name, default in OPTIONS.items()),
+    )
+
     def complete(self, params):
-        check_names(params, ("files", "vectorizer", *OPTIONS))
-        files = params.get("files", {})
-        check_files(files, FILES)
-        vectorizer = vectorizer_of(params.get("vectorizer", {}))
-        vectorizer.check()
-        return {"files": files} | OPTIONS | params | {"vectorizer": vectorizer.get_params()}
+        return with_vectorizer(super().complete(params))
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import read_text_dataset, save_dataset
@@ -69,6 +69,13 @@ def note_on_words(data, seconds: float) -> str:
         f"Words became {data.n_features:,} features in {seconds:.2g} s; a training row has "
         f"{data.X_train.nnz / data.n_train:.1f} of them on average."
     )
+
+
+def with_vectorizer(params: dict) -> dict:
+    """Return parameters of a task with all parameters of the vectoriser, checked."""
+    vectorizer = vectorizer_of(params["vectorizer"])
+    vectorizer.check()
+    return params | {"vectorizer": vectorizer.get_params()}
 
 
 def vectorizer_of(params: dict):

@@ -12,15 +12,15 @@ from xmlcore.experiment.catalog import MODELS, NOISE
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run, kept_selection
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SETTINGS, K
 from xmlcore.experiment.kinds.train import (
     changed_params,
-    check_names,
     compile_kernels,
     estimator,
     evaluate,
-    full_params,
     run_and_model,
 )
+from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Labels, Matrix
@@ -242,24 +242,34 @@ def fitting_depth(selected: np.ndarray, most: int) -> int:
 class TrainReduced(Task):
     """Train a model on selected features and on all features, and keep the measures of both.
 
-    Inputs: ``selection``. Parameters: ``model``; ``params``; ``per_label`` (True: each label learns only from its own
-    features, which is possible for OneVsRest; False: all labels learn from all features that any label keeps);
-    ``n_per_label`` (use only this number of features of each label, the best; by default all); ``k``.
-
-    The model on all features is kept as a run. If this run is kept already, the model is not trained again.
+    Inputs: ``selection``. The model on all features is kept as a run. If this run is kept already, the model is not
+    trained again.
     """
 
     kind, folder, result, needs = "reduced", FOLDER, Reduced, ("selection",)
 
+    PARAMETERS = (
+        MODEL,
+        SETTINGS,
+        Parameter(
+            "per_label",
+            "A set for each label",
+            "Each label learns only from its own features, which is possible for OneVsRest. Off: all labels learn from "
+            "all features that any label keeps.",
+            "bool",
+            False,
+        ),
+        replace(N_ROWS, name="n_per_label", label="Features of each label", help="The best ones. Empty: all."),
+        K,
+    )
+
     def complete(self, params):
-        params = {"model": "PLT", "params": None, "per_label": False, "n_per_label": None, "k": 5} | params
-        check_names(params, ("model", "params", "per_label", "n_per_label", "k"))
-        model, full = params["model"], full_params(params["model"], params["params"])
-        if params["per_label"] and model != PER_LABEL_MODEL:
-            raise ValueError(f"{model} learns all labels together: per_label is for {PER_LABEL_MODEL}")
-        if params["per_label"] and full["noise_sigma"] > 0:
+        params = super().complete(params)
+        if params["per_label"] and params["model"] != PER_LABEL_MODEL:
+            raise ValueError(f"{params['model']} learns all labels together: per_label is for {PER_LABEL_MODEL}")
+        if params["per_label"] and params["params"]["noise_sigma"] > 0:
             raise ValueError("noise in training is not offered with a set of features for each label: set it to 0")
-        return params | {"params": full, "k": check_count(params["k"], "k")}
+        return params
 
     def title_on(self, dataset):
         model = self.params["model"]

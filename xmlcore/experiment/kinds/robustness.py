@@ -8,10 +8,11 @@ from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
-from xmlcore.experiment.kinds.train import check_names, sampled_rows
+from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
+from xmlcore.experiment.kinds.train import sampled_rows
+from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
 from xmlcore.robustness.perturbations import ATTACKS, check_options, option_defaults
-from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,10 +72,8 @@ class Robustness:
 class MeasureRobustness(Task):
     """Measure a kept run's model under noise or an attack.
 
-    Inputs: ``run``; its test rows are perturbed. Parameters: ``kind``, ``levels``, ``options`` (see
-    :func:`xmlcore.robustness.evaluate`; word noise draws its words from the training rows), ``n_repeats``, ``seed``,
-    ``n_rows`` (size of a random sample of test rows; by default all), ``transferred`` (only for attacks; by default
-    False).
+    Inputs: ``run``; its test rows are perturbed, see :func:`xmlcore.robustness.evaluate`. Word noise draws its words
+    from the training rows.
 
     If the model has no gradient, or if ``transferred`` is true, attacks are computed for another model: a binary PLT
     with logistic loss, which is trained on the same rows and kept as a run (:func:`surrogate`). The rows that are
@@ -84,28 +83,21 @@ class MeasureRobustness(Task):
 
     kind, folder, result, needs = "robustness", FOLDER, Robustness, ("run",)
 
+    PARAMETERS = (
+        Parameter("kind", "Kind", "Of noise or attack.", "choice", REQUIRED, options=tuple(NAMES)),
+        Parameter("levels", "Levels", "Standard deviations, rates or budgets.", "floats", REQUIRED, minimum=0.0),
+        Parameter("options", "Options", "Of the noise or attack.", "dict", None, optional=True),
+        Parameter("n_repeats", "Draws", "Times that noise is drawn at each level.", "int", 3, minimum=1),
+        SEED,
+        N_ROWS,
+        Parameter("transferred", "Transferred", "Attack another model than that of the run.", "bool", False),
+    )
+
     def complete(self, params):
-        params = {"options": None, "n_repeats": 3, "seed": 0, "n_rows": None} | params
-        check_names(params, ("kind", "levels", "options", "n_repeats", "seed", "n_rows", "transferred"))
-        missing = [name for name in ("kind", "levels") if name not in params]
-        if missing:
-            raise ValueError(f"robustness needs the parameter {' and '.join(missing)}")
-        if params["kind"] not in NAMES:
-            raise ValueError(f"unknown kind {params['kind']!r} of noise or attack: known are {', '.join(NAMES)}")
-        params = dict(params)
-        # Left out where it is false, so that results from before it existed keep their keys.
-        transferred = params.pop("transferred", False)
-        if not isinstance(transferred, bool):
-            raise TypeError(f"transferred must be True or False, not {transferred!r}")
-        if transferred:
-            if params["kind"] not in ATTACKS:
-                raise ValueError(f"only attacks can be transferred: {', '.join(ATTACKS)}; not {params['kind']!r}")
-            params["transferred"] = True
-        return params | {
-            "levels": sorted({float(level) for level in params["levels"]}),
-            "options": _stated(params["kind"], params["options"] or {}),
-            "n_repeats": check_count(params["n_repeats"], "n_repeats"),
-        }
+        params = super().complete(params)
+        if params["transferred"] and params["kind"] not in ATTACKS:
+            raise ValueError(f"only attacks can be transferred: {', '.join(ATTACKS)}; not {params['kind']!r}")
+        return params | {"options": _stated(params["kind"], params["options"] or {})}
 
     def title_on(self, dataset):
         return f"Measuring {NAMES.get(self.params['kind'], self.params['kind'])} on {dataset}"
@@ -115,7 +107,7 @@ class MeasureRobustness(Task):
 
         run = load("train", self.inputs["run"])
         estimate = estimates.robustness(run, in_use_or_saved(self.fingerprint), self.params)
-        if self.params["kind"] in ATTACKS and (self.params.get("transferred") or not has_gradient(run.model)):
+        if self.params["kind"] in ATTACKS and (self.params["transferred"] or not has_gradient(run.model)):
             attacked = surrogate(self.fingerprint, run.k)
             if not attacked.exists():  # it is trained first
                 estimate = Estimate(estimate.seconds + attacked.estimate().seconds, estimate.bytes)
@@ -130,7 +122,7 @@ class MeasureRobustness(Task):
         run, model = kept_run_and_model(self.inputs["run"], progress)
         dataset = load_saved(run.fingerprint)
         attacked, attacked_name = None, None
-        own = hasattr(model, "log_proba_gradient") and not params.get("transferred")
+        own = hasattr(model, "log_proba_gradient") and not params["transferred"]
         if params["kind"] in ATTACKS and not own:
             _, attacked = kept_run_and_model(keep(surrogate(run.fingerprint, run.k), progress), progress)
             attacked_name = SURROGATE

@@ -13,7 +13,8 @@ from xmlcore.experiment.engine.adversaries import most_adversaries
 from xmlcore.experiment.engine.estimates import rows_at_once
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
-from xmlcore.experiment.kinds.train import check_names, compile_kernels, estimator
+from xmlcore.experiment.kinds.train import compile_kernels, estimator
+from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.validation import check_count, csr_parts
 
@@ -284,21 +285,17 @@ def _by_frequency(model, dataset) -> "pd.DataFrame":
 class StudySampling(Task):
     """Measure a kept run of DoubleSampling with other numbers of adversaries, examples per class and candidates.
 
-    Inputs: ``run``. Parameters: ``n_adversarial``, ``examples_per_class``, ``n_candidates``, ``n_repeats``: see
-    :func:`sampling_study`.
+    Inputs: ``run``. See :func:`sampling_study`.
     """
 
     kind, folder, result, needs = "sampling", FOLDER, Sampling, ("run",)
 
-    def complete(self, params):
-        params = {"n_adversarial": (), "examples_per_class": (), "n_candidates": (), "n_repeats": 1} | params
-        check_names(params, ("n_adversarial", "examples_per_class", "n_candidates", "n_repeats"))
-        return {
-            "n_adversarial": sorted({int(n) for n in params["n_adversarial"]}),
-            "examples_per_class": sorted({float(n) for n in params["examples_per_class"]}),
-            "n_candidates": sorted({int(n) for n in params["n_candidates"]}),
-            "n_repeats": check_count(params["n_repeats"], "n_repeats"),
-        }
+    PARAMETERS = (
+        Parameter("n_adversarial", "Adversaries", "Wrong classes for each example.", "ints", (), minimum=1),
+        Parameter("examples_per_class", "Examples", "Of each class.", "floats", (), minimum=0.0, above=True),
+        Parameter("n_candidates", "Candidates", "Among which a prediction ranks.", "ints", (), minimum=1),
+        Parameter("n_repeats", "Trainings", "For each number, each with another seed.", "int", 1, minimum=1),
+    )
 
     def title_on(self, dataset):
         trains = self.params["n_adversarial"] or self.params["examples_per_class"]

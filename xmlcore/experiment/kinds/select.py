@@ -12,7 +12,8 @@ import numpy as np
 from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.engine import learned
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
-from xmlcore.experiment.kinds.train import changed_params, check_names
+from xmlcore.experiment.engine.task_parameters import METHOD, SETTINGS
+from xmlcore.experiment.kinds.train import changed_params
 from xmlcore.models.compiling import turn
 from xmlcore.progress import ProgressLike, silent, to_progress
 
@@ -154,7 +155,8 @@ def selector(method: str, params: dict[str, Any] | None = None) -> "Estimator":
     estimator
         An instance of the method's class.
     """
-    return SELECTORS[method].cls(**selection_params(method, params))
+    info = SELECTORS[method]
+    return info.cls(**info.defaults | (params or {}))  # fit checks them
 
 
 def select(
@@ -177,15 +179,13 @@ def select(
     Selection
     """
     progress = to_progress(progress)
-    return select_and_fit(dataset, method, params, progress)[0]
+    return select_and_fit(dataset, method, selection_params(method, params), progress)[0]
 
 
 def select_and_fit(
-    dataset: "Dataset", method: str, params: dict | None = None, progress: ProgressLike = silent
+    dataset: "Dataset", method: str, params: dict, progress: ProgressLike = silent
 ) -> tuple[Selection, object]:
-    """Do what :func:`select` does, and return the fitted selector as well."""
-    progress = to_progress(progress)
-    params = selection_params(method, params)
+    """Do what :func:`select` does with all parameters, and return the fitted selector as well."""
     progress("Compiling code, once", 0.0)
     compile_s = warm_up_selector(method, params)
     start = time.perf_counter()
@@ -234,22 +234,20 @@ def _at_selected(values, selected):
     return np.ascontiguousarray(values[labels, selected], dtype=np.float32)
 
 
-def warm_up_selector(method: str, params: dict | None = None) -> float:
+def warm_up_selector(method: str, params: dict) -> float:
     """Compile the kernels of a selection, or load them, by a fit on a few rows; return the seconds that this took."""
     start = time.perf_counter()
     X = np.random.default_rng(0).random((24, 6)).astype(np.float32)
     Y = [[row % 3] for row in range(24)]
     small = {"n_features": 2, "n_epochs": 1, "n_hidden": 3, "n_estimators": 1, "batch_size": 8}
-    params = selection_params(method, params)
     with turn("FALS"), warnings.catch_warnings():  # the piece that has all selections, see experiment/warm_up.py
         warnings.simplefilter("ignore")
         selector(method, params | {name: value for name, value in small.items() if name in params}).fit(X, Y)
     return time.perf_counter() - start
 
 
-def key_params(method: str, params: dict | None = None) -> dict:
+def key_params(method: str, params: dict) -> dict:
     """Return the parameters in the key of a selection; a share of 1.0 (all features) differs from a count of 1."""
-    params = selection_params(method, params)
     kept = params["n_features"]
     is_count = isinstance(kept, (int, np.integer))
     return {"method": method, "params": params | {"n_features": ["count" if is_count else "share", kept]}}
@@ -282,16 +280,13 @@ class WarningsBySeed:
 class Select(Task):
     """Select features on the training rows of a data set.
 
-    Inputs: ``dataset``. Parameters: ``method``, ``params`` (see :func:`selection_params`). If the fitted selector has
-    the method ``save``, as FALS has, it is kept with the result, in the folder ``model``.
+    Inputs: ``dataset``. If the fitted selector has the method ``save``, as FALS has, it is kept with the result, in the
+    folder ``model``.
     """
 
     kind, folder, result = "select", FOLDER, Selection
 
-    def complete(self, params):
-        params = {"method": "FALS", "params": None} | params
-        check_names(params, ("method", "params"))
-        return {"method": params["method"], "params": selection_params(**params)}
+    PARAMETERS = (METHOD, SETTINGS)
 
     def params_in_key(self):
         return key_params(**self.params)

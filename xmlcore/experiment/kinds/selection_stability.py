@@ -2,22 +2,22 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xmlcore.experiment.engine import learned
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
+from xmlcore.experiment.engine.task_parameters import METHOD, SEEDS, SETTINGS, with_settings
 from xmlcore.experiment.kinds.select import (
     WarningsBySeed,
     key_params,
-    selection_params,
     selection_title,
     selector,
     warm_up_selector,
 )
-from xmlcore.experiment.kinds.train import check_names
+from xmlcore.parameters import filled
 from xmlcore.progress import ProgressLike, silent, to_progress
 
 if TYPE_CHECKING:
@@ -106,8 +106,10 @@ def selection_stability(
     progress = to_progress(progress)
 
     start = time.perf_counter()
-    params = selection_params(method, params)
-    seeds = _checked_seeds(method, params, seeds)
+    given = {"method": method, "params": params, "seeds": seeds}
+    given = with_settings(filled(MeasureSelectionStability.PARAMETERS, given, "selection_stability"))
+    _check_seeds(**given)
+    params, seeds = given["params"], given["seeds"]
     warm_up_selector(method, params)
     fitted, warned = [], WarningsBySeed()
     for at, seed in enumerate(seeds):
@@ -149,38 +151,33 @@ def expected_jaccard(k: int, n_features: int) -> float:
     return float(hypergeom.pmf(common, n_features, k, k) @ (common / (2 * k - common)))
 
 
-def _checked_seeds(method, params, seeds) -> list[int]:
-    """Return the different seeds, ascending; ValueError if there are fewer than two or the method has no seed."""
-    seeds = sorted(set(seeds))
+def _check_seeds(method, params, seeds) -> None:
+    """Raise ValueError if there are fewer than two seeds or the method has none."""
     if "random_state" not in params:
         raise ValueError(f"{method} has no seed: it always keeps the same features")
     if len(seeds) < 2:
         raise ValueError("one seed has nothing to be compared with: give at least two seeds")
-    return seeds
 
 
 @register
 class MeasureSelectionStability(Task):
     """Make a selection with several seeds, and compare what each label keeps.
 
-    Inputs: ``dataset``. Parameters: ``method``, ``params``, ``seeds``: see :func:`selection_stability`. The seed among
-    ``params`` has no effect.
+    Inputs: ``dataset``. See :func:`selection_stability`. The seed among ``params`` has no effect.
     """
 
     kind, folder, result = "selection_stability", FOLDER, SelectionStability
 
+    PARAMETERS = (METHOD, SETTINGS, replace(SEEDS, default=(0, 1, 2, 3, 4), help="The ones to compare, at least two."))
+
     def complete(self, params):
-        params = {"method": "FALS", "params": None, "seeds": (0, 1, 2, 3, 4)} | params
-        check_names(params, ("method", "params", "seeds"))
-        full = selection_params(params["method"], params["params"])
-        seeds = _checked_seeds(params["method"], full, params["seeds"])
-        del full["random_state"]
-        return {"method": params["method"], "params": full, "seeds": seeds}
+        params = super().complete(params)
+        _check_seeds(**params)
+        del params["params"]["random_state"]
+        return params
 
     def params_in_key(self):
-        counted = key_params(self.params["method"], self.params["params"])
-        del counted["params"]["random_state"]
-        return counted | {"seeds": self.params["seeds"]}
+        return key_params(self.params["method"], self.params["params"]) | {"seeds": self.params["seeds"]}
 
     def title_on(self, dataset):
         return f"Selecting features of {dataset} with {len(self.params['seeds'])} seeds"

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from xmlcore import store
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import DATASETS, Estimate, register
+from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
 from xmlcore.experiment.kinds.prepare import MakesDataset
-from xmlcore.experiment.kinds.train import check_names
+from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import silent
 
 # The ways to split, each with its parameters.
 WAYS = {
-    "stratified": {"test_size": 0.2, "random_state": 0},
-    "random": {"test_size": 0.2, "random_state": 0},
-    "folds": {"n_folds": 5, "fold": 0, "random_state": 0},
-    "file": {"files": {}, "column": 0, "first": 1, "drawn_with": None},
-    "unseen": {},
+    "stratified": ("test_size", "random_state"),
+    "random": ("test_size", "random_state"),
+    "folds": ("n_folds", "fold", "random_state"),
+    "file": ("files", "column", "first", "drawn_with"),
+    "unseen": (),
 }
 START, SPLIT_BYTE = 0.1, 4e-8  # seconds to begin, and to split and keep a byte of a kept data set
 
@@ -43,7 +44,7 @@ class Split:
 class SplitAgain(MakesDataset):
     """Choose other training and test rows, and keep the data set that has them. Inputs: ``dataset``.
 
-    Parameters: ``way``, and those of the way in :data:`WAYS`. ``"stratified"``, ``"random"`` and ``"folds"``: as for
+    A way has the parameters in :data:`WAYS`. ``"stratified"``, ``"random"`` and ``"folds"``: as for
     :func:`xmlcore.datasets.split_again`. ``"unseen"``: leave out test rows that occur in training. ``"file"``: by row
     numbers in the files ``train`` and ``test``, given by :func:`xmlcore.experiment.engine.given.give`; ``column`` and
     ``first`` as for :func:`xmlcore.datasets.read_row_numbers`. ``drawn_with`` is the seed with which the test rows were
@@ -53,12 +54,22 @@ class SplitAgain(MakesDataset):
     kind, folder, result, needs = "split", "splits", Split, ("dataset",)
     on_cluster = False  # it keeps a data set besides its result
 
+    PARAMETERS = (
+        Parameter("way", "How", "Rows are chosen.", "choice", "stratified", options=tuple(WAYS)),
+        Parameter("test_size", "Test rows", "A share, or a number.", "share", 0.2),
+        RANDOM_STATE,
+        Parameter("n_folds", "Folds", "Parts of the rows.", "int", 5, minimum=2),
+        Parameter("fold", "Test fold", "From 0.", "int", 0, minimum=0),
+        Parameter("files", "Files", "See ``given.described``.", "files", {}, options=("train", "test")),
+        Parameter("column", "Column", "Of the files of row numbers, from 0.", "int", 0, minimum=0),
+        Parameter("first", "First row", "The number of the first row.", "int", 1, minimum=0, maximum=1),
+        Parameter("drawn_with", "Drawn with", "See above.", "int", None, minimum=0, optional=True),
+    )
+
     def complete(self, params):
-        way = params.get("way", "stratified")
-        if way not in WAYS:
-            raise ValueError(f"way {way!r} is unknown: use one of {', '.join(map(repr, WAYS))}")
-        check_names(params, ("way", *WAYS[way]))
-        return WAYS[way] | params | {"way": way}
+        way, *others = self.PARAMETERS
+        chosen = way.check(params.get("way", way.default))
+        return filled((way, *(other for other in others if other.name in WAYS[chosen])), params, f"way {chosen!r}")
 
     def title_on(self, dataset):
         return f"Splitting {dataset}"

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import Estimate, Task, plain, register
-from xmlcore.experiment.kinds.train import check_names
 from xmlcore.progress import silent
 
 
@@ -20,10 +19,6 @@ class Describe(Task):
     """Compute the statistics of a data set. Inputs: ``dataset``. No parameters."""
 
     kind, folder, result = "statistics", "statistics", Statistics
-
-    def complete(self, params):
-        check_names(params, ())
-        return {}
 
     def title_on(self, dataset):
         return f"Computing statistics of {dataset}"

@@ -5,13 +5,14 @@ from typing import Any
 
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import Estimate, register
+from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
 from xmlcore.experiment.kinds.prepare import MakesDataset
-from xmlcore.experiment.kinds.train import check_names
+from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
-from xmlcore.validation import check_count, check_number
+from xmlcore.validation import check_number
 
 SIZES = ("n_train", "n_test", "n_features", "n_labels", "features_per_row", "labels_per_row", "label_exponent")
-LAWS = {"feature_noise": 0.3, "label_noise": 0.1, "random_state": 0}
+USUAL_NOISE = 0.3
 LEAST_ROWS, LEAST_LABELS = 50, 10  # of a scaled data set
 
 
@@ -61,24 +62,23 @@ def scaled(shape: str, share: float) -> dict[str, Any]:
 
 @register
 class MakeSynthetic(MakesDataset):
-    """Make a synthetic data set, and keep it. No inputs.
-
-    Parameters: ``shape``, the sizes of :func:`xmlcore.datasets.synthetic_sizes`, ``feature_noise``, ``label_noise`` and
-    ``random_state``, as for :func:`xmlcore.datasets.make_synthetic`.
-    """
+    """Make a synthetic data set, see :func:`xmlcore.datasets.make_synthetic`, and keep it. No inputs."""
 
     kind, folder, result, needs = "synthetic", "synthetic", Made, ()
+
+    PARAMETERS = (
+        Parameter("shape", "Sizes", "The data set whose sizes are taken.", "text", "small"),
+        *(Parameter(name, name, "Empty: as the shape.", "any", None, optional=True) for name in SIZES),
+        Parameter("feature_noise", "Noise", "Features that say nothing.", "float", USUAL_NOISE, minimum=0, maximum=1),
+        Parameter("label_noise", "Wrong labels", "Labels that are replaced.", "float", 0.1, minimum=0, maximum=1),
+        RANDOM_STATE,
+    )
 
     def complete(self, params):
         from xmlcore.datasets import synthetic_sizes
 
-        check_names(params, ("shape", *SIZES, *LAWS))
-        shape = params.get("shape", "small")
-        laws = {name: params.get(name, default) for name, default in LAWS.items()}
-        for name in ("feature_noise", "label_noise"):
-            check_number(laws[name], name, 0, 1)
-        check_count(laws["random_state"], "random_state", least=0)
-        return {"shape": shape} | synthetic_sizes(shape, **{name: params.get(name) for name in SIZES}) | laws
+        params = super().complete(params)
+        return params | synthetic_sizes(params["shape"], **{name: params[name] for name in SIZES})
 
     def title_on(self, dataset):
         return f"Making {self.dataset_name()}"
@@ -88,7 +88,7 @@ class MakeSynthetic(MakesDataset):
 
         shape, noise, tail = (self.params[name] for name in ("shape", "feature_noise", "label_exponent"))
         name = f"synthetic {shape}, {self.params['n_labels']:,} labels"
-        name += "" if noise == LAWS["feature_noise"] else f", noise {100 * noise:.0f} %"
+        name += "" if noise == USUAL_NOISE else f", noise {100 * noise:.0f} %"
         return name + ("" if tail == SYNTHETIC_SHAPES[shape]["label_exponent"] else f", tail {tail:g}")
 
     def about(self):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from xmlcore import metrics, store
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine import learned
-from xmlcore.experiment.engine.fitting import Training, check_names, compile_kernels, estimator, full_params, watched
+from xmlcore.experiment.engine.fitting import Training, compile_kernels, estimator, full_params, watched
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, plain, register
+from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
 from xmlcore.experiment.kinds.evaluation import INTERVALS, Evaluation
 from xmlcore.parameters import AUTO
@@ -177,16 +178,13 @@ def run(
     Run
     """
     progress = to_progress(progress)
-    return run_and_model(dataset, model, params, k, progress)[0]
+    return run_and_model(dataset, model, full_params(model, params), check_count(k, "k"), progress)[0]
 
 
 def run_and_model(
-    dataset: "Dataset", model: str, params: dict | None, k: int = 5, progress: ProgressLike = silent
+    dataset: "Dataset", model: str, params: dict, k: int, progress: ProgressLike = silent
 ) -> tuple[Run, object]:
-    """Do what :func:`run` does, and return the fitted model as well."""
-    progress = to_progress(progress)
-    k = check_count(k, "k")
-    params = full_params(model, params)
+    """Do what :func:`run` does with all parameters, and return the fitted model as well."""
     progress("Compiling code, once", 0.0)
     unfitted = estimator(model, params)
     compile_s = compile_kernels(unfitted)
@@ -237,17 +235,13 @@ def _choice(estimator, fitted, params) -> dict:
 class Train(Task):
     """Train a model on a data set and measure it on the test rows.
 
-    Inputs: ``dataset``. Parameters: ``model``, ``params`` (see :func:`full_params`), ``k``. The fitted model is kept
-    with the result, in the folder ``model``; :func:`load_run_model` reads it.
+    Inputs: ``dataset``. The fitted model is kept with the result, in the folder ``model``; :func:`load_run_model` reads
+    it.
     """
 
     kind, folder, result = "train", FOLDER, Run
 
-    def complete(self, params):
-        params = {"model": "PLT", "params": None, "k": 5} | params
-        check_names(params, ("model", "params", "k"))
-        model = params["model"]
-        return {"model": model, "params": full_params(model, params["params"]), "k": check_count(params["k"], "k")}
+    PARAMETERS = (MODEL, SETTINGS, K)
 
     def title_on(self, dataset):
         model = self.params["model"]

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 
 from xmlcore import store
 from xmlcore.experiment.engine import learned
-from xmlcore.experiment.engine.fitting import Training, check_names, compile_kernels, estimator, full_params, watched
+from xmlcore.experiment.engine.fitting import Training, compile_kernels, estimator, watched
 from xmlcore.experiment.engine.task import Estimate, Task, register, task
+from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
+from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
-from xmlcore.validation import check_count
 
 
 @dataclass(frozen=True)
@@ -36,18 +37,13 @@ class Tree:
 
 @register
 class TrainTree(Task):
-    """Train one tree of an ensemble. Inputs: ``dataset``. Parameters: ``model``, ``params``, ``number`` (from 0)."""
+    """Train one tree of an ensemble. Inputs: ``dataset``."""
 
     kind, folder, result = "tree", "trees", Tree
 
-    def complete(self, params):
-        check_names(params, ("model", "params", "number"))
-        params = {"model": "PLT", "params": None, "number": 0} | params
-        return {
-            "model": params["model"],
-            "params": full_params(params["model"], params["params"]),
-            "number": check_count(params["number"], "number", least=0),
-        }
+    PARAMETERS = (
+        MODEL, SETTINGS, Parameter("number", "Tree", "Which one of the ensemble, from 0.", "int", 0, minimum=0)
+    )  # fmt: skip
 
     def title_on(self, dataset):
         return f"Training tree {self.params['number'] + 1} of {self.params['model']} on {dataset}"

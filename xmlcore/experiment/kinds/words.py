@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from xmlcore import store
 from xmlcore.experiment.engine.task import DATASETS, Estimate, register
 from xmlcore.experiment.kinds.prepare import MakesDataset
-from xmlcore.experiment.kinds.read_texts import note_on_words, vectorizer_of
-from xmlcore.experiment.kinds.train import check_names
+from xmlcore.experiment.kinds.read_texts import VECTORIZER, note_on_words, vectorizer_of, with_vectorizer
 from xmlcore.progress import silent
 
 START, BYTE = 0.3, 3e-8  # seconds to begin, and for a byte of the data set, of which most are texts
@@ -31,19 +30,15 @@ class Words:
 
 @register
 class OtherWords(MakesDataset):
-    """Make the features of a data set anew from its texts, and keep the data set that has them. Inputs: ``dataset``.
-
-    Parameters: ``vectorizer``, the parameters of a :class:`xmlcore.datasets.TextVectorizer` as a dict.
-    """
+    """Make the features of a data set anew from its texts, and keep the data set that has them. Inputs: ``dataset``."""
 
     kind, folder, result, needs = "words", "words", Words, ("dataset",)
     on_cluster = False  # it keeps a data set besides its result
 
+    PARAMETERS = (VECTORIZER,)
+
     def complete(self, params):
-        check_names(params, ("vectorizer",))
-        vectorizer = vectorizer_of(params.get("vectorizer", {}))
-        vectorizer.check()
-        return {"vectorizer": vectorizer.get_params()}
+        return with_vectorizer(super().complete(params))
 
     def title_on(self, dataset):
         return f"Making words of {dataset} features"

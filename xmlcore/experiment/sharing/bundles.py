@@ -251,8 +251,7 @@ def _checked(record: dict) -> dict:
     if wrong:
         raise BundleError(f"the bundle is damaged: it has no valid {wrong[0]}")
     check_count(record["k"], "k", most=1000)
-    full_params(record["model"], record["params"])
-    return record
+    return record | {"params": full_params(record["model"], record["params"])}
 
 
 def _is_measured(line) -> bool:

@@ -5,11 +5,8 @@ from typing import Any
 from xmlcore import store
 from xmlcore.experiment.catalog import MODELS, NOISE
 from xmlcore.experiment.engine.task import DATASETS, KINDS, load
-from xmlcore.experiment.kinds.read import OPTIONS
-from xmlcore.experiment.kinds.read_texts import OPTIONS as TEXT_OPTIONS
 from xmlcore.experiment.kinds.read_texts import vectorizer_of
 from xmlcore.experiment.kinds.split import WAYS
-from xmlcore.experiment.kinds.synthetic import LAWS
 
 # Kinds of tasks that make data sets, in the order in which we ask.
 MAKERS = ("prepare", "synthetic", "split", "read", "read_texts", "words")
@@ -94,15 +91,16 @@ def data_code(fingerprint: str, files: dict) -> tuple[list[str], bool]:
     if made is None:
         return [f'data = datasets.load_saved("{fingerprint}")'], False
     kind, inputs, params = made
+    defaults = {parameter.name: parameter.default for parameter in KINDS[kind].PARAMETERS}
+    changed = {name: value for name, value in params.items() if value != defaults.get(name)}
     if kind == "prepare":
         return [f"data = datasets.load({_literal(params['name'])})"], True
     if kind == "synthetic":
-        kept = {name: value for name, value in params.items() if name not in LAWS or value != LAWS[name]}
-        return [f"data = datasets.make_synthetic({_arguments(kept | {'random_state': params['random_state']})})"], True
+        written = changed | {name: params[name] for name in ("shape", "random_state")}
+        return [f"data = datasets.make_synthetic({_arguments(written)})"], True
     if kind in ("read", "read_texts"):
         names = {what: files.get(what) or GIVEN.format(what.replace("_", "-")) for what in params["files"]}
-        usual = OPTIONS if kind == "read" else TEXT_OPTIONS
-        options = {name: params[name] for name in usual if params.get(name, usual[name]) != usual[name]}
+        options = {name: value for name, value in changed.items() if name not in ("files", "vectorizer")}
         if "test" not in names:
             options |= {name: params[name] for name in ("test_size", "random_state")}
         arguments = [_literal(names.pop("train")), *filter(None, [_arguments(names | options)])]
