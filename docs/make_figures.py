@@ -149,7 +149,7 @@ def scaling_of_a_cluster():
         y=[runs[0]["seconds"] / run["seconds"] for run in runs],
         mode="markers",
         name=f"measured, {count} trainings",
-        marker={"size": 11, "color": figures.MODEL_COLORS["PLT"]},
+        marker={"size": 11, "color": PLT.ABOUT.color},
     )
     ticks = {"type": "log", "tickvals": workers, "ticktext": [str(w) for w in workers]}
     return figure.update_layout(

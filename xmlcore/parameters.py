@@ -402,6 +402,28 @@ class Preset:
     values: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class About:
+    """What users are told of a model or a selector; it stands beside its class.
+
+    Attributes
+    ----------
+    title, summary, paper : str
+        Name, description and reference for users.
+    color, mark : str or None
+        Of the model in every figure: ``"#rrggbb"``, and a symbol of Plotly. None: purple, a star.
+    scores : str
+        A sentence on what its scores are; "" if they are probabilities.
+    """
+
+    title: str
+    summary: str
+    paper: str
+    color: str | None = None
+    mark: str | None = None
+    scores: str = ""
+
+
 def in_form(parameters: "tuple[Parameter, ...]") -> "tuple[Parameter, ...]":
     """Return the parameters that a form shows, with the values that it offers as ``minimum`` and ``maximum``."""
     shown = []

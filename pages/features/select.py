@@ -93,7 +93,7 @@ def _controls(data, fingerprint, shown, drawn_state):
                 st.caption("This selection is being made.")
             else:
                 _what_select_does(data, fingerprint, method, shown, pressed)
-    st.caption(format.plain(f"{info.summary} {info.paper}."))
+    st.caption(format.plain(f"{info.cls.ABOUT.summary} {info.cls.ABOUT.paper}."))
 
 
 def _n_features(data):

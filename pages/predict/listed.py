@@ -66,7 +66,7 @@ def _table(one, found, by, look) -> None:
     sure = certainty(found.ranking, by)
     rows = np.argsort(sure, kind="stable")[:LISTED]
     model = type(one.model).__name__
-    percent = model in predictions.PROBABILITIES
+    percent = predictions.are_probabilities(model)
     lines = pd.DataFrame(
         {
             "row": rows,

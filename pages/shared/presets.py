@@ -11,7 +11,7 @@ OWN = "own"
 
 def show(name: str, info, *, skip=()) -> None:
     """Show the choice, and say what differs from the recommended settings; nothing without published settings."""
-    if not info.presets:
+    if not info.cls.PRESETS:
         return
     known = _known(info, skip)
     current = _current(name, info, known)
@@ -64,7 +64,7 @@ def _key(name):
 
 def _title(info, option):
     """Return the name of settings, as users read it."""
-    return info.presets[option].title if option in info.presets else option.capitalize()
+    return info.cls.PRESETS[option].title if option in info.cls.PRESETS else option.capitalize()
 
 
 def _own(name):
@@ -102,8 +102,8 @@ def _about(name, info, known, current):
     recommended, values = known[RECOMMENDED], _values(name, info, known[RECOMMENDED])
     differs = {one: value for one, value in values.items() if value != recommended[one]}
     words = f"Differs from recommended in: {settings.words(info.cls.__name__, differs)}." if differs else ""
-    if current in info.presets:
-        return f"{words or 'No field differs from recommended.'} {info.presets[current].source}"
+    if current in info.cls.PRESETS:
+        return f"{words or 'No field differs from recommended.'} {info.cls.PRESETS[current].source}"
     return words or "Recommended settings are the defaults."
 
 

@@ -49,7 +49,7 @@ def show(data, fingerprint, shown_key, drawn_state) -> None:
     with st.container(key="train-more"):
         if not nothing_to_learn:
             trying.show(fingerprint, model)
-        st.caption(format.plain(f"{info.summary} {info.paper}."))
+        st.caption(format.plain(f"{info.cls.ABOUT.summary} {info.cls.ABOUT.paper}."))
 
 
 def page_state():

@@ -72,7 +72,7 @@ def _of_result(data, run, key, data_file, file_name):
         "All measures": lambda: every.show(key, file_name),
         "More data": lambda: more_data.show(run, file_name),
     }
-    if run.model in predictions.PROBABILITIES:
+    if predictions.are_probabilities(run.model):
         found["Calibration"] = lambda: calibration.show(key, file_name)
     return found
 
@@ -93,7 +93,7 @@ def _how_to_begin():
     st.info("Keep the settings as they are for a first result, and press Train.")
     st.markdown("**Which model?**")
     for name, info in experiment.MODELS.items():
-        st.caption(f"**{name}**: {format.plain(info.summary)}")
+        st.caption(f"**{name}**: {format.plain(info.cls.ABOUT.summary)}")
 
 
 main()

@@ -22,8 +22,8 @@ def show(data, run, key, name, drawn_row: int) -> None:
     with left:
         row_text.show(data, "test", row)
         predictions.show(data, run, row, results.K, key="train.predicted")
-        if run.model in predictions.ABOUT_SCORES:
-            st.caption(predictions.ABOUT_SCORES[run.model])
+        if predictions.meaning(run.model):
+            st.caption(predictions.meaning(run.model))
     with right:
         frame = tables.features(data, data.X_test, row)
         if frame.empty:

@@ -101,7 +101,7 @@ def test_labels_that_the_model_does_not_have_count_as_missed_which_is_said(json_
 def test_every_parameter_of_every_form_is_an_option(run):
     for name, info in MODELS.items():
         text = run("train", "--help", "--model", name).out
-        assert info.title in text
+        assert info.cls.ABOUT.title in text
         for parameter in info.parameters:
             assert f"--{parameter.name.replace('_', '-')} " in text, parameter.name
 

@@ -15,7 +15,7 @@ from xmlcore import experiment, jobs
 from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_matrix
 from xmlcore.datasets.registry import catalog as registry
 from xmlcore.models.base import MultiLabelModel
-from xmlcore.parameters import Parameter, described
+from xmlcore.parameters import About, Parameter, described
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -129,7 +129,7 @@ def test_examples_of_texts_run(tmp_path, monkeypatch):
 
 def test_the_example_of_a_model_gets_its_parameters_described():
     first = examples("docs/architecture.md")[0].split("\n# ")[0]
-    names = {"described": described, "Parameter": Parameter, "MultiLabelModel": MultiLabelModel}
+    names = {"About": About, "described": described, "Parameter": Parameter, "MultiLabelModel": MultiLabelModel}
     cls = run(first, "docs/architecture.md", names)["MostFrequent"]
     assert "prior : float" in cls.__doc__ and cls().prior == 1.0
 

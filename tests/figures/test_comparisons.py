@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xmlcore import figures
+from xmlcore import PLT, LdSM, figures
 
 
 def measures(n_runs=3):
@@ -33,14 +33,14 @@ def test_measures_have_a_panel_each_and_intervals_that_reach_from_low_to_high():
 def test_runs_of_one_model_have_colours_of_their_own():
     figure = figures.measures_compared(measures(5))
     assert len({trace.marker.color for trace in figure.data}) == 5
-    assert figure.data[0].marker.color == figures.MODEL_COLORS["PLT"]
+    assert figure.data[0].marker.color == PLT.ABOUT.color
 
 
 def test_a_second_run_of_a_model_does_not_take_the_colour_of_another_model_that_is_drawn():
     frame = measures(3)
     frame.loc[frame["run"] == "run 2", "model"] = "LdSM"
     colors = {trace.name: trace.marker.color for trace in figures.measures_compared(frame).data}
-    assert colors["run 0"] == figures.MODEL_COLORS["PLT"] and colors["run 2"] == figures.MODEL_COLORS["LdSM"]
+    assert colors["run 0"] == PLT.ABOUT.color and colors["run 2"] == LdSM.ABOUT.color
     assert colors["run 1"] not in {colors["run 0"], colors["run 2"]}
 
 

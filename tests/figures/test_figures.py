@@ -4,6 +4,7 @@ import plotly.graph_objects as go
 import pytest
 
 from xmlcore import figures
+from xmlcore.figures._style import model_styles
 
 
 def labels(counts, **columns):
@@ -218,7 +219,8 @@ def test_every_figure_has_template_title_axis_titles_and_a_self_contained_page(f
 
 
 def test_colours_are_told_apart():
-    for colors in (figures.MEASURE_COLORS, figures.MODEL_COLORS, figures.PART_COLORS, figures.BUCKET_COLORS):
+    of_models = {name: color for name, (color, _) in model_styles().items()}
+    for colors in (figures.MEASURE_COLORS, of_models, figures.PART_COLORS, figures.BUCKET_COLORS):
         assert len(set(colors.values())) == len(colors)
         assert set(colors.values()) <= set(figures.PALETTE)
 

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from xmlcore import figures
-from xmlcore.figures import MODEL_COLORS
+from xmlcore.figures._style import run_style
 
 
 def summary(runs=(("PLT", "PLT"),), measures=("P@k",), buckets=("all",), sigmas=(0.0, 0.05, 0.1)):
@@ -38,7 +38,7 @@ def test_a_run_has_its_models_colour_and_a_second_run_of_it_is_dashed():
     runs = [("PLT", "PLT"), ("PLT (C: 1)", "PLT"), ("PLT trained with noise", "ExtendedPLT")]
     drawn = lines(figures.robustness_curves(summary(runs)))
     assert list(drawn) == [name for name, _ in runs]
-    assert [trace.line.color for trace in drawn.values()] == [MODEL_COLORS[model] for _, model in runs]
+    assert [trace.line.color for trace in drawn.values()] == [run_style(model)["color"] for _, model in runs]
     assert [trace.line.dash for trace in drawn.values()] == ["solid", "dash", "solid"]
     assert len({(trace.line.color, trace.line.dash, trace.marker.symbol) for trace in drawn.values()}) == 3
 

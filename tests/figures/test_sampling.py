@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from xmlcore import figures
-from xmlcore.figures import MODEL_COLORS
+from xmlcore.figures._style import run_style
 
 
 def trace(figure, name):
@@ -150,7 +150,7 @@ def test_bars_of_buckets_have_the_colours_of_models_and_a_second_run_is_hatched(
         [{"run": run, "model": model, "bucket": b, **line} for run, model in runs for b in ("tail", "head")]
     )
     figure = figures.bucket_bars(frame, "macro_f1")
-    assert [bar.marker.color for bar in figure.data] == [MODEL_COLORS[model] for _, model in runs]
+    assert [bar.marker.color for bar in figure.data] == [run_style(model)["color"] for _, model in runs]
     assert [bar.marker.pattern.shape for bar in figure.data] == ["", "", "/"]
     assert list(figure.data[0].x) == ["head", "tail"] and list(figure.data[0].y) == [25, 25]
     assert figure.layout.yaxis.title.text == "F1 of means, %"

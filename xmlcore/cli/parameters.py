@@ -122,7 +122,7 @@ class ModelCommand(DocumentsCommand):
     def sections(self, ctx):
         """Return the further options by the titles that the help has for them."""
         name = ctx.meta.get("model", "PLT")
-        title = f"Options of the model {name} ({MODELS[name].title}); --model NAME --help shows another's"
+        title = f"Options of the model {name} ({MODELS[name].cls.ABOUT.title}); --model NAME --help shows another's"
         return {title: options_of(MODELS[name].accepted), **super().sections(ctx)}
 
 

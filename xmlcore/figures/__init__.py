@@ -33,7 +33,6 @@ from xmlcore.figures._selections import feature_bars, group_heat, overlap_heat, 
 from xmlcore.figures._style import (
     BUCKET_COLORS,
     MEASURE_COLORS,
-    MODEL_COLORS,
     PALETTE,
     PART_COLORS,
     cut_apart,
@@ -46,7 +45,6 @@ from xmlcore.figures._tree import tree
 __all__ = [
     "BUCKET_COLORS",
     "MEASURE_COLORS",
-    "MODEL_COLORS",
     "OBJECTIVE_COLORS",
     "PALETTE",
     "PART_COLORS",

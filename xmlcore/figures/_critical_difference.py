@@ -3,7 +3,7 @@
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import EDGE, MODEL_COLORS, PURPLE, QUIET, apart, need_columns, new_figure, whole
+from xmlcore.figures._style import EDGE, QUIET, apart, need_columns, new_figure, run_style, whole
 
 STEP = 26  # height of a line with a name, in pixels
 
@@ -68,7 +68,7 @@ def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Me
         )
     for place, (method, rank) in enumerate(zip(frame["method"], frame["rank"])):
         y = n - 1 - place
-        color = MODEL_COLORS.get(str(method).split(" ")[0].rstrip(","), PURPLE)
+        color = run_style(str(method).split(" ")[0].rstrip(","))["color"]
         figure.add_scatter(
             x=[rank, rank],
             y=[y, top - 0.3],

@@ -5,6 +5,7 @@ import os
 import textwrap
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -16,7 +17,7 @@ BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE, GREY = PALETTE
 # Two more colours for figures that need more than seven. They differ from all of these with every common colour vision.
 BROWN, VIOLET = "#8B5A2B", "#8A5CF0"
 
-# A measure, a model or a bucket has the same colour in every figure, and the same mark, for print.
+# A measure or a bucket has the same colour in every figure, and the same mark, for print.
 MEASURE_COLORS = {
     "P@k": BLUE,
     "nDCG@k": VERMILION,
@@ -25,22 +26,6 @@ MEASURE_COLORS = {
     "PSnDCG@k": GREY,
 }
 MEASURE_MARKS = {"P@k": "circle", "nDCG@k": "square", "PSP@k": "diamond", "R@k": "triangle-up", "PSnDCG@k": "x"}
-MODEL_COLORS = {
-    "PLT": BLUE,
-    "ExtendedPLT": SKY,
-    "LdSM": VERMILION,
-    "DoubleSampling": GREEN,
-    "FALS": ORANGE,
-    "OneVsRest": GREY,
-}
-MODEL_MARKS = {
-    "PLT": "circle",
-    "ExtendedPLT": "diamond",
-    "LdSM": "square",
-    "DoubleSampling": "triangle-up",
-    "FALS": "x",
-    "OneVsRest": "cross",
-}
 RUN_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 PART_COLORS = {"training": BLUE, "test": VERMILION}
 BUCKET_COLORS = {"head": BLUE, "torso": VERMILION, "tail": GREY}
@@ -133,16 +118,22 @@ def new_figure(title: str, *, shown: int, total: int) -> go.Figure:
     return go.Figure(layout=layout | {"meta": {"shown": int(shown), "total": int(total)}})
 
 
+@cache
+def model_styles() -> dict[str, tuple[str, str]]:
+    """Return colour and mark of the models that have them, which stand beside their classes."""
+    from xmlcore.models.saving import SAVED_CLASSES, saved_class
+
+    every = {name: saved_class(name).ABOUT for name in SAVED_CLASSES}
+    return {name: (about.color, about.mark) for name, about in every.items() if about is not None and about.color}
+
+
 def run_style(model: str, before: int = 0) -> dict:
     """Return colour and mark of a model, and a dash that differs from ``before`` earlier runs of it in the figure.
 
-    A model without an entry in :data:`MODEL_COLORS` and :data:`MODEL_MARKS` is purple, with stars.
+    A model without a colour is purple, with stars.
     """
-    return {
-        "color": MODEL_COLORS.get(model, PURPLE),
-        "mark": MODEL_MARKS.get(model, "star"),
-        "dash": RUN_DASHES[before % len(RUN_DASHES)],
-    }
+    color, mark = model_styles().get(model, (PURPLE, "star"))
+    return {"color": color, "mark": mark, "dash": RUN_DASHES[before % len(RUN_DASHES)]}
 
 
 def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dict:
@@ -150,7 +141,8 @@ def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dic
 
     Colours of no model are taken first. When all are taken, they are taken once more, with a dot within the mark.
     """
-    of_no_model = [color for color in (*PALETTE, VIOLET, BROWN) if color not in MODEL_COLORS.values()]
+    reserved = {color for color, _ in model_styles().values()}
+    of_no_model = [color for color in (*PALETTE, VIOLET, BROWN) if color not in reserved]
     free = list(dict.fromkeys([*of_no_model, *PALETTE]))
     firsts, taken, styles = set(), set(), {}
     for part in [frame] if compared is None else [compared, frame]:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from xmlcore.label_names import labels_of_model
 from xmlcore.models.compiling import turn
 from xmlcore.models.saving import ModelFormatError, write_model
-from xmlcore.parameters import RECOMMENDED, HasParameters, Preset, seed_of
+from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_of
 from xmlcore.progress import ProgressLike, silent
 from xmlcore.ranking import Ranking
 from xmlcore.typing import FilePath, LabelNames, Labels, Matrix
@@ -26,6 +26,7 @@ class Estimator(HasParameters):
     Importing scikit-learn takes half a second and 125 MiB, so it is imported only when one of its tools is used.
     """
 
+    ABOUT: About | None = None  # what users are told of it
     PRESETS: dict[str, Preset] = {}  # published settings by name, beside the defaults, whose name is "recommended"
     NEGATIVE_AS_ZERO = False  # whether predictions replace negative feature values by 0
     _estimator_type: str | None = None  # scikit-learn 1.5 reads this attribute, later versions read the tags

@@ -41,6 +41,11 @@ SAVED_CLASSES = {
 }
 
 
+def saved_class(name: str) -> type:
+    """Return a class of :data:`SAVED_CLASSES`."""
+    return getattr(import_module(SAVED_CLASSES[name]), name)
+
+
 class ModelFormatError(ValueError):
     """The folder does not hold a model that this version can read.
 
@@ -175,7 +180,7 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
     if not isinstance(name, str) or name not in SAVED_CLASSES:
         raise ModelFormatError(f"{folder} holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
     params, values = dict(description["params"]), dict(description["values"])
-    cls = getattr(import_module(SAVED_CLASSES[name]), name)
+    cls = saved_class(name)
     unknown = set(params) - cls._accepted_params()
     if unknown:
         raise ModelFormatError(f"{folder / PARAMS_FILE} has unknown parameters of {name}: {sorted(unknown)}")
@@ -265,7 +270,7 @@ def model_from_parts(description: dict, arrays: dict[str, np.ndarray]) -> "Multi
     name = description["class"]
     if not isinstance(name, str) or name not in SAVED_CLASSES:
         raise ModelFormatError(f"it holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
-    cls = getattr(import_module(SAVED_CLASSES[name]), name)
+    cls = saved_class(name)
     model = cls(**_joined(cls, description["params"], arrays))
     model._check_params()
     model._restore(description["values"], arrays)

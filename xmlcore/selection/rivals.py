@@ -6,7 +6,6 @@ whose scores have the largest sums over labels.
 """
 
 import warnings
-from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -16,79 +15,25 @@ from xmlcore.label_names import read_label_names
 from xmlcore.models.base import labels_given
 from xmlcore.models.saving import ModelFormatError
 from xmlcore.parallel import run_tasks
-from xmlcore.parameters import N_JOBS, SEED, SEEDS, Parameter, described
+from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.selection.columns import KeepsColumns
 from xmlcore.selection.decision_trees import label_seed, tree_columns
-from xmlcore.selection.fals.parameters import N_FEATURES
 from xmlcore.selection.fals.selecting import best, selected_count
+from xmlcore.selection.rival_parameters import (
+    ABOUT_CHI_SQUARED,
+    ABOUT_FOREST,
+    ABOUT_LASSO,
+    ABOUT_MUTUAL_INFORMATION,
+    FOREST,
+    LASSO,
+    SHARED,
+)
 from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, feature_names
 
 BLOCK_SCORES = 1 << 22  # number of scores computed at a time: 32 MiB as float64
 LARGEST = float(np.finfo(np.float32).max)  # larger scores, of huge values, are kept as this one
-
-
-PER_LABEL = Parameter(
-    "per_label",
-    "A set for each label",
-    "On: each label has its own set of features. Off: all labels have one set, the features that matter "
-    "most to all labels together.",
-    "bool",
-    True,
-)
-
-SHARED = (N_FEATURES, PER_LABEL)
-
-LASSO = (
-    *SHARED,
-    Parameter(
-        "alpha",
-        "Penalty",
-        "The penalty on weights, as a share of the smallest penalty that makes all weights of the label 0. A "
-        "larger share leaves fewer weights, and is faster.",
-        "float",
-        0.1,
-        minimum=0.0,
-        above=True,
-        maximum=1.0,
-        offered=(1e-4, 1.0),
-        advanced=True,
-        details="One penalty for all labels would leave rare labels without any weight. The paper on FALS states no "
-        "penalty.",
-    ),
-    Parameter(
-        "max_iter",
-        "Max rounds",
-        "Largest number of rounds of coordinate descent for a label. A warning says if more rounds are needed.",
-        "int",
-        1000,
-        minimum=1,
-        offered=(1, 1_000_000),
-        advanced=True,
-    ),
-    N_JOBS,
-)
-
-FOREST = (
-    *SHARED,
-    Parameter(
-        "n_estimators",
-        "Trees",
-        "Number of trees in each forest. With more trees importances depend less on chance, and take longer.",
-        "int",
-        100,
-        minimum=1,
-        offered=(1, 10_000),
-    ),
-    replace(
-        SEED,
-        maximum=INT32_MAX,
-        offered=(0, INT32_MAX),
-        details=f"{SEEDS} Each label, and each tree of a shared forest, has random numbers of its own.",
-    ),
-    N_JOBS,
-)
 
 
 class _Selection(KeepsColumns):
@@ -235,6 +180,7 @@ class RandomForestSelection(_Selection):
     in multi-label learning, sections 3.3 and 4.1.
     """
 
+    ABOUT = ABOUT_FOREST
     PARAMETERS = FOREST
     _further_params = "forest_params"
 
@@ -353,6 +299,7 @@ class LassoSelection(_Selection):
     R. Tibshirani, "Regression shrinkage and selection via the lasso", JRSS B 1996.
     """
 
+    ABOUT = ABOUT_LASSO
     PARAMETERS = LASSO
     _is_iterative = True
 
@@ -444,6 +391,8 @@ class ChiSquaredSelection(_Selection):
     and features.
     """
 
+    ABOUT = ABOUT_CHI_SQUARED
+
     def __init__(self, n_features: float = 0.1, per_label: bool = True):
         self.n_features = n_features
         self.per_label = per_label
@@ -497,6 +446,8 @@ class MutualInformationSelection(_Selection):
     :func:`sklearn.feature_selection.mutual_info_classif`. That function needs minutes; these scores need one product of
     two sparse matrices.
     """
+
+    ABOUT = ABOUT_MUTUAL_INFORMATION
 
     def __init__(self, n_features: float = 0.1, per_label: bool = True):
         self.n_features = n_features

@@ -5,16 +5,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import format, tables
-from xmlcore import metrics
+from xmlcore import experiment, metrics
 
 RIGHT, WRONG = "✓ right", "✗ wrong"
-PROBABILITIES = ("PLT", "OneVsRest")  # models whose scores are probabilities, in percent on pages
-ABOUT_SCORES = {  # what the scores of a model are
-    "LdSM": "The score by which LdSM ranks labels: a label’s share of all label occurrences in a leaf, mean over the "
-    "leaves that the row reaches. The Explain page has P, the share of training rows that have the label.",
-    "DoubleSampling": "Share of the label when the candidates divide the row: exp f, divided by the sum of exp f over "
-    "all candidates. The Explain page has f.",
-}
 
 
 def all_rows(data, ranking, k: int) -> pd.DataFrame:
@@ -106,23 +99,33 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
         st.markdown(f"Nothing missed: {_all(true.size)} among the predictions.")
 
 
+def meaning(model: str) -> str:
+    """Return a sentence on what the scores of a model are; "" for probabilities, and for a model of another version."""
+    return experiment.MODELS[model].cls.ABOUT.scores if model in experiment.MODELS else ""
+
+
+def are_probabilities(model: str) -> bool:
+    """Return whether the scores of a model are probabilities, which pages write in percent."""
+    return model in experiment.MODELS and not meaning(model)
+
+
 def scores(model: str, values):
     """Return scores of a model as pages show them: probabilities in percent, others as they are."""
-    return values * 100 if model in PROBABILITIES else values
+    return values * 100 if are_probabilities(model) else values
 
 
 def score_column(model: str, values) -> dict:
     """Return the title, the number format and the help text of a column of :func:`scores` with these values."""
-    if model in PROBABILITIES:
+    if are_probabilities(model):
         help = "Probability of the label, as on the Explain page."
         return {"label": "P, %", "format": tables.percent_format(values), "help": help}
-    return {"label": "Score", "format": "%.3f", "help": ABOUT_SCORES.get(model)}
+    return {"label": "Score", "format": "%.3f", "help": meaning(model) or None}
 
 
 def _score_bar(run, values):
     """Return the column of scores: bars up to 100 % or 1; for LdSM, whose scores are far below 1, up to the largest."""
     full = float(values.max()) if run.model == "LdSM" and values.max() > 0 else 1.0
-    full = 100.0 if run.model in PROBABILITIES else full
+    full = 100.0 if are_probabilities(run.model) else full
     column = score_column(run.model, values)
     return st.column_config.ProgressColumn(**column, min_value=0.0, max_value=full, width=105)
 

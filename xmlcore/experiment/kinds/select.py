@@ -131,7 +131,7 @@ def selection_title(method: str, params: dict[str, Any] | None = None) -> str:
         ways = [] if params["attribution"] == "gradient" else [params["attribution"].replace("_", " ")]
         ways += ["binary"] if params["binary"] else []
         return params["pattern"] + (f" ({', '.join(ways)})" if ways else "")
-    return SELECTORS[method].title + ("" if params["per_label"] else ", one set")
+    return SELECTORS[method].cls.ABOUT.title + ("" if params["per_label"] else ", one set")
 
 
 def is_shared(method: str, params: dict | None = None) -> bool:
@@ -294,7 +294,7 @@ class Select(Task):
     def title_on(self, dataset):
         method = self.params["method"]
         changed = changed_params(SELECTORS[method], self.params["params"])
-        name = method if method == "FALS" else SELECTORS[method].title
+        name = method if method == "FALS" else SELECTORS[method].cls.ABOUT.title
         return f"Selecting features of {dataset} by {name}" + (f" ({changed})" if changed else "")
 
     def about(self):

@@ -66,11 +66,10 @@ def model_code(model: str, params: dict) -> tuple[list[str], str]:
     import xmlcore
 
     info = MODELS[model]
-    defaults = {p.name: p.default for p in info.parameters}
     noise = {p.name: params.get(p.name, p.default) for p in NOISE}
     own = {name: value for name, value in params.items() if name not in noise}
-    written = {name: value for name, value in own.items() if name == "random_state" or defaults.get(name) != value}
-    module, name = info.location.split(":")
+    written = {name: value for name, value in own.items() if name == "random_state" or info.defaults.get(name) != value}
+    module, name = info.cls.__module__, info.cls.__name__
     public = name in xmlcore.__all__
     names = sorted([*([name] if public else []), "datasets", "evaluate"], key=lambda one: (one.islower(), one))
     imports = [_IMPORT.format(", ".join(names))]

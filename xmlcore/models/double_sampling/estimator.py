@@ -15,7 +15,7 @@ from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.inputs import check_class_ids, check_training_rows, some_rows, without_negative
 from xmlcore.models.double_sampling.learning import learn, make_pairs
-from xmlcore.models.double_sampling.parameters import PARAMETERS, PRESETS
+from xmlcore.models.double_sampling.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.double_sampling.prediction import BLOCK, Ranker, label_matrix, softmax
 from xmlcore.models.double_sampling.sampling import CROSS, TREE, TrainingRows, draw_sample, stream_seed
 from xmlcore.models.double_sampling.updating import learn_more
@@ -134,6 +134,7 @@ class DoubleSampling(MultiLabelModel):
     [[0]]
     """
 
+    ABOUT = ABOUT
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
     NEGATIVE_AS_ZERO = True

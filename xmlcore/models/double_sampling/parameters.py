@@ -1,6 +1,6 @@
 """The parameters of DoubleSampling: the only place where they are described."""
 
-from xmlcore.parameters import N_JOBS, SEED, Parameter, Preset
+from xmlcore.parameters import N_JOBS, SEED, About, Parameter, Preset
 from xmlcore.validation import INT32_MAX
 
 LOSSES = ("logistic", "squared_hinge")
@@ -10,6 +10,24 @@ NEGATIVE = ("refuse", "zero")
 FEATURE_SETS = ("paper", "extended")
 SOURCES = ("centroids", "plt")
 ADVERSARIES = ("random", "candidates")
+
+ABOUT = About(
+    title="Ranking by sampling",
+    summary=(
+        "Turns a problem with many labels into one binary problem over pairs of a row and a label, each "
+        "described by some ten features. A prediction ranks the labels with the nearest centroids. It "
+        "is made for rows with one label; a row with several counts as one example of each. Values must not be "
+        "negative: counts of words, tf-idf weights or other amounts. It learns one weight for each feature of "
+        "pairs, whatever the number of labels."
+    ),
+    paper="Joshi et al., NIPS 2017",
+    color="#009E73",
+    mark="triangle-up",
+    scores=(
+        "Share of the label when the candidates divide the row: exp f, divided by the sum of exp f over all "
+        "candidates. The Explain page has f."
+    ),
+)
 
 PARAMETERS = (
     Parameter(

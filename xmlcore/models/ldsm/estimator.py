@@ -13,7 +13,7 @@ from xmlcore.arrays import by_frequency, columns_of, in_columns, read_only
 from xmlcore.label_names import read_label_names, read_more_labels
 from xmlcore.models.base import MultiLabelModel, labels_given
 from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone
-from xmlcore.models.ldsm.parameters import PARAMETERS, PRESETS
+from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.ldsm.prediction import Scorer, prediction_blocks
 from xmlcore.models.ldsm.progress import Growth
 from xmlcore.models.ldsm.reranking import label_means
@@ -102,6 +102,7 @@ class LdSM(MultiLabelModel):
     [[0]]
     """
 
+    ABOUT = ABOUT
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
     _only_tree: int | None = None  # the tree to grow, if it is trained apart: see xmlcore.models.ensembles

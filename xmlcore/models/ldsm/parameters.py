@@ -1,11 +1,27 @@
 """The parameters of LdSM: what each does, what it accepts, and what a form offers."""
 
-from xmlcore.parameters import N_JOBS, SEED, Parameter, Preset
+from xmlcore.parameters import N_JOBS, SEED, About, Parameter, Preset
 from xmlcore.validation import INT32_MAX
 
 MOST_CHILDREN = 8  # largest arity M: in training, 2^M - 1 sets of children are compared for each row
 MOST_ATTEMPTS = 64  # largest n_attempts
 MOST_GAMMA = 1e30  # largest rerank_gamma
+
+ABOUT = About(
+    title="Streaming decision trees",
+    summary=(
+        "Decision trees that divide the rows. During training, every node learns to which children rows "
+        "go, by an objective J that favours children of equal weight and keeps the rows of a label "
+        "together. A leaf predicts the labels of its training rows. The Trees page shows the trees and J."
+    ),
+    paper="Majzoubi and Choromanska, AISTATS 2020",
+    color="#D55E00",
+    mark="square",
+    scores=(
+        "The score by which LdSM ranks labels: a label’s share of all label occurrences in a leaf, mean over the "
+        "leaves that the row reaches. The Explain page has P, the share of training rows that have the label."
+    ),
+)
 
 PARAMETERS = (
     Parameter(

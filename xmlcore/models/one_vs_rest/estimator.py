@@ -12,7 +12,7 @@ from xmlcore._kernels.plt_rows import take_rows
 from xmlcore.arrays import are_pointers, by_frequency, columns_of, read_only
 from xmlcore.label_names import read_label_names
 from xmlcore.models.base import MultiLabelModel, labels_given, warm_up_pieces
-from xmlcore.models.one_vs_rest.parameters import CHOSEN, LOSSES, PARAMETERS
+from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMETERS
 from xmlcore.models.plt.choosing import Choice, trials_table
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.saving import ModelFormatError, check_columns, check_settings
@@ -105,6 +105,7 @@ class OneVsRest(MultiLabelModel):
     [[0]]
     """
 
+    ABOUT = ABOUT
     PARAMETERS = PARAMETERS
 
     def __init__(

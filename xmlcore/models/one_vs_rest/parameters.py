@@ -1,10 +1,21 @@
 """The parameters of OneVsRest: the only place where they are described."""
 
-from xmlcore.parameters import AUTO, N_JOBS, Parameter
+from xmlcore.parameters import AUTO, N_JOBS, About, Parameter
 from xmlcore.validation import INT32_MAX
 
 LOSSES = ("logistic", "squared_hinge")
 CHOSEN = ("C",)  # the parameters that can be "auto"
+
+ABOUT = About(
+    title="One classifier per label",
+    summary=(
+        "A linear classifier for every label, each trained on all rows: the baseline for data with few "
+        "labels. Training time grows with rows times labels, so thousands of labels take minutes to hours."
+    ),
+    paper="Fan et al., JMLR 2008 (liblinear); Babbar and Schölkopf, WSDM 2017",
+    color="#8C8C8C",
+    mark="cross",
+)
 
 PARAMETERS = (
     Parameter(

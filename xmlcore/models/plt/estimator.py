@@ -20,7 +20,7 @@ from xmlcore.models.plt.linear_nodes import (
     log_mean_gradient,
     path_gradients,
 )
-from xmlcore.models.plt.parameters import PARAMETERS, PRESETS
+from xmlcore.models.plt.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.plt.saving import settings_of, state_of, trees_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
 from xmlcore.models.plt.training import (
@@ -117,6 +117,7 @@ class PLT(MultiLabelModel):
     [[0]]
     """
 
+    ABOUT = ABOUT
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
     _only_tree: int | None = None  # the tree to train, if it is trained apart: see xmlcore.models.ensembles

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -55,6 +56,7 @@ class ExtendedPLT(PLT):
     [(1, -2.0)]
     """
 
+    ABOUT = replace(PLT.ABOUT, color="#56B4E9", mark="diamond")
     PARAMETERS = (*PLT.PARAMETERS, *NOISE_PARAMETERS)
 
     def __init__(

@@ -1,9 +1,21 @@
 """The parameters of PLT and ExtendedPLT: the only place where they are described."""
 
-from xmlcore.parameters import N_JOBS, SEED, Parameter, Preset
+from xmlcore.parameters import N_JOBS, SEED, About, Parameter, Preset
 from xmlcore.validation import INT32_MAX
 
 LARGEST = 1e30  # Largest value of tol, weight_threshold and sigma: float32 ends at 3e38.
+
+ABOUT = About(
+    title="Probabilistic label tree",
+    summary=(
+        "The labels are the leaves of a tree with a linear classifier at every node. The probability of a "
+        "label is the product of the probabilities on the path from the root to the label. Training and "
+        "prediction are fast, and the search is sure to find the k most probable labels."
+    ),
+    paper="Jasinska et al., ICML 2016; Prabhu et al., WWW 2018",
+    color="#0072B2",
+    mark="circle",
+)
 
 PARAMETERS = (
     Parameter(

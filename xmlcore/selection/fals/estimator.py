@@ -19,7 +19,7 @@ from xmlcore.selection.fals.blocks import ROWS
 from xmlcore.selection.fals.checks import check_finite, check_n_scored_rows, check_scores, warn_of_scales
 from xmlcore.selection.fals.estimates import check_memory, estimate
 from xmlcore.selection.fals.network import sizes_of
-from xmlcore.selection.fals.parameters import FISHER, METHODS, PARAMETERS, PRESETS, SHARED
+from xmlcore.selection.fals.parameters import ABOUT, FISHER, METHODS, PARAMETERS, PRESETS, SHARED
 from xmlcore.selection.fals.scoring import score, score_bytes
 from xmlcore.selection.fals.selecting import best, selected_count
 from xmlcore.selection.fals.training import Settings, Training, batch_size
@@ -86,6 +86,7 @@ class FALS(KeepsColumns, MultiLabelModel):
     "Feature attribution for label-specific feature selection in multi-label learning", under review.
     """
 
+    ABOUT = ABOUT
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
 

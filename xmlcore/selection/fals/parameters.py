@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from xmlcore.parameters import N_JOBS, SEED, Parameter, Preset
+from xmlcore.parameters import N_JOBS, SEED, About, Parameter, Preset
 
 PATTERNS = ("FALS", "FAMS", "FILS", "FIMS")
 SHARED = ("FAMS", "FIMS")  # the patterns that give all labels the same features
@@ -21,6 +21,17 @@ N_FEATURES = Parameter(
     offered=(1e-6, 1.0),
     step=0.05,
     details="A share is rounded to a number of at least one.",
+)
+
+ABOUT = About(
+    title="Label-specific selection by attribution",
+    summary=(
+        "Trains one small network for all labels. For each label, it keeps the features to which the "
+        "label's output is most sensitive, on average over the training rows."
+    ),
+    paper="FALS: Feature attribution for label-specific feature selection in multi-label learning",
+    color="#E69F00",
+    mark="x",
 )
 
 PARAMETERS = (
