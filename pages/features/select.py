@@ -66,7 +66,7 @@ def _controls(data, fingerprint, shown, drawn_state):
     method = st.selectbox(
         "Method",
         list(methods),
-        format_func=lambda m: m if m == "FALS" else methods[m].title,
+        format_func=lambda m: m if m == "FALS" else methods[m].cls.ABOUT.title,
         **workspace.keep("features.method", next(iter(methods)), options=list(methods)),
     )
     info = methods[method]

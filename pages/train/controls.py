@@ -18,7 +18,7 @@ def show(data, fingerprint, shown_key, drawn_state) -> None:
     model = st.selectbox(
         "Model",
         list(models),
-        format_func=lambda m: f"{m}: {models[m].title}" if models[m].title != m else m,
+        format_func=lambda m: f"{m}: {models[m].cls.ABOUT.title}",
         **workspace.keep("train.model", next(iter(models)), options=list(models)),
     )
     info = models[model]
