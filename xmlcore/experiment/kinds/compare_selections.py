@@ -298,14 +298,6 @@ class CompareSelections(Task):
             ]
         }
 
-    def params_in_key(self):
-        def counted(method, params):
-            """Return a selection without the parameters that the comparison varies."""
-            return {"method": method, "params": {n: v for n, v in params.items() if n not in VARIED}}
-
-        selections = self.params["selections"]
-        return self.params | {"selections": [None if one is None else counted(*one) for one in selections]}
-
     def title_on(self, dataset):
         return f"Comparing selections on {dataset}"
 
