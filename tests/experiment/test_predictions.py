@@ -13,7 +13,7 @@ from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_ma
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.kinds import predictions
-from xmlcore.models import ModelFormatError, PackedModel, TextClassifier
+from xmlcore.models import ModelFormatError
 from xmlcore.ranking import Ranking
 
 
@@ -139,15 +139,6 @@ def test_a_file_that_is_no_packed_model_is_refused_without_naming_a_path():
     with pytest.raises(ModelFormatError, match="^the file is damaged, or no zip file"):
         of_file("open_model", {}, b"something else", "model")
     assert not list(given._folder("x").parent.glob("*"))  # nothing stays
-
-
-def test_a_model_with_a_pattern_of_words_of_its_own_is_not_opened_on_a_server():
-    made = TextClassifier(vectorizer=TextVectorizer(min_df=1, pattern=r"(?:\w\w+)")).fit(
-        ["ax bx", "bx cx"], [["a"], ["b"]]
-    )
-    content = PackedModel(made.model_, made.labels_, vectorizer=made.vectorizer_).to_bytes()
-    with pytest.raises(ModelFormatError, match=r"a pattern of its own, '\(\?:.*load_model"):
-        of_file("open_model", {}, content, "model")
 
 
 RANKING = Ranking(

@@ -7,7 +7,7 @@ import socket
 import warnings
 from collections.abc import Callable
 
-from xmlcore.datasets.texts import apart
+from xmlcore.datasets.texts import words
 from xmlcore.extras import require
 
 IDLE_SECONDS = 30  # after which a connection without a request is closed
@@ -80,7 +80,7 @@ def run(
     import uvicorn
 
     warnings.filterwarnings("ignore", message="X does not have valid feature names")  # rows of requests never have
-    apart.limit_search(apart.SECONDS)
+    words.limit_search(words.SECONDS)
     listening = listening or listen(host, port)
     config = uvicorn.Config(
         app,

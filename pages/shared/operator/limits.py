@@ -16,7 +16,7 @@ from pages.shared.process import in_memory, job_queue, room
 from pages.shared.workspaces import files as workspace_files
 from pages.shared.workspaces import workspace
 from xmlcore import store
-from xmlcore.datasets.texts import apart
+from xmlcore.datasets.texts import words
 
 JOBS = "XMLCORE_USER_JOBS"  # jobs that wait or run
 DISK = "XMLCORE_USER_DISK"  # what the user's workspaces keep, such as "20 GB"
@@ -37,7 +37,7 @@ def apply() -> None:
     for variable in (JOBS, SIZE_VARIABLE, FILES_VARIABLE):
         whole_number(variable, None)
     in_memory.bound()
-    apart.limit_search(apart.SECONDS)
+    words.limit_search(words.SECONDS)
     size(DISK)
     most = size(UPLOAD)
     if most is not None:  # the fields of pages say so

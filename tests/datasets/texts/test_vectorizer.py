@@ -36,7 +36,7 @@ SETTINGS = [
     {"min_df": 1, "max_df": 20, "sublinear": False},
     {"lowercase": False, "strip_accents": "unicode"},
     {"strip_accents": "ascii", "ngrams": (1, 2)},
-    {"pattern": r"(\w)\w*", "min_df": 1},
+    {"pattern": r"(\w)\w*", "min_df": 1, "strip_accents": "unicode"},
 ]
 
 

@@ -99,6 +99,8 @@ PARAMETERS = (
         "text",
         WORD,
         advanced=True,
+        details="Other patterns have the syntax of ``re``, but are searched for by the package ``regex``: "
+        "a word character is a letter, a digit, an underscore, or a mark that combines with letters.",
     ),
     Parameter(
         "hashing_bits",

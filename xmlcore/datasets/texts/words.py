@@ -1,6 +1,8 @@
 """Split texts into words: lower case, accents, and the pattern of a word; and where each word stands in its text."""
 
+import math
 import re
+import time
 import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator
@@ -8,13 +10,21 @@ from itertools import repeat
 
 import numpy as np
 
-from xmlcore.datasets.texts import apart
-from xmlcore.datasets.texts.patterns import is_quick, runs_away
-
 WORD = r"(?u)\b\w\w+\b"  # two or more letters, digits or underscores, as scikit-learn's TfidfVectorizer
 LONGEST = 1000  # characters of a pattern, at most: compiling a longer one takes long, too
+MOST_REPEATS = 10_000  # product of the counts in a pattern, at most: regex writes them out when it compiles one
+SECONDS = 5.0  # that a search may take in a server, while somebody waits for it
 IGNORED = -2  # code of a word that is left out before n-grams are formed: a stop word
 UNKNOWN = -1  # code of a word that no feature has
+# What the packages re and regex read in different ways: {e<=1} allows errors in regex, and [[:alpha:]] is a class.
+_READ_DIFFERENTLY = re.compile(r"(?<!\\)(?:\\\\)*(?:(?<!\\N)\{[^}]*[a-z][^}]*\}|\[\^?\[:)")
+_limit = None  # seconds that a search for a user's pattern may take in this process; None: any time
+
+
+def limit_search(seconds: float | None) -> None:
+    """Set how long a search for a pattern of a user may take in this process; workers that can be ended have none."""
+    global _limit
+    _limit = seconds
 
 
 class WordFinder:
@@ -31,40 +41,17 @@ class WordFinder:
     """
 
     def __init__(self, pattern: str, lowercase: bool = True, strip_accents: str | None = None):
-        if len(pattern) > LONGEST:
-            raise ValueError(f"pattern has {len(pattern):,} characters: it can have {LONGEST:,} at most")
-        try:
-            self._pattern = re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from error
-        if self._pattern.groups > 1:
-            raise ValueError(
-                f"pattern {pattern!r} has {self._pattern.groups} groups: use one for the word, and (?:...) for others"
-            )
-        if runs_away(pattern):
-            raise ValueError(
-                f"pattern {pattern!r} could search without end: write its parts so that they match a text in "
-                r"one way only, such as \w+(?:-\w+)* instead of (?:\w+-?)*"
-            )
-        self._quick = pattern == WORD or is_quick(pattern)
+        self._pattern = _compiled(pattern)
         self._lowercase, self._strip = lowercase, _STRIP[strip_accents]
 
     def words(self, texts: Iterable[str]) -> Iterator[list[str]]:
         """Yield the words of each text, in their order."""
-        if self._quick or not apart.is_limited():
-            yield from (self._pattern.findall(self._prepared(text)) for text in texts)
-            return
-        texts = [self._prepared(text) for text in texts]
-        for text, spans in zip(texts, apart.spans(self._pattern.pattern, texts)):
-            yield [text[start:end] for start, end in spans]
+        return self._search(self._pattern.findall, map(self._prepared, texts))
 
     def places(self, text: str) -> tuple[list[str], np.ndarray, np.ndarray]:
         """Return the words of a text, and where each starts and ends in it, in characters."""
         prepared = self._prepared(text)
-        if self._quick or not apart.is_limited():
-            spans = [match.span(self._pattern.groups) for match in self._pattern.finditer(prepared)]
-        else:
-            (spans,) = apart.spans(self._pattern.pattern, [prepared])
+        (spans,) = self._search(self._spans, [prepared])
         words = [prepared[start:end] for start, end in spans]
         starts, ends = (np.array([span[i] for span in spans], np.int64) for i in (0, 1))
         if self._lowercase or self._strip is not None:
@@ -73,6 +60,28 @@ class WordFinder:
                 last = origin[np.maximum(ends - 1, starts)]
                 starts, ends = origin[starts], np.where(ends > starts, _after(text, last), origin[starts])
         return words, starts, ends
+
+    def _spans(self, text, **options) -> list[tuple[int, int]]:
+        """Return where each match starts and ends: its group, if the pattern has one."""
+        return [match.span(self._pattern.groups) for match in self._pattern.finditer(text, **options)]
+
+    def _search(self, find, texts):
+        """Yield what ``find`` returns for each text; a user's pattern has a limit of time, and other threads run on."""
+        if isinstance(self._pattern, re.Pattern):
+            yield from map(find, texts)
+            return
+        start, pattern = time.monotonic(), self._pattern.pattern
+        try:
+            for text in texts:
+                left = None if _limit is None else max(_limit + start - time.monotonic(), 1e-3)
+                yield find(text, timeout=left, concurrent=True)
+        except TimeoutError:
+            raise ValueError(
+                f"pattern {pattern!r} takes more than {_limit:g} seconds on these texts: write it so that each part "
+                r"can end in one place only, such as \w+ instead of \w+\w+"
+            ) from None
+        except MemoryError:
+            raise ValueError(f"pattern {pattern!r} needs too much memory: search shorter texts") from None
 
     def _prepared(self, text) -> str:
         """Return a text in lower case and without accents, as the settings say."""
@@ -90,6 +99,30 @@ class WordFinder:
             return None
         sizes = [len(self._prepared(character)) for character in text]
         return np.append(np.repeat(np.arange(len(text)), sizes), len(text))
+
+
+def _compiled(pattern):
+    """Return a compiled pattern: of ``re``, which is a little quicker, if it is :data:`WORD`, and else of ``regex``."""
+    if pattern == WORD:
+        return re.compile(pattern)
+    import regex
+
+    if len(pattern) > LONGEST:
+        raise ValueError(f"pattern has {len(pattern):,} characters: it can have {LONGEST:,} at most")
+    try:
+        if different := _READ_DIFFERENTLY.search(pattern):
+            raise re.error(rf"write \{{ and \[ for the brackets in {different[0]!r}")
+        re.compile(pattern)  # so that it is none of those that only regex has
+        if math.prod(max(int(count), 1) for count in re.findall(r"\{(\d+)", pattern)) > MOST_REPEATS:
+            raise re.error(f"its counts ask for more than {MOST_REPEATS:,} characters")
+        compiled = regex.compile(pattern, regex.VERSION0)
+    except (re.error, regex.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from error
+    if compiled.groups > 1:
+        raise ValueError(
+            f"pattern {pattern!r} has {compiled.groups} groups: use one for the word, and (?:...) for others"
+        )
+    return compiled
 
 
 def _after(text, last) -> np.ndarray:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xmlcore import store
-from xmlcore.datasets.texts.words import WORD
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Estimate, Task, load, register
 from xmlcore.experiment.sharing.packing import pack_run
-from xmlcore.models import ModelFormatError, PackedModel, read_packed
+from xmlcore.models import PackedModel, read_packed
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
 
@@ -130,12 +129,6 @@ class OpenModel(Task):
             progress("Reading the model", 0.0)
             with open(paths["model"], "rb") as file:  # not by its path, which messages would name
                 packed = read_packed(file)
-            if packed.is_text and packed.vectorizer.pattern != WORD:
-                raise ModelFormatError(
-                    f"the model finds words by a pattern of its own, {packed.vectorizer.pattern[:100]!r}. A pattern "
-                    "can make a server search without end. Open such a file in Python, with load_model, if you know "
-                    "where it comes from"
-                )
             if files is not None:
                 kept = given.scratch(self.key)
                 shutil.move(paths["model"], kept)
