@@ -64,7 +64,7 @@ SHELL = [block for block in BLOCKS if block.language == "sh" and block.reason is
 def test_every_block_has_a_language_that_is_run_or_parsed_and_few_are_not_run():
     known = {"python", "sh", *PARSED, *NO_CODE}
     assert not [block for block in BLOCKS if block.language not in known]
-    kept_back = [block for block in BLOCKS if block.reason is not None]
+    kept_back = [block for block in BLOCKS if block.reason and "test_recipes.py runs it" not in block.reason]
     assert 0 < len(kept_back) <= MOST_NOT_RUN, [(block.page, block.reason) for block in kept_back]
     fences = sum(len(re.findall(r"^ *```", page.read_text(encoding="utf-8"), re.MULTILINE)) for page in PAGES)
     assert fences == 2 * len(BLOCKS)  # none was overlooked

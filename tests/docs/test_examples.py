@@ -9,13 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from xmlcore import experiment, jobs
-from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_matrix
+from xmlcore.datasets import Dataset, save_dataset, write_matrix
 from xmlcore.datasets.registry import catalog as registry
-from xmlcore.models.base import MultiLabelModel
-from xmlcore.parameters import About, Parameter, described
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -49,7 +46,7 @@ def data(tmp_path, monkeypatch):
 
 
 COUNTS = {page.relative_to(ROOT).as_posix(): len(examples(page)) for page in PAGES}
-# Pages whose examples need more than the data set have tests of their own below.
+# Pages whose examples need more than the data set have tests of their own: below, and in test_recipes.py.
 OTHERS = {"docs/architecture.md": 4, "docs/formats.md": 3, "docs/pages/compare.md": 1, "docs/pages/train.md": 1}
 OTHERS |= {"docs/text.md": 4}
 
@@ -125,44 +122,3 @@ def test_examples_of_texts_run(tmp_path, monkeypatch):
             assert names["new_texts"] == [art] and names["names"] == {"http://a/1": "law"}
             names["texts"], names["label_lists"] = names["texts"] * 10, names["label_lists"] * 10
     assert names["best"].predict([law]) == [["law"]] and min(names["scores"]) > 0.9
-
-
-def test_the_example_of_a_model_gets_its_parameters_described():
-    first = examples("docs/architecture.md")[0].split("\n# ")[0]
-    names = {"About": About, "described": described, "Parameter": Parameter, "MultiLabelModel": MultiLabelModel}
-    cls = run(first, "docs/architecture.md", names)["MostFrequent"]
-    assert "prior : float" in cls.__doc__ and cls().prior == 1.0
-
-
-def test_the_examples_of_a_task_and_its_page_count_labels(data, monkeypatch):
-    import streamlit as st
-
-    from pages.shared import begin, tasks
-
-    _, task, _, page = examples("docs/architecture.md")
-    module = types.ModuleType("label_counts")
-    monkeypatch.setitem(sys.modules, "label_counts", module)
-    exec(compile(task, "docs/architecture.md", "exec"), vars(module))
-    try:
-        used, written = types.SimpleNamespace(fingerprint=save_dataset(data)), []
-        monkeypatch.setattr(begin, "dataset", lambda **_: used)
-        monkeypatch.setattr(tasks, "shown", lambda task, draw: (experiment.keep(task), draw(task.load())))
-        monkeypatch.setattr(st, "markdown", written.append)
-        run(page, "docs/architecture.md")
-    finally:
-        experiment.KINDS.pop("label_counts")
-    assert written == ["**8 labels** have at least three training rows."]
-
-
-def test_the_example_of_a_reader_reads_pairs_and_names_a_bad_line():
-    from xmlcore.datasets.readers.xmlc import Rows
-
-    functions = "".join(re.split(r"(?=def )", examples("docs/architecture.md")[2], maxsplit=1)[1:])
-    names = {"re": re, "np": np, "sp": sp, "Rows": Rows, "DatasetFormatError": DatasetFormatError}
-    reader = run(functions, "docs/architecture.md", names)
-    text = np.frombuffer(b"1\t2\n2\t5\n", np.uint8)
-    assert reader["looks_like"](text) and not reader["looks_like"](np.frombuffer(b"a\t2\n", np.uint8))
-    rows = reader["parse"](text, "pairs.txt", 1)
-    assert rows.X.shape == (2, 5) and rows.Y.toarray().tolist() == [[True, False], [False, True]]
-    with pytest.raises(DatasetFormatError, match="line 2"):
-        reader["parse"](np.frombuffer(b"1\t2\n1\t0\n", np.uint8), "pairs.txt", 1)

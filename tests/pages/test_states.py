@@ -4,22 +4,11 @@ import re
 
 import numpy as np
 
+from pages.shared import addresses
 from tests.pages.making import select, train
 from xmlcore.datasets import Dataset
 
-PAGES = (
-    "data",
-    "train",
-    "compare",
-    "predict",
-    "explain",
-    "robustness",
-    "trees",
-    "features",
-    "sampling",
-    "jobs",
-    "storage",
-)
+PAGES = [name.lower() for name in addresses.ICONS]
 NONSENSE = re.compile(r"\b(nan|NaN|inf|NaT|Traceback)\b|\bNone\b(?! [a-z])")
 
 
