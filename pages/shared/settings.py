@@ -5,10 +5,9 @@ import re
 from collections import Counter
 
 from xmlcore import experiment
-from xmlcore.experiment.kinds.train import changed_params
+from xmlcore.experiment.kinds.train import LARGEST_EXACT, changed_params, value_text
 from xmlcore.parameters import AUTO
 
-_LARGEST = 2**53  # browsers represent whole numbers below this exactly
 # Parameter names without "_" that are no English words, so :func:`in_form` replaces them wherever they occur. Other
 # names, such as "loss", may be meant as words.
 _NO_WORDS = ("tol", "l2")
@@ -91,12 +90,14 @@ def needs_amounts(model: str) -> str:
 
 def limits(parameter) -> str:
     """Return which numbers are allowed, such as ``1 to 100,000``; empty when all are."""
-    low, high = parameter.minimum, parameter.maximum
+    low, high = (None if end is None else value_text(end) for end in (parameter.minimum, parameter.maximum))
+    if parameter.above:
+        return f"above {low}" + ("" if high is None else f", up to {high}")
     if low is not None and high is not None:
-        return f"{value_text(low)} to {value_text(high)}"
+        return f"{low} to {high}"
     if low is not None:
-        return f"{value_text(low)} or more"
-    return "" if high is None else f"{value_text(high)} or less"
+        return f"{low} or more"
+    return "" if high is None else f"{high} or less"
 
 
 def is_number(parameter, value) -> bool:
@@ -105,7 +106,7 @@ def is_number(parameter, value) -> bool:
         return True
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return False
-    return parameter.kind != "int" or (value == int(value) and abs(value) < _LARGEST)
+    return parameter.kind != "int" or (value == int(value) and abs(value) < LARGEST_EXACT)
 
 
 def damaged(model: str, params: dict) -> list[str]:
@@ -121,33 +122,10 @@ def damaged(model: str, params: dict) -> list[str]:
 
 def problem(parameter, value) -> str | None:
     """Return a sentence that says why ``value`` is not allowed; None when it is."""
-    if parameter.kind == "choice":
-        return None if value in parameter.options else f"{parameter.label}: choose one of the list."
-    if parameter.kind == "bool":
-        return None
-    allowed = limits(parameter)
-    if value == AUTO and parameter.can_be_auto:
-        return None
-    if value is None:
-        return None if parameter.optional else f"{parameter.label}: a number is missing" + _of(allowed)
-    low, high = parameter.minimum, parameter.maximum
-    if is_number(parameter, value) and (low is None or value >= low) and (high is None or value <= high):
-        return None
-    return f"{parameter.label}: {value_text(value)} is not allowed" + _of(allowed)
-
-
-def _of(allowed):
-    """Return the end of a message: which values are allowed."""
-    return f" (allowed: {allowed})." if allowed else "."
-
-
-def value_text(value, parameter=None) -> str:
-    """Return a value of a parameter as pages write it; ``parameter`` is its description, if there is one."""
-    if value is None or value == AUTO:
-        return "automatic"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, (int, float)):
-        whole = math.isfinite(value) and value == int(value) and abs(value) < _LARGEST
-        return f"{int(value):,}" if whole else f"{value:g}"
-    return str(value) if parameter is None else parameter.named(value)
+    try:
+        parameter.check(value)
+    except (ValueError, TypeError):
+        wrong = "a number is missing" if value is None else f"{value_text(value)} is not allowed"
+        allowed = ", ".join(map(parameter.named, parameter.options)) or limits(parameter)
+        return f"{parameter.label}: {wrong}" + (f" (allowed: {allowed})." if allowed else ".")
+    return None

@@ -51,8 +51,12 @@ class ModelInfo:
         return {p.name: p.default for p in self.parameters}
 
 
+# Parameters of training with noise, as models have them, and as AdversarialTraining calls them.
+NOISE_NAMES = {"noise_sigma": "sigma", "noise_ratio": "augment_ratio", "noise_support": "noise_support"}
+
+
 def _noise() -> tuple[Parameter, ...]:
-    """Return the parameters of training with noise, renamed for models: ``sigma`` becomes ``noise_sigma``."""
+    """Return the parameters of training with noise, in the order and with the names of :data:`NOISE_NAMES`."""
     table = {p.name: replace(p, in_form=True, advanced=True) for p in AdversarialTraining.PARAMETERS}
     sigma = table["sigma"]
     return (

@@ -4,9 +4,7 @@ A run is given here as a record: a dict with ``model`` (a key of :data:`xmlcore.
 parameters of the run).
 """
 
-from xmlcore.experiment.kinds.train import full_params
-
-NOISE_PARAMS = ("noise_sigma", "noise_ratio", "noise_support")
+from xmlcore.experiment.catalog import NOISE
 
 
 def trained_with_noise(record: dict) -> bool:
@@ -17,8 +15,7 @@ def trained_with_noise(record: dict) -> bool:
 
 def params_without_noise(record: dict) -> dict:
     """Return the parameters of a run with the noise parameters set to their defaults, which means no noise."""
-    defaults = full_params(record["model"])
-    return {**record["params"], **{name: defaults[name] for name in NOISE_PARAMS}}
+    return record["params"] | {parameter.name: parameter.default for parameter in NOISE}
 
 
 def twins(records: list[dict]) -> list[tuple[dict, dict]]:

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xmlcore.experiment.catalog import MODELS, NOISE
+from xmlcore.experiment.catalog import MODELS, NOISE_NAMES
 from xmlcore.jobs.memory import Usage
 
 if TYPE_CHECKING:
@@ -54,19 +54,13 @@ def estimator(model: str, params: dict[str, Any] | None = None) -> "MultiLabelMo
         :class:`xmlcore.robustness.AdversarialTraining` with this model.
     """
     params = MODELS[model].defaults | (params or {})  # fit checks them
-    noise = {p.name: params.pop(p.name) for p in NOISE}
+    noise = {passed: params.pop(name) for name, passed in NOISE_NAMES.items()}
     made = MODELS[model].cls(**params)
-    if noise["noise_sigma"] == 0:
+    if noise["sigma"] == 0:
         return made
     from xmlcore.robustness import AdversarialTraining
 
-    return AdversarialTraining(
-        made,
-        sigma=noise["noise_sigma"],
-        augment_ratio=noise["noise_ratio"],
-        noise_support=noise["noise_support"],
-        random_state=params.get("random_state", 0),
-    )
+    return AdversarialTraining(made, **noise, random_state=params.get("random_state", 0))
 
 
 def compile_kernels(unfitted) -> float:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from xmlcore.models.base import MultiLabelModel
 
 FOLDER = "runs"
-LARGEST_EXACT = 2**53  # all integers up to this size are exact as float64
+LARGEST_EXACT = 2**53  # browsers, as float64, represent whole numbers below this exactly
 MORE = ("coverage@k", "abandonment@k", "macro P@k", "macro R@k", "macro F1@k", "micro F1@k")
 LEAST_RANKED = 5  # least number of labels that are kept for each test row
 
@@ -300,13 +300,13 @@ def changed_params(info: "ModelInfo", params: dict[str, Any]) -> str:
     """
     known = {p.name: p for p in info.parameters}
     return ", ".join(
-        f"{known[name].label if name in known else name}: {_value_text(value, known.get(name))}"
+        f"{known[name].label if name in known else name}: {value_text(value, known.get(name))}"
         for name, value in params.items()
         if name not in known or known[name].default != value
     )
 
 
-def _value_text(value, parameter=None) -> str:
+def value_text(value, parameter=None) -> str:
     """Return the value of a parameter as text for users; ``parameter`` is its description, if there is one."""
     if value is None or value == AUTO:
         return "automatic"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from xmlcore import store
-from xmlcore.experiment.catalog import MODELS, NOISE
+from xmlcore.experiment.catalog import MODELS, NOISE_NAMES
 from xmlcore.experiment.engine.task import DATASETS, KINDS, load
 from xmlcore.experiment.kinds.read_texts import vectorizer_of
 from xmlcore.experiment.kinds.split import WAYS
@@ -11,7 +11,6 @@ from xmlcore.experiment.kinds.split import WAYS
 # Kinds of tasks that make data sets, in the order in which we ask.
 MAKERS = ("prepare", "synthetic", "split", "read", "read_texts", "words")
 GIVEN = "your-{}-file.txt"  # what code calls an uploaded file whose name is not known
-_NOISE_NAMES = {"noise_sigma": "sigma", "noise_ratio": "augment_ratio", "noise_support": "noise_support"}
 _IMPORT = "from xmlcore import {}"
 
 
@@ -66,8 +65,8 @@ def model_code(model: str, params: dict) -> tuple[list[str], str]:
     import xmlcore
 
     info = MODELS[model]
-    noise = {p.name: params.get(p.name, p.default) for p in NOISE}
-    own = {name: value for name, value in params.items() if name not in noise}
+    noise = {passed: params.get(name, info.defaults[name]) for name, passed in NOISE_NAMES.items()}
+    own = {name: value for name, value in params.items() if name not in NOISE_NAMES}
     written = {name: value for name, value in own.items() if name == "random_state" or info.defaults.get(name) != value}
     module, name = info.cls.__module__, info.cls.__name__
     public = name in xmlcore.__all__
@@ -76,11 +75,10 @@ def model_code(model: str, params: dict) -> tuple[list[str], str]:
     if not public:
         imports.append(f"from {module} import {name}")
     expression = f"{name}({_arguments(written)})"
-    if noise["noise_sigma"] > 0:
+    if noise["sigma"] > 0:
         imports.append("from xmlcore.robustness import AdversarialTraining")
-        copies = {_NOISE_NAMES[name]: value for name, value in noise.items()}
-        copies["random_state"] = params.get("random_state", 0)
-        expression = f"AdversarialTraining({expression}, {_arguments(copies)})"
+        noise["random_state"] = params.get("random_state", 0)
+        expression = f"AdversarialTraining({expression}, {_arguments(noise)})"
     return imports, expression
 
 
