@@ -11,13 +11,6 @@ from xmlcore import experiment, store
 from xmlcore.datasets.splits.files import PUBLISHED_SPLIT
 from xmlcore.experiment.engine import given
 
-WAYS = {
-    "stratified": "Stratified: each label is shared out evenly",
-    "random": "At random",
-    "folds": "One fold of several",
-    "file": "By files of row numbers",
-    "unseen": "As it is, without test rows that occur in training",
-}
 ERROR = "resplit.error"  # key of the session state: why the last split could not be made
 DONE = "resplit.done"  # key of the session state: a split was asked for, and the page does not show it yet
 
@@ -27,7 +20,8 @@ def show(data, fingerprint, known) -> None:
     if st.session_state.pop(DONE, False):
         st.rerun()  # the button runs only this form, but the whole page shows another data set now
     st.markdown("Makes a second data set of the same rows. This one stays as it is; choose between them above.")
-    way = st.radio("How", list(WAYS), format_func=WAYS.get, key="resplit.way")
+    how = experiment.KINDS["split"].parameter("way")
+    way = st.radio(how.label, how.options, format_func=how.named, key="resplit.way")
     values = _fields(way, data)
     first = _name(known["name"], way, values)
     key, most = f"resplit.name.{fingerprint}.{way}.{_text(values)}", dataset_list.LONGEST_NAME

@@ -11,11 +11,7 @@ from xmlcore import experiment
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.parameters import AUTO
 
-METHODS = {
-    "grid": "All combinations",
-    "random": "Combinations drawn at random",
-    "halving": "Few rows first (successive halving)",
-}
+SWEEP = experiment.KINDS["sweep"]
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5", "R@5")
 TRIED = "Settings tried"  # title of the section that shows what came of it
 BUDGET, MOST_SEEDS = 20, 20
@@ -55,23 +51,20 @@ def show(fingerprint: str, model: str) -> None:
 
 def _how(model) -> None:
     """Show the fields for seeds, method, measure and budget."""
+    about, budget = SWEEP.parameter("method"), SWEEP.parameter("budget")
     method = st.selectbox(
-        "Method",
-        list(METHODS),
-        format_func=METHODS.get,
-        help="All combinations: each is trained. At random: as many as you say. Few rows first: all are trained on a "
-        "small sample of the rows, the best third goes on with three times as many rows, and so on. That takes a "
-        "fraction of the time and finds nearly always as good a setting.",
-        **workspace.keep("try.method", "grid", options=list(METHODS)),
+        about.label,
+        about.options,
+        format_func=about.named,
+        help=about.form_help,
+        **workspace.keep("try.method", about.default, options=list(about.options)),
     )
     if method != "grid":
         st.number_input(
-            "Settings to try at most",
-            min_value=1,
+            budget.label,
+            min_value=budget.minimum,
             step=1,
-            help="Drawn at random from all combinations. Empty: all combinations."
-            if method == "halving"
-            else "Drawn at random from all combinations.",
+            help=budget.help,
             placeholder="all",
             **workspace.keep(f"try.budget.{method}", BUDGET if method == "random" else None, _is_count),
         )

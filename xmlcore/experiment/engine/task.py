@@ -136,6 +136,20 @@ class Task:
         """
         return with_settings(filled(self.PARAMETERS, params, self.kind))
 
+    @classmethod
+    def parameter(cls, name: str) -> Parameter:
+        """Return the description of one of :attr:`PARAMETERS`.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        Parameter
+        """
+        return next(parameter for parameter in cls.PARAMETERS if parameter.name == name)
+
     # --- to be defined by a kind ---
 
     def params_in_key(self) -> dict[str, Any]:

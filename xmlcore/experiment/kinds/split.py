@@ -55,7 +55,21 @@ class SplitAgain(MakesDataset):
     on_cluster = False  # it keeps a data set besides its result
 
     PARAMETERS = (
-        Parameter("way", "How", "Rows are chosen.", "choice", "stratified", options=tuple(WAYS)),
+        Parameter(
+            "way",
+            "How",
+            "How rows are chosen.",
+            "choice",
+            "stratified",
+            options=tuple(WAYS),
+            option_names=(
+                "Stratified: each label is shared out evenly",
+                "At random",
+                "One fold of several",
+                "By files of row numbers",
+                "As it is, without test rows that occur in training",
+            ),
+        ),
         Parameter("test_size", "Test rows", "A share, or a number.", "share", 0.2),
         RANDOM_STATE,
         Parameter("n_folds", "Folds", "Parts of the rows.", "int", 5, minimum=2),
