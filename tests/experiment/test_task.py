@@ -77,6 +77,21 @@ def test_key_follows_kind_inputs_parameters_and_version(monkeypatch):
     assert adding() == adding() and hash(adding()) == hash(adding()) and adding() != adding(scale=3)
 
 
+def test_parameters_have_one_spelling_however_they_are_written():
+    settings = {"C": np.float32(2), "n_estimators": np.int64(3), "loss": np.array(["logistic"])[0], "arity": "auto"}
+    first = experiment.task("train", {"dataset": "ab" * 16}, {"params": settings, "k": np.int8(3)})
+    other = {"C": 2, "n_estimators": 3, "loss": "logistic"}
+    again = experiment.task("train", {"dataset": "ab" * 16}, {"params": other, "k": 3})
+    assert repr(first.to_record()) == repr(again.to_record()) and type(first.params["params"]["C"]) is float
+    shares = [
+        experiment.task("learning_curve", {"dataset": "ab" * 16}, {"shares": shares, "seeds": (2, 0, 2)})
+        for shares in ([1, 0.5], (0.5, 1.0, np.float64(1)))
+    ]
+    assert repr(shares[0].params) == repr(shares[1].params) and shares[0].params["seeds"] == [0, 2]
+    with pytest.raises(TypeError, match="k must be a whole number, not True"):
+        experiment.task("train", {"dataset": "ab" * 16}, {"k": True})
+
+
 def test_unknown_kinds_and_inputs_are_named():
     with pytest.raises(ValueError, match="unknown kind of task 'fly': known are add"):
         experiment.task("fly")
@@ -253,6 +268,7 @@ def test_what_every_kind_keeps_is_plain(some_of_each):
         assert alike(unpack(json.loads(json.dumps(tree)), arrays), value), made.kind
         assert type(made.load()) is made.result, made.kind
         assert made.title and "the data set" not in made.title
+        assert experiment.from_record(made.to_record()).to_record() == made.to_record()
     for folder in (store.cache_root() / "artifacts").iterdir():  # data sets as well
         for value in folder.glob("*/value*.joblib"):
             read_plain(value)

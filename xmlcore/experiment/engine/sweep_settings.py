@@ -18,8 +18,6 @@ _RANGE = ("low", "high", "steps", "log")
 
 def checked_grid(model: str, grid: dict) -> dict:
     """Return the values to try for each parameter, as plain lists and ranges."""
-    if model not in MODELS:
-        raise ValueError(f"unknown model {model!r}: known are {', '.join(MODELS)}")
     if not isinstance(grid, dict) or not grid:
         raise ValueError("grid names no parameter: give values to try, such as {'C': [1, 10]}")
     checked = {}
@@ -31,11 +29,9 @@ def checked_grid(model: str, grid: dict) -> dict:
             continue
         if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
             raise TypeError(f"the values of {name} must be a list or a range, not {values!r}")
-        values = [value.item() if hasattr(value, "item") else value for value in values]
+        values = [_checked_value(model, name, value) for value in values]
         if not values:
             raise ValueError(f"{name} has no values to try")
-        for value in values:
-            MODELS[model].filled(model, {name: value})
         checked[name] = list({repr(value): value for value in values}.values())  # each value once
     return checked
 
@@ -44,19 +40,22 @@ def _checked_range(model, name, values) -> dict:
     """Return a range with all its fields."""
     if not {"low", "high"} <= set(values) <= set(_RANGE):
         raise ValueError(f"the range of {name} needs low and high, and may have steps and log; it has {sorted(values)}")
-    for end in ("low", "high"):
-        MODELS[model].filled(model, {name: values[end]})
-    low, high = (check_number(values[end], f"{end} of {name}", -math.inf, math.inf) for end in ("low", "high"))
+    low, high = (_checked_value(model, name, values[end]) for end in ("low", "high"))
+    for end, value in (("low", low), ("high", high)):
+        check_number(value, f"{end} of {name}", -math.inf, math.inf)
     if low >= high:
         raise ValueError(f"the range of {name} goes from {low:g} to {high:g}: low must be less than high")
-    whole = isinstance(values["low"], (int, np.integer)) and isinstance(values["high"], (int, np.integer))
     log = bool(values.get("log", low > 0 and high >= WIDE * low))
     if log and low <= 0:
         raise ValueError(f"the range of {name} begins at {low:g}: by ratios (log) it must be above 0")
     steps = check_count(values.get("steps", STEPS), f"steps of {name}", least=2)
-    kind = next((p.kind for p in MODELS[model].cls.PARAMETERS if p.name == name), "float")
-    number = int if kind == "int" or (kind == "share" and whole and low >= 1) else float
+    number = int if isinstance(low, int) and isinstance(high, int) else float
     return {"low": number(low), "high": number(high), "steps": steps, "log": log}
+
+
+def _checked_value(model, name, value):
+    """Return a value of a parameter in the spelling that is kept; raise an error if the model refuses it."""
+    return MODELS[model].filled(model, {name: value})[name]
 
 
 def values_of(values) -> list:
