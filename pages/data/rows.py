@@ -5,6 +5,7 @@ import streamlit as st
 
 from pages.shared import format, selectors, tables
 from pages.shared.rows import row_text
+from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 
 ORDER = ("row", "name", "labels", "text", "features")  # of the columns
@@ -25,7 +26,6 @@ def show(data, fingerprint) -> None:
         )
     X, Y, names = tables.part(data, part)
     texts = tables.texts(data, part)
-    scope = f"{fingerprint} {part}"
     with query_box:
         query = st.text_input(
             "Find rows by label, feature or row name" if texts is None else "Find rows by label, feature, name or text",
@@ -36,9 +36,13 @@ def show(data, fingerprint) -> None:
         )
     found = tables.find_rows(data, part, query)
     with button_box:
-        shown = workspace.chosen_row(scope, int(found[0]) if found.size else 0)
+        shown = _looked_at(part, found)
         st.button(
-            "Random row", on_click=_random_row, args=(scope, found, shown), disabled=found.size < 2, width="stretch"
+            "Random row",
+            on_click=_random_row,
+            args=(fingerprint, part, found, shown),
+            disabled=found.size < 2,
+            width="stretch",
         )
     if found.size == 0:
         st.info(
@@ -46,7 +50,7 @@ def show(data, fingerprint) -> None:
             f"“{format.plain(query)}” in it. Try a shorter part of a name."
         )
         return
-    row, key, listed = _listed(scope, query, found)
+    row, key, listed = _listed(fingerprint, part, query, found)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         frame = tables.rows(data, part, listed)
@@ -62,7 +66,7 @@ def show(data, fingerprint) -> None:
             },
             height=tables.height(len(frame), ROWS_HEIGHT),
             column_order=[name for name in ORDER if name in frame],  # the text last but one, as it is long
-            on_select=lambda: _select_row(scope, key, listed),
+            on_select=lambda: _select_row(part, key, listed),
             selection_mode="single-row",
         )
         kind = f"matching {part} row" if query.strip() else f"{part} row"
@@ -76,22 +80,28 @@ def show(data, fingerprint) -> None:
         _one_row(data, X, Y, names, part, row)
 
 
-def _listed(scope, query, found):
+def _looked_at(part, found) -> int:
+    """Return the row of a part that this tab looks at."""
+    row = getattr(now(), part)
+    return row if row is not None else int(found[0]) if found.size else 0
+
+
+def _listed(fingerprint, part, query, found):
     """Return the row to show, the table's key, and the rows that the table lists.
 
     The ticked row is shown, or else the first one listed. Ticks belong to a table and its positions, so the rows of a
     table must not change while it exists. Only a new table (after another search, a random row or a page switch) lists
     rows anew, and then begins with the row that the user looked at last.
     """
-    row, first = workspace.chosen_row(scope, -1), workspace.chosen_row(f"{scope} first", -1)
+    row, remembered = getattr(now(), part), f"rows.first {fingerprint} {part}"
+    first = st.session_state.get(remembered, -1)
 
     def key(first):
         """Return the key of the table whose remembered first row is ``first``."""
-        return f"rows.table.{scope}.{first}.{query}"
+        return f"rows.table.{fingerprint} {part}.{first}.{query}"
 
-    if key(first) not in st.session_state and row != first and row in found:
-        first = row
-        workspace.choose_row(f"{scope} first", row)
+    if key(first) not in st.session_state and row is not None and row != first and row in found:
+        first = st.session_state[remembered] = row
     listed = tables.listed_rows(found, first, SHOWN_ROWS)
     if row not in listed:
         row = int(listed[0])
@@ -114,15 +124,16 @@ def _one_row(data, X, Y, names, part, row):
     tables.show_features(frame, key="rows.features", most=300)
 
 
-def _random_row(scope, found, shown):
+def _random_row(fingerprint, part, found, shown):
     """Choose a random row among the rows ``found``, other than the row ``shown``; called by the button."""
     others = found[found != shown] if found.size > 1 else found
     row = int(others[np.random.default_rng().integers(others.size)])
-    workspace.choose_row(scope, row)
-    workspace.choose_row(f"{scope} first", row)  # a new key makes a new table, without the tick of the old table
+    look(**{part: row})
+    # A new key makes a new table, without the tick of the old table.
+    st.session_state[f"rows.first {fingerprint} {part}"] = row
 
 
-def _select_row(scope, key, listed):
+def _select_row(part, key, listed):
     """Remember the row ticked in the table; called when ticks change."""
     ticked = st.session_state[key]["selection"]["rows"]
-    workspace.choose_row(scope, int(listed[ticked[0] if ticked and ticked[0] < listed.size else 0]))
+    look(**{part: listed[ticked[0] if ticked and ticked[0] < listed.size else 0]})

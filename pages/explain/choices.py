@@ -5,6 +5,7 @@ import streamlit as st
 from pages.explain.view import first_labels
 from pages.shared import format, selectors, tables
 from pages.shared.results import results
+from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from xmlcore.experiment.twins import twins
 
@@ -18,10 +19,10 @@ def choose_run(fingerprint, titles, key) -> None:
     results.choose("explain.run", fingerprint, titles, key, "Result explained", help)
 
 
-def choose_row(data, run, key) -> int:
+def choose_row(data, run) -> int:
     """Return which test row is explained."""
-    _find_row(data, key)
-    return selectors.choose_test_row(data, run, f"run {key}", "explain.row")
+    _find_row(data)
+    return selectors.choose_test_row(data, run, "explain.row")
 
 
 def choose_second_run(fingerprint, by_key, titles, key) -> str:
@@ -45,7 +46,7 @@ def choose_second_run(fingerprint, by_key, titles, key) -> str:
     )
 
 
-def _find_row(data, key):
+def _find_row(data):
     """Show a search among test rows; the row that the user picks from its results is explained."""
     query = st.text_input(
         "Find test rows by a name",
@@ -70,11 +71,7 @@ def _find_row(data, key):
         index=None,
         placeholder="Choose one",
         key=widget,
-        on_change=lambda: (
-            workspace.choose_row(f"run {key}", st.session_state[widget])
-            if st.session_state[widget] is not None
-            else None
-        ),
+        on_change=lambda: None if st.session_state[widget] is None else look(row=st.session_state[widget]),
     )
 
 
@@ -88,11 +85,7 @@ def choose_label(view) -> int | None:
     options = _label_options(view)
     if not options:
         return None
-    # A label belongs to its row: another row begins with its own first prediction.
-    same = workspace.chosen_row(f"label row {view.key}", -1) == view.row
-    label = workspace.chosen_row(f"label {view.key}", -1) if same else -1
-    if label not in options:
-        label = next(iter(options))
+    label = now().label if now().label in options else next(iter(options))
     st.session_state["explain.label"] = label
     st.selectbox(
         "Label explained",
@@ -100,15 +93,9 @@ def choose_label(view) -> int | None:
         format_func=options.get,
         key="explain.label",
         on_change=_remember_label,
-        args=(view.key, view.row),
         help="One of the predicted labels, or a true one that was missed.",
     )
     return label
-
-
-def other_state(view) -> tuple[int, ...]:
-    """Return the remembered second label, and the row and the label for which it was chosen."""
-    return tuple(workspace.chosen_row(f"{name} {view.key}", -1) for name in ("other", "other row", "other of"))
 
 
 def choose_other(view) -> int | None:
@@ -122,10 +109,7 @@ def choose_other(view) -> int | None:
         return None
     right = view.label in view.true
     first = next((j for j in options if (j in view.true) != right), options[0])
-    same = workspace.chosen_row(f"other row {view.key}", -1) == view.row
-    same = same and workspace.chosen_row(f"other of {view.key}", -1) == view.label
-    other = workspace.chosen_row(f"other {view.key}", -1) if same else first
-    other = other if other in options else first
+    other = now().other if now().other in options else first
     st.session_state["explain.other"] = other
 
     def text(j):
@@ -133,18 +117,12 @@ def choose_other(view) -> int | None:
         place = f"ranked {format.ordinal(ranked.index(j) + 1)}" if j in ranked else f"not among the first {MOST_OTHERS}"
         return f"{view.data.label_name(j)} – {place}, {'right' if j in view.true else 'wrong'}"
 
-    def remember():
-        """Remember the choice, and the row and the label for which it was made."""
-        chosen = int(st.session_state["explain.other"])
-        kept = {f"other {view.key}": chosen, f"other row {view.key}": view.row, f"other of {view.key}": view.label}
-        workspace.update(lambda d: d["rows"].update(kept))
-
     st.selectbox(
         "Compared with the label",
         options,
         format_func=text,
         key="explain.other",
-        on_change=remember,
+        on_change=lambda: look(label=view.label, other=st.session_state["explain.other"]),
         help=f"{len(options):,} of the {view.data.n_labels - 1:,} other labels: the first {MOST_OTHERS} by the model’s "
         "ranking, and the true ones.",
     )
@@ -163,9 +141,8 @@ def _label_options(view) -> dict[int, str]:
     return options
 
 
-def _remember_label(key, row):
-    """Remember the chosen label and the row for which it was chosen."""
+def _remember_label():
+    """Look at the chosen label."""
     label = st.session_state["explain.label"]
-    if not isinstance(label, int):  # a user who is faster than the page chose from the options of the row before
-        return
-    workspace.update(lambda d: d["rows"].update({f"label {key}": label, f"label row {key}": row}))
+    if isinstance(label, int):  # a user who is faster than the page chose from the options of the row before
+        look(label=label)

@@ -20,13 +20,8 @@ DIFFERENCE = {  # what contributions add up to, by the kind of score
 }
 
 
-def contrast(view, drawn_state: tuple) -> None:
-    """Let the user choose a second label, and draw what speaks for one label and what for the other.
-
-    ``drawn_state`` is what :func:`pages.explain.choices.other_state` returned when the page was drawn.
-    """
-    if choices.other_state(view) != drawn_state:
-        st.rerun()  # another label was chosen here: the address of the page has it
+def contrast(view) -> None:
+    """Let the user choose a second label, and draw what speaks for one label and what for the other."""
     st.header("Why this and not that?")
     with st.columns([3, 2])[0]:
         other = choices.choose_other(view)

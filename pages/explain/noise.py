@@ -9,6 +9,7 @@ from pages.shared import format, label_tables, tables
 from pages.shared.figures import charts
 from pages.shared.noise_supports import SUPPORTS
 from pages.shared.rows import explaining
+from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from xmlcore import explain, figures, robustness
 
@@ -66,16 +67,15 @@ def _choose(view):
             format_func=SUPPORTS.get,
             **workspace.keep("explain.support", "nonzero", options=list(SUPPORTS)),
         )
-    scope = "explain noise"
     with right:
         st.button(
             "Draw other noise",
             key="explain.noise.again",
             width="stretch",
-            on_click=lambda: workspace.choose_row(scope, workspace.chosen_row(scope) + 1),
+            on_click=lambda: look(draw=(now().draw or 0) + 1),
             help="The same σ with other random numbers.",
         )
-    return robustness.GaussianNoise(sigma, support), workspace.chosen_row(scope)
+    return robustness.GaussianNoise(sigma, support), now().draw or 0
 
 
 def _labels(view, noisy):

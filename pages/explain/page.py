@@ -45,7 +45,7 @@ def main() -> None:
     with left, st.container(border=True):
         results.mark(by_key[key])
         choices.choose_run(fingerprint, titles, key)
-        row = choices.choose_row(data, run, key)
+        row = choices.choose_row(data, run)
         view = View(data, run, model, key, titles[key], row, format.file_name(name), results.K)
         view.label = choices.choose_label(view)
     with right:
@@ -57,9 +57,8 @@ def main() -> None:
     if view.label is not None:
         answer.text(view)
         answer.bars(view)
-        drawn = choices.other_state(view)
         further = {
-            "Another label": lambda: contrast.contrast(view, drawn),
+            "Another label": lambda: contrast.contrast(view),
             **further,
             **({"Another result": lambda: two_models.show(view, fingerprint, by_key, titles)} if len(runs) > 1 else {}),
             "Path": lambda: path.path(view),

@@ -5,6 +5,7 @@ import streamlit as st
 from pages.shared import format
 from pages.shared.results import before_after, results
 from pages.shared.rows import explaining, row_editor, row_edits
+from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 
 MOST_MODELS = 6  # results that predict at first; as many models are kept in memory
@@ -19,13 +20,12 @@ def what_if(view, by_key: dict, titles: dict) -> None:
         "model predicts again."
     )
     row = (view.run.fingerprint, view.row)
-    edits = row_edits.of(workspace.get("widgets"), *row)
-    editor = row_editor.Editor(STATE, view.data, view.x, row, edits)
+    editor = row_editor.Editor(STATE, view.data, view.x, row, row_edits.parsed(now().edit))
     left, right = st.columns([3, 2], gap="large")
     with left:
         after = editor.show()
     with right:
-        editor.add(lambda: workspace.update(lambda data: row_edits.put(data["widgets"], *row, [])))
+        editor.add(lambda: look(edit=""))
         keys = _models(view, by_key, titles)
     changes = row_editor.changes(view.data, view.x, after)
     _remember(view, editor, after)
@@ -41,11 +41,11 @@ def what_if(view, by_key: dict, titles: dict) -> None:
 
 
 def _remember(view, editor, after) -> None:
-    """Remember the changes of the row for the address of the page, which is then drawn again."""
-    edits = row_edits.between(view.x, after)
-    if edits != row_edits.of(workspace.get("widgets"), view.run.fingerprint, view.row):
-        workspace.update(lambda data: row_edits.put(data["widgets"], view.run.fingerprint, view.row, edits))
-        editor.remembered(edits)
+    """Have the address of the page say the changes of the row; the page is then drawn again."""
+    edits = row_edits.text(row_edits.between(view.x, after))
+    if edits != now().edit:
+        look(edit=edits)
+        editor.remembered(row_edits.parsed(edits))
         st.rerun()
 
 

@@ -17,9 +17,9 @@ LABEL_BARS, MODEL_BARS = 15, 20  # features drawn for one label, and for the who
 def of_a_label(view) -> None:
     """Draw which features contribute to a label, over rows that have the label."""
     st.header("Features of a label")
-    names, scope = server.label_names(view.run.fingerprint), f"label features {view.key}"
+    names = server.label_names(view.run.fingerprint)
     key, query = "explain.features.label", "explain.label.query"
-    label = selectors.choose_label(view.data, names, scope, key, query, first=view.label)
+    label = selectors.choose_label(view.data, names, "features", key, query, first=view.label)
     found = label_importance(view.key, label, ROWS_OF_LABEL)
     name = view.data.label_name(label)
     if found.frame.empty:

@@ -53,5 +53,5 @@ def choose_order(view) -> bool:
 
 def choose_label(view) -> int:
     """Return the label whose features are shown."""
-    names, scope = server.label_names(view.fingerprint), f"features label {view.fingerprint}"
-    return selectors.choose_label(view.data, names, scope, "features.label", QUERY)
+    names = server.label_names(view.fingerprint)
+    return selectors.choose_label(view.data, names, "features", "features.label", QUERY)

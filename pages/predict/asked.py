@@ -93,7 +93,7 @@ def nothing_yet(one) -> str:
 
 def _row(one) -> Question:
     """Show the choice of a test row, and return it."""
-    row = selectors.choose_test_row(one.data, one.run, f"run {one.key}", ROW_NUMBER)
+    row = selectors.choose_test_row(one.data, one.run, ROW_NUMBER)
     texts = one.data.texts_test
     text = texts[row] if texts is not None and one.packed.is_text else None
     true = frozenset(one.data.Y_test[[row]].indices.tolist())

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.shared import format, tables
 from pages.shared.figures import charts
 from pages.shared.rows import explaining, marked_text
-from pages.shared.workspaces import workspace
+from pages.shared.view import look, now
 from xmlcore import explain, figures
 
 BARS = 10  # features drawn
@@ -61,8 +61,7 @@ def _choose(found, options) -> int:
         text, label = st.session_state.get(CHOSEN, (None, None))
         label = label if text == one.key else None
     else:  # the Explain page explains the same label of the same row
-        same = workspace.chosen_row(f"label row {one.key}", -1) == row
-        label = workspace.chosen_row(f"label {one.key}", -1) if same else None
+        label = now().label
     label = label if label in options else next(iter(options))
     st.session_state[LABEL] = label
 
@@ -72,7 +71,7 @@ def _choose(found, options) -> int:
         if row is None:
             st.session_state[CHOSEN] = one.key, picked
         elif isinstance(picked, int):
-            workspace.update(lambda d: d["rows"].update({f"label {one.key}": picked, f"label row {one.key}": row}))
+            look(label=picked)
 
     st.selectbox("Label explained", list(options), format_func=options.get, key=LABEL, on_change=remember, width=480)
     return label

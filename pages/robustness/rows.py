@@ -7,7 +7,7 @@ from pages.robustness import answer, noise
 from pages.shared import format, jobs, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
-from pages.shared.workspaces import workspace
+from pages.shared.view import look, now
 from xmlcore import figures, robustness, store
 from xmlcore.experiment.kinds.robustness import SURROGATE
 from xmlcore.models import ModelFormatError
@@ -20,7 +20,7 @@ FEATURES_SHOWN = 8  # features of each row
 def rows(data, fingerprint, runs, titles, settings, files) -> None:
     """Draw feature values of some test rows, without noise and at a level of noise."""
     st.header("Test rows without and with noise")
-    first, level = _choose(data, f"noisy rows {fingerprint}", settings)
+    first, level = _choose(data, settings)
     chosen = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])
     X = data.X_test[chosen]
     try:
@@ -53,9 +53,9 @@ def rows(data, fingerprint, runs, titles, settings, files) -> None:
     )
 
 
-def _choose(data, scope, settings):
+def _choose(data, settings):
     """Return the first of the rows that are shown, and the level of noise."""
-    first = min(max(workspace.chosen_row(scope), 0), data.n_test - 1)
+    first = min(now().noisy or 0, data.n_test - 1)
     key = "robustness.row"
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
     with left:
@@ -65,7 +65,7 @@ def _choose(data, scope, settings):
             min_value=0,
             max_value=data.n_test - 1,
             key=key,
-            on_change=lambda: workspace.choose_row(scope, st.session_state[key]),
+            on_change=lambda: look(noisy=st.session_state[key]),
         )
     with middle:
         level = answer.choose_level("Level of noise", "robustness.rows.level", settings)
@@ -74,7 +74,7 @@ def _choose(data, scope, settings):
             "Random rows",
             key=f"{key}.random",
             width="stretch",
-            on_click=lambda: workspace.choose_row(scope, np.random.default_rng().integers(data.n_test)),
+            on_click=lambda: look(noisy=np.random.default_rng().integers(data.n_test)),
         )
     return first, level
 

@@ -26,7 +26,7 @@ def row(view) -> None:
     data, model = view.data, view.model
     answer = st.empty()
     with st.columns([3, 2])[0]:
-        i = selectors.choose_test_row(data, view.run, f"run {view.key}", "sampling.row")
+        i = selectors.choose_test_row(data, view.run, "sampling.row")
     ranking = CandidateRanking(model, data, i)
     left, right = st.columns([2, 3], gap="large")
     with left:

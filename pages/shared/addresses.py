@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import views
+from pages.shared import view
 from pages.shared.workspaces import workspace
 
 FOLDER = Path(__file__).resolve().parents[1]
@@ -47,6 +47,6 @@ def link(name: str, label: str, icon: str, **also: str) -> None:
     """Show a link to a page."""
     # With all that the address says in the link, changing the page is one step in the browser's history. If the script
     # wrote it anew, that would be a second step, and the first press of Back would stay on the page.
-    query = {workspace.QUERY: workspace.address(), views.FIELD: views.text(), **also}
+    query = {workspace.QUERY: workspace.address(), view.FIELD: view.now().text(), **also}
     query = {name: value for name, value in query.items() if value}
     st.page_link(page(name), label=label, icon=f":material/{icon}:", query_params=query)

@@ -1,21 +1,37 @@
-"""Parts of a page that are server.run alone."""
+"""Parts of a page that are run alone."""
 
 import functools
 
 import streamlit as st
 
+from pages.shared import view
 from pages.shared.process import garbage
+from pages.shared.workspaces import workspace
 
 
-def alone(draw):
-    """Return a part of a page that is run alone, as by ``st.fragment``; garbage is collected after it, too."""
+def alone(draw, run_every: float | None = None):
+    """Return a part of a page that is run alone, as by ``st.fragment``.
+
+    If something was pressed or chosen there that concerns the whole page, the whole page is drawn. Garbage is collected
+    afterwards.
+    """
 
     @functools.wraps(draw)
     def drawn(*args, **named):
         """Draw the part."""
         try:
+            if _of_page() != drawn_for:
+                st.rerun()
             draw(*args, **named)
         finally:
             garbage.tidy_later()
 
-    return st.fragment(drawn)
+    drawn_for = _of_page()
+    return st.fragment(drawn, run_every=run_every)
+
+
+def _of_page() -> tuple:
+    """Return what decides what the whole page shows: a part that changes it does not show it alone."""
+    jobs = [record["id"] for record in workspace.get("jobs")]
+    sweeps = [(record["key"], record["asked"], record.get("stopped")) for record in workspace.get("sweeps")]
+    return view.now(), workspace.get("dataset"), workspace.get("shown"), jobs, sweeps, workspace.has_notice()

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from pages.shared import addresses, format, keeping, sections, sidebar, tasks, views
+from pages.shared import addresses, format, keeping, sidebar, tasks, view
 from pages.shared.operator import accounts, guard
 from pages.shared.process import garbage, reading
 from pages.shared.process.serving import serving
+from pages.shared.streamlit_fixes import address_fields
 from pages.shared.workspaces import workspace
 from xmlcore import store
 
@@ -84,15 +85,14 @@ def _draw(page, compare):
     workspace.open_workspace()
     guard.let_in(workspace.token())
     tasks.collect()
-    views.follow()
+    view.follow()
     with st.container(key="in-address"):  # hidden: see STYLE
-        workspace.keep_in_address()
-        views.keep()
+        address_fields.keep(workspace.QUERY, workspace.address())
+        view.keep()
     place_for_jobs = sidebar.show(page)
     keeping.show_trouble()
     notice()
     keeping.run(page)
-    sections.forget_address()
     sidebar.show_jobs(place_for_jobs)
     _ready_for_figures()
     _read_ahead(compare)

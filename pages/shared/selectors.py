@@ -7,15 +7,16 @@ import streamlit as st
 
 from pages.shared import format, tables
 from pages.shared.results import predictions
+from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 
 LISTED_LABELS = 100  # labels in the select box at most
 
 
-def choose_test_row(data, run, scope: str, key: str) -> int:
+def choose_test_row(data, run, key: str) -> int:
     """Let the user choose a test row, and write its name as a heading."""
     n = data.n_test
-    row = min(max(workspace.chosen_row(scope), 0), n - 1)
+    row = looked_at_row(data)
     st.session_state[key] = row
     # A row that wraps: on a narrow page the buttons stand below the field, in full.
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -26,18 +27,18 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
             step=1,
             key=key,
             width=190,
-            on_change=lambda: workspace.choose_row(scope, st.session_state[key]),
+            on_change=lambda: look(row=st.session_state[key]),
         )
         st.button(
             "Random row",
-            on_click=lambda: workspace.choose_row(scope, np.random.default_rng().integers(n)),
+            on_click=lambda: look(row=np.random.default_rng().integers(n)),
             key=f"{key}.random",
         )
         mistakes = predictions.worst_mistakes(run.ranking, data.Y_test)
         st.button(
             "Next worst mistake",
             on_click=_next_mistake,
-            args=(scope, mistakes),
+            args=(mistakes,),
             disabled=mistakes.size == 0,
             key=f"{key}.mistake",
             help="Shows a row whose first predicted label is wrong: the one with the highest score first. Each press "
@@ -47,31 +48,34 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
     return row
 
 
+def looked_at_row(data) -> int:
+    """Return the number of the test row that this tab looks at."""
+    return min(now().row or 0, data.n_test - 1)
+
+
 def query_key(name: str, data) -> str:
     """Return the key of a search field: what is looked for in one data set is not looked for in the next."""
     return f"{name} {data.fingerprint}"
 
 
-def choose_label(data, names, scope: str, key: str, field: str, first: int | None = None) -> int:
-    """Let the user choose a label: one of the most frequent ones, or one that a search finds."""
-    label, search = workspace.chosen_row(scope, -1), query_key(field, data)
-    if not 0 <= label < data.n_labels:
+def choose_label(data, names, field: str, key: str, query_field: str, first: int | None = None, **also) -> int:
+    """Let the user choose a label: one of the most frequent ones, or one that a search finds.
+
+    It is ``field`` of the view; ``also`` are other fields that a choice sets.
+    """
+    label, search = getattr(now(), field), query_key(query_field, data)
+    if label is None or label >= data.n_labels:
         label = int(names["label"].iloc[0]) if first is None else first
 
     def searched():
         """Remember the search, and choose its first result when the label shown is not among its results."""
         typed = st.session_state[search]
         ids = tables.find_labels(names, typed)["label"].to_numpy()
-        change = {scope: int(ids[0])} if typed.strip() and ids.size and label not in ids else {}
         if first is not None and not typed.strip():
-            change = {scope: -1}
-
-        def remember(stored):
-            """Write the search and the choice into the workspace's fields."""
-            stored["widgets"][search] = typed
-            stored["rows"].update(change)
-
-        workspace.update(remember)
+            look(**{field: None}, **also)
+        elif typed.strip() and ids.size and label not in ids:
+            look(**{field: ids[0]}, **also)
+        workspace.update(lambda stored: stored["widgets"].__setitem__(search, typed))
 
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
@@ -102,7 +106,7 @@ def choose_label(data, names, scope: str, key: str, field: str, first: int | Non
         """Remember the label chosen in the select box."""
         # A user who is faster than the page may have chosen from the list of options shown before this one.
         if st.session_state[key] in listed:
-            workspace.choose_row(scope, st.session_state[key])
+            look(**{field: st.session_state[key]}, **also)
 
     with right:
         st.selectbox(
@@ -123,7 +127,7 @@ def test_row_name(data, row: int) -> str:
     return f"Test row {row:,}" + (f": {format.plain(names[row])}" if names is not None else "")
 
 
-def _next_mistake(scope, mistakes):
+def _next_mistake(mistakes):
     """Choose the mistake after the row shown, or the worst one when the row shown is no mistake."""
-    seen = np.flatnonzero(mistakes == workspace.chosen_row(scope))
-    workspace.choose_row(scope, mistakes[(seen[0] + 1) % mistakes.size if seen.size else 0])
+    seen = np.flatnonzero(mistakes == (now().row or 0))
+    look(row=mistakes[(seen[0] + 1) % mistakes.size if seen.size else 0])

@@ -4,7 +4,7 @@ import urllib.parse
 
 import streamlit as st
 
-from pages.shared import addresses, format, fragments, jobs, sections, server, sweeping, tasks, views
+from pages.shared import addresses, format, fragments, jobs, sections, server, sweeping, tasks, view
 from pages.shared.operator import accounts, user_workspaces
 from pages.shared.process import job_queue
 from pages.shared.workspaces import dataset_list, workspace
@@ -49,19 +49,19 @@ def _links(page):
         return
     with shown:
         url = st.context.url.split("?")[0] if st.context.url else ""
-        said = {views.FIELD: views.text(), sections.FIELD: sections.opened(page.title)}
+        said = {view.FIELD: view.now().text(), sections.FIELD: sections.opened(page.title)}
         if page.title == "Compare":
             said[addresses.RUN] = st.query_params.get(addresses.RUN)
-        view = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in said.items() if value)
+        query = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in said.items() if value)
         st.markdown("**For looking only**: whoever opens it sees this view, and can start, change or delete nothing.")
         looking = workspace.address() if workspace.only_looks() else workspace.get("look")
         if looking is None:
             st.button("Make this link", key="make-look", on_click=workspace.look_token)
         else:
-            st.code(f"{url}?{workspace.QUERY}={looking}{view}", language=None)
+            st.code(f"{url}?{workspace.QUERY}={looking}{query}", language=None)
         if not workspace.only_looks():
             st.markdown("**To work with**: whoever opens it can do all that you can.")
-            st.code(f"{url}?{workspace.QUERY}={workspace.address()}{view}", language=None)
+            st.code(f"{url}?{workspace.QUERY}={workspace.address()}{query}", language=None)
 
 
 def _account():

@@ -10,10 +10,8 @@ from pages.train import trying
 from xmlcore import experiment
 
 
-def show(data, fingerprint, shown_key, drawn_state) -> None:
+def show(data, fingerprint, shown_key) -> None:
     """Show the form of a model and the button that trains it."""
-    if page_state() != drawn_state:
-        st.rerun()  # Train was pressed: the page has a job or a result to show
     models = experiment.MODELS
     model = st.selectbox(
         "Model",
@@ -50,13 +48,6 @@ def show(data, fingerprint, shown_key, drawn_state) -> None:
         if not nothing_to_learn:
             trying.show(fingerprint, model)
         st.caption(format.plain(f"{info.cls.ABOUT.summary} {info.cls.ABOUT.paper}."))
-
-
-def page_state():
-    """Return the state that decides what the page shows; when it has changed, the whole page is drawn anew."""
-    sweeps = [(record["key"], record["asked"], record.get("stopped")) for record in workspace.get("sweeps")]
-    jobs_known = [record["id"] for record in workspace.get("jobs")]
-    return jobs_known, workspace.get("shown"), workspace.has_notice(), sweeps
 
 
 def _say_what_train_does(fingerprint, model, shown_key, pressed):

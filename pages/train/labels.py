@@ -7,6 +7,7 @@ import streamlit as st
 from pages.shared import addresses, format, selectors, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
+from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from pages.train import answer
 from xmlcore import figures, metrics
@@ -16,13 +17,8 @@ LISTED_ROWS = 200  # most rows of a label in a table, with the names of all thei
 HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
 
 
-def show(data, run, key, name, drawn_state: tuple) -> None:
-    """Show measures of all labels at a number of predicted labels, and the rows of the label that is ticked.
-
-    ``drawn_state`` is what :func:`page_state` returned when the page was drawn.
-    """
-    if page_state(key) != drawn_state:
-        st.rerun()  # a row was ticked here, which the page shows; or a label, which is in the address of the page
+def show(data, run, key, name) -> None:
+    """Show measures of all labels at a number of predicted labels, and the rows of the label that is ticked."""
     st.header("Label by label")
     k = st.radio(
         "Labels predicted for a row",
@@ -64,11 +60,6 @@ def show(data, run, key, name, drawn_state: tuple) -> None:
         )
 
 
-def page_state(key) -> tuple[int, int]:
-    """Return the test row and the ticked label of a run, which decide what the page shows and what its address says."""
-    return workspace.chosen_row(f"run {key}"), workspace.chosen_row(f"ticked {key}", -1)
-
-
 @server.shared(max_entries=20)
 def _every_label(key, k):
     """Return the measures of all labels of a run, with names, training rows and buckets, most frequent first."""
@@ -90,13 +81,12 @@ def _table(data, every, key, k):
     listed = found.head(LISTED)
     share = st.column_config.NumberColumn
     table_key = f"train.labels.{key[:8]}.{k}.{query.strip()}"
-    ticked = np.flatnonzero(listed["label"].to_numpy() == workspace.chosen_row(f"ticked {key}", -1)).tolist()
+    ticked = np.flatnonzero(listed["label"].to_numpy() == now().ticked).tolist()
 
     def remember():
-        """Remember the label that was ticked, or that none is."""
+        """Look at the label that was ticked, or at none."""
         rows = st.session_state[table_key].selection.rows
-        label = int(listed["label"].iloc[rows[0]]) if rows and rows[0] < len(listed) else -1
-        workspace.choose_row(f"ticked {key}", label)
+        look(ticked=listed["label"].iloc[rows[0]] if rows and rows[0] < len(listed) else None)
 
     if found.empty:
         st.info(f"No label has “{format.plain(query.strip())}” in its name. Try a shorter part of a name.")
@@ -171,12 +161,10 @@ def _rows_of_label(data, run, key, k, label):
     table_key = f"train.labels.rows.{key[:8]}.{k}.{label}"
 
     def look():
-        """Remember the row that was ticked, and the label, for this page and the Explain page."""
+        """Look at the row that was ticked, and at the label."""
         rows = st.session_state[table_key].selection.rows
         if rows and rows[0] < len(listed):
-            row = int(listed["row"].iloc[rows[0]])
-            names = {f"run {key}": row, f"label {key}": label, f"label row {key}": row}
-            workspace.update(lambda stored: stored["rows"].update(names))
+            look(row=listed["row"].iloc[rows[0]], label=label)
 
     tables.show(
         shown,

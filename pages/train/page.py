@@ -37,14 +37,12 @@ def main() -> None:
         with left:
             _results(run, record, runs, fingerprint, file_name)
         with right:
-            # A fragment, so that typing does not draw the results again. It draws the whole page again when the state
-            # of the page is not the one given here.
-            key = record["key"] if record else None
-            fragments.alone(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
-    data_file, drawn_state = format.file_name(name), controls.page_state()
+            # A fragment, so that typing does not draw the results again.
+            fragments.alone(controls.show)(data, fingerprint, record["key"] if record else None)
+    data_file = format.file_name(name)
     further = {} if run is None else _of_result(data, run, record["key"], data_file, file_name)
     if sweeping.kept(fingerprint):
-        further[trying.TRIED] = lambda: tried.show(fingerprint, data_file, drawn_state)
+        further[trying.TRIED] = lambda: tried.show(fingerprint, data_file)
     if further:
         sections.show("train", further)
 
@@ -64,11 +62,9 @@ def _results(run, record, runs, fingerprint, file_name):
 
 def _of_result(data, run, key, data_file, file_name):
     """Return the sections of a result: its labels and its rows one by one, and more about it."""
-    row, state = workspace.chosen_row(f"run {key}"), labels.page_state(key)
-
     found = {
-        "Label by label": lambda: labels.show(data, run, key, file_name, state),
-        "Single predictions": lambda: rows.show(data, run, key, data_file, drawn_row=row),
+        "Label by label": lambda: labels.show(data, run, key, file_name),
+        "Single predictions": lambda: rows.show(data, run, key, data_file),
         "All measures": lambda: every.show(key, file_name),
         "More data": lambda: more_data.show(run, file_name),
     }

@@ -6,18 +6,12 @@ from pages.shared import format, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.rows import row_text
-from pages.shared.workspaces import workspace
 
 
-def show(data, run, key, name, drawn_row: int) -> None:
-    """Show what the run predicts for a test row, and offer all predictions as a CSV.
-
-    ``drawn_row`` is the test row that was shown when the page was drawn.
-    """
-    if workspace.chosen_row(f"run {key}") != drawn_row:
-        st.rerun()  # another row was chosen: the address of the page has it
+def show(data, run, key, name) -> None:
+    """Show what the run predicts for a test row, and offer all predictions as a CSV."""
     st.header("Single predictions")
-    row = selectors.choose_test_row(data, run, f"run {key}", "train.row")
+    row = selectors.choose_test_row(data, run, "train.row")
     left, right = st.columns([3, 2], gap="large")
     with left:
         row_text.show(data, "test", row)

@@ -3,26 +3,23 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, format, presets, server, settings, sweeping, tables, tasks
+from pages.shared import actions, format, fragments, presets, server, settings, sweeping, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
-from pages.train import answer, controls, trying
+from pages.train import answer, trying
 from xmlcore import experiment, figures, store
 from xmlcore.experiment.engine.sweeps import settings_table
 
 STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done yet"}
 
 
-def show(fingerprint: str, file_name: str, drawn_state: tuple) -> None:
-    """Show the sweep chosen last on a data set, which has one or more.
-
-    ``drawn_state`` is what :func:`pages.train.controls.page_state` returned when the page was drawn.
-    """
+def show(fingerprint: str, file_name: str) -> None:
+    """Show the sweep chosen last on a data set, which has one or more."""
     records = sweeping.kept(fingerprint)
     st.header(trying.TRIED)
     record = _choose(fingerprint, records)
     active = sweeping.state(record) in ("running", "stopping")
-    st.fragment(_section, run_every=sweeping.EVERY if active else None)(record, file_name, active, drawn_state)
+    fragments.alone(_section, sweeping.EVERY if active else None)(record, file_name, active)
 
 
 def _choose(fingerprint, records):
@@ -54,11 +51,11 @@ def _title(record) -> str:
     return f"{params['model']}: {varied}{how}{when}"
 
 
-def _section(record, file_name, active, drawn_state):
+def _section(record, file_name, active):
     """Show one sweep; while it runs, this is called again and again."""
     state = sweeping.state(record)
-    if active != (state in ("running", "stopping")) or controls.page_state() != drawn_state:
-        st.rerun()  # the whole page: the sweep has begun or ended, or a button has started a training
+    if active != (state in ("running", "stopping")):
+        st.rerun()  # the whole page: the sweep has begun or ended
     try:
         task = sweeping.task_of(record)
         found = server.loaded(task) if state == "done" else None

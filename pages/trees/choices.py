@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.shared.view import look
 from pages.shared.workspaces import workspace
 from pages.trees import looked_at
 
@@ -25,7 +26,7 @@ def tree_field(view) -> None:
         min_value=1,
         max_value=n_trees,
         key="trees.tree",
-        on_change=lambda: workspace.choose_row(f"tree {view.key}", st.session_state["trees.tree"] - 1),
+        on_change=lambda: look(tree=st.session_state["trees.tree"] - 1),
     )
 
 
@@ -78,7 +79,7 @@ def _levels(view):
         min_value=1,
         max_value=view.fit,
         key="trees.levels",
-        on_change=lambda: view.set(levels=st.session_state["trees.levels"]),
+        on_change=lambda: look(levels=st.session_state["trees.levels"]),
         help=f"At most {looked_at.MOST_NODES} nodes and {looked_at.MOST_LEVELS} levels are drawn at once.",
     )
 
@@ -92,7 +93,7 @@ def _most_of_label(view):
         max_value=looked_at.MOST_NODES,
         step=50,
         key="trees.most",
-        on_change=lambda: view.set(most=st.session_state["trees.most"]),
+        on_change=lambda: look(most=st.session_state["trees.most"]),
         help="When rows of the label reach more nodes than this, the nodes with most of these rows are drawn.",
     )
 
@@ -106,5 +107,5 @@ def _path_row(view):
         min_value=0,
         max_value=view.data.n_test - 1,
         key=key,
-        on_change=lambda: workspace.choose_row(f"run {view.key}", st.session_state[key]),
+        on_change=lambda: look(row=st.session_state[key], node=None),
     )

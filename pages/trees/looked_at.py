@@ -1,12 +1,11 @@
 """What the user looks at on the Trees page: a tree, a part of the tree, a node, a test row or a label.
 
-The workspace remembers these choices in its field "rows", so they outlive page switches and reloads. The names under
-which it remembers them are listed in :mod:`pages.shared.workspaces.workspace`.
+These choices are in the address of the page: see pages.shared.view.
 """
 
 import numpy as np
 
-from pages.shared.workspaces import workspace
+from pages.shared.view import look, now
 from xmlcore.models.ldsm import frames as tree_frames
 
 MODES = ("Part of the tree", "Path of a test row", "Rows of a label")
@@ -19,26 +18,13 @@ FIRST_OF_LABEL = 100  # nodes of a label drawn at first: few, so that the text o
 LEAST_OF_LABEL = 10  # the smallest number of nodes of a label that the user can choose
 
 
-def tree_number(key, model) -> int:
-    """Return the index of the tree looked at, of the model of the run ``key``."""
-    return min(max(workspace.chosen_row(f"tree {key}"), 0), len(model.trees_) - 1)
-
-
-def page_state(key) -> tuple[int, int]:
-    """Return the remembered index of the tree, which decides what the page shows, and what is drawn of it.
-
-    Both are in the address of the page; ``key`` is the key of the run.
-    """
-    return workspace.chosen_row(f"tree {key}"), workspace.chosen_row("trees mode")
-
-
-def label_scope(fingerprint) -> str:
-    """Return the name under which the label looked at is remembered, the same for all trees of a data set."""
-    return f"trees label {fingerprint}"
+def tree_number(model) -> int:
+    """Return the index of the tree looked at."""
+    return min(now().tree or 0, len(model.trees_) - 1)
 
 
 class View:
-    """What is drawn of a tree, as the workspace remembers it.
+    """What is drawn of a tree.
 
     Attributes
     ----------
@@ -65,15 +51,14 @@ class View:
     """
 
     def __init__(self, key, t, tree, row, data, model, mode, label):
-        """Read from the workspace what is looked at, and find the nodes to draw."""
+        """Read from the address what is looked at, and find the nodes to draw."""
         self.key, self.t, self.tree, self.row, self.data, self.model = key, t, tree, row, data, model
         self.mode, self.label = mode, label
-        self.scope = f"{key} {t}"
         n = tree.parent.size
-        self.top = self._within(workspace.chosen_row(f"top {self.scope}"), n)
+        self.top = self._within(now().top, n)
         self.fit = min(tree_frames.levels_that_fit(tree, self.top, MOST_NODES), MOST_LEVELS)
         first = min(LEVELS, tree_frames.levels_that_fit(tree, 0, FIRST_NODES))
-        self.levels = min(max(workspace.chosen_row("trees levels", first), 1), self.fit)
+        self.levels = min(max(now().levels or first, 1), self.fit)
         self.leaves = np.sort(model.apply(data.X_test[[row]], n_trees=t + 1).of(0, t)) if self.mode == PATH else None
         if self.mode == PATH:
             visited = tree_frames.visited(tree, self.leaves)
@@ -87,11 +72,9 @@ class View:
         if self.mode == LABEL:
             return
         if self.mode == PATH:
-            node = workspace.chosen_row(f"path {self.scope}", -1)
-            same_row = workspace.chosen_row(f"path of {self.scope}", -1) == row and node in self.nodes
-            self.node = node if same_row else int(self.leaves[0])
+            self.node = now().node if now().node in self.nodes.tolist() else int(self.leaves[0])
         else:
-            node = self._within(workspace.chosen_row(f"node {self.scope}"), n)
+            node = self._within(now().node, n)
             self.node = node if node in self.nodes else self.top
 
     def _of_label(self):
@@ -99,51 +82,36 @@ class View:
         self.rows_with_label = tree_frames.rows_with_label(self.tree, self.label)
         self.label_leaves = tree_frames.leaves_of_label(self.tree, self.label)
         first = int(self.label_leaves["node"].iloc[0]) if len(self.label_leaves) else 0
-        node = workspace.chosen_row(f"label node {self.scope}", -1)
-        same_label = (
-            workspace.chosen_row(f"label node of {self.scope}", -1) == self.label
-            and 0 <= node < self.rows_with_label.size
-        )
-        node = node if same_label else first
-        self.most = min(max(workspace.chosen_row("trees most", FIRST_OF_LABEL), LEAST_OF_LABEL), MOST_NODES)
+        node = now().node if (now().node or 0) < self.rows_with_label.size and now().node is not None else first
+        self.most = min(max(now().most or FIRST_OF_LABEL, LEAST_OF_LABEL), MOST_NODES)
         self.nodes = tree_frames.nodes_of_label(self.tree, self.label, self.most, node)
         self.node = node if node in self.nodes else first
 
     @staticmethod
     def _within(node, n):
         """Return the node, or the root when the tree does not have this node."""
-        return node if 0 <= node < n else 0
-
-    def set(self, **values):
-        """Remember what is looked at."""
-        of_tree = ("node", "top", "path", "path_of", "label_node", "label_node_of")
-        names = {name: f"{name.replace('_', ' ')} {self.scope}" for name in of_tree}
-        named = {names.get(name, f"trees {name}"): int(value) for name, value in values.items()}
-        workspace.update(lambda data: data["rows"].update(named))
+        return node if node is not None and node < n else 0
 
     def choose(self, node):
         """Look at a node; the drawing then begins with this node if the node or its children are not drawn."""
         inner = self.tree.children[node, 0] >= 0
         drawn = node in self.nodes
-        if self.mode == PATH and drawn:
-            self.set(path=node, path_of=self.row)
-        elif self.mode == LABEL and (drawn or self.rows_with_label[node]):
-            self.set(label_node=node, label_node_of=self.label)
+        if (self.mode == PATH and drawn) or (self.mode == LABEL and (drawn or self.rows_with_label[node])):
+            look(node=node)
         elif not drawn or (inner and self.tree.children[node, 0] not in self.nodes):
-            self.set(node=node, top=node if inner else max(int(self.tree.parent[node]), 0), mode=PART)
+            look(node=node, top=node if inner else max(int(self.tree.parent[node]), 0), mode=PART)
         else:
-            self.set(node=node)
+            look(node=node)
 
     def draw_from(self, node):
         """Look at a node, and draw the part of the tree below it."""
-        self.set(node=node, top=node, mode=PART)
+        look(node=node, top=node, mode=PART)
 
     @property
     def label_name(self) -> str:
         """Name of the label looked at."""
         return self.data.label_name(self.label)
 
-    def follow(self, fingerprint, label):
+    def follow(self, label):
         """Show where the rows of a label went, and keep looking at the same node."""
-        workspace.choose_row(label_scope(fingerprint), label)
-        self.set(label_node=self.node, label_node_of=label, mode=LABEL)
+        look(of=label, node=self.node, mode=LABEL)

@@ -177,4 +177,4 @@ def _follow_label(view, run, found, key):
     """Show where the rows of the ticked label went in the tree."""
     ticked = st.session_state[key]["selection"]["rows"]
     if ticked and ticked[0] < len(found):
-        view.follow(run.fingerprint, int(found["label"].iloc[ticked[0]]))
+        view.follow(int(found["label"].iloc[ticked[0]]))

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.shared import begin, format, sections, settings
 from pages.shared.results import results, run_names
-from pages.trees import answer, depth, looked_at, nodes, one_tree, parts, plt_page, words
+from pages.trees import answer, depth, nodes, one_tree, parts, plt_page, words
 
 
 def main() -> None:
@@ -59,9 +59,8 @@ def main() -> None:
     if run.model != words.MODEL:
         plt_page.show(data, run, model, key, files)
         return
-    drawn = looked_at.page_state(key)
     further = {
-        "One tree": lambda: one_tree.show(data, run, model, key, files, drawn),
+        "One tree": lambda: one_tree.show(data, run, model, key, files),
         "Depth and objective J": lambda: depth.show(data, model, key, files),
         "Fewer and smaller trees": lambda: parts.show(model, key, files),
         "All nodes": lambda: nodes.show(data, model, key, files),

@@ -53,18 +53,17 @@ def _of_first(several):
 
 def show(data, run, model, key, files) -> None:
     """Show a label tree: its nodes, how well they decide, and the path of a test row."""
-    drawn = looked_at.page_state(key)
     further = {
-        "The tree": lambda: _tree(data, run, model, key, files, drawn),
+        "The tree": lambda: _tree(data, run, model, key, files),
         "Path of a test row": lambda: plt_row.show(key, data, run, model, files),
     }
     sections.show("trees.plt", further)
 
 
-def _tree(data, run, model, key, files, drawn_state):
+def _tree(data, run, model, key, files):
     """Show the tree and its nodes, and how well they decide."""
     plain = experiment.label_tree_model(model)
-    tree = looked_at.tree_number(key, plain)
+    tree = looked_at.tree_number(plain)
     above, quality = st.container(), st.container()
     with quality:
         st.header("How well nodes decide")
@@ -79,4 +78,4 @@ def _tree(data, run, model, key, files, drawn_state):
             # No fragment of its own: a tick there changes the node that is shown above.
             plt_quality.show(View(key, data, run, model, files, found))
     with above:  # a fragment: a click on a child does not draw what is below again
-        fragments.alone(plt_walk.show)(key, data, run, model, files, found, drawn_state)
+        fragments.alone(plt_walk.show)(key, data, run, model, files, found)

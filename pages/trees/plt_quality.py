@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.shared import format, tables
 from pages.shared.figures import charts
+from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from pages.trees.plt_drawing import OF_QUALITY
 from pages.trees.plt_walk import MEANINGS
@@ -24,7 +25,7 @@ def show(view) -> None:
             format_func=OF_QUALITY.get,
             **workspace.keep("trees.quality.measure", "auc", options=measures),
         )
-    least = min(max(workspace.chosen_row("trees positive", POSITIVE), 1), quality.n_rows)
+    least = min(max(now().positive or POSITIVE, 1), quality.n_rows)
     with right:
         st.session_state["trees.positive"] = least
         st.number_input(
@@ -32,7 +33,7 @@ def show(view) -> None:
             min_value=1,
             max_value=quality.n_rows,
             key="trees.positive",
-            on_change=lambda: workspace.choose_row("trees positive", st.session_state["trees.positive"]),
+            on_change=lambda: look(positive=st.session_state["trees.positive"]),
             help="A test row is positive for a node if it has a label at or below the node. Measures of nodes with few "
             "positive rows change by chance.",
         )

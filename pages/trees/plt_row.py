@@ -8,7 +8,7 @@ from pages.shared import format, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.rows import row_text
-from pages.shared.workspaces import workspace
+from pages.shared.view import look, now
 from pages.trees.plt_view import View
 from xmlcore import figures
 from xmlcore.models.plt import frames
@@ -22,16 +22,15 @@ def show(key, data, run, model, files) -> None:
     """Let the user choose a test row and a label, and show the row's path to that label."""
     view = View(key, data, run, model, files)
     st.header("The path of a test row")
-    row = selectors.choose_test_row(data, run, f"run {key}", "trees.row")
+    row = selectors.choose_test_row(data, run, "trees.row")
     row_text.show(data, "test", row)
     x = data.X_test[[row]]
     found = labels_of_row(view, row)
     if found.empty:
         st.info("This row has no label, and none is predicted for it.")
         return
-    label = workspace.chosen_row(f"path label {key}", -1)
-    of_row = workspace.chosen_row(f"path label of {key}", -1) == row
-    if not of_row or label not in found["label"].to_numpy():
+    label = now().label
+    if label not in found["label"].to_list():
         label = int(found["label"].iloc[0])
     st.markdown(_sentence(view, found))
     _labels(view, found, row, label)
@@ -96,8 +95,7 @@ def _labels(view, found, row, label):
         """Show the path to the label that was ticked."""
         ticked = st.session_state[key]["selection"]["rows"]
         if ticked and ticked[0] < len(found):
-            chosen = {f"path label {view.key}": int(found["label"].iloc[ticked[0]]), f"path label of {view.key}": row}
-            workspace.update(lambda data: data["rows"].update(chosen))
+            look(label=found["label"].iloc[ticked[0]])
 
     shown = found.assign(
         state=[_state(line) for line in found.itertuples()],

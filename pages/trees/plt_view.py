@@ -3,7 +3,7 @@
 import pandas as pd
 
 from pages.shared import format, label_trees, server
-from pages.shared.workspaces import workspace
+from pages.shared.view import look, now
 from pages.trees import looked_at
 from xmlcore import experiment
 from xmlcore.models.plt import frames
@@ -34,13 +34,13 @@ class View:
     """
 
     def __init__(self, key, data, run, model, files, quality=None):
-        """Read from the workspace which tree and which node are looked at."""
+        """Read from the address which tree and which node are looked at."""
         self.key, self.data, self.run, self.model = key, data, run, experiment.label_tree_model(model)
-        self.t = looked_at.tree_number(key, self.model)
+        self.t = looked_at.tree_number(self.model)
         self.tree, self.nodes, self.quality = self.model.trees_[self.t], nodes(key, self.t), quality
         self.files, self._with_quality = f"{files}-tree{self.t + 1}", None
-        node = workspace.chosen_row(f"node {key} {self.t}")
-        self.node = node if 0 <= node < self.tree.n_nodes else 0
+        node = now().node or 0
+        self.node = node if node < self.tree.n_nodes else 0
 
     @property
     def classifiers(self):
@@ -54,7 +54,7 @@ class View:
 
     def walk(self, node: int) -> None:
         """Look at another node."""
-        workspace.choose_row(f"node {self.key} {self.t}", int(node))
+        look(node=node)
 
     def is_leaf(self, node: int) -> bool:
         """Return whether a node is the leaf of a label."""

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import format, selectors, server, tables, views
+from pages.shared import format, selectors, server, tables
 from pages.shared.figures import charts
+from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from pages.trees import choices, looked_at, plt_drawing, plt_node
 from pages.trees.plt_drawing import OF_NODES, OF_QUALITY
@@ -27,18 +28,16 @@ MEANINGS = {
 ORDERS = {"most": "Largest first", "least": "Smallest first", "node": "By number"}
 
 
-def show(key, data, run, model, files, quality, drawn_state) -> None:
-    """Show one node of the tree looked at; ``drawn_state`` is that of looked_at.page_state when the page was drawn."""
-    if looked_at.page_state(key) != drawn_state or views.is_behind():
-        st.rerun()  # another tree, whose quality is another task; or another node, which the address is to name
+def show(key, data, run, model, files, quality) -> None:
+    """Show one node of the tree looked at."""
     view = View(key, data, run, model, files, quality)
     st.header("The tree")
     left, right = st.columns([2 if view.several else 1, 3], vertical_alignment="bottom")
     with left:
         _choose_tree_and_node(view)
     with right:
-        names, scope = server.label_names(view.run.fingerprint), looked_at.label_scope(view.run.fingerprint)
-        label = selectors.choose_label(view.data, names, scope, "trees.label", "trees.query")
+        names = server.label_names(view.run.fingerprint)
+        label = selectors.choose_label(view.data, names, "of", "trees.label", "trees.query")
     leaf = int(view.tree.leaf_of_label[label])
     crumbs(view, leaf, "trees.label.path", f"Path to {format.plain(view.data.label_name(label))}:")
     plt_drawing.show(view, label)
@@ -104,7 +103,7 @@ def _children(view):
             "Order", list(ORDERS), format_func=ORDERS.get,
             **workspace.keep("trees.children.order", "most", options=list(ORDERS)),
         )  # fmt: skip
-    most = min(max(workspace.chosen_row("trees children", CHILDREN), 1), MOST_CHILDREN)
+    most = min(max(now().children or CHILDREN, 1), MOST_CHILDREN)
     with third:
         st.session_state["trees.children"] = most
         st.number_input(
@@ -113,7 +112,7 @@ def _children(view):
             max_value=MOST_CHILDREN,
             step=20,
             key="trees.children",
-            on_change=lambda: workspace.choose_row("trees children", st.session_state["trees.children"]),
+            on_change=lambda: look(children=st.session_state["trees.children"]),
         )
     every = view.with_quality().iloc[children]
     by = "node" if order == "node" else value

@@ -7,7 +7,7 @@ from pages.shared import format, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.rows import row_text
-from pages.shared.workspaces import workspace
+from pages.shared.view import look
 from pages.trees import looked_at, words
 from xmlcore.models.ldsm import frames as tree_frames
 
@@ -18,7 +18,7 @@ def show(view, run, files) -> None:
     """Let the user choose a test row, and show the leaves that it reaches beside its predicted labels."""
     st.header("How a test row is predicted")
     data, model = view.data, view.model
-    row = selectors.choose_test_row(data, run, f"run {view.key}", "trees.row")
+    row = selectors.choose_test_row(data, run, "trees.row")
     row_text.show(data, "test", row)
     leaves = tree_frames.leaves_frame(model.trees_, model.apply(data.X_test[[row]]), 0, data.label_name)
     left, right = st.columns(2, gap="medium")
@@ -98,13 +98,7 @@ def _open_leaf(view, leaves, key):
     if not ticked or ticked[0] >= len(leaves):
         return
     leaf = leaves.iloc[ticked[0]]
-    chosen = {
-        f"tree {view.key}": int(leaf["tree"]),
-        f"path {view.key} {int(leaf['tree'])}": int(leaf["node"]),
-        f"path of {view.key} {int(leaf['tree'])}": view.row,
-        "trees mode": looked_at.PATH,
-    }
-    workspace.update(lambda data: data["rows"].update(chosen))
+    look(tree=leaf["tree"], node=leaf["node"], mode=looked_at.PATH)
 
 
 def _steps(view, leaves, row, files):

@@ -23,13 +23,15 @@ class Session:
 
     pages = {}  # what AppTest knows of the pages after it has drawn one of them
 
-    def __init__(self, query=None):
+    def __init__(self, query=None, view=""):
         from streamlit.testing.v1 import AppTest
 
         self._at, self._query, self._is_drawn = AppTest.from_file(APP, default_timeout=60), query, False
         self._at._registered_pages = Session.pages
         if query:
             self._at.query_params["workspace"] = query
+        if view:
+            self._at.query_params["at"] = view
 
     @property
     def at(self):
@@ -47,6 +49,22 @@ class Session:
             self.run()
         self._at.switch_page(f"pages/{page}/page.py")
         return self.run()
+
+    def walk(self, **address):
+        """Go to an address of this page by Back or Forward of the browser."""
+        from pages.shared import view
+
+        for name in ("at", "section"):
+            self.at.query_params.pop(name, None)
+        self.at.query_params.update(address)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(view, "walked", lambda: True)
+            return self.run()
+
+    @property
+    def view(self):
+        """What the address says that is looked at."""
+        return self.at.session_state["at"]
 
     def until(self, condition, seconds=120):
         """Run again and again, as the page's own polling would, until ``condition(self)``."""
@@ -147,8 +165,8 @@ def small_catalog(monkeypatch):
 
 @pytest.fixture
 def session():
-    """Open the dashboard: ``session()`` as a new visitor, ``session(token)`` at a known address."""
-    return lambda query=None: Session(query).run()
+    """Open the dashboard: ``session()`` as a new visitor, ``session(token, view)`` at a known address."""
+    return lambda query=None, view="": Session(query, view).run()
 
 
 @pytest.fixture(scope="session")

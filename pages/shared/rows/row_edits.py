@@ -1,14 +1,11 @@
-"""Changes of a test row on the Explain page: as the workspace remembers them, and as an address says them."""
+"""Changes of a test row on the Explain page, as an address says them."""
 
 import math
 import re
 
 import numpy as np
 
-MOST = 20  # changes of a row in an address at most
-_FIELD = (
-    "explain.whatif edits "  # how names in the workspace's "widgets" begin; the fingerprint of the data set follows
-)
+MOST = 60  # changes of a row in an address at most
 _ONE = re.compile(r"([0-9]{1,9})~(x|[-+]?[0-9.]+(?:e[-+]?[0-9]+)?)")
 
 
@@ -17,20 +14,6 @@ def between(before, after) -> list:
     old, new = (dict(zip(x.indices.tolist(), x.data.tolist())) for x in (before, after))
     changed = sorted(j for j in old.keys() | new.keys() if old.get(j) != new.get(j))
     return [[j, float(str(np.float32(new[j]))) if j in new else None] for j in changed]
-
-
-def of(widgets: dict, fingerprint: str, row: int) -> list:
-    """Return the changes of a row that are remembered in the workspace's field "widgets"."""
-    kept = widgets.get(_FIELD + fingerprint)
-    return kept["edits"] if isinstance(kept, dict) and kept.get("row") == row else []
-
-
-def put(widgets: dict, fingerprint: str, row: int, edits: list) -> None:
-    """Remember the changes of a row, and forget those of the data set's other rows."""
-    if edits:
-        widgets[_FIELD + fingerprint] = {"row": row, "edits": edits}
-    else:
-        widgets.pop(_FIELD + fingerprint, None)
 
 
 def text(edits: list) -> str:

@@ -2,6 +2,7 @@
 
 A part of a page that shows progress asks for news about once a second. If it asks between the user's click on a link
 and the beginning of the other page, Streamlit merges both requests into one for the page before: the click is lost.
+Seen with Streamlit 1.67.0.
 """
 
 from google.protobuf.message import DecodeError

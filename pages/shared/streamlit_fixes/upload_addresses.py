@@ -3,6 +3,7 @@
 Before a browser sends a file, it asks the session for an address. When a run of the page begins, Streamlit drops what
 it was about to send to the browser, since the run draws everything anew, and an answer to such a request with it. The
 browser would wait for it as long as the page is open, and the field for files would not react to a file.
+Seen with Streamlit 1.67.0.
 """
 
 import asyncio

@@ -25,36 +25,12 @@ EMPTY = {
     "selections": [],  # {"key", "fingerprint", "method", "params", "created", "asked"}
     "made": [],  # [kind in the store, key] of results of other kinds that this workspace asked for, oldest first
     "shown": {},  # fingerprint -> key of the run shown
-    "rows": {},  # name -> number of the row, tree, node or label looked at: see the list of names below
     "jobs": [],  # records of tasks.start: tasks whose results have not been collected
     "sweeps": [],  # records of sweeps, oldest first: see pages.shared.sweeping
     "look": None,  # the token of the address for looking only, once it was asked for
     "user": None,  # whose it is, if users sign in: see pages.shared.operator.user_workspaces
 }
 OWN = {"name": str, "tags": list, "note": str}  # what a user gives a run; tags are texts, and all may be missing
-# Names in "rows". RUN is the key of a run, DATA the fingerprint of a data set, TREE a run's key and the tree's index:
-#   "run RUN"           test row looked at on the pages Train, Trees, Explain and Sampling
-#   "DATA training"     row looked at on the Data page, likewise "DATA test"; "DATA training first": the row that the
-#                       table begins with
-#   "tree RUN"          index of the tree looked at
-#   "top TREE"          node with which the drawing of a part of the tree begins
-#   "node TREE"         node looked at in such a drawing
-#   "path TREE"         node looked at in the drawing of a test row's path
-#   "path of TREE"      the test row to which "path TREE" belongs: for another row, that node is not used
-#   "label node TREE"   node looked at in the drawing of a label's rows
-#   "label node of TREE"  the label to which "label node TREE" belongs: for another label, that node is not used
-#   "trees label DATA"  label looked at on the Trees page
-#   "trees mode", "trees levels", "trees most"  what is drawn of a tree, how many levels, how many nodes of a label
-#   "path label RUN"    label to which the path of a test row is shown; "path label of RUN": that test row
-#   "trees children", "trees positive"  children drawn; positive test rows that a node needs to be listed
-#   "label RUN"         label explained; "label row RUN": the row to which this choice belongs
-#   "label features RUN"  label of "Features of a label" on the Explain page
-#   "explain noise"     seed of the noise on the Explain page
-#   "ticked RUN"        label ticked on the Train page; -1 when none is
-#   "other RUN"         label that the one explained is compared with; "other row RUN", "other of RUN": the row and the
-#                       label to which this choice belongs
-#   "features label DATA"  label looked at on the Features page
-#   "noisy rows DATA"   first of the test rows that the Robustness page shows
 _RUN = ("key", "fingerprint", "model", "params", "k")
 _SELECTION = ("key", "fingerprint", "method", "params")
 _SWEEP = ("key", "fingerprint", "params", "asked")

@@ -8,7 +8,7 @@ longer in the view.
 
 from copy import deepcopy
 
-FIELDS = ("dataset", "shown", "rows", "widgets")  # of the workspace, see pages.shared.workspaces.workspace
+FIELDS = ("dataset", "shown", "widgets")  # of the workspace, see pages.shared.workspaces.workspace
 
 
 def of(data: dict) -> dict:

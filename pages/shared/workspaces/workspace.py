@@ -41,7 +41,7 @@ QUERY = "workspace"  # the name of the token in the address of the page, and the
 LOOK_ONLY = "This link is for looking only: it cannot start, change or delete anything."
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
-_LOCAL = ("dataset", "forms", "widgets", "shown", "rows")  # what a session that only looks may change for itself
+_LOCAL = ("dataset", "forms", "widgets", "shown")  # what a session that only looks may change for itself
 
 
 def open_workspace() -> None:
@@ -69,17 +69,6 @@ def open_workspace() -> None:
     st.session_state[WATCHED] = set()
     st.session_state[PLACES_BEFORE] = st.session_state.get(PLACES, 0)
     st.session_state[PLACES] = 0
-
-
-def keep_in_address() -> None:
-    """Keep the token in the address when the user goes to another page.
-
-    Streamlit drops what an address says beside the page, unless it is the value of a field that is bound to it. If the
-    script wrote the token anew, each page would be two steps of the browser's history, and the first press of Back
-    would stay on the page. Called within a hidden container.
-    """
-    st.session_state[QUERY] = address()
-    st.text_input("Workspace", key=QUERY, bind="query-params")
 
 
 def token() -> str:
@@ -184,17 +173,6 @@ def _remember(key):
     if key in widgets and widgets[key] == value:
         return  # Streamlit has called before: two parts of a page were drawn at once
     update(lambda data: data["widgets"].__setitem__(key, value))
-
-
-def chosen_row(scope: str, default: int = 0) -> int:
-    """Return the number of the row, tree, node or label remembered under ``scope``, a name in "rows"."""
-    row = st.session_state[SNAPSHOT]["rows"].get(scope, default)
-    return row if isinstance(row, int) else default
-
-
-def choose_row(scope: str, row: int) -> None:
-    """Remember the number of a row, tree, node or label under ``scope``; see :func:`chosen_row`."""
-    update(lambda data: data["rows"].__setitem__(scope, int(row)))
 
 
 def dataset_name(seen: dict | None = None) -> str | None:

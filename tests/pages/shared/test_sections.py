@@ -40,49 +40,32 @@ def test_the_address_names_the_open_section_and_opens_it(ready, session):
     assert sections.FIELD not in page.at.query_params
     assert opened(page, "Features of a label").at.query_params[sections.FIELD] == "Features of a label"
     again = opened(session(ready.token).go("explain"), "Why this and not that?")
-    again.at.query_params[sections.FIELD] = "Features of a label"
-    assert "Why this and not that?" not in again.run().text() and "Features of a label" in again.text()
+    again.walk(section="Features of a label")
+    assert "Why this and not that?" not in again.text() and "Features of a label" in again.text()
 
 
-def test_back_to_an_address_without_a_section_opens_the_one_that_it_had(ready):
+def test_back_and_forward_open_the_section_that_the_address_names_or_the_first(ready):
     train(ready)
     page = ready.go("explain")
     opened(page, "Features of a label")
-    page.at.query_params.clear()  # as Back does
-    assert "Why this and not that?" in page.run().text()
-    page.at.query_params[sections.FIELD] = "Features of a label"  # as Forward does
-    assert "Features of a label" in page.run().text()
-    page.at.query_params[sections.FIELD] = "of another version"
-    assert "Why this and not that?" in page.run().text()
+    assert "Why this and not that?" in page.walk().text()
+    assert "Features of a label" in page.walk(section="Features of a label").text()
+    assert "Why this and not that?" in page.walk(section="of another version").text()
 
 
-def test_back_from_another_page_walks_on_through_the_sections_that_were_open(ready):
+def test_a_page_that_is_opened_again_has_the_section_open_that_was_open_there(ready):
     train(ready)
     page = opened(ready.go("explain"), "Features of a label")
-    page.at.query_params.clear()
-    ready.go("jobs")
-    page.at.query_params[sections.FIELD] = "Features of a label"  # as Back does
-    assert "Features of a label" in ready.go("explain").text()
-    page.at.query_params.clear()
-    assert "Why this and not that?" in page.run().text()
-
-
-def test_back_to_an_address_from_before_a_reload_opens_the_first_section(ready, session):
-    train(ready)
-    ready.go("explain")
-    page = session(ready.token)
-    page._at.query_params[sections.FIELD] = "Features of a label"  # a reload: nothing is known of what was open before
-    assert "Features of a label" in page.go("explain").text()
-    page.at.query_params.pop(sections.FIELD)  # as Back does
-    assert "Why this and not that?" in page.run().text()
+    assert "Features of a label" in ready.go("jobs").go("explain").text()
+    assert page.at.query_params[sections.FIELD] == "Features of a label"
+    assert "Why this and not that?" in page.walk().text()
 
 
 def test_the_section_that_was_open_opens_again_after_a_filter_that_left_nothing_to_compare(ready):
     train(ready)
     train(ready, C=3.0)
     page = ready.go("compare")
-    page.at.query_params[sections.FIELD] = "Head, torso and tail"
-    assert "Head, torso and tail labels" in page.run().text()
+    assert "Head, torso and tail labels" in page.walk(section="Head, torso and tail").text()
     page.at.text_input(key="compare.text").set_value("nothing like this")
     assert "Head, torso and tail labels" not in page.run().text()
     page.at.text_input(key="compare.text").set_value("")
@@ -98,8 +81,7 @@ def links(page):
 def test_a_link_names_the_section_that_is_open(ready):
     train(ready)
     page = ready.go("explain")
-    (link,) = links(page)
-    assert link.endswith("&section=Another%20label")
+    assert all("section=" not in link for link in links(page)), "it is the first"
     opened(page, "Features of a label")
     assert all(link.endswith("&section=Features%20of%20a%20label") for link in links(page))
     assert all("section=" not in link for link in links(page.go("jobs")))

@@ -38,25 +38,21 @@ def run(key, asked):
     return {"key": key, "fingerprint": "f1", "model": key, "params": {}, "k": 5, "created": "", "asked": asked}
 
 
-def test_a_tab_keeps_its_data_set_row_and_widgets_when_another_tab_chooses_others(tabs):
+def test_a_tab_keeps_its_data_set_and_widgets_when_another_tab_chooses_others(tabs):
     workspace.update(dataset="f2")
-    workspace.choose_row(f"run {OLD}", 7)
     workspace.update(lambda data: data["widgets"].update({"train.model": "LdSM"}))
     tabs(2)
-    assert workspace.get("dataset") == "f1" and workspace.chosen_row(f"run {OLD}") == 0
-    assert workspace.get("widgets") == {}
-    workspace.choose_row("f1 test", 3)
+    assert workspace.get("dataset") == "f1" and workspace.get("widgets") == {}
     tabs(1)
-    assert workspace.get("dataset") == "f2" and workspace.chosen_row(f"run {OLD}") == 7
-    assert workspace.chosen_row("f1 test") == 0
+    assert workspace.get("dataset") == "f2"
 
 
 def test_a_new_tab_begins_with_what_was_chosen_last_in_any_tab(tabs, monkeypatch):
-    workspace.choose_row(f"run {OLD}", 7)
+    workspace.update(dataset="f2")
     tabs(2)
-    workspace.choose_row("f1 test", 3)
+    workspace.update(lambda data: data["widgets"].update({"train.model": "LdSM"}))
     tab(monkeypatch, workspace.token())
-    assert workspace.get("rows") == {f"run {OLD}": 7, "f1 test": 3}
+    assert (workspace.get("dataset"), workspace.get("widgets")) == ("f2", {"train.model": "LdSM"})
 
 
 def test_data_sets_results_and_settings_are_those_of_the_workspace_in_every_tab(tabs):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from pages.shared import view
 from tests.pages.making import figure, numbers, titles, train, word_data, workspace_path
 from xmlcore import datasets, experiment
 from xmlcore.models.plt import frames
@@ -264,16 +265,13 @@ def test_the_result_chosen_decides_what_is_drawn(ready, key):
 def test_the_node_looked_at_survives_a_page_switch_and_a_reload(page, tree, session):
     walk_to(page, tree.leaf_of_label[3])
     assert named(page) == "Label: topic *3*"
-    for again in (page.go("data").go("trees"), session(page.token).go("trees")):
+    for again in (page.go("data").go("trees"), session(page.token, page.view).go("trees")):
         assert named(again) == "Label: topic *3*"
 
 
-def test_a_node_of_another_tree_that_does_not_exist_is_the_root(page, key):
-    path = workspace_path(page)
-    stored = json.loads(path.read_text())
-    stored["rows"][f"node {key} 0"] = 10_000
-    path.write_text(json.dumps(stored))
-    assert named(page.run()) == "Root"
+def test_a_node_of_another_tree_that_does_not_exist_is_the_root(page):
+    whole = page.at.session_state[view.NOW].text()
+    assert named(page.walk(at=f"{whole}.node-10000")) == "Root"
 
 
 def test_a_model_that_learned_from_noisy_rows_is_shown(ready):

@@ -279,9 +279,7 @@ def test_labels_of_one_name_are_told_apart_by_their_ids(ready, monkeypatch):
 
 def test_a_search_says_when_the_label_shown_is_not_among_those_found(page):
     rows_of(page, "topic 5")
-    rows = page.at.session_state["workspace.view"]["rows"]
-    rows[next(name for name in rows if name.startswith("trees label"))] = 8  # as an address does that is followed
-    page.run()
+    page.walk(at=page.view.replace("of-5", "of-8"))
     assert page.at.selectbox(key="trees.label").label == "Label (1 found, not the one shown)"
 
 
@@ -304,7 +302,7 @@ def test_the_label_looked_at_is_that_of_all_trees_and_outlives_a_page_switch_and
     assert said[0].startswith("topic 5 in tree 2")
     page.at.selectbox(key="trees.color.label").set_value("purity")
     page.run()
-    for again in (page.go("data").go("trees"), session(page.token).go("trees")):
+    for again in (page.go("data").go("trees"), session(page.token, page.view).go("trees")):
         assert drawing(again) == said and again.at.selectbox(key="trees.label").value == 5
         assert again.at.selectbox(key="trees.color.label").value == "purity"
     page.at.radio(key="trees.mode").set_value("Part of the tree")
@@ -384,7 +382,7 @@ def test_what_is_looked_at_survives_a_page_switch_and_a_reload(page, session):
     page.at.radio(key="trees.part").set_value("balance")
     page.run()
     said = drawing(page)
-    for again in (page.go("data").go("trees"), session(page.token).go("trees")):
+    for again in (page.go("data").go("trees"), session(page.token, page.view).go("trees")):
         assert drawing(again) == said and said[0].startswith("Tree 3")
         assert again.at.selectbox(key="trees.color").value == "objective"
         assert again.at.radio(key="trees.part").value == "balance"

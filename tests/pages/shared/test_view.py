@@ -4,18 +4,13 @@ import json
 
 import pytest
 
-from pages.shared import views
+from pages.shared import view
 from pages.shared.rows import row_edits
 from pages.shared.workspaces import workspace
 
 
 def stored(session):
     return json.loads(workspace._path(session.token).read_text())
-
-
-def written(session):
-    """The view that the session has written into the address."""
-    return session.at.session_state[views.WRITTEN]
 
 
 @pytest.fixture
@@ -33,26 +28,18 @@ def look_of(session):
     return stored(session)["look"]
 
 
-def open_at(session, token, view, page="train"):
-    """Open a copied address: the page, with the view that it says."""
-    made = session(token)
-    made.at.session_state[views.WRITTEN] = "what this session wrote before"
-    made.at.query_params[views.FIELD] = view  # AppTest drops it with the page, a browser keeps it
-    return made.go(page)
-
-
 def test_a_copied_address_shows_the_same_result_and_row(two_runs, session):
     plt, other = stored(two_runs)["runs"]
     two_runs.at.number_input(key="train.row").set_value(7)
     two_runs.run()
     view = f"result-{other['key'][:12]}.row-7"
-    assert written(two_runs.run()) == view
+    assert two_runs.run().view == view
     two_runs.at.selectbox(key="train.shown").set_value(plt["key"])
     two_runs.run()
-    assert written(two_runs) == f"result-{plt['key'][:12]}"
-    again = open_at(session, two_runs.token, view)
+    assert two_runs.view == f"result-{plt['key'][:12]}.row-7", "the row is one of the data set"
+    again = session(two_runs.token, view).go("train")
     assert "OneVsRest ranks" in again.text().replace("**", "") and "**Test row 7**" in again.text()
-    assert written(again) == view
+    assert again.view == view
 
 
 @pytest.mark.parametrize(
@@ -65,8 +52,8 @@ def test_a_copied_address_shows_the_same_result_and_row(two_runs, session):
     ],
 )
 def test_a_view_that_the_workspace_does_not_have_is_said_and_changes_nothing(two_runs, session, view, lacks):
-    before = {name: stored(two_runs)[name] for name in ("dataset", "shown", "rows")}
-    again = open_at(session, two_runs.token, view)
+    before = {name: stored(two_runs)[name] for name in ("dataset", "shown")}
+    again = session(two_runs.token, view)
     assert (f"does not have the {lacks} of the link" in again.text()) == (lacks is not None)
     assert {name: stored(again)[name] for name in before} == before
 
@@ -97,21 +84,19 @@ def test_an_address_for_looking_only_dies_with_its_workspace(two_runs, session):
 
 def test_back_to_an_address_without_a_view_shows_what_it_showed(two_runs, session):
     again = session(two_runs.token).go("train")
-    assert "**Test row 0**" in again.text()
+    assert "**Test row 0**" in again.text() and again.view == ""
     again.at.number_input(key="train.row").set_value(5)
-    assert written(again.run().run()).endswith(".row-5")
-    again.at.query_params.pop(views.FIELD, None)  # as Back does
-    again.at.query_params[workspace.QUERY] = two_runs.token
-    assert "**Test row 0**" in again.run().text()
-    assert written(again) == ""
+    assert again.run().view.endswith(".row-5")
+    assert "**Test row 0**" in again.walk().text()
+    assert again.view == ""
 
 
 def test_a_page_opened_before_the_browser_has_drawn_the_fields_of_the_address_keeps_the_view(two_runs, session):
     again = session(two_runs.token).go("train")
     again.at.number_input(key="train.row").set_value(5)
-    view = written(again.run().run())
+    view = again.run().view
     again.at.query_params.clear()  # as a browser leaves out what these fields say
-    assert "**Test row 5**" in again.run().text() and written(again) == view
+    assert "**Test row 5**" in again.run().text() and again.view == view
 
 
 def test_what_would_be_refused_is_disabled_and_says_why(two_runs, session):
@@ -141,30 +126,29 @@ def test_who_only_looks_sees_results_and_no_form_that_trains(two_runs, session):
     assert not [field.label for field in page.at.number_input if field.label in ("C", "Epochs")]
 
 
-def test_the_second_label_the_mode_and_ticked_labels_are_in_the_address(two_runs, session):
-    plt, other = (record["key"] for record in stored(two_runs)["runs"])
-    numbers = {f"run {other}": 2, f"label {other}": 4, f"label row {other}": 2, f"other {other}": 3, "trees mode": 1}
-    numbers |= {f"other row {other}": 2, f"other of {other}": 4, f"ticked {other}": 1}
-    numbers |= {f"trees label {stored(two_runs)['dataset']}": 5}
-    view = f"result-{other[:12]}.row-2.label-4.other-3.ticked-1.mode-1.of-5"
-    again = open_at(session, two_runs.token, view)
-    assert {name: stored(again)["rows"][name] for name in numbers} == numbers
-    assert written(again) == view
-
-
-def test_a_second_label_of_another_row_is_not_in_the_address(two_runs, session):
-    other = stored(two_runs)["runs"][1]["key"]
-    again = open_at(session, two_runs.token, f"result-{other[:12]}.row-2.label-4.other-3")
+def test_what_belongs_to_a_row_is_forgotten_with_it(two_runs, session):
+    begins = f"result-{stored(two_runs)['runs'][1]['key'][:12]}"
+    again = session(two_runs.token, f"{begins}.row-2.label-4.other-3.ticked-1.edit-3~0.5").go("train")
     again.at.number_input(key="train.row").set_value(5)
-    assert written(again.run()) == f"result-{other[:12]}.row-5"
+    assert again.run().view == f"{begins}.row-5.ticked-1"
 
 
 def test_changes_of_a_row_are_in_the_address_and_undone_with_it(two_runs, session):
     view = f"result-{stored(two_runs)['runs'][1]['key'][:12]}.row-2.edit-3~0.25_7~-1e-05"
-    again = open_at(session, two_runs.token, view, "explain")
-    assert "Changed: " in again.text() and "to 0.25" in again.text() + "to 0.25 " and written(again) == view
+    again = session(two_runs.token, view).go("explain")
+    assert "Changed: " in again.text() and "to 0.25" in again.text() + "to 0.25 " and again.view == view
     again.press("explain.whatif.reset")
-    assert "Changed: " not in again.text() and written(again) == view.partition(".edit")[0]
+    assert "Changed: " not in again.text() and again.view == view.partition(".edit")[0]
+
+
+def test_every_field_of_a_view_is_said_and_read_and_forgotten_with_the_data_set():
+    texts = {"data": "0123456789ab", "result": "ba9876543210", "edit": "3~0.25_7~-1e-05"}
+    whole = view.View(**{name: texts.get(name, 10 + i) for i, name in enumerate(view.NAMES)})
+    assert view.parsed(whole.text()) == whole and view.View().text() == ""
+    kept = {"levels", "most", "children", "positive"}
+    left = whole.changed(data="cba987654321")
+    assert {name for name in view.NAMES if getattr(left, name) == getattr(whole, name)} == kept
+    assert whole.changed(row=whole.row) == whole and whole.changed(row=1, label=2).label == 2
 
 
 def test_what_is_not_a_change_of_a_row_is_left_out_of_it():
@@ -172,16 +156,3 @@ def test_what_is_not_a_change_of_a_row_is_left_out_of_it():
     assert row_edits.parsed("3~2_4~1_3~5") == [[3, 5.0], [4, 1.0]], "a feature is changed once"
     assert row_edits.text([[3, 0.5], [4, None]]) == "3~0.5_4~x"
     assert row_edits.text([[j, 1.0] for j in range(row_edits.MOST + 1)]) == ""
-
-
-def test_the_address_is_behind_once_a_part_of_the_page_has_changed_what_is_looked_at(monkeypatch):
-    from pages.shared import views
-
-    state, shown = {views.WRITTEN: "row-1.node-2"}, ["row-1.node-2"]
-    monkeypatch.setattr(views.st, "session_state", state)
-    monkeypatch.setattr(views, "text", lambda: shown[0])
-    assert not views.is_behind()
-    shown[0] = "row-1.node-3"
-    assert views.is_behind()
-    state[views._BASE] = ("row-1.node-3", "row-1.node-2")  # the address was followed to this view: it stays as it is
-    assert not views.is_behind()

@@ -1,0 +1,158 @@
+"""What a tab looks at is what its address says: ``at=data-1a2b3c4d.result-5e6f7a8b.row-17.label-3``.
+
+So a copied address shows the same, a reload too, and Back and Forward walk through what was looked at. What is not in
+the address is not part of what is looked at: it has its default. Pages read :func:`now` and change it with
+:func:`look`; all pages have one view, so that going to another page loses nothing.
+"""
+
+import dataclasses
+import functools
+import re
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.shared import format
+from pages.shared.streamlit_fixes import address_fields
+from pages.shared.workspaces import workspace
+from pages.shared.workspaces.records import DEFAULT_DATASET
+
+FIELD = "at"  # the name in the address, and the key of the field that keeps it there
+NOW = "view.now"  # key of the session's state: the view of this tab
+_BARE = "view.bare"  # likewise: the view that an address stands for that says nothing
+_DIGITS = 12  # of a fingerprint, and of the key of a run, in the address
+_PART = re.compile(r"(?<![0-9a-z])(?:(data|result)-([0-9a-f]{6,32})|([a-z]+)-([0-9]{1,9}))(?![0-9a-z])")
+UNKNOWN = "This workspace does not have the {what} of the link, so it shows what it has."
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    """What a tab looks at; None stands for what a page shows at first."""
+
+    data: str = ""  # beginning of the data set's fingerprint; empty: the data set of a new workspace
+    result: str = ""  # beginning of the key of the run; empty: the newest
+    row: int | None = None  # test row
+    label: int | None = None  # the label of the row that is explained
+    other: int | None = None  # the label that it is compared with
+    ticked: int | None = None  # the label whose rows the Train page shows
+    features: int | None = None  # the label whose features the pages Explain and Features show
+    draw: int | None = None  # which noise the Explain page draws
+    noisy: int | None = None  # the first test row that the Robustness page shows under noise
+    training: int | None = None  # the training row, and the test row, on the Data page
+    test: int | None = None
+    tree: int | None = None
+    mode: int | None = None  # what is drawn of a tree
+    of: int | None = None  # the label looked at on the Trees page
+    node: int | None = None
+    top: int | None = None  # the node with which the drawing begins
+    levels: int | None = None  # how much of a tree is drawn
+    most: int | None = None
+    children: int | None = None
+    positive: int | None = None  # positive test rows that listed nodes have at least
+    edit: str = ""  # changes of the row: see pages.shared.rows.row_edits
+
+    def text(self) -> str:
+        """Return the view as the address says it: what differs from the defaults."""
+        named = {name: getattr(self, name) for name in NAMES}
+        return ".".join(f"{name}-{value}" for name, value in named.items() if value not in (None, ""))
+
+    def changed(self, **fields) -> "View":
+        """Return the view with other values of fields, without what belonged to the values before."""
+        left = {name for field, value in fields.items() if value != getattr(self, field) for name in OF.get(field, ())}
+        return dataclasses.replace(self, **{name: DEFAULTS[name] for name in left - fields.keys()}, **fields)
+
+
+DEFAULTS = {field.name: field.default for field in dataclasses.fields(View)}
+NAMES = tuple(DEFAULTS)
+_OF_TREE = ("node", "top")
+# What belongs to a field: it is forgotten when the field gets another value.
+OF = {"data": set(NAMES) - {"data", "levels", "most", "children", "positive"}, "result": ("tree", *_OF_TREE)}
+OF |= {"tree": _OF_TREE, "mode": ("node",), "row": ("label", "other", "edit"), "label": ("other",)}
+
+
+@functools.lru_cache(maxsize=1000)
+def parsed(text: str) -> View:
+    """Return the view that an address says; what has not the form of such an address is left out."""
+    text, _, edit = text.partition(".edit-")
+    fields = {}
+    for key, digits, name, number in _PART.findall(text):
+        if key:
+            fields[key] = digits
+        elif name in NAMES and isinstance(DEFAULTS[name], type(None)):
+            fields[name] = int(number)
+    return View(**fields, edit=edit)
+
+
+def now() -> View:
+    """Return what this tab looks at."""
+    return st.session_state.get(NOW, View())
+
+
+def look(**fields) -> None:
+    """Look at something else; for callbacks of widgets, after which the whole page is drawn."""
+    plain = {name: value if name == "edit" or value is None else int(value) for name, value in fields.items()}
+    st.session_state[NOW] = now().changed(**plain)
+
+
+def walked() -> bool:
+    """Return whether this run answers Back or Forward of the browser."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+def follow() -> None:
+    """Look at what the address says if it was opened, or if the user walked to it; called first in each run of a page.
+
+    An address that says nothing stands for what was shown when it was opened. The data set and the result in use are
+    the workspace's: another may have become ready, or be gone.
+    """
+    if NOW not in st.session_state or walked():
+        asked, missing = parsed(st.query_params.get(FIELD, "") or st.session_state.get(_BARE, "")), []
+        if asked != View():
+            workspace.update(lambda data: missing.extend(_use(data, asked)))
+        st.session_state[NOW] = _in_use(View() if missing else asked)
+        if missing:
+            workspace.notify(UNKNOWN.format(what=format.listed(missing)))
+        if not st.query_params.get(FIELD):
+            st.session_state[_BARE] = now().text()
+    else:
+        st.session_state[NOW] = _in_use(now())
+
+
+def keep() -> None:
+    """Write the view into the address; called within a hidden container."""
+    text = now().text()
+    address_fields.keep(FIELD, "" if text == st.session_state.get(_BARE) else text)
+
+
+def _in_use(view) -> View:
+    """Return a view with the data set and the result that the workspace has in use."""
+    fingerprint = workspace.get("dataset")
+    if fingerprint is None:
+        return View()
+    data = "" if _is_default(workspace.get("known").get(fingerprint, {})) else fingerprint[:_DIGITS]
+    return view.changed(data=data).changed(result=(workspace.get("shown").get(fingerprint) or "")[:_DIGITS])
+
+
+def _is_default(entry) -> bool:
+    """Return whether an entry of "known" is the data set of a new workspace."""
+    return entry.get("source") == "catalog" and entry.get("name") == DEFAULT_DATASET
+
+
+def _use(data, view) -> list[str]:
+    """Put the data set and the result of a view in use in a workspace's fields; return what the workspace lacks."""
+    known = data["known"]
+    fits = [fp for fp, entry in known.items() if (fp.startswith(view.data) if view.data else _is_default(entry))]
+    if fits:
+        data["dataset"], data["wanted"] = fits[0], None
+    elif view.data:
+        return ["data set"]
+    fingerprint = data["dataset"]
+    runs = [r["key"] for r in data["runs"] if r["fingerprint"] == fingerprint and r["key"].startswith(view.result)]
+    if view.result and not runs:
+        return ["result"]
+    if view.result:
+        data["shown"][fingerprint] = runs[0]
+    else:
+        data["shown"].pop(fingerprint, None)
+    return []
