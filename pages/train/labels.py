@@ -29,10 +29,10 @@ def show(data, run, key, name) -> None:
     every = _every_label(key, k)
     micro, macro = metrics.f1_of_labels(every)
     occurring = every[every["rows"] > 0]
-    never = int((occurring["right"] == 0).sum())
+    never, occur = int((occurring["right"] == 0).sum()), format.count(len(occurring), "label")
     st.markdown(
-        f"With {format.count(k, 'label')} predicted for each row, **{never:,} of the {len(occurring):,} labels with a "
-        f"test row** are never predicted correctly. Micro F1 is **{answer.percent(micro)}\u00a0%**, macro F1 "
+        f"With {format.count(k, 'label')} predicted for each row, **{never:,} of {occur} with a "
+        "test row** are never predicted correctly. Micro F1 is **{answer.percent(micro)}\u00a0%**, macro F1 "
         f"**{answer.percent(macro)}\u00a0%**.",
         help="F1 combines precision (how many predictions are right) and recall (how many true labels are predicted). "
         "Micro: over all pairs of a row and a label. Macro: the mean of the F1 of the labels with a test row, so a "

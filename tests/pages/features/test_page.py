@@ -45,15 +45,6 @@ def found(key):
     return experiment.load("select", key)
 
 
-def test_without_a_data_set_there_is_nothing_to_select(session, small_catalog):
-    def load(progress):
-        raise OSError("the disk is full")
-
-    small_catalog.load = load
-    page = session().until(lambda s: s.at.error).go("features")
-    assert "There is no data set in use, so there are no features to select" in page.text()
-
-
 def test_the_first_selection_says_what_it_will_take_and_is_shown_when_done(ready):
     page = ready.go("features")
     assert "This page shows which features matter for which label" in page.text()

@@ -65,7 +65,8 @@ class Explain(Task):
     )
 
     def title_on(self, dataset):
-        return f"Explaining {self.params['n_rows']:,} rows of {dataset}"
+        n_rows = self.params["n_rows"]
+        return f"Explaining {n_rows:,} row{'' if n_rows == 1 else 's'} of {dataset}"
 
     def estimate(self) -> Estimate:
         return estimates.explanations(load("train", self.inputs["run"]), self.params["n_rows"])
