@@ -27,15 +27,15 @@ def command(ctx, data, to_json, quiet, **options):
         return
 
     with Progress(quiet) as progress:
-        found = read(data, options, progress, vectorizer_of(ctx))
+        dataset = read(data, options, progress, vectorizer_of(ctx))
         progress("Counting labels and features", 0.0)
-        summary = datasets.describe(found).summary
-    about = {"name": found.name, "fingerprint": found.fingerprint, "notes": [*found.notes], **summary}
+        summary = datasets.describe(dataset).summary
+    about = {"name": dataset.name, "fingerprint": dataset.fingerprint, "notes": [*dataset.notes], **summary}
     if to_json:
         as_json(about)
         return
-    for said in about.pop("notes"):
-        note(said)
+    for line in about.pop("notes"):
+        note(line)
     table(("what", "value"), [(_words(name), _text(value)) for name, value in about.items()])
 
 

@@ -33,15 +33,15 @@ def command(model, data, k, intervals, to_json, quiet, **options):
     with Progress(quiet) as progress:
         progress("Reading the model", 0.0)
         packed = read_packed(model)
-        found, rows = _rows_to_measure(packed, data, options, progress)
-        done = experiment.evaluate(packed.model, found, k, progress, intervals=intervals)
+        dataset, rows = _rows_to_measure(packed, data, options, progress)
+        done = experiment.evaluate(packed.model, dataset, k, progress, intervals=intervals)
     ranking, frame = done.pop("ranking"), done.pop("intervals", None)
     times = {name: done.pop(name) for name in ("predict_s", "predict_ms_per_row")}
     ends = {} if frame is None else {(one.measure, one.k): (one.low, one.high) for one in frame.itertuples()}
     if to_json:
         listed = {} if frame is None else {"intervals": frame.to_dict("records")}
         as_json({
-            "model": packed.card["model"], "data": {"name": found.name, "fingerprint": found.fingerprint},
+            "model": packed.card["model"], "data": {"name": dataset.name, "fingerprint": dataset.fingerprint},
             "rows": len(ranking.labels), "which rows": rows, "k": k, "measures": done, **listed, "times": times,
         })  # fmt: skip
         return

@@ -58,10 +58,10 @@ class Group(click.Group):
 
 def described(error) -> str:
     """Return what an error says, with its notes."""
-    said = [str(error) or type(error).__name__, *getattr(error, "__notes__", ())]
+    sentences = [str(error) or type(error).__name__, *getattr(error, "__notes__", ())]
     if isinstance(error, OSError) and error.strerror and error.filename:
-        said[0] = f"{error.filename}: {error.strerror}"
-    return in_options(" ".join(said))
+        sentences[0] = f"{error.filename}: {error.strerror}"
+    return in_options(" ".join(sentences))
 
 
 def in_options(text: str) -> str:

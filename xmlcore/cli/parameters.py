@@ -114,8 +114,8 @@ class ModelCommand(DocumentsCommand):
         """Find the model first: it decides which options there are."""
         name = _value_of(args, "--model") or "PLT"
         if name not in MODELS:
-            said = f"there is no model {name!r}: there are {', '.join(MODELS)}"
-            raise click.BadParameter(said, ctx, param_hint="--model")
+            message = f"there is no model {name!r}: there are {', '.join(MODELS)}"
+            raise click.BadParameter(message, ctx, param_hint="--model")
         ctx.meta["model"] = name
         return super().parse_args(ctx, args)
 

@@ -47,12 +47,12 @@ def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout,
         app = serve.make_app(served, limits)
         place = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         if to_json:
-            as_json({"url": place, "models": [one.about() for one in served]})
+            as_json({"url": place, "models": [model.about() for model in served]})
         else:
-            for one in served:
-                about = one.about()
+            for model in served:
+                about = model.about()
                 click.echo(
-                    f"{place}/v1/models/{one.name}: {about['title']}, {about['labels']:,} labels, takes "
+                    f"{place}/v1/models/{model.name}: {about['title']}, {about['labels']:,} labels, takes "
                     f"{about['takes']}"
                 )
             click.echo("Stop with Ctrl+C.")

@@ -37,26 +37,26 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
     if output is not None and not Path(output).resolve().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {Path(output).resolve().parent} to write {output} to")
     with Progress(quiet) as progress:
-        found = read(data, others, progress, vectorizer_of(ctx))
-        run, fitted = run_and_model(found, model, params, k, progress)
+        dataset = read(data, others, progress, vectorizer_of(ctx))
+        run, fitted = run_and_model(dataset, model, params, k, progress)
         if output is not None:
             progress("Writing the model", 0.0)
-            experiment.pack_fitted(run, fitted, found, name=name).save(output)
+            experiment.pack_fitted(run, fitted, dataset, name=name).save(output)
     values = {measure: frame["value"].tolist() for measure, frame in run.measures.groupby("measure", sort=False)}
     if to_json:
         as_json({
             "model": run.model, "params": run.params, "chosen": run.chosen,
-            "data": {"name": run.dataset_name, "fingerprint": run.fingerprint, "training rows": found.n_train,
-                     "test rows": found.n_test, "features": found.n_features, "labels": found.n_labels,
-                     "notes": found.notes},
+            "data": {"name": run.dataset_name, "fingerprint": run.fingerprint, "training rows": dataset.n_train,
+                     "test rows": dataset.n_test, "features": dataset.n_features, "labels": dataset.n_labels,
+                     "notes": dataset.notes},
             "k": k, "measures": values, "times": run.times, "size": run.size, "warnings": run.warnings,
             "file": output,
         })  # fmt: skip
         return
-    for said in (*found.notes, *run.warnings):
-        note(said)
-    click.echo(f"{model} on {found.name}: {found.n_train:,} training rows, {found.n_test:,} test rows, "
-               f"{found.n_features:,} features, {found.n_labels:,} labels")  # fmt: skip
+    for line in (*dataset.notes, *run.warnings):
+        note(line)
+    click.echo(f"{model} on {dataset.name}: {dataset.n_train:,} training rows, {dataset.n_test:,} test rows, "
+               f"{dataset.n_features:,} features, {dataset.n_labels:,} labels")  # fmt: skip
     measures(values)
     click.echo(f"Trained in {run.times['fit_s']:.1f} s; {run.times['predict_ms_per_row']:.3g} ms for each test row; "
                f"{run.size['model_bytes'] / 1e6:,.1f} MB in memory")  # fmt: skip

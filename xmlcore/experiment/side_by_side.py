@@ -34,9 +34,9 @@ def measures_with_intervals(
     rankings = [wide(run, max(ks)) for run in runs.values()]
     frames = metrics.intervals_of_several(dataset.Y_test, rankings, list(ks), **options)
     for number, (name, run) in enumerate(runs.items()):
-        found = frames[number].assign(run=name, model=model_style(run.model, run.params))
-        found.loc[found["k"] > run.k, ["value", "low", "high"]] = np.nan  # it predicts fewer labels for a row
-        frames[number] = found
+        measured = frames[number].assign(run=name, model=model_style(run.model, run.params))
+        measured.loc[measured["k"] > run.k, ["value", "low", "high"]] = np.nan  # it predicts fewer labels for a row
+        frames[number] = measured
     return pd.concat(frames, ignore_index=True)[["run", "model", "measure", "k", "value", "low", "high"]]
 
 
@@ -57,10 +57,10 @@ def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5)
     buckets = label_buckets(_training_rows(dataset))
     frames = []
     for name, run in runs.items():
-        found = metrics.labels_by_bucket(metrics.by_label(dataset.Y_test, wide(run, k), k), buckets)
-        found.insert(0, "model", model_style(run.model, run.params))
-        found.insert(0, "run", name)
-        frames.append(found)
+        measured = metrics.labels_by_bucket(metrics.by_label(dataset.Y_test, wide(run, k), k), buckets)
+        measured.insert(0, "model", model_style(run.model, run.params))
+        measured.insert(0, "run", name)
+        frames.append(measured)
     return pd.concat(frames, ignore_index=True)
 
 
@@ -94,8 +94,8 @@ def wins_by_bucket(frame: "pd.DataFrame") -> "pd.DataFrame":
 
     lines = []
     for bucket in (*BUCKETS, "all"):
-        found = frame["difference"] if bucket == "all" else frame.loc[frame["bucket"] == bucket, "difference"]
-        lines.append((bucket, int((found > 0).sum()), int((found == 0).sum()), int((found < 0).sum())))
+        gains = frame["difference"] if bucket == "all" else frame.loc[frame["bucket"] == bucket, "difference"]
+        lines.append((bucket, int((gains > 0).sum()), int((gains == 0).sum()), int((gains < 0).sum())))
     return pd.DataFrame(lines, columns=["bucket", "a", "equal", "b"])
 
 

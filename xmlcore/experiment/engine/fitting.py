@@ -93,15 +93,15 @@ class Watched:
 @contextlib.contextmanager
 def watched():
     """Measure time and memory of what is done meanwhile, and collect its warnings."""
-    found, usage, start = Watched(), Usage(), time.perf_counter()
+    watch, usage, start = Watched(), Usage(), time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield found
-    found.seconds = time.perf_counter() - start
+        yield watch
+    watch.seconds = time.perf_counter() - start
     _, peak = usage.now()
     if peak is not None:
-        found.memory = {"peak_bytes": peak, "before_bytes": usage.at_start}
-    found.warnings = [str(one.message) for one in caught]
+        watch.memory = {"peak_bytes": peak, "before_bytes": usage.at_start}
+    watch.warnings = [str(warning.message) for warning in caught]
 
 
 class Training(NamedTuple):

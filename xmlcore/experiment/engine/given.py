@@ -67,10 +67,10 @@ def taken(key: str, names):
                 if lock is not None:
                     os.rename(left.parent, folder)
                     break
-        found = {what: folder / NAME.format(what) for what in names}
-        if not all(path.is_file() for path in found.values()):
+        paths = {name: folder / NAME.format(name) for name in names}
+        if not all(path.is_file() for path in paths.values()):
             raise ValueError("the files are not here any more: choose them again")
-        yield found
+        yield paths
         _read.setdefault(key, []).append((folder, lock))
     except BaseException:
         _remove(folder, lock)

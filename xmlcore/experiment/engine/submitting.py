@@ -63,9 +63,9 @@ def _in_parts(queue, task, plan, owner, title) -> Plan:
     jobs = []
     for number, tree in enumerate(trees, start=1):
         if not tree.exists():
-            part = replace(planned(tree), task=None)  # not started again by itself: the training is, as a whole
+            own = replace(planned(tree), task=None)  # not started again by itself: the training is, as a whole
             named = f"{title}, tree {number} of {len(trees)}"
-            jobs.append(queue.submit(keep_record, tree.to_record(), title=named, owner=owner, key=tree.key, plan=part))
+            jobs.append(queue.submit(keep_record, tree.to_record(), title=named, owner=owner, key=tree.key, plan=own))
     reads = (*plan.reads, *((tree.folder, tree.key) for tree in trees))
     return replace(plan, reads=reads, bytes=0, here=True, after=tuple(jobs))
 
@@ -92,10 +92,10 @@ def planned(task: Task, estimate: Estimate | None = None) -> Plan:
 
 def read_artifacts(task: Task) -> tuple[tuple[str, str], ...]:
     """Return kind and key of the artifacts of the store that a task reads: its inputs and their data set."""
-    found = [(KINDS[MADE_BY[name]].folder, key) for name, key in task.inputs.items() if name in MADE_BY]
+    artifacts = [(KINDS[MADE_BY[name]].folder, key) for name, key in task.inputs.items() if name in MADE_BY]
     with contextlib.suppress(store.StoreError, ValueError):
-        found.insert(0, (DATASETS, task.fingerprint))
-    return tuple(artifact for artifact in found if store.exists(*artifact))
+        artifacts.insert(0, (DATASETS, task.fingerprint))
+    return tuple(artifact for artifact in artifacts if store.exists(*artifact))
 
 
 def keep_record(record: dict, again: bool = False, progress: Progress = silent) -> str:

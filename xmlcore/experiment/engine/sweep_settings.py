@@ -91,8 +91,8 @@ def settings_of(grid: dict, method: str, budget: int | None, seed: int) -> list[
         return [dict(zip(lists, values)) for values in product(*lists.values())]
     rng, drawn = np.random.default_rng([seed, 2]), {}
     for _ in range(ATTEMPTS * wanted):  # a range of whole numbers may have fewer different values
-        one = {name: _drawn(values, rng) for name, values in grid.items()}
-        drawn.setdefault(repr(one), one)
+        setting = {name: _drawn(values, rng) for name, values in grid.items()}
+        drawn.setdefault(repr(setting), setting)
         if len(drawn) == wanted:
             break
     return list(drawn.values())

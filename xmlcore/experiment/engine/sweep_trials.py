@@ -165,10 +165,10 @@ class TrainTrial(Task):
 
         progress("Reading the data set", 0.0)
         p = self.params
-        part = without_held_out(in_use_or_saved(self.fingerprint), p["validation"], p["seed"], p["n_rows"])
-        value = {"measures": None, "seconds": 0.0, "n_rows": part.n_train, "n_held_out": part.n_test, "size": {}}
+        data = without_held_out(in_use_or_saved(self.fingerprint), p["validation"], p["seed"], p["n_rows"])
+        value = {"measures": None, "seconds": 0.0, "n_rows": data.n_train, "n_held_out": data.n_test, "size": {}}
         try:
-            made, _ = run_and_model(part, p["model"], p["params"], p["k"], progress)
+            made, _ = run_and_model(data, p["model"], p["params"], p["k"], progress)
         except _OF_SETTINGS as error:
             return value | {"error": " ".join(str(error).split()) or type(error).__name__}
         seconds = made.times["fit_s"] + made.times["predict_s"]

@@ -270,8 +270,8 @@ class SweepSettings(Task):
         for at, rung in enumerate(self.rungs):
             # Which settings are left in later rounds is not known yet: they take as long as all do on average.
             each = [self.trial(at, int(setting), seeds[0]).estimate_on(data) for setting in some]
-            seconds += len(seeds) * rung.n_settings * float(np.mean([one.seconds for one in each]))
-            most = max(most, *(one.bytes for one in each))
+            seconds += len(seeds) * rung.n_settings * float(np.mean([training.seconds for training in each]))
+            most = max(most, *(training.bytes for training in each))
         return Estimate(seconds, most)
 
     def plan(self, failures: dict | None = None) -> Plan:
@@ -295,10 +295,10 @@ class SweepSettings(Task):
     def _line(self, rung, setting, seed, failures) -> dict:
         """Return the line of one training in :attr:`Plan.trials`."""
         trial = self.trial(rung, setting, seed)
-        found = kept_trial(trial.key)
+        result = kept_trial(trial.key)
         state, error = "waiting", ""
-        if found is not None:
-            state, error = ("failed", found.error) if found.error else ("done", "")
+        if result is not None:
+            state, error = ("failed", result.error) if result.error else ("done", "")
         elif trial.key in failures:
             state, error = "failed", failures[trial.key]
         return {
@@ -306,20 +306,20 @@ class SweepSettings(Task):
             "setting": setting,
             **self.settings[setting],
             "seed": seed,
-            "rows": None if found is None else found.n_rows,
-            "value": self._value_of(found),
-            "seconds": math.nan if found is None else found.seconds,
+            "rows": None if result is None else result.n_rows,
+            "value": self._value_of(result),
+            "seconds": math.nan if result is None else result.seconds,
             "state": state,
             "error": error,
             "key": trial.key,
         }
 
-    def _value_of(self, found) -> float:
+    def _value_of(self, result) -> float:
         """Return the measure of a trial; NaN without one."""
-        if found is None or found.measures is None:
+        if result is None or result.measures is None:
             return math.nan
         name, k = measure_and_k(self.params["measure"])
-        frame = found.measures
+        frame = result.measures
         return float(frame.loc[(frame["measure"] == name) & (frame["k"] == k), "value"].iloc[0])
 
     def _ranked(self, lines) -> list[int]:
@@ -347,16 +347,16 @@ class SweepSettings(Task):
         """Return the fields of :class:`Sweep` for what has been done."""
         import pandas as pd
 
-        found = self.best_so_far(plan) if plan.complete else None
+        best = self.best_so_far(plan) if plan.complete else None
         n_held = round(self.params["validation"] * self._n_train)
         return {
             **{name: self.params[name] for name in ("model", "grid", "seeds", "method", "measure")},
             "settings": self.settings,
             "trials": pd.DataFrame(plan.trials),
             "table": settings_table(plan.trials, self.settings),
-            "best": None if found is None else self.best_params(found[0]),
-            "best_setting": None if found is None else found[0],
-            "value": math.nan if found is None else found[1],
+            "best": None if best is None else self.best_params(best[0]),
+            "best_setting": None if best is None else best[0],
+            "value": math.nan if best is None else best[1],
             "fingerprint": self.fingerprint,
             "n_rows": self._n_train - n_held,
             "n_held_out": n_held,
@@ -435,14 +435,14 @@ def settings_table(trials: list[dict], settings: list[dict]) -> "pd.DataFrame":
         if not own:
             continue
         last = [line for line in own if line["rung"] == max(one["rung"] for one in own)]
-        found = [line["value"] for line in last if line["state"] == "done"]
+        scores = [line["value"] for line in last if line["state"] == "done"]
         errors = [line["error"] for line in last if line["state"] == "failed"]
-        low, high = interval(found)
-        state = "failed" if errors else "done" if len(found) == len(last) else "waiting"
+        low, high = interval(scores)
+        state = "failed" if errors else "done" if len(scores) == len(last) else "waiting"
         rows = [line["rows"] for line in last if line["rows"] is not None]
         lines.append(
             {"setting": setting, **values, "rung": last[0]["rung"], "rows": rows[0] if rows else None}
-            | {"mean": float(np.mean(found)) if found else math.nan, "low": low, "high": high, "n_seeds": len(found)}
+            | {"mean": float(np.mean(scores)) if scores else math.nan, "low": low, "high": high, "n_seeds": len(scores)}
             | {"seconds": float(np.nansum([line["seconds"] for line in own])), "state": state}
             | {"error": errors[0] if errors else ""}
         )
@@ -478,9 +478,9 @@ def test_measures(tasks) -> "pd.DataFrame | None":
     """Return :attr:`Sweep.test` from the kept results of trainings; None while one of them has none."""
     import pandas as pd
 
-    if not tasks or not all(one.exists() for one in tasks):
+    if not tasks or not all(training.exists() for training in tasks):
         return None
-    every = pd.concat([one.load().measures for one in tasks])
+    every = pd.concat([training.load().measures for training in tasks])
     lines = []
     for (measure, k), values in every.groupby(["measure", "k"], sort=False)["value"]:
         low, high = interval(values)

@@ -79,8 +79,8 @@ class ExportWorkspace(_OfWorkspace):
         return "Writing the workspace to a file"
 
     def estimate(self) -> Estimate:
-        found = store.inventory()
-        n_bytes = sum(one.bytes for key in self.params["keys"] for one in found.with_key(key))
+        inventory = store.inventory()
+        n_bytes = sum(artifact.bytes for key in self.params["keys"] for artifact in inventory.with_key(key))
         return Estimate(START + WRITE_BYTE * n_bytes)
 
     def file(self) -> Path:
@@ -88,8 +88,8 @@ class ExportWorkspace(_OfWorkspace):
         return store.folder(self.folder, self.key) / FILE
 
     def run(self, progress=silent, files=None):
-        found, keys = store.inventory(), self.params["keys"]
-        there = [key for key in keys if found.with_key(key)]  # the others were deleted meanwhile
+        inventory, keys = store.inventory(), self.params["keys"]
+        there = [key for key in keys if inventory.with_key(key)]  # the others were deleted meanwhile
         made = {"count": 0, "left_out": {}}
         if files is not None:
             # The file is written in the folder of the result, which is on the right disk, and says what it left out.

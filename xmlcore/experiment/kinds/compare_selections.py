@@ -148,17 +148,17 @@ def comparison_titles(selections: Sequence[Any]) -> list[str]:
     list of str
         A name for each selection, in the same order.
     """
-    full = [None if one is None else (one[0], selection_params(*one)) for one in selections]
-    titles = [ALL if one is None else selection_title(*one) for one in full]
+    full = [None if selection is None else (selection[0], selection_params(*selection)) for selection in selections]
+    titles = [ALL if selection is None else selection_title(*selection) for selection in full]
     longer = []
-    for title, one in zip(titles, full):
+    for title, selection in zip(titles, full):
         alike = [other for name, other in zip(titles, full) if name == title]
-        if one is None or len(alike) == 1:
+        if selection is None or len(alike) == 1:
             longer.append(title)
             continue
-        differ = [p for p in one[1] if len({repr(other[1][p]) for other in alike}) > 1 and p not in VARIED]
-        what = ", ".join(f"{p} {one[1][p]}" for p in differ)
-        longer.append(title.removesuffix(")") + f", {what})" if title.endswith(")") else f"{title} ({what})")
+        differ = [p for p in selection[1] if len({repr(other[1][p]) for other in alike}) > 1 and p not in VARIED]
+        words = ", ".join(f"{p} {selection[1][p]}" for p in differ)
+        longer.append(title.removesuffix(")") + f", {words})" if title.endswith(")") else f"{title} ({words})")
     return longer
 
 
@@ -263,7 +263,7 @@ def _full_selections(selections) -> list:
     """Return selections with all their parameters; ValueError if there are none."""
     if not selections:
         raise ValueError("no selection to compare: give pairs of a method and its parameters, or None for all features")
-    return [None if one is None else (one[0], selection_params(*one)) for one in selections]
+    return [None if selection is None else (selection[0], selection_params(*selection)) for selection in selections]
 
 
 @register
@@ -290,13 +290,13 @@ class CompareSelections(Task):
 
     def complete(self, params):
         params = super().complete(params)
-        full = _full_selections(params["selections"])
-        return params | {
-            "selections": [
-                None if one is None else [one[0], {name: v for name, v in one[1].items() if name not in VARIED}]
-                for one in full
-            ]
-        }
+        kept = []
+        for selection in _full_selections(params["selections"]):
+            if selection is not None:
+                method, full = selection
+                selection = [method, {name: value for name, value in full.items() if name not in VARIED}]
+            kept.append(selection)
+        return params | {"selections": kept}
 
     def title_on(self, dataset):
         return f"Comparing selections on {dataset}"

@@ -48,5 +48,5 @@ class DescribeLabels(Task):
         progress("Reading the data set", 0.0)
         data = load_saved(self.fingerprint)
         progress("Counting labels", 0.2)
-        found = describe(data)
-        return {"fields": {"summary": plain(found.summary), "labels": found.labels, "spread": found.spread}}
+        about = describe(data)
+        return {"fields": {"summary": plain(about.summary), "labels": about.labels, "spread": about.spread}}

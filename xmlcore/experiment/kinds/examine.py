@@ -67,5 +67,5 @@ class Examine(Task):
         from xmlcore.datasets import examine, load_saved
 
         progress("Reading the data set", 0.0)
-        found = examine(load_saved(self.fingerprint), progress)
-        return {"fields": found._asdict() | {"power_law": found.power_law._asdict()}}
+        examination = examine(load_saved(self.fingerprint), progress)
+        return {"fields": examination._asdict() | {"power_law": examination.power_law._asdict()}}

@@ -80,13 +80,13 @@ class LearningCurve:
         str
         """
         name, _, k = measure.partition("@")
-        found = self.forecasts
-        found = found[(found["bucket"] == bucket) & (found["measure"] == f"{name}@k") & (found["k"] == int(k))]
-        line = found.iloc[0]
+        lines = self.forecasts
+        lines = lines[(lines["bucket"] == bucket) & (lines["measure"] == f"{name}@k") & (lines["k"] == int(k))]
+        line = lines.iloc[0]
         of = "" if bucket == "all" else f" of {bucket} labels"
         if line["reason"]:
             return f"What twice the rows would give for {measure}{of} cannot be forecast: {line['reason']}."
-        now, value, low, high = (f"{100 * line[part]:.1f}" for part in ("now", "value", "low", "high"))
+        now, value, low, high = (f"{100 * line[column]:.1f}" for column in ("now", "value", "low", "high"))
         if line["low"] <= line["now"]:
             return (
                 f"With twice the rows {measure}{of} may stay as it is: {now} now, about {value} then ({low} to {high})."
@@ -183,8 +183,8 @@ def _trained(dataset, model, params, size, seed, progress):
             run = whole.load()
             return run.ranking, run.times["fit_s"]
     rows = np.sort(np.random.default_rng([seed, 3]).permutation(dataset.n_train)[:size])
-    part = Dataset(dataset.name, dataset.X_train[rows], dataset.Y_train[rows], dataset.X_test, dataset.Y_test)
-    run, _ = run_and_model(part, model, seeded, max(KS), progress)
+    sample = Dataset(dataset.name, dataset.X_train[rows], dataset.Y_train[rows], dataset.X_test, dataset.Y_test)
+    run, _ = run_and_model(sample, model, seeded, max(KS), progress)
     return run.ranking, run.times["fit_s"]
 
 
@@ -265,8 +265,8 @@ class MeasureLearningCurve(Task):
         data, p = in_use_or_saved(self.fingerprint), self.params
         params = full_params(p["model"], p["params"])
         each = [learned.train(resized(data, size), p["model"], params) for size in sizes_of(data.n_train, p["shares"])]
-        most = max((one.bytes for one in each), default=0)
-        return Estimate(1.0 + len(p["seeds"]) * sum(one.seconds for one in each), most)
+        most = max((training.bytes for training in each), default=0)
+        return Estimate(1.0 + len(p["seeds"]) * sum(training.seconds for training in each), most)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import in_use_or_saved

@@ -86,9 +86,9 @@ def measure_ranking(
             of = {"measures": metrics.MEASURES, "inv_ps": metrics.inverse_propensity(dataset.Y_train)}
         else:
             of = {"measures": OF_BUCKETS, "labels": buckets == bucket}
-        found = metrics.intervals(dataset.Y_test, ranking, k, **of, **settings)
-        found.insert(0, "bucket", bucket)
-        frames.append(found)
+        measured = metrics.intervals(dataset.Y_test, ranking, k, **of, **settings)
+        measured.insert(0, "bucket", bucket)
+        frames.append(measured)
     return pd.concat(frames, ignore_index=True)
 
 

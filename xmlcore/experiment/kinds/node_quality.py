@@ -101,5 +101,5 @@ class MeasureNodes(Task):
         rows = sampled_rows(dataset.n_test, self.params["n_rows"], self.params["seed"])
         progress("Reading the classifiers", 0.0)
         nodes, tree = plain.linear_nodes(number), plain.trees_[number]
-        found = quality_frame(nodes, tree, dataset.X_test[rows], dataset.Y_test[rows], progress)
-        return {"nodes": found, "n_rows": int(rows.size), "n_test": dataset.n_test}
+        quality = quality_frame(nodes, tree, dataset.X_test[rows], dataset.Y_test[rows], progress)
+        return {"nodes": quality, "n_rows": int(rows.size), "n_test": dataset.n_test}

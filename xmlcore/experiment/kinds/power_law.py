@@ -51,8 +51,8 @@ class CheckPowerLaw(Task):
         from xmlcore.datasets.statistics.power_law import goodness_of_fit
 
         progress("Reading the data set", 0.0)
-        found = goodness_of_fit(self._counts(), progress=progress, **self.params)
-        return {"goodness": found._asdict()}
+        goodness = goodness_of_fit(self._counts(), progress=progress, **self.params)
+        return {"goodness": goodness._asdict()}
 
     def _counts(self):
         """Return the number of training rows of each label."""

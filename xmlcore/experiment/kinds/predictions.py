@@ -164,9 +164,9 @@ class _OfFile(Task):
         of_file("", 0.0)
         options = {"first_index": self.params["first_index"], "max_bytes": MAX_TEXT, "progress": of_file}
         names = model.feature_names, model.label_names
-        rows, said = _with_notes(lambda: read_new_rows(path, model.n_features, *names, **options))
+        rows, notes = _with_notes(lambda: read_new_rows(path, model.n_features, *names, **options))
         kept = {"missing": rows.missing, "unknown": rows.unknown}
-        return rows.X, None, kept, rows.notes(model.feature_names) + said
+        return rows.X, None, kept, rows.notes(model.feature_names) + notes
 
     def _texts(self, path, model, progress):
         """Return the texts of the file as rows, the texts, what is kept of them, and notes on how they were read."""
@@ -183,16 +183,16 @@ class _OfFile(Task):
             guess = guess_columns(path)
             column = guess.text
             if column is None:
-                found = f"none of its columns seems to have texts: {', '.join(guess.columns[:10])}"
-                raise DatasetFormatError(path.name, found, "Say which column has the texts.")
+                reason = f"none of its columns seems to have texts: {', '.join(guess.columns[:10])}"
+                raise DatasetFormatError(path.name, reason, "Say which column has the texts.")
         options = {"labels": None, "max_bytes": MAX_TEXT, "progress": of_file}
-        (texts, _), said = _with_notes(lambda: read_texts(path, column, **options))
+        (texts, _), notes = _with_notes(lambda: read_texts(path, column, **options))
         X = model.vectorizer.transform(texts, progress=part_of(progress, 0.0, 1.0, phase="Finding words"))
         if (unknown := int(np.count_nonzero(np.diff(X.indptr) == 0))) > 0:
             have = "text has no word" if unknown == 1 else "texts have no word"
-            said.append(f"{unknown:,} {have} that the model knows.")
+            notes.append(f"{unknown:,} {have} that the model knows.")
         beginnings = [visible(text[:BEGINNING]) for text in texts]
-        return X, texts, {"missing": np.empty(0, np.int64), "unknown": [], "beginnings": beginnings}, said
+        return X, texts, {"missing": np.empty(0, np.int64), "unknown": [], "beginnings": beginnings}, notes
 
 
 def given_rows(kind: str, key: str) -> "sp.csr_array | list[str]":
@@ -226,8 +226,8 @@ def _with_notes(read):
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DatasetWarning)
-        found = read()
-    return found, [str(one.message) for one in caught if issubclass(one.category, DatasetWarning)]
+        result = read()
+    return result, [str(warning.message) for warning in caught if issubclass(warning.category, DatasetWarning)]
 
 
 @register

@@ -109,7 +109,7 @@ def read_noted(reader, arguments, progress):
                 f"the files have {count:,} {what}; the dashboard takes up to {most:,}. "
                 "Is the header right? Larger data can be used from a notebook."
             )
-    notes = [*data.notes, *(str(one.message) for one in caught if issubclass(one.category, DatasetWarning))]
+    notes = [*data.notes, *(str(warning.message) for warning in caught if issubclass(warning.category, DatasetWarning))]
     object.__setattr__(data, "notes", ())  # the class is frozen; this data set is ours
     return data, notes + _show_names(data)
 

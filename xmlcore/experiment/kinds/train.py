@@ -132,10 +132,10 @@ def evaluate(
     ranking = model.predict_topk(dataset.X_test, k=max(k, LEAST_RANKED), **reporting)
     seconds = time.perf_counter() - start
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
-    found = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
-    found |= metrics.measures(dataset.Y_test, ranking, k, names=MORE)
+    values = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
+    values |= metrics.measures(dataset.Y_test, ranking, k, names=MORE)
     times = {"predict_s": seconds, "predict_ms_per_row": 1000 * seconds / dataset.n_test, "ranking": ranking}
-    evaluation = Evaluation(found | times, dataset.Y_test, inv_ps)
+    evaluation = Evaluation(values | times, dataset.Y_test, inv_ps)
     if intervals:
         evaluation[INTERVALS] = evaluation.intervals
     return evaluation
@@ -188,9 +188,9 @@ def run_and_model(
     progress("Compiling code, once", 0.0)
     unfitted = estimator(model, params)
     compile_s = compile_kernels(unfitted)
-    with watched() as found:
+    with watched() as watch:
         unfitted.fit(dataset.X_train, dataset.Y_train, progress=progress)
-    trained = Training(unfitted, found.seconds, compile_s, found.warnings, found.memory)
+    trained = Training(unfitted, watch.seconds, compile_s, watch.warnings, watch.memory)
     return _measured(dataset, model, params, k, trained, progress)
 
 

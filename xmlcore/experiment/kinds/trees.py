@@ -53,8 +53,8 @@ class TrainTree(Task):
 
         data, params = in_use_or_saved(self.fingerprint), self.params["params"]
         whole = learned.train(data, self.params["model"], params)
-        one = learned.train(data, self.params["model"], params | {"n_estimators": 1})
-        return Estimate(min(one.seconds, whole.seconds), one.bytes)
+        single = learned.train(data, self.params["model"], params | {"n_estimators": 1})
+        return Estimate(min(single.seconds, whole.seconds), single.bytes)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
@@ -65,15 +65,15 @@ class TrainTree(Task):
         unfitted = estimator(self.params["model"], self.params["params"])
         progress("Compiling code, once", 0.0)
         compile_s = compile_kernels(unfitted)
-        with watched() as found:
-            part = train_tree(unfitted, data.X_train, data.Y_train, self.params["number"], progress)
+        with watched() as watch:
+            model = train_tree(unfitted, data.X_train, data.Y_train, self.params["number"], progress)
         if files is not None:
-            files["model"] = part.save
+            files["model"] = model.save
         return {
-            "seconds": found.seconds,
+            "seconds": watch.seconds,
             "compile_s": compile_s,
-            "memory": found.memory,
-            "warnings": found.warnings,
+            "memory": watch.memory,
+            "warnings": watch.warnings,
         }
 
 
@@ -107,10 +107,10 @@ def joined(trees: list[Task]) -> Training:
 
 def _said(known) -> list[str]:
     """Return the warnings of all trees: what all say once, and the others with the number of their tree."""
-    all_say = [text for text in known[0].warnings if all(text in one.warnings for one in known)]
+    all_say = [text for text in known[0].warnings if all(text in tree.warnings for tree in known)]
     return list(dict.fromkeys(all_say)) + [
         f"tree {number} of {len(known)}: {text}"
-        for number, one in enumerate(known, start=1)
-        for text in one.warnings
+        for number, tree in enumerate(known, start=1)
+        for text in tree.warnings
         if text not in all_say
     ]
