@@ -3,7 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from pages.data import start, uploads
+from pages.data import start
+from pages.data.forms import uploads
 from pages.shared import addresses, format, tables
 from pages.shared.workspaces import workspace
 

@@ -1,7 +1,7 @@
 """What can be done with the data sets of the workspace, in one box: split, make other features, compare, rename."""
 
-from pages.data import boxes, manage, resplit, reword
-from pages.shared import fragments
+from pages.data import boxes, manage
+from pages.data.forms import form, split, words
 from pages.shared.workspaces import workspace
 
 
@@ -9,9 +9,9 @@ def show(data, fingerprint, used: dict) -> None:
     """Show the box."""
     forms, only_looks = {}, workspace.only_looks()
     if data is not None and not only_looks:
-        forms["Split again"] = resplit.busy(), lambda: _split(data, fingerprint, used)
+        forms["Split again"] = split.FORM.busy(), lambda: form.draw(split.FORM, data, fingerprint, used)
         if data.texts_train is not None and data.texts_test is not None:
-            forms["Other words"] = reword.busy(), lambda: _words(data, fingerprint, used)
+            forms["Other words"] = words.FORM.busy(), lambda: form.draw(words.FORM, data, fingerprint, used)
     opened = manage.opened()
     if opened:
         forms["Compare"] = False, lambda: manage.compare(opened, fingerprint)
@@ -19,15 +19,3 @@ def show(data, fingerprint, used: dict) -> None:
             forms["Rename, convert or remove"] = False, lambda: manage.one(opened, fingerprint)
     if forms:
         boxes.show("Compare data sets" if only_looks else "Change or compare data sets", forms)
-
-
-def _split(data, fingerprint, used):
-    """Show the form for another split."""
-    resplit.progress()
-    fragments.alone(resplit.show)(data, fingerprint, used)
-
-
-def _words(data, fingerprint, used):
-    """Show the form for other words as features."""
-    reword.progress()
-    fragments.alone(reword.show)(data, fingerprint, used)

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.data import boxes, invented, known, manage, text_form, upload_form
+from pages.data import boxes, manage
+from pages.data.forms import form, published, synthetic, texts, upload
 from pages.shared import actions, fragments, jobs
 from pages.shared.workspaces import dataset_list, sources, workspace
 from xmlcore import datasets
@@ -16,50 +17,29 @@ def show(fingerprint) -> None:
     if actions.refused():
         return
     manage.undo()
-    upload_form.FILES.empty_when_read()  # before the box is drawn, which is folded then
-    text_form.FILES.empty_when_read()
+    for read in (upload.FORM, texts.FORM):
+        read.chosen.empty_when_read()  # before the box is drawn, which is folded then
     forms = {
-        "Upload data": (upload_form.is_open(), lambda: _upload(fingerprint)),
-        "Upload texts": (text_form.is_open(), _texts),
-        "Published": (_open("download", known.busy(), fingerprint), _published),
-        "Synthetic": (_open("synthetic", invented.busy(), fingerprint), _synthetic),
+        "Upload data": (upload.FORM.is_open(), lambda: form.draw(upload.FORM, fingerprint)),
+        "Upload texts": (texts.FORM.is_open(), lambda: form.draw(texts.FORM)),
+        "Published": (_open("download", published.busy(), fingerprint), _published),
+        "Synthetic": (_open("synthetic", synthetic.FORM.busy(), fingerprint), lambda: form.draw(synthetic.FORM)),
     }
     boxes.show("Add a data set", forms)
 
 
-def _upload(fingerprint):
-    """Show the form for own files."""
-    upload_form.show(fingerprint)
-    upload_form.progress()
-    files, error = st.session_state.get("upload.error", (None, None))
-    if files == upload_form.file_ids():  # a message about other files is not shown any more
-        st.error(error)
-
-
-def _texts():
-    """Show the form for texts with labels."""
-    text_form.progress()
-    text_form.show()
-
-
 def _published():
     """Show the catalog of published data sets."""
-    known.progress()
-    fragments.alone(known.show)()
+    published.progress()
+    fragments.alone(published.show)()
 
 
-def _synthetic():
-    """Show the form for synthetic data sets."""
-    invented.progress()
-    fragments.alone(invented.show)()
-
-
-def _open(form: str, busy: bool, fingerprint) -> bool:
+def _open(name: str, busy: bool, fingerprint) -> bool:
     """Return whether a form is open: while it is busy, and after that until another data set is in use."""
     opened = st.session_state.setdefault(OPENED, {})
     if busy:
-        opened[form] = fingerprint
-    return opened.get(form, "") == fingerprint
+        opened[name] = fingerprint
+    return opened.get(name, "") == fingerprint
 
 
 def _choice(fingerprint):
@@ -69,7 +49,7 @@ def _choice(fingerprint):
     named = {dataset_list.catalog_name(entry): entry for entry in opened.values() if entry["source"] == "catalog"}
     made_here = [entry.name for entry in datasets.catalog() if not entry.published]
     wanted = workspace.get("wanted") if jobs.active("prepare") else None
-    names = dict.fromkeys([*made_here, *named, *([wanted] if wanted in known.names() else [])])
+    names = dict.fromkeys([*made_here, *named, *([wanted] if wanted in published.names() else [])])
     options = [*(f"catalog {name}" for name in names), *(f"{entry['source']} {fp}" for fp, entry in own.items())]
 
     def title(option):
@@ -109,6 +89,6 @@ def _choose():
         return
     source, _, name = option.partition(" ")
     if source == "catalog":
-        known.use(name)
+        published.use(name)
     elif name in workspace.get("known"):
         workspace.update(dataset=name, wanted=None)

@@ -1,14 +1,12 @@
 """The Data page: what is in the data set, and which one is in use.
 
 start.py is the panel for a first visit. answer.py has the first sentence and the cards. choose.py has the list of
-data sets and the ways to get more, in a box of tabs (boxes.py): upload_form.py is the form for own files (read by
-uploads.py, explained by formats.py), text_form.py that for texts with labels (text_columns.py shows which columns they
-are in, vectorizer_form.py how words become features), known.py the catalog of published data sets, invented.py the form
-for synthetic ones. change.py has a second box: resplit.py is the form for another split, reword.py that for other words
-as features, manage.py compares, renames, converts and removes data sets. Below, a file for each section: rows.py
-shows single rows, labels.py is the table of labels; frequency.py (of labels), sizes.py, alike.py (training and test
-rows), together.py (pairs of labels) and problems.py each answer a question; counted.py and examined.py compute what
-they need. label_sets.py shows which labels rows have together; label_rows.py shows the rows of a label, or of a set.
+data sets and the ways to get more, change.py what can be done with one, each in a box of tabs (boxes.py). forms/ has
+the form that makes a data set, and a file for each way to make one; manage.py compares, renames, converts and removes
+them. Below, a file for each section: rows.py shows single rows, labels.py is the table of labels; frequency.py (of
+labels), sizes.py, alike.py (training and test rows), together.py (pairs of labels) and problems.py each answer a
+question; counted.py and examined.py compute what they need. label_sets.py shows which labels rows have together;
+label_rows.py shows the rows of a label, or of a set.
 """
 
 import streamlit as st
@@ -21,7 +19,6 @@ from pages.data import (
     counted,
     examined,
     frequency,
-    known,
     label_sets,
     labels,
     problems,
@@ -30,6 +27,7 @@ from pages.data import (
     start,
     together,
 )
+from pages.data.forms import published
 from pages.shared import format, jobs, sections, server
 from pages.shared.workspaces import workspace
 from xmlcore import datasets
@@ -103,7 +101,7 @@ def _preparing():
     """Show the progress and the failure of the data set that is made here; choose.py shows those of the others."""
     jobs.watch([job for entry in datasets.catalog() if not entry.published
                 for job in jobs.active("prepare", name=entry.name)])  # fmt: skip
-    jobs.show_failures([pair for pair in jobs.failed("prepare") if not known.is_published(pair[0])])
+    jobs.show_failures([pair for pair in jobs.failed("prepare") if not published.is_published(pair[0])])
 
 
 main()

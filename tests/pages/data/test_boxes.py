@@ -2,7 +2,9 @@
 
 import re
 
-from pages.data import problems, start, upload_form, uploads
+from pages.data import problems, start
+from pages.data.forms import upload as upload_form
+from pages.data.forms import uploads
 from tests.pages.data.test_choosing import upload
 from tests.pages.small import small_data, xmlc
 

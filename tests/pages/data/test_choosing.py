@@ -20,7 +20,7 @@ def upload(session, train, **others):
     for name, content in others.items():
         at.file_uploader(key=f"upload.{kinds[name]}.{round_}").set_value((f"{name}.txt", content, "text/plain"))
     session.run()
-    return session.press("upload.read")
+    return session.press("upload.make")
 
 
 def test_first_visit_prepares_a_data_set_and_shows_what_is_in_it(session):

@@ -59,31 +59,31 @@ def test_the_page_says_what_a_published_data_set_is_before_it_is_downloaded(read
     assert str(data_root() / "eurlex-4k") in said and "Please cite: Loza" in said
     table = ready.frame("A row is", "A label is", "State")
     assert len(table) >= 30 and set(table["State"]) == {"to download"}
-    assert button(ready, "known.get").label == "Download eurlex-4k"
+    assert button(ready, "known.make").label == "Download eurlex-4k"
 
 
 def test_a_published_data_set_is_downloaded_and_put_in_use(ready, sources, packed):
     with serving({"/set.zip": File(packed)}) as address:
         sources({"bibtex": f"{address}/set.zip"})
-        page = choose(ready, "bibtex").press("known.get").until(lambda s: "**bibtex**: 80 rows" in s.text())
+        page = choose(ready, "bibtex").press("known.make").until(lambda s: "**bibtex**: 80 rows" in s.text())
     assert page.at.selectbox(key="data.choice").value == "catalog bibtex"
     assert "Downloaded from" in page.text() and "Not as published: 7,395 rows, read are 80" in page.text()
-    assert button(page, "known.get").label == "In use"
+    assert button(page, "known.make").label == "In use"
     assert dict(page.frame("A row is", "State")[["Data set", "State"]].to_numpy())["bibtex"] == "in use"
 
 
 def test_a_failed_download_says_why_and_where_to_put_the_file_which_is_then_found(ready, sources, packed):
     with serving({"/page": File(b"<html>", kind="text/html")}) as address:
         sources({"bibtex": f"{address}/page"})
-        page = choose(ready, "bibtex").press("known.get").until(lambda s: s.at.error)
+        page = choose(ready, "bibtex").press("known.make").until(lambda s: s.at.error)
     assert "sent a web page instead of the file" in page.at.error[0].value
     assert "To get bibtex by hand" in page.text() and page.metrics()["Training rows"] == "60"
     folder = data_root() / "bibtex"
     folder.mkdir(exist_ok=True)
     (folder / "what I saved.zip").write_bytes(packed)
     page.run()
-    assert button(page, "known.get").label == "Read the file of bibtex"
-    page.press("known.get").until(lambda s: "**bibtex**: 80 rows" in s.text())
+    assert button(page, "known.make").label == "Read the file of bibtex"
+    page.press("known.make").until(lambda s: "**bibtex**: 80 rows" in s.text())
     assert not page.at.error and "Read from what I saved.zip" in page.text()
 
 
@@ -91,7 +91,7 @@ def test_a_failed_download_is_tried_again_only_when_asked(ready, sources, packed
     file = File(packed, status=[404])
     with serving({"/set.zip": file}) as address:
         sources({"bibtex": f"{address}/set.zip"})
-        page = choose(ready, "bibtex").press("known.get").until(lambda s: s.at.error)
+        page = choose(ready, "bibtex").press("known.make").until(lambda s: s.at.error)
         assert page.run().at.session_state["workspace.snapshot"]["wanted"] is None and len(file.asked) == 1
         next(b for b in page.at.button if b.label == "Try again").click()
         page.run().until(lambda s: "**bibtex**: 80 rows" in s.text())
@@ -101,7 +101,7 @@ def test_a_failed_download_is_tried_again_only_when_asked(ready, sources, packed
 def test_the_failure_can_be_dismissed_and_does_not_come_back(ready, sources):
     with serving({}) as address:
         sources({"bibtex": f"{address}/nothing.zip"})
-        page = choose(ready, "bibtex").press("known.get").until(lambda s: s.at.error)
+        page = choose(ready, "bibtex").press("known.make").until(lambda s: s.at.error)
         next(b for b in page.at.button if b.label == "Dismiss").click()
         page.run().run()
     assert not page.at.error and "by hand**" not in page.text()
@@ -113,11 +113,11 @@ def test_the_failure_can_be_dismissed_and_does_not_come_back(ready, sources):
 def test_another_workspace_uses_what_was_downloaded_without_a_download(ready, session, sources, packed):
     with serving({"/set.zip": File(packed)}) as address:
         sources({"bibtex": f"{address}/set.zip"})
-        choose(ready, "bibtex").press("known.get").until(lambda s: "**bibtex**: 80 rows" in s.text())
+        choose(ready, "bibtex").press("known.make").until(lambda s: "**bibtex**: 80 rows" in s.text())
     other = session().until(lambda s: "Labels per row" in s.metrics())
     choose(other, "bibtex")
-    assert button(other, "known.get").label == "Use bibtex"
-    assert "**bibtex**: 80 rows" in other.press("known.get").run().text()
+    assert button(other, "known.make").label == "Use bibtex"
+    assert "**bibtex**: 80 rows" in other.press("known.make").run().text()
 
 
 def test_who_only_looks_sees_no_forms_and_no_folders_of_the_machine(ready, session):
@@ -132,7 +132,7 @@ def test_who_only_looks_sees_no_forms_and_no_folders_of_the_machine(ready, sessi
     assert str(data_root()) not in looking.text() and str(data_root()) in ready.text()
     assert "This link is for looking only" in looking.text() and not looking.at.get("file_uploader")
     assert "data.choice" in {box.key for box in looking.at.selectbox} and ready.at.get("file_uploader")
-    assert not {b.key for b in looking.at.button} & {"upload.read", "manage.rename", "manage.remove", "known.get"}
+    assert not {b.key for b in looking.at.button} & {"upload.make", "manage.rename", "manage.remove", "known.make"}
 
 
 def test_a_synthetic_data_set_is_made_and_put_in_use(ready):
@@ -172,7 +172,7 @@ def test_a_data_set_that_was_made_while_another_was_chosen_is_only_listed(ready)
     from unittest.mock import patch
 
     with (
-        patch.object(tasks.workspace, "add_dataset", add),
+        patch.object(tasks.made.dataset_list, "add_dataset", add),
         patch.object(tasks.workspace, "get", lambda name: {"dataset": "other", "known": {}}[name]),
         patch.object(tasks.workspace, "notify", lambda text: seen.update(text=text)),
     ):

@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from pages.data import uploads
+from pages.data.forms import uploads
 from tests.pages.small import small_data, xmlc
 from xmlcore import datasets, experiment
 
@@ -21,7 +21,7 @@ def choose(session, name, content, what="train"):
 
 
 def upload(session, name, content):
-    return choose(session, name, content).press("upload.read")
+    return choose(session, name, content).press("upload.make")
 
 
 def table(session):
@@ -104,12 +104,12 @@ def test_chosen_files_outlive_a_page_switch_and_can_be_cleared(ready):
     ready.go("train").go("data")
     assert "Chosen before: mine.txt" in ready.text()
     assert ready.at.text_input(key="upload.name.0").value == "Mine"
-    assert ready.press("upload.read").metrics()["Training rows"] == "48"
+    assert ready.press("upload.make").metrics()["Training rows"] == "48"
     assert "**Mine**" in ready.text()
     choose(ready, "other.txt", content)
     ready.go("train").go("data").press("upload.train.1.clear")
     assert "Chosen before" not in ready.text()
-    assert ready.at.button(key="upload.read").disabled
+    assert ready.at.button(key="upload.make").disabled
 
 
 def test_a_file_that_was_removed_does_not_come_back(ready):
@@ -123,7 +123,7 @@ def test_a_file_that_was_removed_does_not_come_back(ready):
 def test_a_broken_file_can_be_read_again_after_a_page_switch(ready):
     upload(ready, "mine.txt", b"3 4 2\n0 0:1\n1 1:zwei\n0 2:1\n")
     ready.go("train").go("data")
-    assert "line 3" in ready.press("upload.read").at.error[0].value
+    assert "line 3" in ready.press("upload.make").at.error[0].value
 
 
 def test_the_same_content_under_another_name_keeps_its_name(ready):
@@ -154,7 +154,7 @@ def test_a_large_file_is_read_by_a_worker_while_the_page_can_be_used(ready, monk
     upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
     ready.until(lambda s: "Reading the training rows: 50 %" in s.text())
     assert "**Reading fruit**" in ready.text()
-    assert ready.at.button(key="upload.read").disabled
+    assert ready.at.button(key="upload.make").disabled
     random_row(ready)  # the page answers meanwhile
     going_on.set()
     ready.until(lambda s: "**fruit**: 60 rows" in s.text())
@@ -169,7 +169,7 @@ def test_a_large_file_that_cannot_be_read_is_named_with_line_and_remedy(ready, m
     assert ready.at.session_state["upload.round"] == 0, "the files stay chosen"
     monkeypatch.setattr(uploads, "AT_ONCE", 1.0)
     choose(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
-    assert not ready.press("upload.read").at.error
+    assert not ready.press("upload.make").at.error
 
 
 def test_arff_with_xml_is_uploaded_looked_at_converted_to_npz_and_read_back(ready, tmp_path):
@@ -178,7 +178,7 @@ def test_arff_with_xml_is_uploaded_looked_at_converted_to_npz_and_read_back(read
                         xml=tmp_path / "a.xml")  # fmt: skip
     choose(ready, "fruit.arff", (tmp_path / "a.arff").read_bytes())
     choose(ready, "fruit.xml", (tmp_path / "a.xml").read_bytes(), "label_file")
-    ready.press("upload.read")
+    ready.press("upload.make")
     assert "**fruit**: 60 rows, 16 features, 8 labels" in ready.text()
     assert {"Mean imbalance (IRLbl)", "Rare with frequent (SCUMBLE)"} <= ready.metrics().keys()
     ready.at.selectbox(key="manage.format").set_value("npz")
@@ -228,7 +228,7 @@ def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use(ready):
 
 
 def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):
-    from pages.data import formats
+    from pages.data.forms import formats
 
     fingerprint = ready.at.session_state["workspace.snapshot"]["dataset"]
     data = datasets.load_saved(fingerprint)
@@ -266,7 +266,7 @@ def test_a_table_is_recognised_and_its_likely_labels_are_chosen(ready):
     assert "fruit.csv is a table of 4 columns." in ready.text()
     assert selectbox(ready, "Labels are").value == "last"
     assert next(n.value for n in ready.at.number_input if n.label == "How many columns") == 2
-    ready.press("upload.read")
+    ready.press("upload.make")
     assert ready.metrics()["Labels"] == "2" and ready.metrics()["Features"] == "2"
 
 
@@ -275,14 +275,14 @@ def test_columns_of_labels_can_be_named(ready):
     selectbox(ready, "Labels are").set_value("named").run()
     assert ready.at.multiselect[0].value == ["apple", "red"]
     ready.at.multiselect[0].set_value(["red"]).run()
-    ready.press("upload.read")
+    ready.press("upload.make")
     assert ready.metrics()["Labels"] == "1" and ready.metrics()["Features"] == "3"
 
 
 def test_a_file_that_says_nothing_of_its_labels_asks_for_them(ready):
     choose(ready, "fruit.csv", b"a,b\n3,4\n5,6\n" * 5)
     assert selectbox(ready, "Labels are").value is None
-    ready.press("upload.read")
+    ready.press("upload.make")
     message = ready.at.error[0].value.replace("\\", "")
     assert "nothing says which of them are labels" in message and "Say at “Labels are”" in message
 
@@ -293,7 +293,7 @@ def test_labels_in_a_file_of_their_own_come_before_chosen_columns(ready):
     xml = b'<labels xmlns="http://mulan.sourceforge.net/labels"><label name="apple"></label></labels>'
     choose(ready, "fruit.xml", xml, "label_file")
     assert not any(box.label == "Labels are" for box in ready.at.selectbox)
-    ready.press("upload.read")
+    ready.press("upload.make")
     assert ready.metrics()["Labels"] == "1" and ready.metrics()["Features"] == "2"
 
 
@@ -307,25 +307,25 @@ def test_an_archive_of_mulan_is_read_as_it_comes(ready):
     choose(ready, "fruit.zip", packed.getvalue())
     assert "training rows from fruit-train.arff, test rows from fruit-test.arff" in ready.text().replace("\\", "")
     assert not any(box.label == "Labels are" for box in ready.at.selectbox)
-    ready.press("upload.read")
+    ready.press("upload.make")
     found = ready.metrics()
     assert (found["Training rows"], found["Test rows"], found["Features"], found["Labels"]) == ("2", "1", "1", "2")
 
 
 def test_columns_of_text_are_left_out_if_that_is_ticked(ready):
     choose(ready, "fruit.csv", b"id,width,apple,red\n" + b"first,1.5,1,0\nsecond,2,0,1\n" * 5)
-    ready.press("upload.read")
+    ready.press("upload.make")
     assert "tick “Leave out columns of text”" in ready.at.error[0].value.replace("\\", "")
     next(box for box in ready.at.checkbox if box.label == "Leave out columns of text").check().run()
-    ready.press("upload.read")
+    ready.press("upload.make")
     assert ready.metrics()["Features"] == "1" and "1 column of text left out" in ready.text()
 
 
 def test_a_header_that_lies_is_read_with_the_numbers_of_the_data(ready):
     choose(ready, "fruit.txt", b"9 2 2\n" + b"0 1:1\n1 3:1\n" * 9)
     assert "Its header promises 9 rows, 2 features and 2 labels." in ready.text()
-    ready.press("upload.read")
+    ready.press("upload.make")
     assert "tick “Take the numbers from the data”" in ready.at.error[0].value.replace("\\", "")
     next(box for box in ready.at.checkbox if box.label == "Take the numbers from the data").check().run()
-    ready.press("upload.read")
+    ready.press("upload.make")
     assert ready.metrics()["Features"] == "4"

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from pages.data import alike, counted, examined, label_sets, labels, problems, resplit, uploads
+from pages.data import alike, counted, examined, label_sets, labels, problems
+from pages.data.forms import form, uploads
+from pages.data.forms import split as split_form
 from pages.shared.workspaces import dataset_list, workspace
 from tests.pages.data.test_page import tick as tick_row
 from tests.pages.making import said_plainly
@@ -126,16 +128,17 @@ def test_the_same_split_made_again_keeps_its_name_and_is_in_use(ready):
 
 def test_names_of_splits_are_no_longer_than_names_may_be():
     for way, values in (("folds", {"fold": 1, "n_folds": 5}), ("unseen", {}), ("random", {"percent": 20})):
-        name = resplit._name("n" * 300, way, values)
-        assert len(name) == dataset_list.LONGEST_NAME and name.endswith(resplit._name("", way, values))
+        name = split_form._name("n" * 300, way, values)
+        assert len(name) == dataset_list.LONGEST_NAME and name.endswith(split_form._name("", way, values))
 
 
 def test_a_data_set_that_is_gone_is_not_split_and_the_page_says_so(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", {})
     workspace.open_workspace()
-    resplit._make("f" * 32, {"source": "upload", "notes": []}, "random", {"percent": 20, "seed": 0}, "x")
-    assert st.session_state[resplit.ERROR].startswith("The rows could not be split: ")
+    monkeypatch.setattr(st, "rerun", lambda: None)
+    form._make(split_form.FORM, form.Request(split_form.asked("f" * 32, "random", {"percent": 20, "seed": 0})))
+    assert st.session_state[split_form.FORM.error][1].startswith("The rows could not be split: ")
 
 
 def split(data, way, values, notes=()):
@@ -144,7 +147,8 @@ def split(data, way, values, notes=()):
     for file in values.values():
         if isinstance(file, io.BytesIO):
             file.name = "numbers.txt"
-    task, files = resplit.asked(datasets.save_dataset(data), way, values, notes)
+    task = split_form.asked(datasets.save_dataset(data), way, values, notes)
+    files = {part: file for part, file in values.items() if isinstance(file, io.BytesIO)}
     return datasets.load_saved(uploads.run(task, files).dataset)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.data import uploads
+from pages.data.forms import uploads
 from xmlcore import datasets
 
 TOPICS = {"animals": "cat dog horse", "food": "bread cheese wine", "law": "court judge crime"}
@@ -41,7 +41,7 @@ def test_a_file_of_documents_becomes_a_data_set_that_shows_its_texts(ready):
     assert field(page, "multiselect", ".labels").value == ["keywords"]
     assert page.metrics()["Features"] == "13" and page.metrics()["Without features"] == "0"
     assert "give on 60 documents, which are all." in said and "more features" not in said
-    page.press("texts.read").until(lambda s: "60 rows" in s.text())
+    page.press("texts.make").until(lambda s: "60 rows" in s.text())
     said = page.text()
     assert "**news**" in said and "Words became" in said
     rows = page.frame("row", "text", "labels")
@@ -59,7 +59,7 @@ def test_columns_and_settings_can_be_changed(ready):
     assert int(page.metrics()["Features"]) > 30
     first = page.frame("text", "labels")["text"].iloc[0]
     assert first.startswith("Title 0\nThe cat")
-    page.press("texts.read").until(lambda s: "60 rows" in s.text())
+    page.press("texts.make").until(lambda s: "60 rows" in s.text())
     kept = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
     assert kept.vectorizer.ngrams == (1, 2) and any("title" in name for name in kept.feature_names)
 
@@ -76,7 +76,7 @@ def test_what_stands_between_labels_of_lists_is_not_called_one_label(ready, labe
 def test_a_column_that_is_missing_is_asked_for_and_nothing_can_be_read_before(ready):
     page = choose(ready, b"number,remark\n1,this is a text\n2,so is this one\n")
     assert "Choose the column of the texts and that of the labels." in page.text()
-    assert next(b for b in page.at.button if b.key == "texts.read").disabled
+    assert next(b for b in page.at.button if b.key == "texts.make").disabled
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_another_encoding_is_asked_for_where_the_file_is_not_utf_8(ready):
 
 
 def test_other_words_of_the_same_texts_make_a_second_data_set(ready):
-    page = choose(ready).press("texts.read").until(lambda s: "60 rows" in s.text())
+    page = choose(ready).press("texts.make").until(lambda s: "60 rows" in s.text())
     first = page.at.session_state["workspace.snapshot"]["dataset"]
     next(box for box in page.at.selectbox if box.key == "reword.ngrams").set_value("1 2")
     page.run().press("reword.make").until(lambda s: s.at.session_state["workspace.snapshot"]["dataset"] != first)

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pages.data import text_form, upload_form, uploads
+from pages.data.forms import form, upload, uploads
 from pages.shared.workspaces import made
 from xmlcore import datasets, store, system
 from xmlcore.datasets import DatasetFormatError
@@ -29,28 +29,21 @@ def test_an_upload_is_saved_without_names_of_its_files():
     assert one == two  # the same content is kept once, for all sessions
     assert notes == ["The test rows are 2 of the 10 rows of secret-client.txt, drawn at random with seed 0."]
     assert other_notes == [notes[0].replace("secret-client", "fruit")]
-    saved, task = datasets.load_saved(one), uploads.reading(file("secret-client.txt", FRUIT), None)[0]
+    saved, task = datasets.load_saved(one), uploads.reading(file("secret-client.txt", FRUIT), None)[0]()
     kept = (saved.name, saved.notes, store.info("datasets", one), task.load(), store.info("readings", task.key))
     assert "secret" not in repr(kept)
     assert not [*(system.cache_root() / "given").iterdir()], "the files are removed when they have been read"
 
 
-@pytest.mark.parametrize("form", [upload_form, text_form], ids=lambda form: form.__name__)
-def test_a_file_that_fails_for_an_unknown_cause_is_not_read_again_at_each_run_of_the_page(form, monkeypatch):
-    def fail(*args, **options):
+def test_a_file_that_fails_for_an_unknown_cause_is_not_read_again_at_each_run_of_the_page(monkeypatch):
+    def fail():
         raise IndexError("a cause that nobody has thought of")
 
-    pressed = "upload.pressed" if form is upload_form else text_form.PRESSED
-    state = {pressed: True}
-    monkeypatch.setattr(form.st, "session_state", state)
+    monkeypatch.setattr(form.st, "session_state", {upload.FORM.pressed: True})
     monkeypatch.setattr(form.jobs, "failed", lambda kind: [])
-    monkeypatch.setattr(uploads, "reading", fail)
-    monkeypatch.setattr(form.given, "described", fail)
-    train = file("x.csv", b"a,b\n")
-    train.size = 4
     with pytest.raises(IndexError):
-        form._read(train, None, "") if form is upload_form else form._read({"train": train}, "", {}, {})
-    assert state[pressed] is False
+        form._make(upload.FORM, form.Request(fail, {"train": file("x.csv", b"a,b\n")}))
+    assert form.st.session_state[upload.FORM.pressed] is False
 
 
 def test_two_sessions_may_upload_the_same_file_at_once():
@@ -72,7 +65,7 @@ def test_two_sessions_may_upload_the_same_file_at_once():
 def test_a_data_set_is_named_after_the_file_that_says_something_of_it(files, name, monkeypatch):
     listed = []
     monkeypatch.setattr(made.workspace, "get", lambda field: {})
-    monkeypatch.setattr(made.workspace, "add_dataset", lambda fingerprint, name, *_, **__: listed.append(name))
+    monkeypatch.setattr(made.dataset_list, "add_dataset", lambda fingerprint, name, *_, **__: listed.append(name))
     monkeypatch.setattr(made.workspace, "notify", lambda message: None)
     names = uploads.names_of({what: file(name, b"") for what, name in files.items()})
     made.list_dataset("read", ReadFiles("f", 2, []), True, files=names)

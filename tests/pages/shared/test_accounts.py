@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from pages.data import uploads
+from pages.data.forms import uploads
 from pages.shared import jobs
 from pages.shared.operator import accounts, audit, limits, user_workspaces
 from pages.shared.process import job_queue, room

@@ -27,7 +27,7 @@ def upload(session, train, **others):
     for name, content in others.items():
         at.file_uploader(key=f"upload.{kinds[name]}.{round_}").set_value((f"{name}.txt", content, "text/plain"))
     session.run()
-    return session.press("upload.read")
+    return session.press("upload.make")
 
 
 def test_training_shows_measures_times_and_predictions(ready):

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from pages.shared import actions, format, jobs, tasks
+from pages.data.forms import form
+from pages.shared import format
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 from xmlcore.datasets import SYNTHETIC_SHAPES
-from xmlcore.system import free_bytes
 
 SHAPES = {
     "small": "Small",
@@ -19,14 +19,11 @@ SHAPES = {
     "amazon-670k": "Like Amazon-670K",
 }
 SHARES = (1, 2, 5, 10, 20, 50, 100)  # percent of the rows and labels
-PRESSED = "made.pressed"  # key of st.session_state: whether the button was pressed and the page is not drawn yet
 FIRST, FIRST_SHARE = "eurlex-4k", 10
 
 
-def show() -> None:
-    """Show the form, what it would make, and the button that has it made."""
-    if st.session_state.pop(PRESSED, False):
-        st.rerun()  # the whole page: the list above and the progress belong to it
+def _fields() -> form.Request:
+    """Show the fields, and what they would make."""
     st.caption(
         "Rows are drawn at random. The sizes, and how rare the labels are, are those of a well-known data set; labels "
         "belong to topics, so that they can be learned. Results are not those of that data set."
@@ -52,7 +49,7 @@ def show() -> None:
         share = st.select_slider(
             "Size, % of its rows and labels",
             SHARES,
-            **_kept_share(),
+            **workspace.keep("made.share", FIRST_SHARE, SHARES.__contains__),
             help="Rows and labels are multiplied by this. The number of features stays.",
         )
         own = float(SYNTHETIC_SHAPES[shape]["label_exponent"])
@@ -73,23 +70,12 @@ def show() -> None:
         "label_noise": label_noise / 100,
         "random_state": seed,
     }
-    _button(experiment.task("synthetic", {}, params))
-
-
-def busy() -> bool:
-    """Return whether a synthetic data set is being made, or that has failed."""
-    return bool(jobs.active("synthetic") or jobs.failed("synthetic"))
-
-
-def progress() -> None:
-    """Show the progress of synthetic data sets, and why one could not be made."""
-    jobs.watch(jobs.active("synthetic"))
-    jobs.show_failures(jobs.failed("synthetic"))
-
-
-def _kept_share() -> dict:
-    """Return the arguments of the slider for the size."""
-    return workspace.keep("made.share", FIRST_SHARE, SHARES.__contains__)
+    task = experiment.task("synthetic", {}, params)
+    sizes = task.params
+    rows = f"{sizes['n_train']:,} training and {sizes['n_test']:,} test rows"
+    wide = f"{format.count(sizes['n_features'], 'feature')} and {format.count(sizes['n_labels'], 'label')}"
+    st.markdown(f"This makes **{rows}**, {wide}.")
+    return form.Request(task)
 
 
 def _more() -> tuple[float, int]:
@@ -114,24 +100,4 @@ def _more() -> tuple[float, int]:
     return label_noise, seed
 
 
-def _button(task):
-    """Say what would be made and what it takes, and show the button."""
-    sizes, estimate = task.params, task.estimate()
-    rows = f"{sizes['n_train']:,} training and {sizes['n_test']:,} test rows"
-    wide = f"{format.count(sizes['n_features'], 'feature')} and {format.count(sizes['n_labels'], 'label')}"
-    takes = f"about {format.seconds(max(estimate.seconds, 1.0))} and {format.size(estimate.bytes)} of memory"
-    st.markdown(f"This makes **{rows}**, {wide}. It takes {takes}.")
-    free = free_bytes()
-    if free is not None and estimate.bytes > free:
-        st.warning(
-            f"This machine has {format.size(free)} of free memory. Choose a smaller size.", icon=":material/memory:"
-        )
-    waits = bool(jobs.active(key=task.key))
-    label = "Being made" if waits else "Make the data set"
-    actions.button(label, key="made.make", type="primary", disabled=waits, on_click=_make, args=(task,))
-
-
-def _make(task):
-    """Have a data set made, and note that the whole page is to be drawn; called by the button of the fragment."""
-    st.session_state[PRESSED] = True
-    tasks.make_dataset(task)
+FORM = form.Form("made", "synthetic", "Make the data set", "The data set could not be made:", _fields)

@@ -4,7 +4,7 @@ import time
 
 import streamlit as st
 
-from pages.data import uploads
+from pages.data.forms import uploads
 from pages.shared import format, tables
 from pages.shared.workspaces import workspace
 from xmlcore.datasets import TextVectorizer

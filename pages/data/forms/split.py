@@ -1,44 +1,36 @@
 """Another split into training and test rows, without a new upload: a form that makes a second data set."""
 
 import re
+from functools import partial
 
 import streamlit as st
 
-from pages.data import uploads
-from pages.shared import actions, jobs, server, tasks
-from pages.shared.workspaces import dataset_list, workspace
-from xmlcore import experiment, store
+from pages.data.forms import form
+from pages.shared import server
+from pages.shared.workspaces import dataset_list
+from xmlcore import experiment
 from xmlcore.datasets.splits.files import PUBLISHED_SPLIT
 from xmlcore.experiment.engine import given
 
-ERROR = "resplit.error"  # key of the session state: why the last split could not be made
-DONE = "resplit.done"  # key of the session state: a split was asked for, and the page does not show it yet
 
-
-def show(data, fingerprint, known) -> None:
-    """Show a form that splits the rows anew; ``known`` is the workspace's record of the data set in use."""
-    if st.session_state.pop(DONE, False):
-        st.rerun()  # the button runs only this form, but the whole page shows another data set now
+def _fields(data, fingerprint, known) -> form.Request | None:
+    """Show the fields; ``known`` is the workspace's record of the data set in use."""
     st.markdown("Makes a second data set of the same rows. This one stays as it is; choose between them above.")
     how = experiment.KINDS["split"].parameter("way")
     way = st.radio(how.label, how.options, format_func=how.named, key="resplit.way")
-    values = _fields(way, data)
+    values = _fields_of(way, data)
     first = _name(known["name"], way, values)
     key, most = f"resplit.name.{fingerprint}.{way}.{_text(values)}", dataset_list.LONGEST_NAME
-    name = st.text_input("Name", value=first, max_chars=max(most, len(first)), key=key)
-    actions.button(
-        "Split the rows",
-        type="primary",
-        key="resplit.make",
-        on_click=_make,
-        args=(fingerprint, known, way, values, name),
-        disabled=way == "file" and None in (values["train"], values["test"]),
-    )
-    if ERROR in st.session_state:
-        st.error(st.session_state.pop(ERROR))
+    name = st.text_input("Name", value=first, max_chars=max(most, len(first)), key=key).strip() or first
+    if way == "file" and None in (values["train"], values["test"]):
+        return None
+    notes = list(server.dataset(fingerprint).notes) if known["source"] == "catalog" else known["notes"]
+    files = {part: values[part] for part in ("train", "test") if part in values}
+    task = partial(asked, fingerprint, way, values, notes)
+    return form.Request(task if files else task(), files, name, notes)
 
 
-def _fields(way, data):
+def _fields_of(way, data):
     """Show the fields of one way to split, and return their values by name."""
     if way == "file":
         st.caption(
@@ -86,34 +78,12 @@ def _name(name, way, values):
     return name[: dataset_list.LONGEST_NAME - len(said)] + said
 
 
-def _make(fingerprint, known, way, values, name):
-    """Have the rows split again, at once if that is short; called by the button."""
-    if workspace.refuse():
-        return
-    notes = workspace.get("known").get(fingerprint, {}).get("notes", known["notes"])
-    try:
-        if known["source"] == "catalog":
-            notes = list(server.dataset(fingerprint).notes)
-        task, files = asked(fingerprint, way, values, notes)
-        if task.estimate().seconds < uploads.AT_ONCE or task.exists():
-            uploads.run(task, files)
-        else:
-            given.give(task.key, files)
-    except (ValueError, TypeError, MemoryError, OSError, store.StoreError) as error:
-        said = uploads.explain(error)
-        st.session_state[ERROR] = said.replace("The files could not be read:", "The rows could not be split:")
-        return
-    st.session_state[DONE] = True
-    names = uploads.names_of(files)
-    tasks.make_dataset(task, name=name.strip() or _name(known["name"], way, values), notes=notes, files=names)
-
-
 def asked(fingerprint: str, way: str, values: dict, notes=()):
-    """Return the task that a form describes, and the files for it; ``notes`` say how the rows were split before.
+    """Return the task that the fields describe; ``notes`` say how the rows were split before.
 
     Raises ValueError if the rows cannot be found by their numbers in files.
     """
-    files, params = {}, {"way": way}
+    params = {"way": way}
     if way == "file":
         if any(note.startswith(PUBLISHED_SPLIT) for note in notes):
             raise ValueError(
@@ -136,15 +106,7 @@ def asked(fingerprint: str, way: str, values: dict, notes=()):
             params |= {"n_folds": int(values["n_folds"]), "fold": int(values["fold"]) - 1}
         else:
             params["test_size"] = values["percent"] / 100
-    return experiment.task("split", {"dataset": fingerprint}, params), files
+    return experiment.task("split", {"dataset": fingerprint}, params)
 
 
-def busy() -> bool:
-    """Return whether rows are being split, or that has failed."""
-    return bool(jobs.active("split") or jobs.failed("split"))
-
-
-def progress() -> None:
-    """Show the progress of splits, and why one could not be made."""
-    jobs.watch(jobs.active("split"))
-    uploads.failures("split", "The rows could not be split:")
+FORM = form.Form("resplit", "split", "Split the rows", "The rows could not be split:", _fields)

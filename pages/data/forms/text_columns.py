@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from pages.data import uploads
+from pages.data.forms import uploads
 from pages.shared import format, tables
 from xmlcore import datasets
 from xmlcore.datasets.texts.labels import LISTS, NONE, SEPARATORS, URIS

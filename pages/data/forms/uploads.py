@@ -17,14 +17,14 @@ _lock = threading.Lock()  # two sessions may give the same files for the same ta
 
 
 def reading(train, test, **options):
-    """Return the task that reads uploaded files, and the files by their argument of ``read_dataset``.
+    """Return a function that makes the task that reads uploaded files, and the files by their argument of it.
 
     ``labels`` may be a file, or what says which columns are labels; options that are None are left out.
     """
     options |= {"train": train, "test": test}
     files = {what: file for what, file in options.items() if hasattr(file, "read")}
     others = {name: value for name, value in options.items() if name not in files and value is not None}
-    return experiment.task("read", {}, others | {"files": given.described(files)}), files
+    return lambda: experiment.task("read", {}, others | {"files": given.described(files)}), files
 
 
 def names_of(files: dict) -> dict:
@@ -44,7 +44,7 @@ def read(train, test, **options) -> tuple[str, list[str]]:
     Raises what ``read_dataset`` raises.
     """
     task, files = reading(train, test, **options)
-    found = run(task, files)
+    found = run(task(), files)
     return found.dataset, [on_page(made.with_names(note, names_of(files))) for note in found.notes]
 
 
@@ -77,14 +77,14 @@ def failures(kind: str, what: str) -> None:
         actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))
 
 
-def explain(error: Exception) -> str:
+def explain(error: Exception, failure: str = "The files could not be read:") -> str:
     """Return what went wrong, where, and what to do, as Markdown in the words of the page's controls."""
     if isinstance(error, MemoryError):
         return "This data needs more memory than there is. Try a part of its rows."
     if isinstance(error, OSError):  # without the path of the file on this machine
-        return f"The files could not be read: {format.plain(error.strerror or 'the disk failed')}."
+        return f"{failure} {format.plain(error.strerror or 'the disk failed')}."
     if not isinstance(error, datasets.DatasetFormatError):
-        return f"The files could not be read: {format.plain(on_page(str(error)))}"
+        return f"{failure} {format.plain(on_page(str(error)))}"
     place = format.plain(error.source)
     if error.line is not None:
         place += f", line {error.line:,}"

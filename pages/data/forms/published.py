@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from pages.data.forms import form
 from pages.shared import format, jobs, tables, tasks
 from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import datasets, experiment
@@ -10,7 +11,6 @@ from xmlcore.datasets.registry import downloaded
 
 FIRST = "eurlex-4k"  # what is shown on a first visit
 TABLE_HEIGHT = 320  # pixels
-PRESSED = "known.pressed"  # key of st.session_state: whether the button was pressed and the page is not drawn yet
 BY_HAND = "Without a network, or if the download fails"
 
 
@@ -24,10 +24,8 @@ def names() -> set[str]:
     return {entry.name for entry in datasets.catalog()}
 
 
-def show() -> None:
-    """Show what the published data sets are, and a button that gets the chosen one."""
-    if st.session_state.pop(PRESSED, False):
-        st.rerun()  # the whole page: the list above and the progress belong to it
+def _fields() -> form.Request:
+    """Show what the chosen data set is."""
     found = entries()
     name = st.selectbox(
         "Published data set",
@@ -36,10 +34,19 @@ def show() -> None:
         **workspace.keep("known.name", FIRST, options=list(found)),
     )
     _about(found[name])
-    with st.container(horizontal=True, vertical_alignment="center"):
-        label, icon, waits = _offer(name)
-        st.button(label, key="known.get", icon=icon, type="primary", disabled=waits, on_click=_get, args=(name,))
-        st.link_button("Its web page", found[name].page, icon=":material/open_in_new:", type="tertiary")
+    label, waits = _offer(name)
+    return form.Request(
+        experiment.task("prepare", {}, {"name": name}), start=lambda: use(name), button=label, waits=waits
+    )
+
+
+FORM = form.Form("known", "prepare", "Download", "The data set could not be made ready:", _fields)
+
+
+def show() -> None:
+    """Show the form, how the chosen data set is got by hand, and a table of all."""
+    form.show(FORM)
+    found, name = entries(), st.session_state["known.name"]
     if name not in {record["params"]["name"] for record, _ in _failed()}:  # the failure above says the same
         st.caption(f"{BY_HAND}: {_steps(found[name])}")
     st.markdown(f"**All {len(found)} published data sets**")
@@ -71,24 +78,17 @@ def _about(entry):
     )
 
 
-def _offer(name) -> tuple[str, str, bool]:
-    """Return the text of the button that gets a data set, its icon, and whether there is nothing to press now."""
+def _offer(name) -> tuple[str, bool]:
+    """Return the text of the button that gets a data set, and whether there is nothing to press now."""
+    offers = {
+        "in use": "In use",
+        "being made ready": "Being made ready",
+        "ready": f"Use {name}",
+        "file is here": f"Read the file of {name}",
+        "to download": f"Download {name}",
+    }
     state = state_of(name)
-    if state == "in use":
-        return "In use", ":material/check:", True
-    if state == "being made ready":
-        return "Being made ready", ":material/hourglass_top:", True
-    if state == "ready":
-        return f"Use {name}", ":material/check:", False
-    if state == "file is here":
-        return f"Read the file of {name}", ":material/table_rows:", False
-    return f"Download {name}", ":material/download:", False
-
-
-def _get(name):
-    """Get a data set, and note that the whole page is to be drawn; called by the button, which is in a fragment."""
-    st.session_state[PRESSED] = True
-    use(name)
+    return offers[state], state in ("in use", "being made ready")
 
 
 def state_of(name) -> str:

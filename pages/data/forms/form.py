@@ -1,0 +1,238 @@
+"""The form that makes a data set. What is made says its fields; the button, the check, the start and the rest are one.
+
+upload.py, texts.py, synthetic.py, split.py, words.py and published.py have a :class:`Form` each.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.data.forms import uploads
+from pages.data.forms.chosen_files import ChosenFiles
+from pages.shared import actions, format, fragments, jobs, server, tasks
+from pages.shared.streamlit_fixes import reconnected
+from pages.shared.workspaces import dataset_list, workspace
+from xmlcore import store
+from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine.task import Task
+from xmlcore.system import free_bytes
+
+SEED_MOST = 2**31 - 1
+
+
+class Request(NamedTuple):
+    """What the fields of a form ask for.
+
+    Attributes
+    ----------
+    task : Task or callable
+        What makes the data set, or a function that returns it once the button is pressed, as it looks into files.
+    files : dict
+        The files that the task reads, by what they are.
+    name : str
+        What the data set is called; empty if that follows from the files.
+    notes : list of str
+        That the data set has beside those of the task.
+    start : callable, optional
+        What the button does in place of running the task.
+    button : str
+        Text of the button in place of that of the form.
+    waits : bool
+        Whether the button waits, beside while the task runs.
+    """
+
+    task: Task | Callable[[], Task]
+    files: dict = {}  # noqa: RUF012
+    name: str = ""
+    notes: list = []  # noqa: RUF012
+    start: Callable | None = None
+    button: str = ""
+    waits: bool = False
+
+
+class Form(NamedTuple):
+    """A form that makes a data set.
+
+    Attributes
+    ----------
+    key : str
+        With which the keys of its widgets begin.
+    kind : str
+        Of its tasks.
+    button : str
+    failure : str
+        With which the message begins that it failed.
+    fields : callable
+        Draws the fields, and returns a Request, or None while something is missing.
+    chosen : ChosenFiles, optional
+        The files of the form.
+    """
+
+    key: str
+    kind: str
+    button: str
+    failure: str
+    fields: Callable
+    chosen: ChosenFiles | None = None
+
+    @property
+    def pressed(self) -> str:
+        """Key of st.session_state: whether the button was pressed and the task is not started yet."""
+        return f"{self.key}.pressed"
+
+    @property
+    def error(self) -> str:
+        """Key of st.session_state: the ids of the files and why they could not be read."""
+        return f"{self.key}.error"
+
+    def file_ids(self) -> list:
+        """Return the ids of the chosen files; None for a field without one."""
+        return [] if self.chosen is None else self.chosen.ids()
+
+    def busy(self) -> bool:
+        """Return whether a worker makes a data set of this form, or that has failed."""
+        return bool(jobs.active(self.kind) or jobs.failed(self.kind))
+
+    def is_open(self) -> bool:
+        """Return whether the form is in use: files are chosen or read, or were lost."""
+        return any(self.file_ids()) or self.busy()
+
+
+def show(form: Form, *about) -> None:
+    """Draw the fields of a form, what it would take, and its button, which has the data set made."""
+    request = form.fields(*about)
+    waits = request is not None and (request.waits or _runs(form, request))
+    if request is not None and isinstance(request.task, Task) and request.start is None:
+        _estimate(request.task)
+    actions.button(
+        ("Being read" if form.chosen else "Being made") if waits and not request.button else
+        (request.button if request is not None and request.button else form.button),
+        type="primary",
+        disabled=request is None or waits,
+        key=f"{form.key}.make",
+        on_click=_press,
+        args=(form,),
+    )  # fmt: skip
+    if request is not None and st.session_state.get(form.pressed):
+        _make(form, request)
+    if form.chosen is not None:
+        chosen = any(form.file_ids())
+        if not chosen:
+            st.caption("Choose a file first.")
+        reconnected.say(chosen)
+    files, message = st.session_state.get(form.error, (None, None))
+    if message is not None and files == form.file_ids():  # a message about other files is not shown any more
+        st.error(message)
+        if form.chosen is None:
+            st.session_state.pop(form.error)
+
+
+def draw(form: Form, *about) -> None:
+    """Show the progress of what a form has started, why it failed, and the form; without files it is run alone."""
+    jobs.watch(jobs.active(form.kind))
+    uploads.failures(form.kind, form.failure)
+    (show if form.chosen else fragments.alone(show))(form, *about)
+
+
+def name_field(chosen: ChosenFiles, placeholder: str, how: str = "") -> str:
+    """Show the field for the name of a data set that is read from files, and return the name."""
+    key = chosen.key("name")
+    return st.text_input(
+        "Name (optional)",
+        key=key,
+        value=workspace.first_value(key, chosen.chosen().get("name", ""), ""),
+        on_change=chosen.note,
+        args=("name",),
+        max_chars=dataset_list.LONGEST_NAME,
+        placeholder=placeholder,
+        help=f"What this data set is called on all pages and in the names of downloads. {how}".rstrip(),
+    ).strip()
+
+
+def share_and_seed(form: str, rows: str, left, right, disabled: bool) -> dict:
+    """Show the fields for the test share and the seed in two columns, and return them as parameters of a task."""
+    share = left.number_input(
+        "Test share, %",
+        min_value=1,
+        max_value=90,
+        step=1,
+        disabled=disabled,
+        **workspace.keep(f"{form}.share", 20, lambda v: isinstance(v, int) and 1 <= v <= 90),
+        help=f"Which part of the {rows} is held out for testing. Not used when there is a test file.",
+    )
+    seed = right.number_input(
+        "Seed",
+        min_value=0,
+        max_value=SEED_MOST,
+        step=1,
+        disabled=disabled,
+        **workspace.keep(f"{form}.seed", 0, lambda v: isinstance(v, int) and 0 <= v <= SEED_MOST),
+        help=f"The same seed holds out the same {rows}.",
+    )
+    return {"test_size": share / 100, "random_state": seed}
+
+
+def _runs(form, request) -> bool:
+    """Return whether a worker makes what is asked for."""
+    if form.chosen is not None:
+        return form.chosen.waits()
+    return isinstance(request.task, Task) and bool(jobs.active(key=request.task.key))
+
+
+def _estimate(task):
+    """Say what making a data set takes, and whether there is memory for it."""
+    estimate = server.estimated(task)
+    if estimate is None or estimate.seconds < uploads.AT_ONCE:
+        return
+    st.caption(f"It takes {tasks.takes(estimate.seconds)} and {format.size(estimate.bytes)} of memory.")
+    free = free_bytes()
+    if free is not None and estimate.bytes > free:
+        st.warning(
+            f"This machine has {format.size(free)} of free memory. Make a smaller data set.", icon=":material/memory:"
+        )
+
+
+def _press(form):
+    """Note that the button was pressed, so that this run of the script has the data set made."""
+    if not workspace.refuse():
+        # Remembered until then: Streamlit forgets a press when another event interrupts the run.
+        st.session_state[form.pressed] = True
+
+
+def _make(form, request):
+    """Have a data set made, at once if that is short; when that fails, remember why. Then rerun the whole page."""
+    st.session_state.pop(form.error, None)
+    for record, _ in jobs.failed(form.kind):
+        jobs.dismiss(record["id"])
+    try:
+        task = _started(form, request)
+    except (ValueError, TypeError, MemoryError, OSError, store.StoreError) as error:
+        task = None
+        st.session_state[form.error] = (form.file_ids(), uploads.explain(error, form.failure))
+    except Exception:  # of a cause that nobody has thought of: the next run is not to make it again
+        st.session_state[form.pressed] = False
+        raise
+    st.session_state[form.pressed] = False
+    if form.chosen is not None and task is not None:
+        form.chosen.are_read_by(task)
+        form.chosen.empty_when_read()
+    st.rerun()
+
+
+def _started(form, request):
+    """Give the files to the task, run it at once if that is short, and else have a worker run it; return it."""
+    if request.start is not None:
+        request.start()
+        return request.task
+    files, names = request.files, uploads.names_of(request.files)
+    # What the browser has sent is hashed and written to where a worker takes it: seconds for hundreds of megabytes.
+    sizes = sum(getattr(file, "size", 0) for file in files.values())
+    with st.spinner(f"Taking over the files ({format.size(sizes)})" if files else "Looking at the data set"):
+        task = request.task if isinstance(request.task, Task) else request.task()
+        if task.estimate().seconds < uploads.AT_ONCE or task.exists():
+            uploads.run(task, files)
+        elif files and not jobs.active(key=task.key):
+            given.give(task.key, files)
+    tasks.make_dataset(task, name=request.name, notes=request.notes, files=names)
+    return task

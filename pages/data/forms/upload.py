@@ -1,0 +1,118 @@
+"""The form for own files on the Data page."""
+
+import streamlit as st
+
+from pages.data.forms import form, formats, label_choice, uploads
+from pages.data.forms.chosen_files import ChosenFiles
+from pages.shared.workspaces import made, workspace
+
+ABOUT = """Rows of numbers with their labels. One training file is enough: a part of its rows is held out for testing.
+Documents, whose words become the numbers, are read at *Upload texts*."""
+FILES = ChosenFiles("upload", ("train", "test", "label_file", "test_label_file", "labels", "features"), "read")
+
+
+def _fields(fingerprint) -> form.Request | None:
+    """Show the fields; ``fingerprint``: of the data set in use."""
+    st.caption(ABOUT)
+    formats.show(fingerprint)
+    # Not in a form: the test share disappears as soon as there is a test file.
+    train = FILES.uploader(
+        "train",
+        "Training file",
+        "XMLC text, svmlight, ARFF, CSV or npz: see the formats above. Packed with gzip, bzip2, xz or zip is fine. A "
+        "zip may also hold training rows, test rows and Mulan's XML, or the files of the Extreme Classification "
+        "Repository with the row numbers of a split.",
+    )
+    found = label_choice.look_at(train)
+    kind = getattr(found, "format", None)
+    inside = getattr(found, "inside", {})  # names of files, if the training file is an archive of several
+    labels = None
+    with st.container():  # even if empty: the fields below keep their places, so the browser does not draw them anew
+        if train is not None:
+            label_choice.say(found, train, FILES.file("label_file") is not None)
+        if kind in ("csv", "arff") and FILES.file("label_file") is None and "labels" not in inside:
+            labels = label_choice.choose(found, f"{FILES.key('columns')}.{train.file_id}")
+    test = FILES.uploader(
+        "test",
+        "Test file (optional)",
+        "The same format, features and labels. Without it, a random part of the training file is held out.",
+    )
+    left, right = st.columns(2)
+    with left:
+        label_file = FILES.uploader(
+            "label_file",
+            "Label file (optional)",
+            "If the features and the labels are in two files: the labels as npz, as CSV with columns of 0 and 1, or as "
+            "text with a line `label:1 label:1` for each row. For ARFF, the Mulan XML file.",
+        )
+    test_label_file = None
+    with right:
+        if test is not None and label_file is not None and kind != "arff":
+            test_label_file = FILES.uploader(
+                "test_label_file", "Label file of the test rows", "The labels of the rows of the test file."
+            )
+    left, right = st.columns(2)
+    with left:
+        label_names = FILES.uploader(
+            "labels", "Label names (optional)", "Text, one name per line, in the order of the ids."
+        )
+    with right:
+        feature_names = FILES.uploader(
+            "features", "Feature names (optional)", "Text, one name per line, in the order of the ids."
+        )
+    name, options = _options(kind, test is not None or bool({"test", "test_rows"} & set(inside)))
+    if train is None:
+        return None
+    given = {
+        "labels": labels if label_file is None else label_file,
+        "test_labels": test_label_file,
+        "label_names": label_names,
+        "feature_names": feature_names,
+    }
+    task, files = uploads.reading(train, test, **given, **options)
+    name = name or made.file_name(uploads.names_of(files)) or label_choice.relation(train)
+    return form.Request(task, files, name)
+
+
+def _options(kind, has_test):
+    """Show the fields for a name and for options; return the name, and options of ``read_dataset``.
+
+    ``kind``: format of the training file, None if unknown. ``has_test``: whether a file has the test rows.
+    """
+    zeroth, first, second, third = st.columns([2, 1, 1, 1])
+    with zeroth:
+        name = form.name_field(
+            FILES,
+            "like the training file",
+            "If empty, the name of the training file is used, or that of the test file, or what an ARFF file calls its "
+            "data.",
+        )
+    with first:
+        first_index = st.selectbox(
+            "Ids start at",
+            (0, 1),
+            **workspace.keep("upload.first", 0, options=(0, 1)),
+            disabled=kind in ("csv", "arff", "npz"),
+            help="Feature and label ids in the file: 0 in the XMLC text format, 1 in most LIBSVM files.",
+        )
+    split = form.share_and_seed("upload", "rows", second, third, has_test)
+    counts, leave_out = "header", False
+    with st.container():  # as above: the button below keeps its place
+        if kind == "xmlc" and st.checkbox(
+            "Take the numbers from the data",
+            key=FILES.key("counts"),
+            help="For a file whose header promises another number of rows, features or labels than it has.",
+        ):
+            counts = "data"
+        if kind in ("csv", "arff"):
+            leave_out = st.checkbox(
+                "Leave out columns of text",
+                key=FILES.key("leave_out"),
+                help="Features are numbers. Columns with words, and ARFF attributes of type string or date, are then "
+                "not read; a note says which. Otherwise the file is refused.",
+            )
+    options = {"first_index": first_index, "counts": counts, "leave_out": leave_out}
+    return name, options | split
+
+
+FORM = form.Form("upload", "read", "Read the files", "The files could not be read:", _fields, FILES)
