@@ -38,7 +38,7 @@ TROUBLES = {
     "delete a result": 3, "damage a value": 3, "upload what is no data": 3,
 }  # fmt: skip
 # Kinds that are not deleted or damaged: what users gave, and what was read from it.
-SPARED = ("datasets", "readings", "prepared", "catalog", "code", "speed", "times")
+SPARED = ("datasets", "readings", "prepared", "catalog")
 REMOVE = """
 from xmlcore import experiment
 experiment.remove_leftovers(0)

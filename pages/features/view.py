@@ -3,8 +3,8 @@
 import json
 
 from pages.shared import format, server
-from xmlcore import experiment, store
-from xmlcore.experiment.engine import learned
+from xmlcore import experiment
+from xmlcore.experiment.engine import times
 from xmlcore.selection import frames
 
 
@@ -53,13 +53,13 @@ def plan(fingerprint: str, method: str, params: dict) -> dict:
     Raises ValueError for impossible settings. See :func:`xmlcore.experiment.selection_plan`; earlier selections with
     these settings correct its time.
     """
-    return _plan(fingerprint, method, json.dumps(params, sort_keys=True), store.changed(learned.FOLDER))
+    return _plan(fingerprint, method, json.dumps(params, sort_keys=True), times.changed())
 
 
 @server.shared(max_entries=200)
 def _plan(fingerprint, method, params, learned_at):
     """Return the plan, by what was learned until a time, for parameters given as JSON, which can be a key."""
-    return learned.selection_plan(server.dataset(fingerprint), method, json.loads(params))
+    return experiment.selection_plan(server.dataset(fingerprint), method, json.loads(params))
 
 
 @server.shared(max_entries=100)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.shared.process import in_memory
 from xmlcore import datasets, experiment, store
-from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine import times
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
 
@@ -87,7 +87,7 @@ def estimated_seconds(task) -> float | None:
 def estimated(task) -> experiment.Estimate | None:
     """Return the time and memory that a task is expected to take; None when its data set or run cannot be read."""
     try:
-        return _estimated(json.dumps(task.to_record(), sort_keys=True), store.changed(learned.FOLDER))
+        return _estimated(json.dumps(task.to_record(), sort_keys=True), times.changed())
     except (store.StoreError, OSError):
         return None
 

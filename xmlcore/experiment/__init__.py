@@ -12,7 +12,7 @@ A kind of task is a file of this package; :mod:`xmlcore.experiment.engine.task` 
 from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.engine import sweep_unfinished  # noqa: F401
 from xmlcore.experiment.engine.adversaries import most_adversaries
-from xmlcore.experiment.engine.estimates import candidate_bytes, measure_speed, selection_plan
+from xmlcore.experiment.engine.estimates import candidate_bytes, selection_plan
 from xmlcore.experiment.engine.leftovers import remove_leftovers
 from xmlcore.experiment.engine.submitting import submit
 from xmlcore.experiment.engine.sweep_drive import Driver, sweep
@@ -131,7 +131,6 @@ __all__ = [
     "load",
     "load_run_model",
     "measure_ranking",
-    "measure_speed",
     "model_style",
     "model_title",
     "most_adversaries",

@@ -25,17 +25,14 @@ def warm_up(progress: ProgressLike = silent) -> None:
 
     The first time on a machine, and after a change of kernels or of Numba, this takes most of a minute of one core;
     later it takes two seconds. If a worker runs it, this worker then has all kernels in memory, and other workers can
-    load them from disk. It also measures the speed of the machine once, for estimates.
+    load them from disk.
 
     Parameters
     ----------
     progress : callable or "bar", optional
         See :class:`xmlcore.progress.Progress`.
     """
-    from xmlcore.experiment.engine.estimates import measure_speed
-
     progress = to_progress(progress)
-
     done = 0
 
     def add(piece, seconds):
@@ -44,8 +41,6 @@ def warm_up(progress: ProgressLike = silent) -> None:
         done += piece.percent
 
     compile_pieces(lambda piece: progress(PHASE, done / 100, piece.title), add)
-    progress(PHASE, done / 100, "measuring how fast this machine is")
-    measure_speed()
     progress(PHASE, 1.0)
 
 

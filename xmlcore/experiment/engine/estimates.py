@@ -1,185 +1,64 @@
 """Estimates of the time and memory that tasks of all kinds will take.
 
-The constants are seconds of one core of the reference machine, on which they were measured. :data:`REFERENCE` has the
-times of a small benchmark on that machine. :func:`measure_speed` runs the same benchmark once on this machine, and
-every estimate is scaled by the ratio. Estimates should be right within a factor of three; ``benchmarks/estimates.py``
-compares them with measured times.
+The work of a task is counted in units, such as values that are read, and each kind has one constant: the seconds of
+one core per unit on a usual machine. ``times.py`` corrects this by what earlier tasks took here. An estimate should be
+right within a factor of ten before that, and of three after two trainings of a model; ``benchmarks/estimates.py``
+compares estimates with times.
 """
 
-import functools
 import math
-import platform
-import time
-import warnings
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xmlcore import store
-from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment.catalog import SELECTORS
+from xmlcore.experiment.engine import times
 from xmlcore.experiment.engine.adversaries import most_adversaries
 from xmlcore.experiment.engine.task import DATASETS, Estimate
+from xmlcore.experiment.engine.times import Work
 from xmlcore.models.plt.choosing import BINARY
 from xmlcore.parameters import AUTO
 from xmlcore.robustness.attacks import BLOCK_VALUES
-from xmlcore.system import cache_root, effective_jobs
+from xmlcore.system import effective_jobs
 
 if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
-FOLDER = "speed"
-VERSION = 1  # version of the benchmark, part of the key of its result
 START = 0.2  # seconds of every task: reading inputs, loading kernels, saving
-PREPARE = 3.5  # seconds to make the data set of the catalog that is made here
-DOWNLOADING, READING = 2e6, 5e7  # bytes of a file per second over a network, and of matrices from text
-PACKED = 3.0  # bytes of matrices per byte of a packed file
-UNKNOWN_SIZE = 2e7  # bytes of the matrices of a published data set, where that is not known
-WRITTEN_BYTE, DESCRIBED_BYTE = 2e-7, 2e-8  # seconds to write a byte of a kept data set to a file, and to describe it
-SYNTHETIC_VALUE = 3e-7  # seconds to make and keep a nonzero or a label of a synthetic data set, on two cores
-
-# Training and prediction, seconds of one core.
-PLT_VALUE = 6e-8  # per nonzero of a row and label of the row, per level of the tree
-PLT_ROW = 5e-6  # per row, per level of the tree
-PLT_LEVELS = 0.6  # time grows with this power of the number of levels: deep levels have fewer rows in each node
-PLT_AUTO = 1.5  # time grows so many times when settings are "auto": nodes are wider, and trials come first
-PLT_PREDICT = 8e-9  # per nonzero and square root of the number of labels
-PLT_TREES = 1.6  # prediction time grows with this power of the number of trees
-ONE_VS_REST = 3.5e-7  # per row, label and square root of the nonzeros of a row
-ONE_VS_REST_AUTO = 1.3  # time grows so many times when C is "auto": a large C takes longer, and trials come first
-ONE_VS_REST_PREDICT = 1e-9  # per nonzero and label
-LDSM = 1.3e-7  # per tree, per level, and per nonzero; a label of a row counts as 6 nonzeros, and a row as 30
-LDSM_EPOCHS = 20  # the number of epochs for which this holds: a third of the time does not grow with it
-LDSM_PREDICT = 8e-9  # per tree, level and nonzero
-DOUBLE_SAMPLING_CLASS = 2.5e-4  # per class, for 2 examples and 10 adversaries
-DOUBLE_SAMPLING_VALUE = 1e-7  # per nonzero
-DOUBLE_SAMPLING_PREDICT = 1.3e-6  # per nonzero
-ROW = 2e-6  # per predicted row, with any model
-
-# Feature selection, seconds of one core.
-TREE_VALUE = 9e-8  # decision trees: per nonzero and pass, where there are many different values
-TREE_TIED_VALUE = 2.5e-8  # the same where there are few, such as only ones: they are sorted sooner
-FEW_VALUES = 16  # that many different values are few
-TREE_PASSES = 2.7  # passes over the nonzeros for a label with one row; they grow with a power of the label's rows,
-TREE_PASSES_GROWTH = 0.35  # which is this
-TREE_LABEL = 8e-4  # decision trees: per label
-AGREEMENT = 4e-4  # comparing two selections: per label
-FOREST_TREE = 0.1  # time of a tree of a forest, as a share of the time of a tree that tries all features
-LASSO = 1e-8  # per label, row and feature; a sixteenth of that when few rounds are needed
-PRODUCT = 4e-8  # per multiply-add of a sparse product, and per score
-
-# Noise and explanations, seconds of one core.
-DENSE_VALUE = 5e-8  # per value of a dense row and tree, for the prediction of a PLT
-NOISE_VALUE = 3e-8  # per value that gets noise
-GRADIENT_STEPS = {"fgsm": 1, "pgd": 21}
-GRADIENT_FEATURE = 1.5e-7  # per row, feature and step of an attack
-GRADIENT_STEP = 4e-5  # per row and step of an attack
-ATTACK_BYTES = 160  # memory of an attack per value of a block, counted as if its rows had all features
-NOISE_BYTES = 16  # the same for noise on all features
-MARGIN = 1.2e-7  # per margin of a row and a node of a label tree that are measured
-MARGIN_VALUE = 1.5e-9  # per value of the row in such a margin
-MARGINS_OF_NODE = 1e-4  # per node that is measured
-EXPLAIN_ROW = 0.01  # per explained row
-EXPLAIN_TREE = 6e-4  # per explained row and tree of LdSM
-DELETIONS = 24  # number of predictions per explained row
-
-# Double sampling, memory.
+# Seconds of one core per unit of work; the functions that use them count the units.
+PER_UNIT = {
+    "PLT": 6e-8,
+    "OneVsRest": 3.5e-7,
+    "LdSM": 1.3e-7,
+    "DoubleSampling": 8e-7,
+    "RandomForest": 9e-9,
+    "Lasso": 1e-8,
+    "ChiSquared": 4e-8,
+    "MutualInformation": 4e-8,
+    "tree": 9e-8,  # of a selection that is tried out
+    "robustness": 3e-8,
+    "node_quality": 1.5e-9,
+    "explanations": 0.01,
+    "data": 2e-8,  # a byte that is read, written or described
+}
+COPIED = 64  # bytes of memory of a training per value of the rows, which it copies and numbers anew
+PUBLISHED_BYTES = 2e7  # of the matrices of a published data set, where that is not known
+LEFT_OUT = ("random_state", "noise_sigma")  # settings that hardly change the time; noise changes the rows
+GRADIENT_STEPS = {"fgsm": 1, "pgd": 21}  # of an attack
+ATTACK_BYTES, NOISE_BYTES = 160, 16  # memory per value of a block: of an attack, and of noise on all features
 CANDIDATES_AT_ONCE = 1 << 24  # most candidates, over all test rows that are predicted together: 64 MB of class ids
 BYTES_PER_CANDIDATE = 40  # for its class id, its score f, and temporary arrays, while rows are predicted
 
-# Seconds that the pieces of the benchmark take on the reference machine.
-REFERENCE = {"training": 0.0104, "prediction": 0.0152, "trees": 0.0218, "products": 0.0155}
 
-
-@dataclass(frozen=True)
-class Speed:
-    """Time of work on this machine, as a multiple of its time on the reference machine, for four sorts of work."""
-
-    training: float = 1.0
-    prediction: float = 1.0
-    trees: float = 1.0
-    products: float = 1.0
-
-
-def speed() -> Speed:
-    """Return the kept result of :func:`measure_speed`; all ratios are 1 if it was not called on this machine."""
-    return _kept_speed(str(cache_root()), store.changed(FOLDER))
-
-
-@functools.lru_cache(maxsize=8)
-def _kept_speed(root, changed) -> Speed:
-    """Return :func:`speed`; the arguments only make the cache forget a result when the store has changed."""
-    try:
-        return Speed(**store.load(FOLDER, _speed_key()))
-    except (store.StoreError, TypeError):
-        return Speed()
-
-
-def measure_speed() -> Speed:
-    """Measure how fast this machine is, once, and keep the result.
-
-    The first call takes about a second when kernels are compiled. Later calls read the kept result.
-
-    Returns
-    -------
-    Speed
-    """
-    key = _speed_key()
-    if not store.exists(FOLDER, key):
-        measured = {name: seconds / REFERENCE[name] for name, seconds in benchmark().items()}
-        store.save(FOLDER, key, asdict(Speed(**measured)), machine=platform.node(), cores=effective_jobs(None))
-    return speed()
-
-
-def _speed_key() -> str:
-    """Return the key of the measured speed of this machine."""
-    return artifact_key(FOLDER, {}, machine(), VERSION)
-
-
-def machine() -> dict:
-    """Return what tells this machine from others: its name, its processor and the number of its cores."""
-    return {"name": platform.node(), "processor": platform.machine(), "cores": effective_jobs(None)}
-
-
-def benchmark() -> dict[str, float]:
-    """Return the time of each piece of the benchmark, in seconds of one core: the shortest of five repeats.
-
-    Each piece first runs once without being timed, to load its kernels.
-    """
-    import scipy.sparse as sp
-
-    from xmlcore.models import PLT
-    from xmlcore.selection import BRDT
-
-    random = np.random.default_rng(0)
-    Y = sp.csr_array(random.random((1000, 40)) < 0.05)
-    X = sp.csr_array(Y @ random.random((40, 200)) * (random.random((1000, 200)) < 0.15), dtype=np.float32)
-    settings = {"arity": 2, "max_leaf_labels": 10, "loss": "logistic", "C": 10.0, "n_jobs": 1}
-    model = PLT(**settings).fit(X, Y)
-    pieces = {
-        "training": lambda: PLT(**settings).fit(X, Y),
-        "prediction": lambda: [model.predict_topk(X, 5) for _ in range(5)],
-        "trees": lambda: BRDT(n_jobs=1).fit(X[:200], Y[:200, :8]),
-        "products": lambda: [Y.T.astype(np.float32) @ X for _ in range(20)],
-    }
-    shortest = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name, piece in pieces.items():
-            piece()
-            times = []
-            for _ in range(5):
-                start = time.process_time()  # the time of other programs does not count
-                piece()
-                times.append(time.process_time() - start)
-            shortest[name] = max(min(times), 1e-6)
-    return shortest
-
-
-def _wall(seconds: float) -> float:
+def wall(seconds: float) -> float:
     """Return the seconds that work takes on all cores, if it takes ``seconds`` on one core."""
     return seconds / effective_jobs(None) ** 0.8
+
+
+def _here(seconds: float) -> float:
+    """Return the seconds that work takes on this machine, by what other work took here."""
+    return times.expected(Work("", seconds, {}))
 
 
 # --- training ---
@@ -187,71 +66,75 @@ def _wall(seconds: float) -> float:
 
 def train(dataset, model: str, params: dict) -> Estimate:
     """Estimate the training of a model and its measurement on the test rows."""
-    n_rows, nonzeros, n_bytes = dataset.n_train, dataset.X_train.nnz, 0
+    work = training(dataset, model, params)
+    n_bytes = COPIED * (dataset.X_train.nnz + dataset.X_test.nnz)
     if params.get("noise_sigma", 0) > 0:
         from xmlcore.robustness import augmented_bytes
 
         ratio, support = params["noise_ratio"], params["noise_support"]
-        n_bytes = augmented_bytes(n_rows, dataset.n_features, nonzeros, ratio, support)
-        nonzeros += ratio * (n_rows * dataset.n_features if support == "all" else nonzeros)
-        n_rows *= 1 + ratio
-    labels = dataset.Y_train.nnz / dataset.n_train  # mean number of labels of a row
-    fitting, predicting = _TRAININGS.get(model, _one_vs_rest)(params, n_rows, nonzeros, labels, dataset)
-    now = speed()
-    return Estimate(START + _wall(fitting * now.training + predicting * now.prediction), int(n_bytes))
+        n_bytes += augmented_bytes(dataset.n_train, dataset.n_features, dataset.X_train.nnz, ratio, support)
+    return Estimate(START + times.expected(work), int(max(n_bytes, times.most_bytes(work))))
 
 
-# Each of these returns the seconds of one core of training and of prediction. ``labels`` is the mean number of a row.
+def training(dataset, model: str, params: dict) -> Work:
+    """Return the work of training a model and predicting the test rows; an unknown model is taken for OneVsRest."""
+    sizes = {
+        "rows": dataset.n_train,
+        "values": dataset.X_train.nnz,
+        "features": dataset.n_features,
+        "labels": dataset.n_labels,
+        "assignments": dataset.Y_train.nnz,
+        "test rows": dataset.n_test,
+        "test values": dataset.X_test.nnz,
+    }
+    if params.get("noise_sigma", 0) > 0:
+        wide = dataset.n_train * dataset.n_features if params["noise_support"] == "all" else sizes["values"]
+        sizes["values"] += params["noise_ratio"] * wide
+        sizes["rows"] *= 1 + params["noise_ratio"]
+        sizes["assignments"] *= 1 + params["noise_ratio"]
+    units = _UNITS.get(model, _one_vs_rest)(params, sizes)
+    seconds = wall(PER_UNIT.get(model, PER_UNIT["OneVsRest"]) * units)
+    settings = {name: value for name, value in params.items() if name not in LEFT_OUT}
+    return Work(f"train {model}", seconds, times.features(sizes | settings))
 
 
-def _plt(params, n_rows, nonzeros, labels, dataset):
-    """Return seconds of training and of prediction for PLT."""
+# Each of these returns the units of work of training and of prediction.
+
+
+def _plt(params, sizes):
+    """A unit is a value of a row for each label of the row, on one level of the tree; a row costs 80 values."""
     shape = {name: published if params[name] == AUTO else params[name] for name, published in BINARY.items()}
-    leaves = max(1.0, dataset.n_labels / shape["max_leaf_labels"])
-    levels = (1 + math.log(leaves, shape["arity"])) ** PLT_LEVELS
-    n_trees = params["n_estimators"]
-    fitting = n_trees * levels * (PLT_VALUE * nonzeros * labels + PLT_ROW * n_rows)
-    if AUTO in params.values():
-        fitting *= PLT_AUTO
-    each = PLT_PREDICT * dataset.X_test.nnz * math.sqrt(dataset.n_labels) + ROW * dataset.n_test
-    return fitting, n_trees**PLT_TREES * each
+    levels = 1 + math.log(max(1.0, sizes["labels"] / shape["max_leaf_labels"]), shape["arity"])
+    fitting = levels**0.6 * (sizes["values"] * sizes["assignments"] / sizes["rows"] + 80 * sizes["rows"])
+    predicting = math.sqrt(sizes["labels"]) * sizes["test values"] / 8 + 30 * sizes["test rows"]
+    return params["n_estimators"] * (fitting * (1.5 if AUTO in params.values() else 1.0) + predicting)
 
 
-def _one_vs_rest(params, n_rows, nonzeros, labels, dataset):
-    """Return seconds of training and of prediction for OneVsRest."""
-    fitting = ONE_VS_REST * dataset.n_labels * math.sqrt(n_rows * nonzeros)
-    if params.get("C") == AUTO:
-        fitting *= ONE_VS_REST_AUTO
-    return fitting, ONE_VS_REST_PREDICT * dataset.X_test.nnz * dataset.n_labels + ROW * dataset.n_test
+def _one_vs_rest(params, sizes):
+    """A unit is the square root of a row's values, for each row and label."""
+    return sizes["labels"] * math.sqrt(sizes["rows"] * sizes["values"])
 
 
-def _ldsm(params, n_rows, nonzeros, labels, dataset):
-    """Return seconds of training and of prediction for LdSM."""
-    levels = math.log2(2 + min(params["max_nodes"], 4 * dataset.n_labels, n_rows))
-    each = LDSM * levels * (nonzeros + n_rows * (6 * labels + 30)) * (1 + 2 * params["n_epochs"] / LDSM_EPOCHS) / 3
-    predicting = LDSM_PREDICT * levels * dataset.X_test.nnz + ROW * dataset.n_test
-    return params["n_estimators"] * each, params["n_estimators"] * predicting
+def _ldsm(params, sizes):
+    """A unit is a value, on one level of a tree; a row costs 30 values, and a label of a row 6."""
+    levels = math.log2(2 + min(params["max_nodes"], 4 * sizes["labels"], sizes["rows"]))
+    each = sizes["values"] + 6 * sizes["assignments"] + 30 * sizes["rows"]
+    predicting = sizes["test values"] / 16 + 15 * sizes["test rows"] / levels
+    return params["n_estimators"] * levels * (each * (10 + params["n_epochs"]) / 30 + predicting)
 
 
-def _double_sampling(params, n_rows, nonzeros, labels, dataset):
-    """Return seconds of training and of prediction for DoubleSampling."""
-    share = _pairs_share(params, params["n_adversarial"], params["examples_per_class"], reference=(10.0, 2.0))
-    n_classes = min(dataset.n_labels, n_rows)
-    fitting = DOUBLE_SAMPLING_CLASS * n_classes * share + DOUBLE_SAMPLING_VALUE * nonzeros
+def _double_sampling(params, sizes):
+    """A unit is a value of a row that is ranked; drawing a pair of an example and an adversary costs ten."""
+    n_classes = min(sizes["labels"], sizes["rows"])
+    examples = params["examples_per_class"] * n_classes
+    n_adversarial = min(params["n_adversarial"], most_adversaries(params, n_classes))
+    ranked = sizes["test values"] + sizes["values"] / 13
     if params["adversaries"] == "candidates":  # the classes are ranked for each example that is drawn
-        fitting += DOUBLE_SAMPLING_PREDICT * nonzeros * params["examples_per_class"] * n_classes / n_rows
-    return fitting, DOUBLE_SAMPLING_PREDICT * dataset.X_test.nnz + 3 * ROW * dataset.n_test
+        ranked += sizes["values"] * examples / sizes["rows"]
+    return ranked + 5 * sizes["test rows"] + 30 * n_classes + 8 * examples * n_adversarial
 
 
-def _pairs_share(params, n_adversarial, examples_per_class, reference) -> float:
-    """Return the time of a training, relative to one with the ``reference`` numbers (adversaries, examples per class).
-
-    85 % of the time of the reference grow with the number of pairs, 15 % do not.
-    """
-    return 0.15 + 0.85 * n_adversarial / reference[0] * examples_per_class / reference[1]
-
-
-_TRAININGS = {"PLT": _plt, "OneVsRest": _one_vs_rest, "LdSM": _ldsm, "DoubleSampling": _double_sampling}
+_UNITS = {"PLT": _plt, "OneVsRest": _one_vs_rest, "LdSM": _ldsm, "DoubleSampling": _double_sampling}
 
 
 def reduced(dataset, wanted: dict, n_used: int, whole=None) -> Estimate:
@@ -271,10 +154,11 @@ def reduced(dataset, wanted: dict, n_used: int, whole=None) -> Estimate:
 # --- feature selection ---
 
 
-def selection(dataset, plan: dict, times: int = 1) -> Estimate:
-    """Estimate the time of ``times`` selections of a plan and of comparing each two, and the memory of one."""
-    compared = AGREEMENT * math.comb(times, 2) * dataset.n_labels
-    return Estimate(START + times * plan["seconds"] + compared, int(plan["bytes"]))
+def selection(dataset, method: str, params: dict | None = None, n_times: int = 1) -> Estimate:
+    """Estimate the time of ``n_times`` selections and of comparing each two, and the memory of one."""
+    plan = selection_plan(dataset, method, params)
+    compared = math.comb(n_times, 2) * _here(4e-4 * dataset.n_labels)
+    return Estimate(START + n_times * plan["seconds"] + compared, int(plan["bytes"]))
 
 
 def selection_plan(dataset: "Dataset", method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -300,36 +184,54 @@ def selection_plan(dataset: "Dataset", method: str, params: dict[str, Any] | Non
         The method does not have a parameter, or does not accept its value.
     """
     params = SELECTORS[method].filled(method, params)
+    plan = _selection_plan(dataset, method, params)
+    return plan | {"seconds": times.expected(_selecting(dataset, method, params, plan["seconds"]))}
+
+
+def selecting(dataset, method: str, params: dict) -> Work:
+    """Return the work of a selection."""
+    return _selecting(dataset, method, params, _selection_plan(dataset, method, params)["seconds"])
+
+
+def _selecting(dataset, method, params, seconds) -> Work:
+    """Return the work of a selection that its formula expects to take so many seconds."""
+    sizes = {"rows": dataset.n_train, "values": dataset.X_train.nnz, "labels": dataset.n_labels}
+    settings = {name: value for name, value in params.items() if name not in LEFT_OUT}
+    return Work(f"select {method}", seconds, times.features(sizes | {"features": dataset.n_features} | settings))
+
+
+def _selection_plan(dataset, method, params) -> dict:
+    """Return the dict of :func:`selection_plan` with the seconds of its formula, for all parameters."""
     if method == "FALS":
         estimated = SELECTORS[method].cls(**params).estimate(dataset.X_train, dataset.n_labels)
         return {name: estimated[name] for name in ("seconds", "bytes", "order", "scoring", "n_steps")}
     n, d, n_labels = dataset.n_train, dataset.n_features, dataset.n_labels
-    nonzeros = dataset.X_train.nnz
-    scores = 4 * n_labels * d
+    nonzeros, scores = dataset.X_train.nnz, 4 * n_labels * d
     if method == "RandomForest":
-        trees = params["n_estimators"] * tree_seconds(dataset, d) * FOREST_TREE
-        return {"seconds": trees if params["per_label"] else trees / math.sqrt(n_labels), "bytes": scores}
+        units = params["n_estimators"] * _tree_units(dataset, d) / (1 if params["per_label"] else math.sqrt(n_labels))
+        return {"seconds": wall(PER_UNIT[method] * units), "bytes": scores}
     if method == "Lasso":
-        return {"seconds": speed().products * LASSO * n_labels * n * d, "bytes": scores + 24 * nonzeros}
-    entries = dataset.Y_train.nnz * nonzeros / max(1, n) + n_labels * d
-    return {"seconds": speed().products * PRODUCT * entries, "bytes": scores + (64 << 20)}
+        return {"seconds": PER_UNIT[method] * n_labels * n * d, "bytes": scores + 24 * nonzeros}
+    units = dataset.Y_train.nnz * nonzeros / max(1, n) + n_labels * d
+    return {"seconds": PER_UNIT[method] * units, "bytes": scores + (64 << 20)}
 
 
 def tree_seconds(dataset, n_features: int, n_rows: int | None = None) -> float:
     """Estimate the training of a decision tree for each label (:class:`xmlcore.selection.BRDT`)."""
+    return _here(wall(PER_UNIT["tree"] * _tree_units(dataset, n_features, n_rows)))
+
+
+def _tree_units(dataset, n_features, n_rows=None) -> float:
+    """Return the values that are read when a decision tree is trained for each label."""
     X = dataset.X_train
     n = min(n_rows or dataset.n_train, dataset.n_train)
     part = n / max(1, dataset.n_train)
     is_dense = X.nnz * 16 > dataset.n_train * dataset.n_features
-    share = (n_features / max(1, dataset.n_features)) ** (
-        1.0 if is_dense else 0.8
-    )  # 0.8: the selected occur more often
+    share = (n_features / max(1, dataset.n_features)) ** (1.0 if is_dense else 0.8)  # the selected occur more often
     positive = part * np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels)
-    smaller = np.minimum(positive, n - positive)  # the rows with the label, or those without it
-    passes = TREE_PASSES * (smaller[smaller > 0] ** TREE_PASSES_GROWTH).sum()
-    is_tied = np.unique(X.data[:10_000]).size <= FEW_VALUES
-    values = (TREE_TIED_VALUE if is_tied else TREE_VALUE) * share * part * X.nnz
-    return float(_wall(speed().trees * (TREE_LABEL * dataset.n_labels + values * passes)))
+    passes = 2.7 * (np.minimum(positive, n - positive).clip(0) ** 0.35).sum()
+    is_tied = np.unique(X.data[:10_000]).size <= 16  # few different values are sorted sooner
+    return float(9e3 * dataset.n_labels + passes * share * part * X.nnz * (0.3 if is_tied else 1.0))
 
 
 def comparison_steps(dataset, selections, counts, seeds, n_rows: int | None) -> list[float]:
@@ -370,24 +272,22 @@ def node_quality(dataset, tree, n_rows: int) -> Estimate:
     used = min(1.0, n_rows / max(dataset.n_test, 1))
     margins = used * quality_work(tree, dataset.Y_test)
     filled = dataset.X_test.nnz / max(dataset.n_test, 1)
-    work = margins * (MARGIN + MARGIN_VALUE * filled) + MARGINS_OF_NODE * tree.n_nodes
-    return Estimate(START + speed().products * work)
+    units = margins * (80 + filled) + 60_000 * tree.n_nodes  # values that are read
+    return Estimate(START + _here(PER_UNIT["node_quality"] * units))
 
 
 def robustness(run, dataset, wanted: dict) -> Estimate:
     """Estimate a measurement of a run under noise or an attack; ``wanted`` are the parameters of the task."""
     kind, per_row = wanted["kind"], run.times["predict_ms_per_row"] / 1000
     n_features, filled = dataset.n_features, dataset.X_test.nnz / dataset.n_test
-    now = speed()
+    unit = _here(PER_UNIT["robustness"])
     dense = kind == "gaussian" and wanted["options"].get("support", "all") == "all"
     wider = n_features / max(filled, 1.0) if dense else 1.5 if kind == "words" else 1.0
     noisy = per_row * (wider if run.model != "LdSM" else 1 + 0.05 * wider)  # a row visits few nodes of a tree
     if run.model == "PLT":  # its kernel predicts dense rows together
-        noisy = min(noisy, per_row + now.prediction * DENSE_VALUE * n_features * run.params["n_estimators"])
-    noisy += now.products * (NOISE_VALUE * wider * filled + 2e-5)
-    if kind in GRADIENT_STEPS:
-        step = now.prediction * (GRADIENT_STEP + GRADIENT_FEATURE * n_features)
-        noisy += GRADIENT_STEPS[kind] * (3 * per_row + step)
+        noisy = min(noisy, per_row + 2 * unit * n_features * run.params["n_estimators"])
+    noisy += unit * (wider * filled + 700)
+    noisy += GRADIENT_STEPS.get(kind, 0) * (3 * per_row + unit * (5 * n_features + 1300))
     n_rows = min(wanted["n_rows"] or dataset.n_test, dataset.n_test)
     seconds = START + n_rows * (per_row + len(wanted["levels"]) * wanted["n_repeats"] * noisy)
     each = ATTACK_BYTES if kind in GRADIENT_STEPS else NOISE_BYTES if dense else 0
@@ -397,9 +297,14 @@ def robustness(run, dataset, wanted: dict) -> Estimate:
 
 def explanations(run, n_rows: int) -> Estimate:
     """Estimate the explanation of ``n_rows`` test rows: contributions, deletions and noisy copies of each row."""
-    each = EXPLAIN_ROW + (EXPLAIN_TREE * run.params["n_estimators"] if run.model == "LdSM" else 0.0)
-    predicting = DELETIONS * run.times["predict_ms_per_row"] / 1000
-    return Estimate(START + n_rows * (speed().prediction * each + predicting))
+    trees = run.params["n_estimators"] if run.model == "LdSM" else 0
+    predicting = 24 * run.times["predict_ms_per_row"] / 1000  # rows without some features
+    return Estimate(START + n_rows * (_here(PER_UNIT["explanations"] * (1 + 0.06 * trees)) + predicting))
+
+
+def _pairs_share(n_adversarial, examples_per_class, reference) -> float:
+    """Return the time of a training by that of one with the ``reference`` numbers: 15 % of it are the same for all."""
+    return 0.15 + 0.85 * n_adversarial / reference[0] * examples_per_class / reference[1]
 
 
 def sampling(run, dataset, wanted: dict) -> Estimate:
@@ -407,16 +312,16 @@ def sampling(run, dataset, wanted: dict) -> Estimate:
     from xmlcore.models.double_sampling.features import names_of_features
 
     n_classes = np.unique(dataset.Y_train.indices).size
-    times, most = run.times, most_adversaries(run.params, n_classes)
+    took, most = run.times, most_adversaries(run.params, n_classes)
     params = run.params | {"n_adversarial": min(run.params["n_adversarial"], most)}
     numbers = params["n_adversarial"], params["examples_per_class"]
     trainings = [(min(value, most), numbers[1]) for value in wanted["n_adversarial"]]
     trainings += [(numbers[0], value) for value in wanted["examples_per_class"]]
-    shares = [_pairs_share(params, *training, numbers) for training in trainings]
-    seconds = START + wanted["n_repeats"] * (times["fit_s"] * sum(shares) + times["predict_s"] * len(shares))
-    seconds += times["predict_s"]  # the measures of head, torso and tail classes
+    shares = [_pairs_share(*training, numbers) for training in trainings]
+    seconds = START + wanted["n_repeats"] * (took["fit_s"] * sum(shares) + took["predict_s"] * len(shares))
+    seconds += took["predict_s"]  # the measures of head, torso and tail classes
     for value in wanted["n_candidates"]:
-        seconds += times["predict_s"] * (0.6 + 0.3 * value / params["n_candidates"])
+        seconds += took["predict_s"] * (0.6 + 0.3 * value / params["n_candidates"])
     pairs = n_classes * max((kappa * examples for kappa, examples in trainings), default=0.0)
     n_features = len(names_of_features(params.get("features", "paper"), params.get("candidates_from") == "plt"))
     predicting = candidate_bytes(dataset.n_test, min(n_classes, max(wanted["n_candidates"], default=0)))
@@ -455,10 +360,10 @@ def prepare(name: str) -> Estimate:
 
     found = entry(name)
     if not found.published:
-        return Estimate(PREPARE * speed().products)
-    n_bytes = found.memory() or UNKNOWN_SIZE
-    seconds = 2.0 + n_bytes / READING if files(found) else n_bytes / (DOWNLOADING * PACKED) + n_bytes / READING
-    return Estimate(seconds, 3 * n_bytes)
+        return Estimate(_here(3.5))
+    n_bytes = found.memory() or PUBLISHED_BYTES
+    downloading = 2.0 if files(found) else n_bytes / 6e6  # 2 MB of a packed file a second
+    return Estimate(downloading + _here(PER_UNIT["data"] * n_bytes), 3 * n_bytes)
 
 
 def synthetic(sizes: dict) -> Estimate:
@@ -467,16 +372,16 @@ def synthetic(sizes: dict) -> Estimate:
     features, labels = n_rows * sizes["features_per_row"], n_rows * sizes["labels_per_row"]
     wide = 100 * (sizes["n_features"] + sizes["n_labels"])
     n_bytes = 2 * (8 * features + 5 * labels) + wide  # twice: the data set checks copies of the matrices
-    return Estimate((1.0 + SYNTHETIC_VALUE * (features + labels)) * speed().products, int(n_bytes))
+    return Estimate(_here(1.0 + 15 * PER_UNIT["data"] * (features + labels)), int(n_bytes))
 
 
 def export(fingerprint: str) -> Estimate:
     """Estimate how long it takes to write a kept data set to a file."""
     n_bytes = store.info(DATASETS, fingerprint)["bytes"]
-    return Estimate((START + WRITTEN_BYTE * n_bytes) * speed().products, n_bytes)
+    return Estimate(_here(START + 10 * PER_UNIT["data"] * n_bytes), n_bytes)
 
 
 def statistics(fingerprint: str) -> Estimate:
     """Estimate how long it takes to compute the statistics of a kept data set."""
     n_bytes = store.info(DATASETS, fingerprint)["bytes"]
-    return Estimate((START + DESCRIBED_BYTE * n_bytes) * speed().products, n_bytes)
+    return Estimate(_here(START + PER_UNIT["data"] * n_bytes), n_bytes)

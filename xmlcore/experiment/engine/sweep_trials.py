@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xmlcore.experiment.catalog import MODELS
-from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SEED, SETTINGS, K
 from xmlcore.experiment.kinds.train import changed_params, run_and_model
@@ -158,7 +158,9 @@ class TrainTrial(Task):
         """Return :meth:`estimate` for the data set of the task."""
         n_held = round(self.params["validation"] * data.n_train)
         n_rows = min(self.params["n_rows"] or data.n_train, data.n_train - n_held)
-        return learned.train(resized(data, max(n_rows, 1), max(n_held, 1)), self.params["model"], self.params["params"])
+        return estimates.train(
+            resized(data, max(n_rows, 1), max(n_held, 1)), self.params["model"], self.params["params"]
+        )
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import in_use_or_saved
@@ -172,4 +174,5 @@ class TrainTrial(Task):
         except _OF_SETTINGS as error:
             return value | {"error": " ".join(str(error).split()) or type(error).__name__}
         seconds = made.times["fit_s"] + made.times["predict_s"]
+        times.add(estimates.training(data, made.model, made.params), seconds)
         return value | {"measures": made.measures, "seconds": seconds, "size": made.size, "error": ""}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xmlcore.experiment.catalog import MODELS
-from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.sweep_trials import resized
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SEEDS, SETTINGS, with_settings
@@ -264,7 +264,8 @@ class MeasureLearningCurve(Task):
 
         data, p = in_use_or_saved(self.fingerprint), self.params
         params = full_params(p["model"], p["params"])
-        each = [learned.train(resized(data, size), p["model"], params) for size in sizes_of(data.n_train, p["shares"])]
+        sizes = sizes_of(data.n_train, p["shares"])
+        each = [estimates.train(resized(data, size), p["model"], params) for size in sizes]
         most = max((training.bytes for training in each), default=0)
         return Estimate(1.0 + len(p["seeds"]) * sum(training.seconds for training in each), most)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xmlcore.experiment.catalog import SELECTORS
-from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.engine.task_parameters import METHOD, SETTINGS
 from xmlcore.experiment.kinds.train import changed_params
@@ -303,7 +303,7 @@ class Select(Task):
     def estimate(self) -> Estimate:
         from xmlcore.datasets import in_use_or_saved
 
-        return learned.selection(in_use_or_saved(self.fingerprint), **self.params)
+        return estimates.selection(in_use_or_saved(self.fingerprint), **self.params)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
@@ -311,7 +311,7 @@ class Select(Task):
         progress("Reading the data set", 0.0)
         data = load_saved(self.fingerprint)
         selection, fitted = select_and_fit(data, progress=progress, **self.params)
-        learned.keep_selection(data, selection.method, selection.params, selection.times["fit_s"])
+        times.add(estimates.selecting(data, selection.method, selection.params), selection.times["fit_s"])
         if files is not None and hasattr(fitted, "predict_topk"):
             files["model"] = fitted.save
         return as_plain(selection)

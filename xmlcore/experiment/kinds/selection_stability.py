@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.engine.task_parameters import METHOD, SEEDS, SETTINGS, with_settings
 from xmlcore.experiment.kinds.select import (
@@ -186,7 +186,7 @@ class MeasureSelectionStability(Task):
         from xmlcore.datasets import in_use_or_saved
 
         method, params, times = self.params["method"], self.params["params"], len(self.params["seeds"])
-        return learned.selection(in_use_or_saved(self.fingerprint), method, params, times)
+        return estimates.selection(in_use_or_saved(self.fingerprint), method, params, times)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xmlcore import metrics, store
 from xmlcore.experiment.catalog import MODELS
-from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.fitting import Training, compile_kernels, estimator, full_params, watched
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, plain, register
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
@@ -261,7 +261,7 @@ class Train(Task):
     def estimate(self) -> Estimate:
         from xmlcore.datasets import in_use_or_saved
 
-        return learned.train(in_use_or_saved(self.fingerprint), self.params["model"], self.params["params"])
+        return estimates.train(in_use_or_saved(self.fingerprint), self.params["model"], self.params["params"])
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
@@ -273,7 +273,9 @@ class Train(Task):
             made, fitted = _measured(data, **self.params, trained=trees.joined(apart), progress=progress)
         else:
             made, fitted = run_and_model(data, progress=progress, **self.params)
-            learned.keep(data, made.model, made.params, made.times["fit_s"] + made.times["predict_s"])
+            work = estimates.training(data, made.model, made.params)
+            n_bytes = made.memory.get("peak_bytes", 0) - made.memory.get("before_bytes", 0)
+            times.add(work, made.times["fit_s"] + made.times["predict_s"], n_bytes)
         if files is not None:
             files["model"] = fitted.save
         return as_plain(made)

@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass, field
 
 from xmlcore import store
-from xmlcore.experiment.engine import learned
+from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.fitting import Training, compile_kernels, estimator, watched
 from xmlcore.experiment.engine.task import Estimate, Task, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
@@ -52,8 +52,8 @@ class TrainTree(Task):
         from xmlcore.datasets import in_use_or_saved
 
         data, params = in_use_or_saved(self.fingerprint), self.params["params"]
-        whole = learned.train(data, self.params["model"], params)
-        single = learned.train(data, self.params["model"], params | {"n_estimators": 1})
+        whole = estimates.train(data, self.params["model"], params)
+        single = estimates.train(data, self.params["model"], params | {"n_estimators": 1})
         return Estimate(min(single.seconds, whole.seconds), single.bytes)
 
     def run(self, progress=silent, files=None):
