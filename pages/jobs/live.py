@@ -5,9 +5,8 @@ import time
 import streamlit as st
 
 from pages.jobs import log
-from pages.shared import actions, format, jobs, sweeping
+from pages.shared import actions, format, fragments, jobs, sweeping
 from pages.shared.process import job_queue
-from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import workspace
 
 CALM = 15.0  # seconds without a change after which the page looks less often
@@ -22,20 +21,24 @@ def show() -> None:
     if not own:
         st.session_state.pop("jobs.changed", None)
         if sweeping.running():  # between two of its trainings, or before the first
-            st.fragment(_next, run_every=jobs.EVERY)()
+            about = "The next training of several settings is about to begin."
+            fragments.polled(lambda: st.caption(about), jobs.EVERY, _has_begun)
         return
     st.session_state[workspace.WATCHED] |= {job.id for job in own}
-    st.session_state[workspace.PLACES] += 1
     _pause_all(own)
-    every = SLOW if _is_calm(own) else jobs.EVERY
-    st.fragment(_live, run_every=every)([job.id for job in own], every, [])
+    ids, calm = [job.id for job in own], _is_calm(own)
+
+    def over():
+        """Return whether one has ended, or the page should look more or less often."""
+        queue = job_queue.queue()
+        return not all(map(jobs.goes_on, ids)) or _is_calm([queue.get(job_id) for job_id in ids]) != calm
+
+    fragments.polled(lambda: _live(ids), SLOW if calm else jobs.EVERY, over)
 
 
-def _next():
-    """Draw the page again when the next training of a sweep has a job, or the sweep has ended."""
-    if any(job.active for job in jobs.own()) or not sweeping.running():
-        st.rerun()
-    st.caption("The next training of several settings is about to begin.")
+def _has_begun() -> bool:
+    """Return whether the next training of a sweep has a job, or the sweep has ended."""
+    return any(job.active for job in jobs.own()) or not sweeping.running()
 
 
 def _is_calm(own):
@@ -74,17 +77,10 @@ def _pause(paused, job_id=None):
     change(job_id) if job_id else change(owner=workspace.token())
 
 
-def _live(ids, every, calls):
-    """Show jobs; rerun the page when one has ended, or when it should look more or less often."""
-    calls.append(None)
-    polling = len(calls) > 1  # the first call is a part of the page's own run
+def _live(ids):
+    """Show jobs."""
     queue = job_queue.queue()
     own = [queue.get(job_id) for job_id in ids]
-    if polling:
-        goes_on = all(job is not None and job.state in jobs.ACTIVE and jobs.is_wanted(job) for job in own)
-        if not goes_on or _is_calm(own) != (every == SLOW):
-            downloads.wait()
-            st.rerun()
     records = {record["id"]: record for record in workspace.get("jobs")}
     line = queue.waiting()
     waiting = [job for job in line if job in own]
@@ -95,8 +91,6 @@ def _live(ids, every, calls):
         _waiting(job, records.get(job.id, {}), place, len(waiting))
     if len(waiting) > MOST:
         st.toggle(f"Show all {len(waiting)} waiting jobs, not the first {MOST} only", key=ALL)
-    if polling:
-        downloads.wait()
 
 
 def _running(job, record):

@@ -6,10 +6,33 @@ import streamlit as st
 
 from pages.shared import view
 from pages.shared.process import garbage
+from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import workspace
 
 
-def alone(draw, run_every: float | None = None):
+def polled(draw, every: float, over) -> None:
+    """Draw a part of a page, again and again while jobs go on; once ``over()``, draw the whole page instead.
+
+    ``every`` is in seconds.
+    """
+    looks = []
+
+    @functools.wraps(draw)
+    def look():
+        """Draw the part."""
+        looks.append(None)
+        polling = len(looks) > 1  # the first time is a part of the page's own run, which must not be cut short
+        if polling and over():
+            downloads.wait()
+            st.rerun()
+        draw()
+        if polling:
+            downloads.wait()  # the end of this run may delete a file that was made for a download
+
+    st.fragment(look, run_every=every)()
+
+
+def alone(draw):
     """Return a part of a page that is run alone, as by ``st.fragment``.
 
     If something was pressed or chosen there that concerns the whole page, the whole page is drawn. Garbage is collected
@@ -27,7 +50,7 @@ def alone(draw, run_every: float | None = None):
             garbage.tidy_later()
 
     drawn_for = _of_page()
-    return st.fragment(drawn, run_every=run_every)
+    return st.fragment(drawn)
 
 
 def _of_page() -> tuple:

@@ -10,10 +10,9 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, server, settings
+from pages.shared import actions, format, fragments, server, settings
 from pages.shared.operator import audit, limits
 from pages.shared.process import job_queue
-from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.jobs import parts
@@ -31,8 +30,8 @@ MAIN_PHASES = {
     "select": {"Scoring features", "Growing trees"},
     "robustness": {"Changing rows and predicting again"},
 }
-EVERY = 1.0  # seconds between two updates of the progress of jobs, for all places of a page that show progress together
-MOST_SECONDS = 4.0  # seconds between two updates of one such place, at most
+EVERY = 1.0  # seconds between two updates of the progress of jobs
+MOST_SECONDS = 4.0  # the same at most, when many workspaces have jobs
 FEW = 5  # workspaces with jobs that are kept up to date as often as that; of more, each is less often
 LISTED_INTERRUPTED = 200  # interrupted jobs that a workspace remembers at most: the last ones
 
@@ -80,11 +79,8 @@ def watch(jobs: list, *, compact: bool = False) -> None:
     jobs = [job for job in jobs if (job.id, compact) not in shown]
     if jobs:
         shown |= {job.id for job in jobs} | {(job.id, compact) for job in jobs}
-        places = st.session_state[workspace.PLACES] = st.session_state.get(workspace.PLACES, 0) + 1
-        # Each place polls on its own, so each polls less often the more places there are, or were in the run before.
-        places = max(places, st.session_state.get(workspace.PLACES_BEFORE, 0))
-        every = min(MOST_SECONDS, EVERY * places * crowding())
-        st.fragment(_live, run_every=every)([job.id for job in jobs], compact, [])
+        ids, every = [job.id for job in jobs], min(MOST_SECONDS, EVERY * crowding())
+        fragments.polled(lambda: _show_jobs(ids, compact), every, lambda: not all(goes_on(job_id) for job_id in ids))
 
 
 def crowding() -> float:
@@ -140,14 +136,16 @@ def dismiss(job_id: str) -> None:
     workspace.update(drop)
 
 
-def _live(ids, compact, calls):
-    """Show the progress of jobs, and rerun the whole page when one has ended; ``calls`` has an item per call."""
-    calls.append(None)
-    polling = len(calls) > 1  # the first call is a part of the page's own run, which must not be cut short
+def goes_on(job_id: str) -> bool:
+    """Return whether a job waits or runs, and this workspace or the server still owns it."""
+    job = job_queue.queue().get(job_id)
+    # A job ends when all its owners have stopped it.
+    return job is not None and job.state in ACTIVE and not {workspace.token(), job_queue.SERVER}.isdisjoint(job.owners)
+
+
+def _show_jobs(ids, compact):
+    """Show the progress of jobs."""
     jobs = [job_queue.queue().get(job_id) for job_id in ids]
-    if polling and not all(job is not None and job.state in ACTIVE and is_wanted(job) for job in jobs):
-        downloads.wait()
-        st.rerun()  # the whole page: it has a result, a failure or a note to show
     records = {record["id"]: record for record in workspace.get("jobs")}
     known = [(job, records.get(job.id, {})) for job in jobs if job is not None]
     for job, record in known:
@@ -159,13 +157,6 @@ def _live(ids, compact, calls):
                 _stop_button(job, f"Stop: {format.plain(title(job, record))}", compact)
     elif compact and own:
         _stop_button(own[0][0], "Stop", compact)
-    if polling:
-        downloads.wait()  # the end of this run may delete a file that was made for a download
-
-
-def is_wanted(job) -> bool:
-    """Return whether this workspace or the server still owns the job: a job ends when all owners have stopped it."""
-    return not {workspace.token(), job_queue.SERVER}.isdisjoint(job.owners)
 
 
 def title(job, record) -> str:

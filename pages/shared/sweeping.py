@@ -10,7 +10,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, server
+from pages.shared import actions, format, fragments, server
 from pages.shared.operator import audit, limits
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
@@ -146,7 +146,7 @@ def waits(driver) -> str:
 def watch_all() -> None:
     """Show how far the sweeps of this workspace are, in few lines, for the sidebar."""
     if running():
-        st.fragment(_few_lines, run_every=EVERY)()
+        fragments.polled(_few_lines, EVERY, lambda: False)
 
 
 def _few_lines() -> None:

@@ -82,8 +82,7 @@ def ready_all(
         _offer_all(waiting, button, key, of)
     if marked:
         _mark_all(marked, key)
-    for running in watched:
-        jobs.watch([running])
+    jobs.watch(watched)
     jobs.show_failures(failures)
     return found
 

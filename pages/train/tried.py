@@ -18,8 +18,15 @@ def show(fingerprint: str, file_name: str) -> None:
     records = sweeping.kept(fingerprint)
     st.header(trying.TRIED)
     record = _choose(fingerprint, records)
-    active = sweeping.state(record) in ("running", "stopping")
-    fragments.alone(_section, sweeping.EVERY if active else None)(record, file_name, active)
+    if _is_active(record):
+        fragments.polled(lambda: _section(record, file_name), sweeping.EVERY, lambda: not _is_active(record))
+    else:
+        fragments.alone(_section)(record, file_name)
+
+
+def _is_active(record) -> bool:
+    """Return whether a sweep runs, or is about to stop."""
+    return sweeping.state(record) in ("running", "stopping")
 
 
 def _choose(fingerprint, records):
@@ -51,11 +58,9 @@ def _title(record) -> str:
     return f"{params['model']}: {varied}{how}{when}"
 
 
-def _section(record, file_name, active):
-    """Show one sweep; while it runs, this is called again and again."""
+def _section(record, file_name):
+    """Show one sweep."""
     state = sweeping.state(record)
-    if active != (state in ("running", "stopping")):
-        st.rerun()  # the whole page: the sweep has begun or ended
     try:
         task = sweeping.task_of(record)
         found = server.loaded(task) if state == "done" else None

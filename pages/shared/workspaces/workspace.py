@@ -27,8 +27,6 @@ WORKSPACE = "workspace.token"
 SNAPSHOT = "workspace.snapshot"  # the workspace as this run of the script sees it
 FEATURES_SELECTION = "features.selection"  # what is chosen on the Features page, likewise
 WATCHED = "jobs.watched"  # ids of the jobs whose progress this run of the script shows, and (id, in the sidebar)
-PLACES = "jobs.places"  # places of the page that show progress, in this run of the script so far
-PLACES_BEFORE = "jobs.places_before"  # the same, in the run before
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # messages that are not shown yet
 
@@ -67,8 +65,6 @@ def open_workspace() -> None:
             notify(NOT_FOUND)
     st.session_state[SNAPSHOT] = _current()
     st.session_state[WATCHED] = set()
-    st.session_state[PLACES_BEFORE] = st.session_state.get(PLACES, 0)
-    st.session_state[PLACES] = 0
 
 
 def token() -> str:

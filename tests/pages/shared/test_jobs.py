@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pages.shared import jobs, tasks
+from pages.shared import fragments, jobs, tasks
 from pages.shared.process import job_queue
 from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import workspace
@@ -23,28 +23,33 @@ def test_a_job_that_ends_while_the_page_is_drawn_is_watched_until_its_result_is_
     assert jobs.active("train", fingerprint="f", model="PLT") == [job]
 
 
-@pytest.mark.parametrize("job_state", ["running", "done"])
-def test_only_looks_at_a_job_that_come_by_themselves_wait_and_before_they_end(monkeypatch, job_state):
-    happened = []
-    job = SimpleNamespace(id="a", state=job_state, owners={"me"})
-    monkeypatch.setattr(job_queue, "queue", lambda: SimpleNamespace(get=lambda job_id: job))
-    monkeypatch.setattr(workspace, "token", lambda: "me")
-    monkeypatch.setattr(workspace, "get", lambda name: [{"id": "a", "title": "t"}])
-    monkeypatch.setattr(jobs, "_show_job", lambda *about: happened.append("drawn"))
-    monkeypatch.setattr(jobs, "_stop_button", lambda *about: None)
+@pytest.mark.parametrize("is_over", [False, True])
+def test_only_looks_that_come_by_themselves_wait_and_before_they_end(monkeypatch, is_over):
+    happened, looks = [], []
     monkeypatch.setattr(downloads, "wait", lambda: happened.append("waited"))
+    monkeypatch.setattr(fragments.st, "fragment", lambda look, run_every: looks.append(look) or look)
 
     def rerun():
         happened.append("page")
         raise StopIteration
 
-    monkeypatch.setattr(jobs.st, "rerun", rerun)
-    looks = []
-    jobs._live(["a"], True, looks)  # a part of the page's own run
-    assert happened == ["drawn"]
+    monkeypatch.setattr(fragments.st, "rerun", rerun)
+    fragments.polled(lambda: happened.append("drawn"), 1.0, lambda: is_over)
+    assert happened == ["drawn"], "a part of the page's own run"
     with contextlib.suppress(StopIteration):
-        jobs._live(["a"], True, looks)
-    assert happened[1:] == (["drawn", "waited"] if job_state == "running" else ["waited", "page"])
+        looks[0]()
+    assert happened[1:] == (["waited", "page"] if is_over else ["drawn", "waited"])
+
+
+@pytest.mark.parametrize(
+    ("state", "owners", "goes_on"),
+    [("running", {"me"}, True), ("queued", {"server"}, True), ("done", {"me"}, False), ("running", {"you"}, False)],
+)
+def test_a_job_goes_on_while_it_is_active_and_wanted_here(monkeypatch, state, owners, goes_on):
+    job = SimpleNamespace(state=state, owners=owners)
+    monkeypatch.setattr(job_queue, "queue", lambda: SimpleNamespace(get={"a": job}.get))
+    monkeypatch.setattr(workspace, "token", lambda: "me")
+    assert jobs.goes_on("a") == goes_on and not jobs.goes_on("b")
 
 
 @pytest.mark.parametrize("needed", [True, False])
@@ -71,7 +76,9 @@ def test_progress_is_looked_up_less_often_by_each_session_when_many_have_jobs(mo
     ended = [SimpleNamespace(id=f"old {i}", active=False, owners={f"earlier {i}"}) for i in range(50)]
     asked = []
     monkeypatch.setattr(job_queue, "queue", lambda: SimpleNamespace(jobs=lambda: running + ended))
-    monkeypatch.setattr(jobs.st, "session_state", {workspace.WATCHED: set(), workspace.PLACES: 0})
-    monkeypatch.setattr(jobs.st, "fragment", lambda draw, run_every: asked.append(run_every) or (lambda *args: None))
+    monkeypatch.setattr(jobs.st, "session_state", {workspace.WATCHED: set()})
+    monkeypatch.setattr(
+        fragments.st, "fragment", lambda draw, run_every: asked.append(run_every) or (lambda *args: None)
+    )
     jobs.watch(running[:1])
     assert asked == [seconds]

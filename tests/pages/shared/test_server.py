@@ -251,7 +251,7 @@ def test_garbage_is_collected_also_after_a_page_that_failed(monkeypatch):
 def test_garbage_is_collected_also_after_a_part_of_a_page_that_is_run_alone(monkeypatch):
     asked, drawn, page = [], [], [1]
     monkeypatch.setattr(garbage, "tidy_later", lambda: asked.append(True))
-    monkeypatch.setattr(fragments.st, "fragment", lambda draw, run_every: draw)
+    monkeypatch.setattr(fragments.st, "fragment", lambda draw: draw)
     monkeypatch.setattr(fragments, "_of_page", lambda: page[0])
     fragments.alone(lambda *args, **named: drawn.append((args, named)))(1, two=2)
     with pytest.raises(ZeroDivisionError):
