@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shared.workspaces import workspace
-from xmlcore import experiment
+from xmlcore import experiment, metrics
 
 
 def choose() -> tuple[str, ...]:
@@ -16,9 +16,8 @@ def choose() -> tuple[str, ...]:
         known,
         placeholder="none",
         width=170,
-        help="Columns of the table, and lines of the measures side by side. Coverage: the share of labels of the test "
-        "rows that are found at least once. Abandonment: the share of rows without a right label. Macro: the mean over "
-        "labels; micro: over all pairs of a row and a label.",
+        help="Columns of the table, and lines of the measures side by side.  \n"
+        + "  \n".join(f"**{name}**: {metrics.MEASURES[name].explained}." for name in names(known)),
         **kept,
     )
     return tuple(measure for measure in known if measure in chosen)

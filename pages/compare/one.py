@@ -10,7 +10,7 @@ from pages.shared import addresses, format, jobs, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import results, run_changes, run_code
 from pages.shared.workspaces import workspace
-from xmlcore import experiment, store
+from xmlcore import experiment, metrics, store
 
 FIELD = addresses.RUN  # the name in the address
 DIGITS = 12  # of the key, in the address
@@ -163,14 +163,12 @@ def _measures(line) -> None:
     """Show all measures of the table."""
     st.subheader("Measures")
     lines = ["| % | k = 1 | k = 3 | k = 5 |", "|:--|--:|--:|--:|"]
-    known = [name for name in dict.fromkeys(one.rpartition("@")[0] for one in experiment.MORE_MEASURES)
-             if line[f"{name}@1"] == line[f"{name}@1"]]  # fmt: skip
-    for measure in ("P", "nDCG", "PSP", "R", "PSnDCG", *known):
+    known = [name for name in metrics.MORE_MEASURES if line[f"{name[:-1]}1"] == line[f"{name[:-1]}1"]]
+    for name in (*metrics.USUAL_MEASURES, *known):
         values = " | ".join(
-            f"{100 * line[f'{measure}@{k}']:.2f}" if line[f"{measure}@{k}"] == line[f"{measure}@{k}"] else "–"
-            for k in results.KS
+            f"{100 * value:.2f}" if value == value else "–" for value in (line[f"{name[:-1]}{k}"] for k in results.KS)
         )
-        lines.append(f"| **{measure}@k** | {values} |")
+        lines.append(f"| **{name}** | {values} |")
     st.markdown("\n".join(lines))
 
 

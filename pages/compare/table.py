@@ -6,9 +6,9 @@ import streamlit as st
 from pages.compare import listed
 from pages.shared import format, settings, tables
 from pages.shared.figures import charts
-from pages.shared.results import measured, run_changes
+from pages.shared.results import run_changes
 from pages.shared.workspaces import workspace
-from xmlcore import experiment
+from xmlcore import experiment, metrics
 
 CHOSEN = "compare.chosen"  # name in the workspace's "widgets": keys of the results that are ticked
 UNTICKED = "compare.unticked"  # key of st.session_state: how often all lines were unticked
@@ -83,7 +83,7 @@ def show(lines, choice, frame) -> None:
         "them; with none ticked, the best are compared below. Click a heading to sort, "
         "and twice on a cell to read all of it."
     )
-    st.caption(" ".join(f"{measure}: {measured.MEANING[measure]}." for measure in EXPLAINED))
+    st.caption(" ".join(f"{measure}: {metrics.MEASURES[measure].explained}." for measure in EXPLAINED))
 
 
 def _empty(frame) -> None:

@@ -7,7 +7,7 @@ from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
-from xmlcore import experiment, figures
+from xmlcore import experiment, figures, metrics
 from xmlcore.experiment.engine import estimates
 
 SAMPLES = (
@@ -21,16 +21,8 @@ PATIENT = 150.0  # seconds; more than elsewhere, as few rows make a poor network
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # shares of the features at which the curve is measured
 MOST_SEEDS = 20
 WARNINGS = 3  # most warnings shown at once
-MEASURES = {
-    "average precision": "for each true label, the share of true labels among those ranked at or above it, on average; "
-    "ties count as if broken at random; larger is better",
-    "Hamming loss": "share of all decisions, row by row and label by label, that are wrong; smaller is better",
-    "one-error": "share of rows whose first label is wrong; ties count as if broken at random; smaller is better",
-    "ranking loss": "share of pairs of a true and another label that are in the wrong order; ties count as if broken "
-    "at random; smaller is better",
-    "micro-AUC": "chance that a true pair of row and label has a larger score than another pair; ties count as if "
-    "broken at random; larger is better",
-}
+# The first is shown at first.
+MEASURES = {"average precision": metrics.SCORE_MEASURES["average precision"], **metrics.SCORE_MEASURES}
 
 
 def compare(view) -> None:
@@ -49,7 +41,7 @@ def compare(view) -> None:
     measure = st.selectbox(
         "Measure", list(MEASURES), **workspace.keep("features.measure", "average precision", options=list(MEASURES))
     )
-    st.caption(f"{measure[:1].upper()}{measure[1:]}: {MEASURES[measure]}.")
+    st.caption(f"{measure[:1].upper()}{measure[1:]}: {MEASURES[measure].explained}.")
 
     def task(*shares):
         """Return the task that compares the selections at these shares of features."""
@@ -233,9 +225,9 @@ def _table(view, comparison):
     times = comparison.frame.groupby("method", sort=False)[["select_s", "seconds"]].mean()
     number = st.column_config.NumberColumn
     config = {"method": st.column_config.TextColumn("Method", width=170)}
-    for m, about in MEASURES.items():
-        label = f"{m[:1].upper()}{m[1:]} {'↑' if 'larger' in about else '↓'}"
-        config[m] = number(label, format="%.4f", width=120, help=about)
+    for name, measure in MEASURES.items():
+        label = f"{name[:1].upper()}{name[1:]} {'↓' if measure.smaller_is_better else '↑'}"
+        config[name] = number(label, format="%.4f", width=120, help=measure.explained)
     config |= {
         "select_s": number("Selection, s", format="%.2f", width=90),
         "seconds": number("Trees, s", format="%.2f", width=80),

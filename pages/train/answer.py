@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import addresses, format, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import measured, results
-from xmlcore import figures
+from xmlcore import figures, metrics
 
 TREE_MODELS = ("PLT", "LdSM")
 HYPHEN = "\u00ad"  # where a long word may be broken on a phone
@@ -76,7 +76,7 @@ def _table(frame) -> None:
         lines.append(f"| **{measure.replace('abandon', 'abandon' + HYPHEN)}** | " + " | ".join(cells) + " |")
     st.markdown("\n".join(lines))
     st.caption("In grey: the 95\u00a0% interval.", help=measured.INTERVAL)
-    st.caption("  \n".join(f"**{m}**: {measured.MEANING[m]}." for m in frame["measure"].unique()))
+    st.caption("  \n".join(f"**{m}**: {metrics.MEASURES[m].explained}." for m in frame["measure"].unique()))
 
 
 def _grey(row) -> str:

@@ -9,7 +9,7 @@ from pages.shared import format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import measured, results
 from pages.shared.workspaces import workspace
-from xmlcore import experiment
+from xmlcore import experiment, metrics
 
 SHOWN = {"all": "all labels", "head": "head", "torso": "torso", "tail": "tail"}
 
@@ -54,7 +54,7 @@ def _table(found, file_name) -> None:
     )
     st.caption(
         f"{len(frame)} measures in percent, in brackets the 95\u00a0% interval from {found.n_resamples:,} draws of the "
-        "test rows. Smaller is better for abandonment and Hamming loss, larger for all others."
+        "test rows. Larger is better, unless the meaning says otherwise."
         + "".join(f" {repeats} is the same as {first} here." for repeats, first in same.items()),
         help=measured.INTERVAL,
     )
@@ -74,7 +74,7 @@ def lines(measures, bucket: str):
     texts = []
     for measure, rows in mine.groupby("measure", sort=False):
         line = {"measure": measure} | {f"k = {row.k}": in_percent(row) for row in rows.itertuples()}
-        texts.append(line | {"meaning": measured.MEANING[measure]})
+        texts.append(line | {"meaning": metrics.MEASURES[measure].explained})
     return pd.DataFrame(texts)
 
 

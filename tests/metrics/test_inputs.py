@@ -345,7 +345,7 @@ def test_hits_of_scores_need_k():
         ([[1], [1, 2]], ValueError, "inv_ps is not a vector"),
         (["a"] * 4, TypeError, "inv_ps holds <U1 values"),
         ({0: 1.0}, TypeError, "inv_ps holds object values"),
-        (None, TypeError, "inv_ps is None"),
+        (None, TypeError, "needs inv_ps"),
     ],
 )
 def test_weights_that_cannot_be_used_are_refused(inv_ps, error, found):

@@ -10,14 +10,15 @@ import numpy as np
 
 from xmlcore import store
 from xmlcore.experiment.engine.task import as_plain, load
-from xmlcore.experiment.kinds.train import FOLDER, MORE, Train
+from xmlcore.experiment.kinds.train import FOLDER, Train
+from xmlcore.metrics.measures import MORE_MEASURES as MORE
+from xmlcore.metrics.measures import USUAL_MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 KS = (1, 3, 5)
-TABLE_MEASURES = ("P@k", "nDCG@k", "PSP@k", "R@k", "PSnDCG@k")
-MEASURES = tuple(f"{measure[:-1]}{k}" for measure in TABLE_MEASURES for k in KS)  # columns: P@1, P@3, ...
+MEASURES = tuple(f"{measure[:-1]}{k}" for measure in USUAL_MEASURES for k in KS)  # columns: P@1, P@3, ...
 MORE_MEASURES = tuple(f"{measure[:-1]}{k}" for measure in MORE for k in KS)  # further columns: coverage@1, ...
 TIMES = ("fit_s", "predict_s", "predict_ms_per_row", "compile_s")
 SIZES = ("model_bytes", "n_nodes", "depth", "n_weights")
@@ -208,7 +209,7 @@ def _line(record) -> dict | None:
         "setting": setting_of(fingerprint, model, params, k) if params else record["key"],
         "problem": problem,
     }
-    for measure in (*TABLE_MEASURES, *MORE):
+    for measure in (*USUAL_MEASURES, *MORE):
         values = measures.get(measure, ())
         line |= {f"{measure[:-1]}{at}": values[at - 1] if at <= len(values) else np.nan for at in KS}
     line |= {name: summary.get("times", {}).get(name, np.nan) for name in TIMES}

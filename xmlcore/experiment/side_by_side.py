@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 COMPARED = ("P@k", "nDCG@k", "PSP@k", "micro F1@k")
 SURE = 0.05  # differences with a smaller p are called real
-PROPENSITY = ("PSP@k", "PSnDCG@k")
 
 
 def measures_with_intervals(
@@ -29,7 +28,7 @@ def measures_with_intervals(
     """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows."""
     import pandas as pd
 
-    inv_ps = metrics.inverse_propensity(dataset.Y_train) if set(PROPENSITY) & set(measures) else None
+    inv_ps = metrics.inverse_propensity(dataset.Y_train)
     options = {"measures": list(measures), "inv_ps": inv_ps, "n_resamples": n_resamples}
     rankings = [wide(run, max(ks)) for run in runs.values()]
     frames = metrics.intervals_of_several(dataset.Y_test, rankings, list(ks), **options)
@@ -120,9 +119,9 @@ def rows_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "pd.Dat
 def difference_of(dataset: "Dataset", a: "Run", b: "Run", measure: str = "P@1") -> "Difference":
     """Test whether two runs differ in a measure, by swapping their predictions of random test rows."""
     name, k = measure.split("@")
-    weights = {"inv_ps": metrics.inverse_propensity(dataset.Y_train)} if f"{name}@k" in PROPENSITY else {}
+    inv_ps = metrics.inverse_propensity(dataset.Y_train)
     rankings = (wide(run, int(k)) for run in (a, b))
-    found = metrics.paired_permutation(dataset.Y_test, *rankings, f"{name}@k", int(k), **weights)
+    found = metrics.paired_permutation(dataset.Y_test, *rankings, f"{name}@k", int(k), inv_ps=inv_ps)
     return found if int(k) <= min(a.k, b.k) else replace(found, difference=np.nan, p_value=np.nan)
 
 

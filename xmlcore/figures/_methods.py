@@ -24,6 +24,7 @@ from xmlcore.figures._style import (
     shade,
     short,
 )
+from xmlcore.metrics.measures import is_smaller_better
 
 ALL = "all features"  # name of the method that selects nothing
 # Colour, mark and dash of each method: FALS and its variants (dashed if all labels have the same features), trees on
@@ -39,7 +40,6 @@ METHOD_STYLE = {
     "Chi-squared": (BROWN, "star", "solid"),
     "Mutual information": (VIOLET, "hexagon", "solid"),
 }
-SMALLER_IS_BETTER = ("Hamming loss", "one-error", "ranking loss")
 # Column of the frame -> name of the measure, colour and mark.
 AGREEMENT = {"jaccard": ("Jaccard", BLUE, "circle"), "spearman": ("Spearman", VERMILION, "diamond")}
 
@@ -71,8 +71,7 @@ def patterns_compared(
     figure = new_figure(title or f"{measure[:1].upper()}{measure[1:]} by method", shown=len(rows), total=len(rows))
     methods = list(dict.fromkeys(rows["method"]))
     means = rows.groupby("method")["value"].mean()
-    smaller_is_better = measure in SMALLER_IS_BETTER
-    best = None if means.dropna().empty else means.idxmin() if smaller_is_better else means.idxmax()
+    best = None if means.dropna().empty else means.idxmin() if is_smaller_better(measure) else means.idxmax()
     figure.update_layout(meta={**figure.layout.meta, "best": best})
     for place, method in enumerate(methods[::-1]):
         mine = rows[rows["method"] == method]
@@ -298,7 +297,7 @@ def significance_diagram(
 
 def _axis(measure):
     """Return the axis title of a measure, which says whether larger values are better."""
-    return f"{measure[:1].upper()}{measure[1:]} ({'smaller' if measure in SMALLER_IS_BETTER else 'larger'} is better)"
+    return f"{measure[:1].upper()}{measure[1:]} ({'smaller' if is_smaller_better(measure) else 'larger'} is better)"
 
 
 def method_style(method):

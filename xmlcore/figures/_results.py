@@ -6,8 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._style import GREY, MEASURE_COLORS, MEASURE_MARKS, PALETTE, need_columns, new_figure
-
-IN_TABLES = ("coverage@k", "abandonment@k", "macro P@k", "macro R@k", "macro F1@k", "micro F1@k")
+from xmlcore.metrics.measures import MORE_MEASURES
 
 
 def measures_at_k(frame: pd.DataFrame, shown: Sequence[str] = ("P@k", "nDCG@k", "PSP@k")) -> go.Figure:
@@ -26,7 +25,7 @@ def measures_at_k(frame: pd.DataFrame, shown: Sequence[str] = ("P@k", "nDCG@k", 
     plotly.graph_objects.Figure
     """
     need_columns(frame, ["measure", "k", "value"], "measures_at_k")
-    frame = frame[~frame["measure"].isin(IN_TABLES)]
+    frame = frame[~frame["measure"].isin(MORE_MEASURES)]
     figure = new_figure("Measures at k", shown=len(frame), total=len(frame))
     present = list(dict.fromkeys(frame["measure"]))
     known = [measure for measure in MEASURE_COLORS if measure in present]

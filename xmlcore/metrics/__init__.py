@@ -21,11 +21,19 @@ from xmlcore.metrics.at_k import (
     subset_accuracy_at_k,
 )
 from xmlcore.metrics.bipartition import average_precision, hamming_loss, micro_auc, one_error, ranking_loss
-from xmlcore.metrics.bootstrap import MEASURES, intervals, intervals_of_several, per_row
+from xmlcore.metrics.bootstrap import intervals, intervals_of_several, per_row
 from xmlcore.metrics.buckets import first_class_by_bucket
 from xmlcore.metrics.calibration import CalibrationError, brier_score_at_k, calibration_error, reliability
 from xmlcore.metrics.data_sets import Friedman, friedman, wilcoxon
 from xmlcore.metrics.labels import by_label, f1_at_k, f1_of_labels, labels_by_bucket
+from xmlcore.metrics.measures import (
+    MEASURES,
+    MORE_MEASURES,
+    SCORE_MEASURES,
+    USUAL_MEASURES,
+    Measure,
+    is_smaller_better,
+)
 from xmlcore.metrics.multiclass import accuracy, macro_f1
 from xmlcore.metrics.propensity import inverse_log_frequency, inverse_propensity
 from xmlcore.metrics.ranking import (
@@ -46,9 +54,13 @@ from xmlcore.metrics.significance import Difference, compare_rankings, holm, pai
 
 __all__ = [
     "MEASURES",
+    "MORE_MEASURES",
+    "SCORE_MEASURES",
+    "USUAL_MEASURES",
     "CalibrationError",
     "Difference",
     "Friedman",
+    "Measure",
     "PrecisionRecallF1",
     "abandonment_at_k",
     "accuracy",
@@ -72,6 +84,7 @@ __all__ = [
     "intervals",
     "intervals_of_several",
     "inverse_propensity",
+    "is_smaller_better",
     "labels_by_bucket",
     "macro_f1",
     "measures",

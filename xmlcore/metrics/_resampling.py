@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.metrics._row_counts import LABELS, QUOTIENT, RowCounts, label_values
+from xmlcore.metrics._row_counts import RowCounts
+from xmlcore.metrics.measures import LABELS, QUOTIENT
 from xmlcore.validation import check_count
 
 BLOCK_VALUES = 1 << 22  # most counts of rows or labels in memory at a time: 32 MiB as float64
@@ -23,25 +24,26 @@ class Sums(NamedTuple):
 
 
 class Statistics:
-    """Measures of one ranking as functions of how often each row counts.
-
-    Parameters
-    ----------
-    counts : RowCounts
-    items : list of Item
-        The measures.
-    """
+    """Measures of one ranking as functions of how often each row counts."""
 
     def __init__(self, counts: RowCounts, items):
-        self.items, self.n = items, counts.n
-        columns, self._column = [], []
-        for item in items:
-            self._column.append(len(columns))
-            if item.kind != LABELS:
-                columns += [part for part in counts.row_values(item) if part is not None]
-        self.of_rows = np.stack(columns, axis=1) if columns else np.zeros((self.n, 0))
-        self.ks = sorted({item.k for item in items if item.kind == LABELS})
+        self.items, self.n, self._counts = items, counts.n, counts
+        widths = [{LABELS: 0, QUOTIENT: 2}.get(item.measure.kind, 1) for item in items]
+        self._column = np.cumsum([0, *widths[:-1]]).tolist()
+        self.ks = sorted({item.k for item in items if item.measure.kind == LABELS})
         self.of_labels = counts.label_rows(self.ks) if self.ks else sp.csr_array((0, self.n))
+
+    def _columns(self):
+        """Yield the numbers of each row that measures add up."""
+        for item in self.items:
+            if item.measure.kind != LABELS:
+                yield from self._counts.row_values(item)
+
+    @functools.cached_property
+    def of_rows(self) -> np.ndarray:
+        """The numbers of each row that measures add up: float64 (n, columns)."""
+        columns = list(self._columns())
+        return np.stack(columns, axis=1) if columns else np.zeros((self.n, 0))
 
     def sums(self, weights) -> Sums:
         """Return the sums over rows when row i counts ``weights[., i]`` times; ``weights`` has the shape (b, n)."""
@@ -56,11 +58,11 @@ class Statistics:
         at_k, right, predicted = {}, 0.0, 0.0
         for at, k in enumerate(self.ks):
             right, predicted = right + counts[1 + 2 * at], predicted + counts[2 + 2 * at]
-            at_k[k] = (counts[0], predicted, right)
+            at_k[k] = (right, predicted, counts[0])
         for number, (item, column) in enumerate(zip(self.items, self._column)):
-            if item.kind == LABELS:
-                result[:, number] = label_values(item.measure, *at_k[item.k])
-            elif item.kind == QUOTIENT:
+            if item.measure.kind == LABELS:
+                result[:, number] = item.measure.compute(*at_k[item.k])
+            elif item.measure.kind == QUOTIENT:
                 whole = sums.of_rows[:, column + 1]
                 np.divide(sums.of_rows[:, column], whole, out=result[:, number], where=whole > 0)
             elif self.n:
@@ -69,7 +71,8 @@ class Statistics:
 
     def measured(self) -> np.ndarray:
         """Return the measures of the rows as they are: float64, shape (items,)."""
-        return self.values(self.sums(np.ones((1, self.n))))[0]
+        of_rows = np.array([[column.sum() for column in self._columns()]])
+        return self.values(Sums(of_rows, _of_labels(self.of_labels, np.ones((1, self.n)))))[0]
 
     def block(self) -> int:
         """Return how many resamples fit into a block."""

@@ -12,71 +12,33 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import mark_hits
 from xmlcore.metrics._inputs import read
+from xmlcore.metrics.measures import MEAN, MEASURES, Measure
 from xmlcore.validation import check_count
-
-MEAN, QUOTIENT, LABELS = "mean over rows", "quotient of sums over rows", "mean over labels"
-# How each measure is computed from sums over rows, in the order of the documentation.
-KIND = {
-    "P@k": MEAN,
-    "R@k": MEAN,
-    "nDCG@k": MEAN,
-    "PSP@k": QUOTIENT,
-    "PSR@k": QUOTIENT,
-    "PSDCG@k": QUOTIENT,
-    "PSnDCG@k": QUOTIENT,
-    "abandonment@k": MEAN,
-    "subset accuracy@k": MEAN,
-    "Hamming loss@k": MEAN,
-    "samples P@k": MEAN,
-    "samples R@k": MEAN,
-    "samples F1@k": MEAN,
-    "micro P@k": QUOTIENT,
-    "micro R@k": QUOTIENT,
-    "micro F1@k": QUOTIENT,
-    "macro P@k": LABELS,
-    "macro R@k": LABELS,
-    "macro F1@k": LABELS,
-    "weighted P@k": LABELS,
-    "weighted R@k": LABELS,
-    "weighted F1@k": LABELS,
-    "coverage@k": LABELS,
-}
-WEIGHTED = ("PSP@k", "PSR@k", "PSDCG@k", "PSnDCG@k")  # need inv_ps
-SMALLER_IS_BETTER = ("abandonment@k", "Hamming loss@k")
-OF_PAIRS = ("micro", "macro", "weighted", "coverage")  # first words of measures that can be taken over some labels
 
 
 class Item(NamedTuple):
-    """A measure at a place: ``measure`` is a key of :data:`KIND`, or a function that returns the value of each row."""
+    """A measure at a place."""
 
-    measure: object
+    measure: Measure
     k: int
-
-    @property
-    def name(self):
-        """Name of the measure."""
-        return self.measure if isinstance(self.measure, str) else getattr(self.measure, "__name__", "the measure")
-
-    @property
-    def kind(self):
-        """How the measure is computed from sums over rows."""
-        return KIND[self.measure] if isinstance(self.measure, str) else MEAN
 
 
 def check_item(measure, k, inv_ps=None, labels=None) -> Item:
-    """Return a measure at k as an :class:`Item`; raise ValueError or TypeError if there is no such measure."""
+    """Return a measure, by its name or as a function of a user, at k; raise ValueError or TypeError if it is none."""
     k = check_count(k, "k")
     if callable(measure):
         if labels is not None:
             raise ValueError("labels goes with the measures of this package: a function of your own can leave them out")
-        return Item(measure, k)
-    if not isinstance(measure, str) or measure not in KIND:
-        raise ValueError(f"measure is {measure!r}: it must be a function or one of {', '.join(KIND)}")
-    if measure in WEIGHTED and inv_ps is None:
+        name = getattr(measure, "__name__", "the measure")
+        return Item(Measure(name, MEAN, "", lambda rows, k: _checked_values(measure, name, *rows.given, rows.n)), k)
+    if not isinstance(measure, str) or measure not in MEASURES:
+        raise ValueError(f"measure is {measure!r}: it must be a function or one of {', '.join(MEASURES)}")
+    described = MEASURES[measure]
+    if described.needs == "inv_ps" and inv_ps is None:
         raise TypeError(f"{measure} needs inv_ps, the weight of each label: inverse_propensity(Y_train)")
-    if labels is not None and measure.split("@")[0].split(" ")[0] not in OF_PAIRS:
+    if labels is not None and not described.of_some_labels:
         raise ValueError(f"{measure} is no measure of some labels: take a micro, macro or weighted one, or coverage@k")
-    return Item(measure, k)
+    return Item(described, k)
 
 
 class RowCounts:
@@ -116,6 +78,10 @@ class RowCounts:
         self.hits = np.cumsum(self.is_hit, axis=1, dtype=np.float64)
         self.predicted = np.cumsum(self.is_predicted, axis=1, dtype=np.float64)
 
+    def counts(self, k):
+        """Return how many of the first k labels of each row are right, how many there are, and its true labels."""
+        return self.hits[:, k - 1], self.predicted[:, k - 1], self.n_true
+
     def _only(self, labels):
         """Leave out all labels but those that are True in ``labels``."""
         labels = np.asarray(labels)
@@ -131,56 +97,21 @@ class RowCounts:
         kept = labels[self.true]
         self.row_of, self.true = self.row_of[kept], self.true[kept]
 
-    def row_values(self, item) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the number of each row that a mean, or the numerator of a quotient, adds up; and the denominator's."""
-        if callable(item.measure):
-            return _checked_values(item, *self.given, self.n), None
-        if item.measure in WEIGHTED:
-            return self._weighted(item)
-        k = item.k
-        hits, predicted, true = self.hits[:, k - 1], self.predicted[:, k - 1], self.n_true
-        name = item.measure.removesuffix("@k")
-        if name == "nDCG":
-            discounts, ideal = _discounts(k)
-            best = ideal[np.minimum(true, k).astype(np.int64)]
-            return _share(self.is_hit[:, :k] @ discounts, best), None
-        if name == "Hamming loss":
-            if self.n_labels is None:
-                raise ValueError("Hamming loss@k needs the number of labels, which lists do not tell: pass n_labels")
-            return (true + predicted - 2 * hits) / self.n_labels, None
-        if item.kind == QUOTIENT:
-            return {"micro P": (hits, predicted), "micro R": (hits, true), "micro F1": (2 * hits, true + predicted)}[
-                name
-            ]
-        return {
-            "P": lambda: hits / k,
-            "R": lambda: _share(hits, true),
-            "abandonment": lambda: (hits == 0).astype(np.float64),
-            "subset accuracy": lambda: ((hits == true) & (predicted == true)).astype(np.float64),
-            "samples P": lambda: _share(hits, predicted),
-            "samples R": lambda: _share(hits, true),
-            "samples F1": lambda: _share(2 * hits, true + predicted),
-        }[name](), None
-
-    def _weighted(self, item):
-        """Return gain and largest possible gain of each row, for a propensity-scored measure."""
-        k, discounts = item.k, _discounts(item.k)[0]
-        gains = np.where(self.is_hit[:, :k], self.inv_ps[np.maximum(self.ranked[:, :k], 0)], 0.0)
-        best = self._best_weights[:, :k]
-        discounted = item.measure in ("PSDCG@k", "PSnDCG@k")
-        gain, most = (gains @ discounts, best @ discounts) if discounted else (gains.sum(axis=1), best.sum(axis=1))
-        if item.measure == "PSR@k":
-            return _share(gain, self.n_true), _share(most, self.n_true)
-        if item.measure == "PSnDCG@k":
-            ideal = _discounts(k)[1][np.minimum(self.n_true, k).astype(np.int64)]
-            return _share(gain, ideal), _share(most, ideal)
-        return gain, most
+    def row_values(self, item) -> tuple:
+        """Return the numbers of each row that a mean adds up, or the numerators and denominators of a quotient."""
+        values = item.measure.compute(self, item.k)
+        return (values,) if item.measure.kind == MEAN else values
 
     @functools.cached_property
-    def _best_weights(self):
+    def gains(self):
+        """Return the weight of the label at each place if it is right, else 0: float64 (n, k)."""
+        return np.where(self.is_hit, self.inv_ps[np.maximum(self.ranked, 0)], 0.0)
+
+    @functools.cached_property
+    def best_gains(self):
         """Return the k largest weights of each row's true labels, largest first, padded with 0: float64 (n, k)."""
         if self.alike is not None:
-            return self.alike._best_weights
+            return self.alike.best_gains
         best = np.zeros((self.n, self.k))
         weights = self.inv_ps[self.true]
         order = np.lexsort((-weights, self.row_of))
@@ -209,33 +140,6 @@ class RowCounts:
         return sp.csr_array((np.ones(lines.size), (lines, rows)), shape=shape)
 
 
-def label_values(name: str, true, predicted, right) -> np.ndarray:
-    """Return a measure of the kind :data:`LABELS` from counts of each label."""
-    occurs = true > 0
-    if name == "coverage@k":
-        return _share((right > 0).sum(axis=0), occurs.sum(axis=0), np.nan)
-    average, of = name.removesuffix("@k").split(" ")
-    if of == "F1":
-        values = _share(2 * right, true + predicted)
-    else:
-        values = _share(right, predicted if of == "P" else true)
-    if average == "macro":
-        return _share((values * occurs).sum(axis=0), occurs.sum(axis=0), np.nan)
-    return _share((values * true).sum(axis=0), true.sum(axis=0), np.nan)
-
-
-def _share(part, whole, otherwise=0.0):
-    """Return part / whole as float64; ``otherwise`` where the whole is 0."""
-    part, whole = np.asarray(part, np.float64), np.asarray(whole, np.float64)
-    return np.divide(part, whole, out=np.full(np.broadcast_shapes(part.shape, whole.shape), otherwise), where=whole > 0)
-
-
-def _discounts(k):
-    """Return 1 / log2(i + 1) at the places i = 1..k, and their sums: the DCG of 0, 1, ..., k right labels in front."""
-    discounts = 1 / np.log2(np.arange(k) + 2)
-    return discounts, np.concatenate([[0.0], np.cumsum(discounts)])
-
-
 def _number_of_labels(Y_true, ranking, n_labels):
     """Return the number of labels; None where nothing tells it."""
     if n_labels is not None:
@@ -246,17 +150,17 @@ def _number_of_labels(Y_true, ranking, n_labels):
     return ranking.shape[1] if dtype is not None and ranking.ndim == 2 and dtype.kind == "f" else None
 
 
-def _checked_values(item, Y_true, ranking, n):
+def _checked_values(function, name, Y_true, ranking, n):
     """Return the values of each row by a user's function; raise ValueError unless they are n finite numbers."""
-    values = np.asarray(item.measure(Y_true, ranking), dtype=np.float64)
+    values = np.asarray(function(Y_true, ranking), dtype=np.float64)
     if values.shape != (n,) or not np.isfinite(values).all():
-        raise ValueError(f"{item.name} returned an array of shape {values.shape}: {n} finite numbers, one per row")
+        raise ValueError(f"{name} returned an array of shape {values.shape}: {n} finite numbers, one per row")
     return values
 
 
 def of_several(Y_true, rankings, k, inv_ps=None, labels=None, n_labels=None) -> list[RowCounts]:
     """Return the :class:`RowCounts` of several rankings of the same rows."""
-    found = []
+    counts = []
     for ranking in rankings:
-        found.append(RowCounts(Y_true, ranking, k, inv_ps, labels, n_labels, found[0] if found else None))
-    return found
+        counts.append(RowCounts(Y_true, ranking, k, inv_ps, labels, n_labels, counts[0] if counts else None))
+    return counts

@@ -24,10 +24,9 @@ import numpy.typing as npt
 
 from xmlcore.metrics._resampling import Statistics
 from xmlcore.metrics._row_counts import RowCounts, check_item
+from xmlcore.metrics.measures import AVERAGES
 from xmlcore.typing import Labels, Predictions
 from xmlcore.validation import check_count
-
-AVERAGES = ("micro", "macro", "samples", "weighted")
 
 
 class PrecisionRecallF1(NamedTuple):

@@ -25,15 +25,12 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval
-from xmlcore.metrics._row_counts import KIND, LABELS, MEAN, RowCounts, check_item, of_several
+from xmlcore.metrics._row_counts import RowCounts, check_item, of_several
+from xmlcore.metrics.measures import LABELS, MEAN, MEASURES, UNWEIGHTED, USUAL_MEASURES
 from xmlcore.typing import Labels, Predictions
 
 if TYPE_CHECKING:
     import pandas as pd
-
-USUAL = ("P@k", "R@k", "nDCG@k")
-USUAL_WEIGHTED = ("PSP@k", "PSnDCG@k")
-MEASURES = tuple(KIND)
 
 
 def intervals(
@@ -162,7 +159,7 @@ def intervals_of_several(
     """
     n_resamples, confidence = check_resampling(n_resamples, confidence)
     if measures is None:
-        measures = (*USUAL, *(USUAL_WEIGHTED if inv_ps is not None else ()))
+        measures = UNWEIGHTED if inv_ps is None else USUAL_MEASURES
     ks = range(1, k + 1) if isinstance(k, (int, np.integer)) and not isinstance(k, bool) else k
     items = [check_item(measure, at, inv_ps, labels) for measure in measures for at in ks]
     if not items:
@@ -178,10 +175,10 @@ def _table(items, values, resampled, confidence) -> "pd.DataFrame":
     """Return the table of measures with their intervals."""
     import pandas as pd
 
-    low, high = interval(values, resampled, confidence, np.array([item.kind == LABELS for item in items]))
+    low, high = interval(values, resampled, confidence, np.array([item.measure.kind == LABELS for item in items]))
     return pd.DataFrame(
         {
-            "measure": [item.name for item in items],
+            "measure": [item.measure.name for item in items],
             "k": [item.k for item in items],
             "value": values,
             "low": np.clip(low, 0.0, 1.0),
@@ -218,7 +215,7 @@ def per_row(
     ValueError, TypeError
         As for :func:`xmlcore.metrics.precision_at_k`, or the measure is no mean over rows.
     """
-    known = [name for name, kind in KIND.items() if kind == MEAN]
+    known = [name for name, described in MEASURES.items() if described.kind == MEAN]
     if measure not in known:
         raise ValueError(f"measure is {measure!r}: means over rows are {', '.join(known)}")
     item = check_item(measure, k)

@@ -29,9 +29,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from xmlcore._kernels import ranking as _kernels
+from xmlcore._kernels.ranking import mark_hits
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import values_at_k
+from xmlcore.metrics.measures import UNWEIGHTED, USUAL_MEASURES
 from xmlcore.typing import Labels, Predictions
 
 
@@ -66,8 +67,7 @@ def precision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarr
     -----
     Time O(n k log y) with y true labels in a row, memory O(n k). For all measures at once see :func:`measures`.
     """
-    sums, n = _sums(Y_true, ranking, k)
-    return _precision(sums, n)
+    return values_at_k(Y_true, ranking, k, ["P@k"])[0]
 
 
 def recall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
@@ -96,8 +96,7 @@ def recall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     ValueError, TypeError
         As for :func:`precision_at_k`.
     """
-    sums, n = _sums(Y_true, ranking, k)
-    return _mean(sums[:, _kernels.RECALL], n)
+    return values_at_k(Y_true, ranking, k, ["R@k"])[0]
 
 
 def ndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
@@ -129,8 +128,7 @@ def ndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     ValueError, TypeError
         As for :func:`precision_at_k`.
     """
-    sums, n = _sums(Y_true, ranking, k)
-    return _mean(sums[:, _kernels.NDCG], n)
+    return values_at_k(Y_true, ranking, k, ["nDCG@k"])[0]
 
 
 def psprecision_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
@@ -161,8 +159,7 @@ def psprecision_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike
     ValueError, TypeError
         As for :func:`precision_at_k`.
     """
-    sums, _ = _sums(Y_true, ranking, k, _needed(inv_ps))
-    return _ratio(sums, _kernels.PS_GAIN, _kernels.PS_BEST)
+    return values_at_k(Y_true, ranking, k, ["PSP@k"], inv_ps=inv_ps)[0]
 
 
 def psrecall_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
@@ -194,8 +191,7 @@ def psrecall_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k
     ValueError, TypeError
         As for :func:`precision_at_k`.
     """
-    sums, _ = _sums(Y_true, ranking, k, _needed(inv_ps))
-    return _ratio(sums, _kernels.PS_RECALL_GAIN, _kernels.PS_RECALL_BEST)
+    return values_at_k(Y_true, ranking, k, ["PSR@k"], inv_ps=inv_ps)[0]
 
 
 def psdcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
@@ -228,8 +224,7 @@ def psdcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: i
     ValueError, TypeError
         As for :func:`precision_at_k`.
     """
-    sums, _ = _sums(Y_true, ranking, k, _needed(inv_ps))
-    return _ratio(sums, _kernels.PS_DCG_GAIN, _kernels.PS_DCG_BEST)
+    return values_at_k(Y_true, ranking, k, ["PSDCG@k"], inv_ps=inv_ps)[0]
 
 
 def psndcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
@@ -260,8 +255,7 @@ def psndcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: 
     ValueError, TypeError
         As for :func:`precision_at_k`.
     """
-    sums, _ = _sums(Y_true, ranking, k, _needed(inv_ps))
-    return _ratio(sums, _kernels.PS_NDCG_GAIN, _kernels.PS_NDCG_BEST)
+    return values_at_k(Y_true, ranking, k, ["PSnDCG@k"], inv_ps=inv_ps)[0]
 
 
 def measures(
@@ -297,18 +291,9 @@ def measures(
     ValueError, TypeError
         As for :func:`precision_at_k`.
     """
-    if names is not None:
-        return dict(zip(names, values_at_k(Y_true, ranking, k, list(names), inv_ps=inv_ps)))
-    sums, n = _sums(Y_true, ranking, k, inv_ps)
-    result = {
-        "P@k": _precision(sums, n),
-        "R@k": _mean(sums[:, _kernels.RECALL], n),
-        "nDCG@k": _mean(sums[:, _kernels.NDCG], n),
-    }
-    if inv_ps is not None:
-        result["PSP@k"] = _ratio(sums, _kernels.PS_GAIN, _kernels.PS_BEST)
-        result["PSnDCG@k"] = _ratio(sums, _kernels.PS_NDCG_GAIN, _kernels.PS_NDCG_BEST)
-    return result
+    if names is None:
+        names = UNWEIGHTED if inv_ps is None else USUAL_MEASURES
+    return dict(zip(names, values_at_k(Y_true, ranking, k, list(names), inv_ps=inv_ps)))
 
 
 def hits(Y_true: Labels, ranking: Predictions, k: int | None = None) -> np.ndarray:
@@ -335,7 +320,7 @@ def hits(Y_true: Labels, ranking: Predictions, k: int | None = None) -> np.ndarr
     """
     indptr, indices, labels, _ = read(Y_true, ranking, k)
     is_hit = np.zeros(labels.shape, dtype=bool)
-    _kernels.mark_hits(indptr, indices, labels, is_hit)
+    mark_hits(indptr, indices, labels, is_hit)
     missing = 0 if k is None else k - labels.shape[1]
     return np.pad(is_hit, ((0, 0), (0, missing))) if missing else is_hit
 
@@ -346,39 +331,3 @@ def warm_up() -> None:
     scores = np.array([[0.2, 0.1], [0.2, 0.1]])
     measures(Y, as_ranking(scores, 1), 1, np.ones(2))
     hits(Y, as_ranking(sp.csr_array(scores), 1))
-
-
-def _sums(Y_true, ranking, k, inv_ps=None):
-    """Return the sums over rows of all measures at 1..k, float64 (k, N_SUMS), and the number of rows."""
-    indptr, indices, labels, weights = read(Y_true, ranking, k, inv_ps)
-    sums = np.zeros((k, _kernels.N_SUMS))
-    width = labels.shape[1]
-    if width:
-        _kernels.add_up(indptr, indices, labels, weights, sums[:width])
-        sums[width:] = sums[width - 1]  # there are no more labels: neither hits nor the best possible grow
-    return sums, labels.shape[0]
-
-
-def _needed(inv_ps):
-    """Return the label weights; raise TypeError if there are none."""
-    if inv_ps is None:
-        raise TypeError("inv_ps is None: give the weight of each label, such as inverse_propensity(Y_train)")
-    return inv_ps
-
-
-def _precision(sums, n):
-    """Return P@1..P@k for n rows from the sums."""
-    return _mean(sums[:, _kernels.HITS] / np.arange(1, len(sums) + 1), n)
-
-
-def _mean(total, n):
-    """Return a total divided by the number n of rows; nan if n is 0."""
-    return total / n if n else np.full(total.shape, np.nan)
-
-
-def _ratio(sums, gain, best):
-    """Return the gain divided by the best possible gain at 1..k; nan if no row has a true label."""
-    # If one row has a true label, the best possible gain is positive at place 1, and therefore at all places.
-    if len(sums) and sums[0, best] > 0:
-        return sums[:, gain] / sums[:, best]
-    return np.full(len(sums), np.nan)

@@ -1,19 +1,10 @@
 """Scorers for scikit-learn's model selection: P@5 and its kind as ``scoring=``."""
 
-import re
-
 import numpy.typing as npt
 
-from xmlcore.metrics import ranking
+from xmlcore.metrics.at_k import values_at_k
+from xmlcore.metrics.measures import MEASURES
 from xmlcore.validation import check_count
-
-PLAIN = {"P": ranking.precision_at_k, "R": ranking.recall_at_k, "nDCG": ranking.ndcg_at_k}
-WEIGHTED = {
-    "PSP": ranking.psprecision_at_k,
-    "PSR": ranking.psrecall_at_k,
-    "PSDCG": ranking.psdcg_at_k,
-    "PSnDCG": ranking.psndcg_at_k,
-}
 
 
 def scorer(measure: str, inv_ps: npt.ArrayLike | None = None) -> "Scorer":
@@ -24,8 +15,8 @@ def scorer(measure: str, inv_ps: npt.ArrayLike | None = None) -> "Scorer":
     Parameters
     ----------
     measure : str
-        A measure and its k: "P@5", "R@10", "nDCG@3", and with ``inv_ps`` "PSP@5", "PSR@5", "PSDCG@5" and "PSnDCG@5".
-        They are the last values of :func:`precision_at_k`, :func:`recall_at_k` and so on.
+        A measure and its k: "P@5", "macro F1@10", and with ``inv_ps`` "PSP@5". It is one of
+        :data:`xmlcore.metrics.MEASURES` of which larger values are better.
     inv_ps : array_like of float, shape (L,), optional
         Weight of each label, for the propensity-scored measures: :func:`inverse_propensity` of the training labels.
 
@@ -58,14 +49,14 @@ class Scorer:
     """A scorer made by :func:`scorer`; a class so that it can be sent to other processes."""
 
     def __init__(self, measure, inv_ps=None):
-        known = [f"{name}@k" for name in (*PLAIN, *WEIGHTED)]
-        parts = re.fullmatch(r"(\w+)@(\d+)", measure) if isinstance(measure, str) else None
-        if parts is None or parts[1] not in PLAIN | WEIGHTED:
+        known = [name for name, described in MEASURES.items() if not described.smaller_is_better]
+        name, _, k = measure.rpartition("@") if isinstance(measure, str) else ("", "", "")
+        if f"{name}@k" not in known or not k.isdecimal():
             raise ValueError(f"measure must be one of {', '.join(known)}, such as 'P@5', not {measure!r}")
-        self.name, self.k = parts[1], check_count(int(parts[2]), "k")
-        if (self.name in WEIGHTED) != (inv_ps is not None):
-            needed = "needs" if self.name in WEIGHTED else "takes no"
-            raise TypeError(f"{self.name}@k {needed} inv_ps, the weight of each label")
+        self.name, self.k = name, check_count(int(k), "k")
+        is_weighted = MEASURES[f"{name}@k"].needs == "inv_ps"
+        if is_weighted != (inv_ps is not None):
+            raise TypeError(f"{name}@k {'needs' if is_weighted else 'takes no'} inv_ps, the weight of each label")
         self.inv_ps = inv_ps
 
     def __repr__(self):
@@ -76,9 +67,7 @@ class Scorer:
         predictions, last = _predictions(estimator, X, self.k)
         if hasattr(last, "label_ids"):  # its labels are names
             Y = last.label_ids(Y)
-        if self.inv_ps is None:
-            return float(PLAIN[self.name](Y, predictions, self.k)[-1])
-        return float(WEIGHTED[self.name](Y, predictions, self.inv_ps, self.k)[-1])
+        return float(values_at_k(Y, predictions, self.k, [f"{self.name}@k"], inv_ps=self.inv_ps)[0, -1])
 
 
 def _predictions(estimator, X, k):

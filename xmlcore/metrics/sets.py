@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from xmlcore.metrics._row_counts import label_values
 from xmlcore.metrics.at_k import PrecisionRecallF1, check_average
+from xmlcore.metrics.measures import MEASURES
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Labels, Matrix
 from xmlcore.validation import check_count, check_labels, check_structure
@@ -119,8 +119,9 @@ def precision_recall_f1(
     axis = 1 if average == "samples" else 0
     true, predicted, hits = (np.asarray(M.astype(np.int64).sum(axis=axis), np.float64) for M in (Y, P, right))
     if average in ("macro", "weighted"):
-        counts = [part[:, None] for part in (true, predicted, hits)]
-        return PrecisionRecallF1(*(float(label_values(f"{average} {of}@k", *counts)[0]) for of in ("P", "R", "F1")))
+        counts = [part[:, None] for part in (hits, predicted, true)]
+        measures = [MEASURES[f"{average} {of}@k"] for of in ("P", "R", "F1")]
+        return PrecisionRecallF1(*(float(measure.compute(*counts)[0]) for measure in measures))
     if average == "micro":
         true, predicted, hits = true.sum(), predicted.sum(), hits.sum()
     pairs = ((hits, predicted), (hits, true), (2 * hits, true + predicted))

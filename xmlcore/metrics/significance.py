@@ -35,7 +35,8 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval, swapped_differences
-from xmlcore.metrics._row_counts import LABELS, check_item, of_several
+from xmlcore.metrics._row_counts import check_item, of_several
+from xmlcore.metrics.measures import LABELS
 from xmlcore.typing import Labels, Predictions
 
 if TYPE_CHECKING:
@@ -352,14 +353,14 @@ def _with_interval(a, b, values_a, values_b, confidence):
     """Return the :class:`Difference` with the p-value of the bootstrap, from resampled values, shape (b, 1)."""
     item, value_a, value_b = a.items[0], float(a.measured()[0]), float(b.measured()[0])
     resampled, difference = values_a - values_b, value_a - value_b
-    low, high = interval(np.array([difference]), resampled, confidence, [item.kind == LABELS])
+    low, high = interval(np.array([difference]), resampled, confidence, [item.measure.kind == LABELS])
     known = resampled[~np.isnan(resampled)]
-    if known.size and item.kind == LABELS:
+    if known.size and item.measure.kind == LABELS:
         known = known + (difference - known.mean())
     tail = min((known <= ROUNDING).sum(), (known >= -ROUNDING).sum())
     p_value = min(1.0, 2 * (int(tail) + 1) / (known.size + 1)) if known.size and difference == difference else np.nan
     return Difference(
-        measure=item.name,
+        measure=item.measure.name,
         k=item.k,
         value_a=value_a,
         value_b=value_b,

@@ -18,13 +18,13 @@ from xmlcore.experiment.engine.sweep_trials import VALIDATION, TrainTrial, Trial
 from xmlcore.experiment.engine.task import Estimate, Task, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SEED, SEEDS, SETTINGS
 from xmlcore.experiment.kinds.train import full_params
+from xmlcore.metrics.measures import USUAL_MEASURES
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MEASURES = ("P", "R", "nDCG", "PSP", "PSnDCG")  # each is followed by @ and a number
 K = 5  # trials are measured at 1 to 5, and further if the measure asks for it
 LEAST_SAMPLE = 100  # rows of the smallest sample of successive halving
 UNREADABLE = "Its result was kept, and cannot be read or has been removed."
@@ -396,8 +396,8 @@ def _as_part(progress, done, total):
 def measure_and_k(measure: str) -> tuple[str, int]:
     """Return the name of a measure in tables, and its k: ("P@k", 1) for "P@1"; ValueError for any other text."""
     name, _, k = str(measure).partition("@")
-    if name not in MEASURES or not k.isdecimal() or not 1 <= int(k) <= 1000:
-        raise ValueError(f"measure {measure!r} is unknown: give one such as P@1; known are {', '.join(MEASURES)}")
+    if f"{name}@k" not in USUAL_MEASURES or not k.isdecimal() or not 1 <= int(k) <= 1000:
+        raise ValueError(f"measure {measure!r} is unknown: give one such as P@1; known are {', '.join(USUAL_MEASURES)}")
     return f"{name}@k", int(k)
 
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 FOLDER = "judged"
 ALL = "all features"
-MEASURES = ("Hamming loss", "one-error", "ranking loss", "average precision", "micro-AUC")
-SMALLER_IS_BETTER = MEASURES[:3]
 VARIED = ("n_features", "random_state")  # a comparison varies these parameters of selections, and ignores their values
 COLUMNS = ["method", "pattern", "share", "n_features", "seed", "measure", "value", "select_s", "seconds"]
 
@@ -183,7 +181,9 @@ class _Study:
         from xmlcore.selection import BRDT
 
         few = np.eye(4, dtype=np.float32)
-        _measures(few > 0, BRDT().fit(few, few > 0).predict_proba(few))
+        scores = BRDT().fit(few, few > 0).predict_proba(few)
+        for measure in metrics.SCORE_MEASURES.values():
+            measure.compute(few > 0, scores)
 
     def lines_of(self, at) -> list[tuple]:
         """Make selection number ``at`` with every seed, train trees on every share, and return rows of the frame."""
@@ -222,7 +222,8 @@ class _Study:
             detail += f", {count:,} feature{'' if count == 1 else 's'}"
         trees = BRDT(selected, random_state=seed)
         trees.fit(self.X, self.Y, progress=self._step("Growing trees", detail))
-        values = _measures(self.Y_test, trees.predict_proba(self.X_test))
+        scores = trees.predict_proba(self.X_test)
+        values = {name: float(one.compute(self.Y_test, scores)) for name, one in metrics.SCORE_MEASURES.items()}
         return values, time.perf_counter() - start
 
     def _step(self, phase, detail) -> Progress:
@@ -235,18 +236,6 @@ class _Study:
     def _fraction(self, n_steps) -> float:
         """Return the time of the first ``n_steps`` steps, as a share of the time of all steps."""
         return min(1.0, sum(self._costs[:n_steps]) / (sum(self._costs) or 1.0))
-
-
-def _measures(Y, scores) -> dict:
-    """Return the :data:`MEASURES` of scores, by name."""
-    values = (
-        metrics.hamming_loss(Y, scores > 0.5),
-        metrics.one_error(Y, scores, ties="mean"),
-        metrics.ranking_loss(Y, scores, ties="mean"),
-        metrics.average_precision(Y, scores, ties="mean"),
-        metrics.micro_auc(Y, scores),
-    )
-    return dict(zip(MEASURES, map(float, values)))
 
 
 def features_of_shares(shares, n_features: int) -> dict[int, float]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FOLDER = "measures"
 ALL = "all"
 BUCKETS = ("head", "torso", "tail")
-OF_BUCKETS = ("micro P@k", "micro R@k", "micro F1@k", "macro P@k", "macro R@k", "macro F1@k", "coverage@k")
+OF_BUCKETS = tuple(name for name, measure in metrics.MEASURES.items() if measure.of_some_labels)
 COUNTS_A_SECOND = 2e9  # weighted counts of rows and labels that resampling adds up, on a slow machine
 
 
@@ -83,12 +83,12 @@ def measure_ranking(
     for at, bucket in enumerate((ALL, *BUCKETS)):
         progress("Drawing test rows again for intervals", at / (1 + len(BUCKETS)), f"{bucket} labels")
         if bucket == ALL:
-            of = {"measures": metrics.MEASURES, "inv_ps": metrics.inverse_propensity(dataset.Y_train)}
+            of = {"measures": list(metrics.MEASURES), "inv_ps": metrics.inverse_propensity(dataset.Y_train)}
         else:
             of = {"measures": OF_BUCKETS, "labels": buckets == bucket}
-        measured = metrics.intervals(dataset.Y_test, ranking, k, **of, **settings)
-        measured.insert(0, "bucket", bucket)
-        frames.append(measured)
+        frame = metrics.intervals(dataset.Y_test, ranking, k, **of, **settings)
+        frame.insert(0, "bucket", bucket)
+        frames.append(frame)
     return pd.concat(frames, ignore_index=True)
 
 

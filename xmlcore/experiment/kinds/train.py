@@ -15,6 +15,7 @@ from xmlcore.experiment.engine.task import Estimate, Task, as_plain, plain, regi
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
 from xmlcore.experiment.kinds.evaluation import INTERVALS, Evaluation
+from xmlcore.metrics.measures import MORE_MEASURES, USUAL_MEASURES
 from xmlcore.parameters import AUTO
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 FOLDER = "runs"
 LARGEST_EXACT = 2**53  # browsers, as float64, represent whole numbers below this exactly
-MORE = ("coverage@k", "abandonment@k", "macro P@k", "macro R@k", "macro F1@k", "micro F1@k")
 LEAST_RANKED = 5  # least number of labels that are kept for each test row
 
 
@@ -107,10 +107,10 @@ def evaluate(
     -------
     Evaluation
         A dict, with the method :meth:`~xmlcore.experiment.Evaluation.to_frame` and the attribute ``intervals``:
-        "P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k", "coverage@k", "abandonment@k", "macro P@k", "macro R@k",
-        "macro F1@k" and "micro F1@k": ndarray (k,), the value at 1 to k, in [0, 1]; "predict_s": seconds for all test
-        rows; "predict_ms_per_row"; "ranking": the Ranking measured, with max(k, 5) labels. With ``intervals`` also
-        "intervals": a DataFrame of the same measures with ``low`` and ``high``, see :func:`xmlcore.metrics.intervals`.
+        "P@k", "macro F1@k" and the other :data:`xmlcore.metrics.MEASURES` that are taken of each run: ndarray (k,), the
+        value at 1 to k, in [0, 1]; "predict_s": seconds for all test rows; "predict_ms_per_row"; "ranking": the
+        Ranking measured, with max(k, 5) labels. With ``intervals`` also "intervals": a DataFrame of the same measures
+        with ``low`` and ``high``, see :func:`xmlcore.metrics.intervals`.
 
     Raises
     ------
@@ -132,8 +132,7 @@ def evaluate(
     ranking = model.predict_topk(dataset.X_test, k=max(k, LEAST_RANKED), **reporting)
     seconds = time.perf_counter() - start
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
-    values = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
-    values |= metrics.measures(dataset.Y_test, ranking, k, names=MORE)
+    values = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps, names=(*USUAL_MEASURES, *MORE_MEASURES))
     times = {"predict_s": seconds, "predict_ms_per_row": 1000 * seconds / dataset.n_test, "ranking": ranking}
     evaluation = Evaluation(values | times, dataset.Y_test, inv_ps)
     if intervals:

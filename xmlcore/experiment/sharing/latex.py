@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore import metrics
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -14,7 +16,6 @@ SPECIAL = {
     "[": "{[}", "]": "{]}", "*": "{*}",  # at the beginning of a row they would belong to the end of the row before
 }  # fmt: skip
 
-SMALLER_IS_BETTER = ("abandonment@k", "Hamming loss@k")
 MOST_ACROSS = 6  # measures that stand side by side on a page
 
 
@@ -50,7 +51,7 @@ def latex_table(frame: "pd.DataFrame", caption: str = "", digits: int = 2) -> st
         }
     cells = {}  # of each run and measure: its value and its interval, as they are written
     for column in columns:
-        sign = -1 if column[0] in SMALLER_IS_BETTER else 1
+        sign = -1 if metrics.is_smaller_better(column[0]) else 1
         ranks = _ranks([sign * value.get((run, *column), np.nan) for run in runs], digits)
         for run, rank in zip(runs, ranks):
             low, high = ends.get((run, *column), (np.nan, np.nan))

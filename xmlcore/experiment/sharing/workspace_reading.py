@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from xmlcore import archives, store
-from xmlcore.experiment.engine.sweeps import MEASURES
 from xmlcore.experiment.engine.task import KINDS, task
 from xmlcore.experiment.kinds.read import MAX_FEATURES, MAX_LABELS
 from xmlcore.experiment.sharing.portable import NotPortableError, unpack
@@ -21,6 +20,7 @@ from xmlcore.experiment.sharing.workspace_files import (
     VALUE,
     WorkspaceFileError,
 )
+from xmlcore.metrics import USUAL_MEASURES
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.system import cache_root, make_private
 from xmlcore.typing import FilePath
@@ -253,7 +253,7 @@ def _check_trial(value, trial):
         return
     found = value["measures"][["measure", "k", "value"]].astype({"k": int, "value": float})
     known = set(zip(found["measure"], found["k"]))
-    needed = {(f"{name}@k", k) for name in MEASURES for k in range(1, trial.params["k"] + 1)}
+    needed = {(name, k) for name in USUAL_MEASURES for k in range(1, trial.params["k"] + 1)}
     if not needed <= known or not found["value"].between(0, 1).all():
         raise ValueError("it lacks measures")
 
