@@ -156,13 +156,13 @@ _ALL = (
     Measure("PSnDCG@k", QUOTIENT, "nDCG@k in which rare labels count more", _psndcg, needs="inv_ps", taken=ALWAYS),
     Measure("abandonment@k", MEAN, "share of the rows without a right label among the k predicted",
             lambda rows, k: (rows.counts(k)[0] == 0).astype(np.float64), smaller_is_better=True, taken=IN_RUNS),
+    Measure("coverage@k", LABELS, "share of the labels of test rows that are predicted correctly at least once",
+            _coverage, of_some_labels=True, taken=IN_RUNS),
     Measure("subset accuracy@k", MEAN, "share of the rows whose k predicted labels are exactly the true ones",
             _is_whole_set),
     Measure("Hamming loss@k", MEAN, "share of all pairs of a row and a label that are wrong",
             _wrong_pairs, smaller_is_better=True, needs="n_labels"),
     *(_average(average, of) for average in ("samples", "micro", "macro", "weighted") for of in _OF_COUNTS),
-    Measure("coverage@k", LABELS, "share of the labels of test rows that are predicted correctly at least once",
-            _coverage, of_some_labels=True, taken=IN_RUNS),
 )  # fmt: skip
 # Measures of rankings by name, in the order of the documentation.
 MEASURES = {measure.name: measure for measure in _ALL}
