@@ -65,6 +65,10 @@ class GaussianNoise:
         """Return the strength of the noise: ``sigma``."""
         return self.sigma
 
+    def entries(self, X: sp.csr_array) -> float:
+        """Return how many entries a changed row has, in the mean."""
+        return X.shape[1] if self.support == "all" else X.nnz / X.shape[0] + 1
+
     def apply(
         self,
         X: Matrix,
@@ -199,6 +203,10 @@ class WordNoise:
         """Return the strength of the noise: ``rate``."""
         return self.rate
 
+    def entries(self, X: sp.csr_array) -> float:
+        """Return how many entries a changed row has at most, in the mean."""
+        return 2 * X.nnz / X.shape[0] + 1
+
     def apply(
         self,
         X: Matrix,
@@ -301,15 +309,9 @@ def check_seed(seed) -> np.uint64:
     return np.uint64(check_count(seed, "seed", least=0, most=SEED_MAX))
 
 
-def blocks_of_noisy_rows(X, kind: str, support: str | None, most: int | None = None) -> list[tuple[int, int]]:
-    """Split rows into blocks whose changed copies take at most about 64 MiB each."""
-    n, D = X.shape
-    if kind == "words":
-        entries = 2 * X.nnz / n + 1
-    elif kind == "gaussian" and support == "nonzero":
-        entries = X.nnz / n + 1
-    else:
-        entries = D
+def blocks_of_noisy_rows(X, entries: float, most: int | None = None) -> list[tuple[int, int]]:
+    """Split rows into blocks whose changed copies, of that many entries each, take at most about 64 MiB each."""
+    n = X.shape[0]
     size = max(1, int(BLOCK_BYTES / (ENTRY_BYTES * entries)))
     if most is not None:
         size = min(size, most)

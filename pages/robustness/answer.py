@@ -10,13 +10,19 @@ from pages.shared.figures import charts
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import figures, robustness
-from xmlcore.robustness.perturbations import ATTACKS
+from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
 
 def sentence(name, measurements, settings) -> str:
     """Return what the highest level of noise does to P@1 of each run."""
     level = settings.levels[-1]
     runs = list(measurements.results)
+    if CERTIFIED in measurements.measures:
+        shares = [(format.plain(run), format.percent(measurements.value(run, CERTIFIED, 1, level))) for run in runs]
+        return (
+            f"On **{format.plain(name)}** ({settings.rows_text}), no change of length {level:g} or less turns the "
+            f"first label of {format.listed([f'**{share}** of the rows by **{run}**' for run, share in shares])}."
+        )
     if not np.isfinite(measurements.value(runs[0], "PSP@k", 1, 0.0)):
         return f"No test row of **{format.plain(name)}** that was measured has a label, so no prediction can be right."
     what = format.plain(noise.noise_text(settings.kind, settings.options, level))
@@ -30,15 +36,16 @@ def sentence(name, measurements, settings) -> str:
             f"of **{format.plain(run)}** from {format.percent(clean)} to **{format.percent(noisy)}**"
             + (f" ({lost})" if np.isfinite(change) else "")
         )
-    if settings.kind in ATTACKS:
+    if KINDS[settings.kind].is_attack:
         what += f", {noise.computed_on(settings.transferred)},"
-    take = "take" if settings.kind == "words" else "takes"
+    take = "take" if KINDS[settings.kind].text.endswith("s") else "takes"
     return f"On **{format.plain(name)}** ({settings.rows_text}), {what} {take} P@1 {format.listed(parts)}."
 
 
 def curves(measurements, settings, files) -> None:
     """Draw a measure against the level of noise, a line per run."""
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
+    ks = [k for k in results.KS if k in set(measurements.summary["k"])]
     with left:
         measure = st.selectbox(
             "Measure",
@@ -48,7 +55,7 @@ def curves(measurements, settings, files) -> None:
             help="  \n".join(f"**{title(m)}**: {MEASURES[m]}." for m in measurements.measures),
         )
     with middle:
-        k = st.selectbox("k", results.KS, **workspace.keep("robustness.k", 1, options=results.KS))
+        k = st.selectbox("k", ks, **workspace.keep("robustness.k", 1, options=ks))
     with right:
         ways = {"value": "Value", "drop": "Share lost"}
         way = st.selectbox(
@@ -58,8 +65,8 @@ def curves(measurements, settings, files) -> None:
             **workspace.keep("robustness.drawn", "value", options=list(ways)),
         )
     bands = f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats: they show what other noise would change."
-    if settings.kind == "fgsm":
-        bands = "The attack has no randomness, so no bands."
+    if not KINDS[settings.kind].repeats:
+        bands = "Nothing is random here, so no bands."
     elif settings.n_repeats == 1:
         bands = "One repeat, so no bands."
     direction = (
@@ -100,7 +107,7 @@ def _other_rows(measurements) -> str:
 
 def _attacked_on(measurements, settings) -> str:
     """Return a sentence that says by which model's gradient the attacks were computed; empty without an attack."""
-    if settings.kind not in ATTACKS:
+    if not KINDS[settings.kind].is_attack:
         return ""
     if not settings.transferred:
         return "The attack follows the gradient of each model itself."

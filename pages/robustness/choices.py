@@ -11,11 +11,12 @@ from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, robustness
 from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.kinds.robustness import has_gradient, surrogate
+from xmlcore.experiment.kinds.robustness import has_gradient, has_needed, surrogate
 from xmlcore.experiment.twins import twins
-from xmlcore.robustness.perturbations import ATTACKS
+from xmlcore.robustness.perturbations import CERTIFICATE, KINDS, WAYS
 
 MOST_REPEATS = 50
+NORMS = {"2": "L2, length of the change", "inf": "L∞, largest change of a feature"}
 FIRST_RUNS = 4  # most runs that are compared at first, before the user chooses
 SAMPLES = (
     5000,
@@ -51,11 +52,9 @@ class Settings:
 
     def alike(self, runs: list) -> list:
         """Return the records of the runs that these settings treat alike, so that they can be compared."""
-        if self.kind not in ATTACKS:
-            return runs
         if self.transferred:
             return [r for r in runs if r["key"] != self.tree]
-        return [r for r in runs if has_gradient(r["model"])]
+        return [r for r in runs if has_needed(self.kind, r)]
 
     def apart(self, runs: list, titles: dict) -> str:
         """Return a sentence that names the runs that are not compared, and why; empty if all are compared."""
@@ -66,6 +65,10 @@ class Settings:
         are = "is" if len(others) == 1 else "are"
         if self.transferred:
             return f"{others[0]} is the label tree that the attack is computed on, so it is not compared."
+        if KINDS[self.kind].needs == CERTIFICATE:
+            return (
+                f"{format.listed(others)} {are} not compared: certificates are of a PLT of one tree with exact search."
+            )
         have = "has" if len(others) == 1 else "have"
         return (
             f"{format.listed(others)} {have} no gradient and {are} not compared: for that, let the attack be computed "
@@ -124,14 +127,14 @@ def _first_runs(fingerprint, past) -> list:
 def milder_noise(runs: list, titles: dict, settings) -> str:
     """Return a sentence that names the runs whose models drop a part of the noise; empty if there are none."""
     dropping = [r for r in runs if experiment.MODELS[r["model"]].cls.NEGATIVE_AS_ZERO]
-    if not dropping or not noise.makes_negative(settings.kind):
+    if not dropping or not KINDS[settings.kind].makes_negative:
         return ""
     names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
     one = len(dropping) == 1
     return (
         f"{names} {'takes' if one else 'take'} negative values as 0 in each prediction, so a part of the "
-        f"{'attack' if settings.kind in ATTACKS else 'noise'} is lost on {'it' if one else 'them'}: other models get "
-        "all of it. More noise may then do less harm than a little."
+        f"{'attack' if KINDS[settings.kind].is_attack else 'noise'} is lost on {'it' if one else 'them'}: other models "
+        "get all of it. More noise may then do less harm than a little."
     )
 
 
@@ -161,22 +164,22 @@ def choose_noise(data, fingerprint, runs) -> Settings:
     """Return the noise or attack that is chosen."""
     kind = st.selectbox(
         "Noise or attack",
-        list(noise.KINDS),
-        format_func=noise.KINDS.get,
-        **workspace.keep("robustness.kind", "gaussian", options=list(noise.KINDS)),
+        list(KINDS),
+        format_func=lambda kind: KINDS[kind].title,
+        **workspace.keep("robustness.kind", "gaussian", options=list(KINDS)),
     )
-    st.caption(noise.ABOUT[kind])
+    st.caption(KINDS[kind].about)
     options = _options(kind)
-    transferred = kind in ATTACKS and _transferred(runs)
+    transferred = KINDS[kind].is_attack and _transferred(runs)
     tree = surrogate(fingerprint, results.K).key if transferred else ""
     scope = f"{kind} {options.get('norm', '')} {fingerprint[:8]}"
     levels = _levels(kind, options, scale(fingerprint), scope)
     n_repeats = 1
-    left, right = st.columns(2, vertical_alignment="bottom") if kind != "fgsm" else (None, st.container())
-    if left is not None:  # FGSM has no randomness, so repeats would be equal
+    left, right = st.columns(2, vertical_alignment="bottom") if KINDS[kind].repeats else (None, st.container())
+    if left is not None:  # where nothing is random, repeats would be equal
         with left:
             n_repeats = _repeats(kind)
-    if kind == "pgd":
+    if "random_start" in KINDS[kind].options:
         options["random_start"] = n_repeats > 1
 
     def settings(n_rows):
@@ -210,24 +213,26 @@ def choose_noise(data, fingerprint, runs) -> Settings:
 
 def _options(kind) -> dict:
     """Return the further arguments of a kind of noise."""
-    if kind == "words":
+    offered, options = KINDS[kind].options, {}
+    if set(WAYS) <= set(offered):
         return _ways()
-    options = {}
-    if kind in ATTACKS:
+    if "norm" in offered:
         norm = st.selectbox(
             "Size measured as",
-            list(noise.NORMS),
-            format_func=noise.NORMS.get,
-            **workspace.keep(f"robustness.norm {kind}", "2", options=list(noise.NORMS)),
+            list(NORMS),
+            format_func=NORMS.get,
+            **workspace.keep(f"robustness.norm {kind}", "2", options=list(NORMS)),
         )
         options["norm"] = 2 if norm == "2" else norm
-    options["support"] = st.selectbox(
-        "Features that are changed",
-        list(SUPPORTS),
-        format_func=lambda value: SUPPORTS[value] if kind == "gaussian" else SUPPORTS[value].split(" (")[0],
-        **workspace.keep(f"robustness.support {kind}", "all", options=list(SUPPORTS)),
-        help="A row usually has only few of all features. Noise on all features gives small values to all others, too.",
-    )
+    if "support" in offered:
+        published = KINDS[kind].fills({"support": "all"})  # the words of SUPPORTS are about noise
+        options["support"] = st.selectbox(
+            "Features that are changed",
+            list(SUPPORTS),
+            format_func=lambda value: SUPPORTS[value] if published else SUPPORTS[value].split(" (")[0],
+            **workspace.keep(f"robustness.support {kind}", "all", options=list(SUPPORTS)),
+            help="A row usually has only few of all features. Noise on all features gives small values to all others.",
+        )
     return options
 
 
@@ -257,12 +262,12 @@ def _transferred(runs) -> bool:
 
 def _ways() -> dict:
     """Return which changes of words are switched on: drop, swap, insert."""
-    ways, key = list(noise.WAYS), "robustness.ways"
+    ways, key = list(WAYS), "robustness.ways"
     kept = workspace.keep(key, ways, lambda value: isinstance(value, list) and set(value) <= set(ways))
     st.pills(
         "Words are",
         ways,
-        format_func=noise.WAYS.get,
+        format_func=WAYS.get,
         selection_mode="multi",
         default=kept["value"],
         key=key,
@@ -300,9 +305,7 @@ def _repeats(kind) -> int:
             "Repeats",
             min_value=1,
             max_value=MOST_REPEATS,
-            **workspace.keep(
-                f"robustness.repeats {kind}", 1 if kind == "pgd" else 3, fields.whole_number(1, MOST_REPEATS)
-            ),
+            **workspace.keep(f"robustness.repeats {kind}", KINDS[kind].repeats, fields.whole_number(1, MOST_REPEATS)),
             help="Each repeat draws its noise anew; with more than one, attacks start at random places. The bands are "
             "95\u00a0% intervals over repeats, so one repeat has none.",
         )

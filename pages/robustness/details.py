@@ -8,6 +8,7 @@ from pages.shared.figures import charts
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import figures
+from xmlcore.robustness.perturbations import KINDS
 
 
 def buckets(measurements, settings, files, n_labels) -> None:
@@ -61,7 +62,7 @@ def times(measurements, settings, files) -> None:
         (measurements.summary["measure"] == "predict_s") & (measurements.summary["bucket"] == "all")
     ]
     dense = ""
-    if noise.makes_dense(settings.kind, settings.options):
+    if KINDS[settings.kind].fills(settings.options):
         dense = " Noise on all features gives a sparse row a value of every feature, so its prediction takes longer."
     charts.show_figure(
         figures.prediction_times(mine, level=noise.level_title(settings.kind, settings.options)),

@@ -9,22 +9,22 @@ import streamlit as st
 from pages.robustness import noise
 from pages.shared import format, tasks
 from pages.shared.results import run_names
-from xmlcore import robustness
+from xmlcore import metrics, robustness
+from xmlcore.robustness.perturbations import CERTIFIED
 
 NORMAL_95 = 1.96  # standard errors on either side of a mean that make a 95 % interval
 PAPER_MEASURE = "PSDCG@k (1/log)"
 MEASURES = {  # on the page; tables for download have more
-    "P@k": "share of the k predicted labels that are right",
-    "nDCG@k": "right labels count more the earlier they come, of the best possible for the row",
-    "PSP@k": "propensity-scored P@k: rare labels count more, of the best possible",
+    **{name: metrics.MEASURES[name].meaning for name in ("P@k", "nDCG@k", "PSP@k")},
     PAPER_MEASURE: "like nDCG@k, but rare labels count more: a label of n training rows by 1 / log(1 + n). The "
     "PSDCG@k and PSnDCG@k of the Train page have other weights",
+    CERTIFIED: "share of the rows whose first label no change of this length can turn, whatever the attack",
 }
 
 
 def title(measure: str) -> str:
     """Return what a measure is called on the page."""
-    return "PSDCG@k by 1/log(1 + n)" if measure == PAPER_MEASURE else measure
+    return {PAPER_MEASURE: "PSDCG@k by 1/log(1 + n)", CERTIFIED: "Certified rows"}.get(measure, measure)
 
 
 class Measured:
@@ -85,9 +85,8 @@ def place(runs, settings):
     frame = st.container(border=True, height="stretch", vertical_alignment="center", horizontal_alignment="center")
     axis = noise.level_title(settings.kind, settings.options)
     frame.caption(
-        f"Here will be curves: P@k and other measures of {format.count(len(runs), 'result')} without noise and at the "
-        f"levels {noise.written(settings.levels)} ({axis[0].lower()}{axis[1:]}), on {settings.rows_text}. Tabs below "
-        "will have all measures, head, torso and tail labels, and prediction times.",
+        f"Here will be curves of {format.count(len(runs), 'result')}, without noise and at the levels "
+        f"{noise.written(settings.levels)} ({axis[0].lower()}{axis[1:]}), on {settings.rows_text}.",
         width="content",
     )
     return frame

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.robustness import answer, choices, details, measured, noise, rows, training
 from pages.shared import begin, format, fragments, sections
 from pages.shared.results import results, run_names
+from xmlcore.robustness.perturbations import CERTIFICATE, KINDS
 
 
 def main() -> None:
@@ -67,6 +68,8 @@ def main() -> None:
             fragments.alone(answer.curves)(measurements, settings, files)
     training.twins(data, fingerprint, runs, past, titles, results.K, settings.options.get("support"))
     further = {}
+    if KINDS[settings.kind].needs == CERTIFICATE:
+        return  # no row is changed, so that there is no more to see
     if measurements is not None:
         further = {
             "All measures": lambda: answer.losses(measurements, settings, files),

@@ -11,7 +11,7 @@ from pages.shared.view import look, now
 from xmlcore import figures, robustness, store
 from xmlcore.experiment.kinds.robustness import SURROGATE
 from xmlcore.models import ModelFormatError
-from xmlcore.robustness.perturbations import ATTACKS
+from xmlcore.robustness.perturbations import KINDS, REFERENCE
 
 ROWS_SHOWN = 3
 FEATURES_SHOWN = 8  # features of each row
@@ -85,9 +85,9 @@ def _noisy(data, runs, titles, settings, level, chosen):
     Return None while this model cannot be read and is being made again.
     """
     options, model, attacked, Y = dict(settings.options), None, "", None
-    if settings.kind == "words":
-        options["reference"] = data.X_train
-    if settings.kind in ATTACKS:
+    if KINDS[settings.kind].needs == REFERENCE:
+        options[REFERENCE] = data.X_train
+    if KINDS[settings.kind].is_attack:
         Y = data.Y_test[chosen]
         if settings.transferred:
             if not store.exists("runs", settings.tree):

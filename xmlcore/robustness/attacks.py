@@ -85,6 +85,10 @@ class FGSM:
         """``epsilon``."""
         return self.epsilon
 
+    def entries(self, X: sp.csr_array) -> float:
+        """Return how many entries a changed row has at most."""
+        return X.shape[1]
+
     def apply(
         self,
         X: Matrix,
@@ -190,6 +194,10 @@ class PGD:
     def level(self) -> float:
         """``epsilon``."""
         return self.epsilon
+
+    def entries(self, X: sp.csr_array) -> float:
+        """Return how many entries a changed row has at most."""
+        return X.shape[1]
 
     def apply(
         self,

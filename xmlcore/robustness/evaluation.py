@@ -10,7 +10,7 @@ from xmlcore.noise import LARGEST_SIGMA, blocks_of_noisy_rows, check_level, chec
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.robustness.measures import ALL, Measures
-from xmlcore.robustness.perturbations import ATTACKS, option_defaults, perturbation_class
+from xmlcore.robustness.perturbations import ATTACKS, CERTIFICATE, CERTIFIED, KINDS, option_defaults
 from xmlcore.robustness.perturbations import perturbation as make_perturbation
 from xmlcore.typing import Labels, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_labels
@@ -63,8 +63,8 @@ def evaluate(
         Number of seeds. All levels of a repeat have the same seed, so that they differ in the size of the noise only.
     random_state : int, optional
         The same value gives the same measures. None draws a new one.
-    perturbation : {"gaussian", "words", "fgsm", "pgd"}
-        See :func:`xmlcore.robustness.perturbation`.
+    perturbation : {"gaussian", "words", "fgsm", "pgd", "certificate"}
+        See :func:`xmlcore.robustness.perturbation`. "certificate" changes no rows: see :func:`certified_radius`.
     options : dict, optional
         Further arguments of the perturbation, such as ``reference`` (words) or ``norm`` (attacks).
     Y_train : sparse or dense binary, shape (N, L), or lists of label ids, optional
@@ -88,6 +88,7 @@ def evaluate(
           :func:`xmlcore.metrics.inverse_propensity`. Of a bucket: "P@k", the number of right labels of the bucket among
           the first k, divided by k, mean over rows (the three buckets add up to P@k of all labels); and "R@k", the
           share of a row's labels of the bucket that are among the first k, mean over the rows that have such a label.
+          Of certificates, instead: "certified", the share of rows that no change of L2 norm ``sigma`` can turn.
           With the largest k: "predict_s" and "perturb_s", wall-clock seconds to predict and to perturb all rows,
           without the compilation of kernels.
         - ``value`` (float); nan where there is nothing to measure
@@ -122,11 +123,13 @@ def evaluate(
     options = _check_options(perturbation, options, support)
     X, Y, Y_train = _check_data(model, X, Y, Y_train)
     attacked = _check_attacked(model, perturbation, surrogate)
+    if KINDS[perturbation].needs == CERTIFICATE:
+        return pd.DataFrame(_certified(model, X, levels, n_jobs, progress), columns=COLUMNS)
     changes = [make_perturbation(perturbation, level, **options) for level in levels[1:]]  # raises before the work
     measures = Measures(Y, Y_train, ks)
     entropy = random_state if random_state is not None else np.random.SeedSequence().entropy
-    most = ATTACK_ROWS if perturbation in ATTACKS else None
-    blocks = blocks_of_noisy_rows(X, perturbation, options.get("support"), most)
+    entries = changes[-1].entries(X) if changes else X.shape[1]
+    blocks = blocks_of_noisy_rows(X, entries, ATTACK_ROWS if KINDS[perturbation].is_attack else None)
     _warm_up(model, X, Y, changes, attacked, ks[-1], n_jobs)
     records = []
     for repeat in range(n_repeats):
@@ -206,6 +209,18 @@ def _warm_up(model, X, Y, changes, attacked, k, n_jobs) -> None:
         model.predict_topk(changes[-1].apply(X[:1], [0], 0, model=attacked, Y=Y[:1], n_jobs=n_jobs), k=k)
 
 
+def _certified(model, X, levels, n_jobs, progress) -> list[tuple]:
+    """Return a record of the share of rows that no change of a size can turn, for each level."""
+    from xmlcore.robustness.certificates import certified_radius
+
+    radius = certified_radius(model, X, n_jobs, progress).radius
+    shares = [float((radius >= level).mean()) for level in levels]
+    return [
+        (CERTIFICATE, level, 1, 0, ALL, CERTIFIED, share, _drop(shares[0], share))
+        for level, share in zip(levels, shares)
+    ]
+
+
 def _rank(model, X, Y, change, attacked, seed, blocks, k, n_jobs, report) -> tuple[Ranking, dict]:
     """Return the ranking of all rows, perturbed unless ``change`` is None, and the seconds of both steps."""
     labels = np.full((X.shape[0], k), -1, np.int32)
@@ -266,10 +281,10 @@ def _sequence(values, name) -> list:
 
 def _check_options(kind, options, support) -> dict:
     """Return the arguments of the perturbation beside its level; raise for an unknown kind or support."""
-    perturbation_class(kind)
+    known = option_defaults(kind)
     check_support(support)
     options = dict(options or {})
-    if "support" in option_defaults(kind):
+    if "support" in known:
         return {"support": support, **options}
     if support != "all":
         raise ValueError(f"{kind!r} has no support: leave it at 'all'")
@@ -292,7 +307,7 @@ def _check_data(model, X, Y, Y_train):
 
 def _check_attacked(model, kind, surrogate):
     """Return the model whose gradient the attack follows; None for noise."""
-    if kind not in ATTACKS:
+    if not KINDS[kind].is_attack:
         if surrogate is not None:
             raise ValueError(f"{kind!r} follows no gradient: surrogate is for the attacks ({', '.join(ATTACKS)})")
         return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xmlcore.robustness.perturbations import ATTACKS
+from xmlcore.robustness.perturbations import KINDS
 from xmlcore.typing import Matrix
 
 PAPER_LEVELS = (0.01, 0.05, 0.1)  # standard deviations of the noise in Date and Mehar, 2025
@@ -57,7 +57,7 @@ def default_levels(kind: str, norm: int | str, scale: ValueScale) -> tuple[float
 
     Parameters
     ----------
-    kind : {"gaussian", "words", "fgsm", "pgd"}
+    kind : {"gaussian", "words", "fgsm", "pgd", "certificate"}
     norm : {2, "2", "inf"}
         How an attack's change is measured; other kinds ignore it.
     scale : ValueScale
@@ -67,11 +67,11 @@ def default_levels(kind: str, norm: int | str, scale: ValueScale) -> tuple[float
     -------
     tuple of float
         Three levels, rising. For values of about 1, those of the paper; for others, up to a fifth of the median value.
-        Attacks in the L2 norm go up to a fifth of the median length of a row.
+        Attacks in the L2 norm and certificates go up to a fifth of the median length of a row.
     """
-    if kind == "words":
+    if not KINDS[kind].default_size:
         return WORD_LEVELS
-    if kind in ATTACKS and str(norm) == "2":
+    if KINDS[kind].default_size == "length" or (KINDS[kind].is_attack and str(norm) == "2"):
         middle = _nice(0.1 * scale.length)
         return middle / 2, middle, 2 * middle
     if PAPER_VALUES[0] <= scale.value <= PAPER_VALUES[1]:

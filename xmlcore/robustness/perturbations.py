@@ -1,13 +1,135 @@
-"""All kinds of perturbation, by name: two kinds of noise and two kinds of attack."""
+"""Every kind of perturbation, described once: its class, levels, options, what it needs of a model, and its words.
 
-from dataclasses import fields
+Evaluation, training with noise, tasks, figures and the Robustness page read :data:`KINDS`.
+"""
 
-from xmlcore.noise import GaussianNoise, WordNoise
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+from xmlcore.noise import LARGEST_SIGMA, GaussianNoise, WordNoise
 from xmlcore.robustness.attacks import FGSM, PGD
 
-_CLASSES = {cls.name: cls for cls in (GaussianNoise, WordNoise, FGSM, PGD)}
-KINDS = tuple(_CLASSES)
-ATTACKS = (FGSM.name, PGD.name)
+GRADIENT, REFERENCE, CERTIFICATE = "gradient", "reference", "certificate"
+CERTIFIED = "certified"  # the measure of certificates: share of rows that no change of a size can turn
+WAYS = {"drop": "dropped", "swap": "swapped", "insert": "inserted"}
+NORMS = {"2": "L2", "inf": "L∞"}
+
+
+@dataclass(frozen=True)
+class PerturbationKind:
+    """A kind of perturbation.
+
+    Attributes
+    ----------
+    cls : type or None
+        Class of the perturbation; None for certificates, which change no row.
+    title, text : str
+        What it is called in a list, and within a sentence.
+    about : str
+        What it does, in a sentence or two.
+    axis : str
+        Title of an axis of levels; ``{norm}`` stands for that of an attack.
+    level, of_level : str
+        A level after "at", and after the text: ``{0:g}`` is the level, ``{1:g}`` the level in percent.
+    needs : str
+        :data:`GRADIENT` of a model, :data:`REFERENCE` (the training rows), :data:`CERTIFICATE` (a label tree that can
+        be certified), or nothing.
+    options : tuple of str
+        Options that forms offer and that parameters of tasks always have.
+    in_words : callable
+        Options to words that follow the text and the level.
+    repeats : int
+        How often it is measured at first; 0 where nothing is random.
+    most : float
+        Largest level.
+    default_size : str
+        What default levels are a share of: "value" or "length" of rows, or "" where they are the same for all data.
+    makes_negative : bool
+        Whether values that are not negative may become negative.
+    steps : int
+        Gradients that a row takes.
+    """
+
+    cls: type | None
+    title: str
+    text: str
+    about: str
+    axis: str
+    level: str
+    of_level: str
+    needs: str
+    options: tuple[str, ...]
+    in_words: Callable[[dict], str]
+    repeats: int
+    most: float = LARGEST_SIGMA
+    default_size: str = "value"
+    makes_negative: bool = True
+    steps: int = 0
+
+    @property
+    def is_attack(self) -> bool:
+        """Whether it follows the gradient of a model."""
+        return self.needs == GRADIENT
+
+    def fills(self, options: dict) -> bool:
+        """Return whether changed rows have a value of every feature."""
+        return self.cls is GaussianNoise and options.get("support", "all") == "all"
+
+
+def _where(options):
+    """Return which features get noise, in words."""
+    return " on all features" if options.get("support", "all") == "all" else " on present features"
+
+
+def _attack_in_words(options):
+    """Return how an attack's change is measured, and where it is."""
+    only = "" if options.get("support", "all") == "all" else ", present features only"
+    return f" ({NORMS[str(options.get('norm', 2))]}{only})"
+
+
+def _ways_in_words(options):
+    """Return what is done to words."""
+    return f" ({', '.join(text for name, text in WAYS.items() if options.get(name, True))})"
+
+
+_SIZE = "Size of the change, ε ({norm})"
+KINDS = {
+    "gaussian": PerturbationKind(
+        GaussianNoise, "Gaussian noise", "Gaussian noise",
+        "Adds N(0, σ²) to the feature values of test rows before they are predicted, as the paper (Date and Mehar, "
+        "2025) does. The model was trained without this noise.",
+        "Noise, standard deviation σ", "σ = {0:g}", " of σ = {0:g}", "", ("support",), _where, repeats=3,
+    ),
+    "words": PerturbationKind(
+        WordNoise, "Changed words", "changed words",
+        "A share of a row’s features is dropped, swapped for another or joined by new ones, drawn as often as the "
+        "training rows have them.",
+        "Share of words changed", "{1:g}\u00a0% of words changed", " at a rate of {0:g}", REFERENCE, tuple(WAYS),
+        _ways_in_words, repeats=3, most=1.0, default_size="", makes_negative=False,
+    ),
+    "fgsm": PerturbationKind(
+        FGSM, "FGSM attack", "the FGSM attack",
+        "Fast gradient sign method (Goodfellow et al., ICLR 2015): one step of size ε along the gradient that raises "
+        "the best wrong label over the best true label.",
+        _SIZE, "ε = {0:g}", " of ε = {0:g}", GRADIENT, ("norm", "support"), _attack_in_words, repeats=0, steps=1,
+    ),
+    "pgd": PerturbationKind(
+        PGD, "PGD attack", "the PGD attack",
+        "Projected gradient descent (Madry et al., ICLR 2018): many small steps of an attack within ε; stronger than "
+        "FGSM, and slower.",
+        _SIZE, "ε = {0:g}", " of ε = {0:g}", GRADIENT, ("norm", "support", "random_start"), _attack_in_words,
+        repeats=1, steps=21,
+    ),
+    CERTIFICATE: PerturbationKind(
+        None, "Certificate", "any change",
+        "The share of rows whose first label no change of this length can turn: a proof, which no attack can refute. "
+        "For a PLT of one tree with exact search.",
+        _SIZE, "ε = {0:g}", " of length ε = {0:g}", CERTIFICATE, (), lambda options: "", repeats=0,
+        default_size="length", makes_negative=False,
+    ),
+}  # fmt: skip
+CHANGES = tuple(kind for kind, row in KINDS.items() if row.cls is not None)  # those that change rows
+ATTACKS = tuple(kind for kind, row in KINDS.items() if row.is_attack)
 
 
 def perturbation(kind: str, level: float, **options: object) -> GaussianNoise | WordNoise | FGSM | PGD:
@@ -34,7 +156,10 @@ def perturbation(kind: str, level: float, **options: object) -> GaussianNoise | 
         The kind is unknown, the class has no such option, or the class refuses a value.
     """
     check_options(kind, options)
-    return perturbation_class(kind)(level, **options)
+    cls = KINDS[kind].cls
+    if cls is None:
+        raise ValueError(f"{kind!r} changes no rows: those that do are {', '.join(CHANGES)}")
+    return cls(level, **options)
 
 
 def check_options(kind: str, options: dict):
@@ -47,13 +172,9 @@ def check_options(kind: str, options: dict):
         )
 
 
-def perturbation_class(kind: str) -> type:
-    """Return the class of a kind of perturbation; raise ValueError for an unknown kind."""
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"unknown perturbation {kind!r}: known are {', '.join(KINDS)}")
-    return _CLASSES[kind]
-
-
 def option_defaults(kind: str) -> dict:
     """Return the arguments that a kind of perturbation takes beside its level, with their defaults."""
-    return {f.name: f.default for f in fields(perturbation_class(kind))[1:] if f.init}
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(f"unknown perturbation {kind!r}: known are {', '.join(KINDS)}")
+    cls = KINDS[kind].cls
+    return {} if cls is None else {f.name: f.default for f in fields(cls)[1:] if f.init}

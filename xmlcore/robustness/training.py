@@ -10,7 +10,7 @@ from xmlcore.models.plt.parameters import NOISE_PARAMETERS
 from xmlcore.models.wrapping import WrapsModel
 from xmlcore.parameters import SEED, SEEDS, Parameter, described
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.robustness.perturbations import ATTACKS, KINDS, perturbation
+from xmlcore.robustness.perturbations import CHANGES, KINDS, REFERENCE, perturbation
 from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
 from xmlcore.validation import check_features, check_labels, feature_names
 
@@ -41,7 +41,7 @@ PARAMETERS = (
         'How the copies are changed, see :func:`xmlcore.robustness.perturbation`; the paper uses "gaussian".',
         "choice",
         "gaussian",
-        options=KINDS,
+        options=CHANGES,
         in_form=False,
         details="An attack follows the gradient of ``surrogate``, or else of the model, which is first fitted to the "
         "clean rows for that.",
@@ -169,7 +169,7 @@ class AdversarialTraining(WrapsModel):
             settings, trials = model.choose(X, Y, progress)
             model.set_params(**settings)
         attacked = None
-        if self.kind in ATTACKS:
+        if KINDS[self.kind].is_attack:
             attacked = self._attacked(model, X, Y, progress)
         progress("Adding noise to rows", 0.0)
         clean_and_noisy = augment(X, Y, self._perturbation(X), self.augment_ratio, self._entropy(), attacked)
@@ -190,8 +190,8 @@ class AdversarialTraining(WrapsModel):
     def _perturbation(self, X):
         """Return the perturbation that the parameters describe; X are the training rows."""
         options = dict(self.options or {})
-        if self.kind == "words":
-            options.setdefault("reference", X)
+        if KINDS[self.kind].needs == REFERENCE:
+            options.setdefault(REFERENCE, X)
         else:
             options.setdefault("support", self.noise_support)
         return perturbation(self.kind, self.sigma, **options)
@@ -210,7 +210,7 @@ class AdversarialTraining(WrapsModel):
     def _check_params(self):
         """Raise TypeError or ValueError unless all parameters are valid and fit together."""
         super()._check_params()
-        if self.surrogate is not None and self.kind not in ATTACKS:
+        if self.surrogate is not None and not KINDS[self.kind].is_attack:
             raise ValueError(f"surrogate is for the attacks, fgsm and pgd: kind={self.kind!r} follows no gradient")
 
 

@@ -20,6 +20,7 @@ from xmlcore.experiment.engine.times import Work
 from xmlcore.models.plt.choosing import BINARY
 from xmlcore.parameters import AUTO
 from xmlcore.robustness.attacks import BLOCK_VALUES
+from xmlcore.robustness.perturbations import CERTIFICATE, KINDS, REFERENCE
 from xmlcore.system import effective_jobs
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ PER_UNIT = {
 COPIED = 64  # bytes of memory of a training per value of the rows, which it copies and numbers anew
 PUBLISHED_BYTES = 2e7  # of the matrices of a published data set, where that is not known
 LEFT_OUT = ("random_state", "noise_sigma")  # settings that hardly change the time; noise changes the rows
-GRADIENT_STEPS = {"fgsm": 1, "pgd": 21}  # of an attack
+CERTIFYING = 20.0  # time to certify a row, in predictions of it
 ATTACK_BYTES, NOISE_BYTES = 160, 16  # memory per value of a block: of an attack, and of noise on all features
 CANDIDATES_AT_ONCE = 1 << 24  # most candidates, over all test rows that are predicted together: 64 MB of class ids
 BYTES_PER_CANDIDATE = 40  # for its class id, its score f, and temporary arrays, while rows are predicted
@@ -281,16 +282,18 @@ def robustness(run, dataset, wanted: dict) -> Estimate:
     kind, per_row = wanted["kind"], run.times["predict_ms_per_row"] / 1000
     n_features, filled = dataset.n_features, dataset.X_test.nnz / dataset.n_test
     unit = _here(PER_UNIT["robustness"])
-    dense = kind == "gaussian" and wanted["options"].get("support", "all") == "all"
-    wider = n_features / max(filled, 1.0) if dense else 1.5 if kind == "words" else 1.0
+    n_rows = min(wanted["n_rows"] or dataset.n_test, dataset.n_test)
+    if KINDS[kind].needs == CERTIFICATE:
+        return Estimate(START + n_rows * CERTIFYING * per_row)
+    dense, steps = KINDS[kind].fills(wanted["options"]), KINDS[kind].steps
+    wider = n_features / max(filled, 1.0) if dense else 1.5 if KINDS[kind].needs == REFERENCE else 1.0
     noisy = per_row * (wider if run.model != "LdSM" else 1 + 0.05 * wider)  # a row visits few nodes of a tree
     if run.model == "PLT":  # its kernel predicts dense rows together
         noisy = min(noisy, per_row + 2 * unit * n_features * run.params["n_estimators"])
     noisy += unit * (wider * filled + 700)
-    noisy += GRADIENT_STEPS.get(kind, 0) * (3 * per_row + unit * (5 * n_features + 1300))
-    n_rows = min(wanted["n_rows"] or dataset.n_test, dataset.n_test)
+    noisy += steps * (3 * per_row + unit * (5 * n_features + 1300))
     seconds = START + n_rows * (per_row + len(wanted["levels"]) * wanted["n_repeats"] * noisy)
-    each = ATTACK_BYTES if kind in GRADIENT_STEPS else NOISE_BYTES if dense else 0
+    each = ATTACK_BYTES if steps else NOISE_BYTES if dense else 0
     values = min(n_rows * n_features, effective_jobs(None) * BLOCK_VALUES)  # rows are changed in blocks
     return Estimate(seconds, int(each * values))
 

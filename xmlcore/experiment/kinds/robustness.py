@@ -12,14 +12,20 @@ from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
 from xmlcore.experiment.kinds.train import sampled_rows
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
-from xmlcore.robustness.perturbations import ATTACKS, check_options, option_defaults
+from xmlcore.robustness.perturbations import (
+    ATTACKS,
+    CERTIFICATE,
+    GRADIENT,
+    KINDS,
+    REFERENCE,
+    check_options,
+    option_defaults,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FOLDER = "robustness"
-NAMES = {"gaussian": "Gaussian noise", "words": "changed words", "fgsm": "the FGSM attack", "pgd": "the PGD attack"}
-STATED = ("support", "norm", "drop", "swap", "insert", "random_start")  # options that parameters of tasks always have
 # The model whose gradient attacks follow where the model of the run has none. With the squared hinge the gradient would
 # be 0 for every label that the model is sure of.
 SURROGATE_PARAMS = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}
@@ -34,8 +40,8 @@ class Robustness:
     ----------
     run_key : str
         Key of the run.
-    kind : {"gaussian", "words", "fgsm", "pgd"}
-        Kind of noise or attack.
+    kind : str
+        Kind of noise or attack: a key of :data:`xmlcore.robustness.perturbations.KINDS`.
     levels : list of float
         Standard deviations, rates or budgets, as :func:`xmlcore.robustness.perturbation` takes them.
     options : dict
@@ -84,7 +90,7 @@ class MeasureRobustness(Task):
     kind, folder, result, needs = "robustness", FOLDER, Robustness, ("run",)
 
     PARAMETERS = (
-        Parameter("kind", "Kind", "Of noise or attack.", "choice", REQUIRED, options=tuple(NAMES)),
+        Parameter("kind", "Kind", "Of noise or attack.", "choice", REQUIRED, options=tuple(KINDS)),
         Parameter("levels", "Levels", "Standard deviations, rates or budgets.", "floats", REQUIRED, minimum=0.0),
         Parameter("options", "Options", "Of the noise or attack.", "dict", None, optional=True),
         Parameter("n_repeats", "Draws", "Times that noise is drawn at each level.", "int", 3, minimum=1),
@@ -95,19 +101,19 @@ class MeasureRobustness(Task):
 
     def complete(self, params):
         params = super().complete(params)
-        if params["transferred"] and params["kind"] not in ATTACKS:
+        if params["transferred"] and not KINDS[params["kind"]].is_attack:
             raise ValueError(f"only attacks can be transferred: {', '.join(ATTACKS)}; not {params['kind']!r}")
         return params | {"options": _stated(params["kind"], params["options"] or {})}
 
     def title_on(self, dataset):
-        return f"Measuring {NAMES.get(self.params['kind'], self.params['kind'])} on {dataset}"
+        return f"Measuring {KINDS[self.params['kind']].text} on {dataset}"
 
     def estimate(self) -> Estimate:
         from xmlcore.datasets import in_use_or_saved
 
         run = load("train", self.inputs["run"])
         estimate = estimates.robustness(run, in_use_or_saved(self.fingerprint), self.params)
-        if self.params["kind"] in ATTACKS and (self.params["transferred"] or not has_gradient(run.model)):
+        if KINDS[self.params["kind"]].is_attack and (self.params["transferred"] or not has_gradient(run.model)):
             attacked = surrogate(self.fingerprint, run.k)
             if not attacked.exists():  # it is trained first
                 estimate = Estimate(estimate.seconds + attacked.estimate().seconds, estimate.bytes)
@@ -119,11 +125,12 @@ class MeasureRobustness(Task):
 
         progress("Reading the model", 0.0)
         start, params = time.perf_counter(), self.params
+        kind = KINDS[params["kind"]]
         run, model = kept_run_and_model(self.inputs["run"], progress)
         dataset = load_saved(run.fingerprint)
         attacked, attacked_name = None, None
         own = hasattr(model, "log_proba_gradient") and not params["transferred"]
-        if params["kind"] in ATTACKS and not own:
+        if kind.is_attack and not own:
             _, attacked = kept_run_and_model(keep(surrogate(run.fingerprint, run.k), progress), progress)
             attacked_name = SURROGATE
         rows = sampled_rows(dataset.n_test, params["n_rows"], params["seed"])
@@ -135,7 +142,7 @@ class MeasureRobustness(Task):
             n_repeats=params["n_repeats"],
             random_state=params["seed"],
             perturbation=params["kind"],
-            options=params["options"] | ({"reference": dataset.X_train} if params["kind"] == "words" else {}),
+            options=params["options"] | ({REFERENCE: dataset.X_train} if kind.needs == REFERENCE else {}),
             Y_train=dataset.Y_train,
             surrogate=attacked,
             progress=progress,
@@ -161,19 +168,28 @@ def has_gradient(model: str) -> bool:
     return hasattr(MODELS[model].cls, "log_proba_gradient")
 
 
+def has_needed(kind: str, record: dict) -> bool:
+    """Return whether a kept run's model has what a kind of perturbation needs of it; ``record`` is its record."""
+    needs = KINDS[kind].needs
+    if needs == CERTIFICATE:
+        params = record["params"]
+        return record["model"] == "PLT" and params.get("n_estimators") == 1 and params.get("beam") is None
+    return needs != GRADIENT or has_gradient(record["model"])
+
+
 def _stated(kind, options) -> dict:
     """Return the options of a perturbation so that equal perturbations have equal options.
 
-    Options named in ``STATED`` get their default where they are missing. Others are left out where they have it.
+    Options that forms offer get their default where they are missing. Others are left out where they have it.
     """
     check_options(kind, options)
-    defaults = option_defaults(kind)
+    defaults, offered = option_defaults(kind), KINDS[kind].options
     asked = {}
     for name, value in options.items():
         value = bool(value) if isinstance(defaults[name], bool) and value in (0, 1) else value
-        if name in STATED or not _equal(value, defaults[name]):
+        if name in offered or not _equal(value, defaults[name]):
             asked[name] = value
-    return {name: value for name, value in defaults.items() if name in STATED} | asked
+    return {name: value for name, value in defaults.items() if name in offered} | asked
 
 
 def _equal(value, default) -> bool:

@@ -225,7 +225,7 @@ class ExtendedPLT(PLT):
         for at, noise in enumerate(noises):
             parts = {k: [] for k in k_values}
             seconds = dict.fromkeys(k_values, 0.0)
-            blocks = blocks_of_noisy_rows(X, "gaussian", "all")
+            blocks = blocks_of_noisy_rows(X, X.shape[1])
             for number, (start, end) in enumerate(blocks):
                 done = (at + number / len(blocks)) / len(noises)
                 progress("Predicting noisy rows", done, f"sigma {noise.sigma:g}: row {start + 1:,} of {X.shape[0]:,}")
