@@ -44,26 +44,7 @@ def sentence(name, measurements, settings) -> str:
 
 def curves(measurements, settings, files) -> None:
     """Draw a measure against the level of noise, a line per run."""
-    left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
-    ks = [k for k in results.KS if k in set(measurements.summary["k"])]
-    with left:
-        measure = st.selectbox(
-            "Measure",
-            measurements.measures,
-            format_func=title,
-            **workspace.keep("robustness.measure", "P@k", options=measurements.measures),
-            help="  \n".join(f"**{title(m)}**: {MEASURES[m]}." for m in measurements.measures),
-        )
-    with middle:
-        k = st.selectbox("k", ks, **workspace.keep("robustness.k", 1, options=ks))
-    with right:
-        ways = {"value": "Value", "drop": "Share lost"}
-        way = st.selectbox(
-            "Show",
-            list(ways),
-            format_func=ways.get,
-            **workspace.keep("robustness.drawn", "value", options=list(ways)),
-        )
+    measure, k, way = (CERTIFIED, 1, "value") if CERTIFIED in measurements.measures else _choose_curves(measurements)
     bands = f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats: they show what other noise would change."
     if not KINDS[settings.kind].repeats:
         bands = "Nothing is random here, so no bands."
@@ -94,13 +75,38 @@ def curves(measurements, settings, files) -> None:
     )
 
 
+def _choose_curves(measurements):
+    """Return the measure, its k, and whether its value or its loss is drawn."""
+    left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with left:
+        measure = st.selectbox(
+            "Measure",
+            measurements.measures,
+            format_func=title,
+            **workspace.keep("robustness.measure", "P@k", options=measurements.measures),
+            help="  \n".join(f"**{title(m)}**: {MEASURES[m]}." for m in measurements.measures),
+        )
+    with middle:
+        k = st.selectbox("k", results.KS, **workspace.keep("robustness.k", 1, options=results.KS))
+    with right:
+        ways = {"value": "Value", "drop": "Share lost"}
+        way = st.selectbox(
+            "Show",
+            list(ways),
+            format_func=ways.get,
+            **workspace.keep("robustness.drawn", "value", options=list(ways)),
+        )
+    return measure, k, way
+
+
 def _other_rows(measurements) -> str:
     """Return a sentence on how uncertain P@1 is because other test rows could have been measured."""
     points = 100 * measurements.margin_of_rows
+    of = "certified rows" if CERTIFIED in measurements.measures else "P@1"
     if not np.isfinite(points):
         return ""
     return (
-        f"What other test rows would change is not in them: that alone is up to ±{points:.1f} points of P@1, but the "
+        f"What other test rows would change is not in them: that alone is up to ±{points:.1f} points of {of}, but the "
         "rows are the same for every result and level."
     )
 

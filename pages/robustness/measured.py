@@ -62,13 +62,11 @@ class Measured:
 
     @functools.cached_property
     def margin_of_rows(self) -> float:
-        """Half the width of the 95 % interval of P@1 that comes from the test rows measured; the largest of all.
-
-        P@1 is a share p of n rows, so it is 1.96 times the root of p (1 - p) / n.
-        """
+        """The largest half width of a 95 % interval of P@1, or of certified rows, that comes from the rows measured."""
         s = self.summary
-        at = s[(s["measure"] == "P@k") & (s["k"] == 1) & (s["bucket"] == "all")]
+        at = s[s["measure"].isin(["P@k", CERTIFIED]) & (s["k"] == 1) & (s["bucket"] == "all")]
         n = at["run"].map(self.n_rows)
+        # Of a share p of n rows.
         return float((NORMAL_95 * np.sqrt(at["mean"] * (1 - at["mean"]) / n)).max())
 
     @functools.cached_property

@@ -14,6 +14,7 @@ from xmlcore.datasets import read_dataset
 from xmlcore.robustness import certificates
 from xmlcore.robustness.attacks import PGD
 from xmlcore.robustness.certificates import certified_radius
+from xmlcore.robustness.evaluation import evaluate
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped")
 
@@ -228,6 +229,17 @@ def kernel_cap_maximum(*arguments):
     """The part of the kernel as Python runs it: such parts are compiled into their callers only."""
     function = cap_maximum
     return getattr(function, "py_func", function)(*arguments)
+
+
+def test_the_share_of_rows_that_no_change_can_turn_falls_with_its_size():
+    X, Y = problem(1)
+    model = PLT(random_state=0).fit(X, Y)
+    radius = certified_radius(model, X).radius
+    levels = [0.0, *np.quantile(radius, [0.3, 0.8]).tolist()]
+    frame = evaluate(model, X, Y, levels, perturbation="certificate")
+    assert set(frame["measure"]) == {"certified"} and frame["sigma"].tolist() == levels
+    assert frame["value"].tolist() == [(radius >= level).mean() for level in levels]
+    assert frame["value"].is_monotonic_decreasing and frame["value"].iloc[0] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from xmlcore import PLT
 from xmlcore.noise import GaussianNoise
 from xmlcore.robustness import perturbation
-from xmlcore.robustness.perturbations import KINDS
+from xmlcore.robustness.perturbations import CHANGES
 
 
 def rows_of_words(n):
@@ -17,7 +17,7 @@ def rows_of_words(n):
     return sp.csr_array(sp.random_array((n, 10), density=0.3, rng=rng, dtype=np.float32, format="csr"))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CHANGES)
 def test_level_0_leaves_rows_as_they_are(kind):
     X = rows_of_words(8)
     model = PLT(tol=1.0).fit(X, np.arange(8)[:, None] % 3 == np.arange(3))
@@ -36,5 +36,7 @@ def test_perturbations_are_made_by_name_with_their_options():
         made.rate = 0.5
     with pytest.raises(ValueError, match="unknown perturbation 'salt'.*gaussian, words, fgsm, pgd"):
         perturbation("salt", 0.1)
+    with pytest.raises(ValueError, match="'certificate' changes no rows"):
+        perturbation("certificate", 0.1)
     with pytest.raises(ValueError, match="'gaussian' has no option 'norm': it has support"):
         perturbation("gaussian", 0.1, norm=2)

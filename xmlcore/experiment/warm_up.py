@@ -82,17 +82,16 @@ def pieces() -> list[Piece]:
 
     label_tree = warm_up_pieces(PLT())
     return [
-        Piece("PLT-search", "searching label trees", 19, label_tree["PLT-search"]),
-        Piece("PLT-training", "training label trees", 14, label_tree["PLT-training"]),
+        Piece("PLT-search", "searching label trees", 21, label_tree["PLT-search"]),
+        Piece("PLT-training", "training label trees", 15, label_tree["PLT-training"]),
         Piece("measures", "measures", 3, metrics.warm_up),
-        Piece("reading", "reading files", 5, datasets.warm_up),
-        Piece("LdSM", "decision trees", 11, of(LdSM())),
-        Piece("FALS", "feature selection", 9, _select),
+        Piece("reading", "reading files", 6, datasets.warm_up),
+        Piece("LdSM", "decision trees", 12, of(LdSM())),
+        Piece("FALS", "feature selection", 10, _select),
         Piece("OneVsRest", "baselines", 3, of(OneVsRest(C=1.0))),
-        Piece("DoubleSampling", "double sampling", 13, of(DoubleSampling())),
+        Piece("DoubleSampling", "double sampling", 14, of(DoubleSampling())),
         Piece("ensembles", "ensembles, beams, reranking", 4, _ensembles),
-        Piece("noise", "noise and explanations", 9, _perturb_and_explain),
-        Piece("certificates", "certificates", 9, _certify),
+        Piece("noise", "noise and explanations", 10, _perturb_and_explain),
     ]
 
 
@@ -144,14 +143,6 @@ def _perturb_and_explain():
     for explained in (model, OneVsRest().fit(X, Y), LdSM(n_estimators=1, max_nodes=5, n_epochs=1).fit(X, Y)):
         explain.contributions(explained, X[:1], 0)
         explain.path(explained, X[:1], 0)
-
-
-def _certify():
-    """Use the kernels of certificates."""
-    from xmlcore import robustness
-
-    X, _, model = _toy()
-    robustness.certified_radius(model, X[:2])
 
 
 def _select():

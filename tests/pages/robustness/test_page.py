@@ -8,6 +8,7 @@ import pytest
 
 from tests.pages.making import estimate, figure, said_plainly, train
 from xmlcore import DoubleSampling, experiment, robustness
+from xmlcore.datasets import load_saved
 
 
 def legend(spec):
@@ -86,7 +87,7 @@ def test_the_figure_says_what_its_bands_leave_out(page, key):
 def test_before_a_measurement_a_frame_says_what_will_be_there(ready, key, monkeypatch):
     estimate(monkeypatch, "robustness", 100.0)
     page = ready.go("robustness")
-    assert "Here will be curves: P@k and other measures of 1 result without noise" in page.text()
+    assert "Here will be curves of 1 result, without noise" in page.text()
     assert "Here will be" not in page.press("robustness.start").until(measured).text()
 
 
@@ -190,11 +191,23 @@ def test_a_twin_of_the_quickest_model_is_offered_first_and_other_noise_than_abov
 def test_other_noise_is_measured_when_it_is_chosen(page):
     page.at.selectbox(key="robustness.kind").set_value("words")
     page.run().until(lambda s: figure(s, "P@1 under changed words"))
-    assert "changed words (dropped, swapped, inserted) at a rate of 0.4 take P@1" in page.text()
+    assert "changed words at a rate of 0.4 (dropped, swapped, inserted) take P@1" in page.text()
     page.at.selectbox(key="robustness.kind").set_value("gaussian")
     page.run()
     page.at.selectbox(key="robustness.support gaussian").set_value("nonzero")
     page.run().until(lambda s: figure(s, "P@1 under Gaussian noise on present features"))
+
+
+def test_certificates_are_a_curve_of_models_that_have_them(ready):
+    train(ready, "OneVsRest")
+    key = train(ready)
+    page = ready.go("robustness").until(measured)
+    page.at.selectbox(key="robustness.kind").set_value("certificate")
+    page.run().until(lambda s: figure(s, "Certified rows under any change"))
+    X, model = load_saved(experiment.load("train", key).fingerprint).X_test, experiment.load_run_model(key)
+    level = robustness.default_levels("certificate", 2, robustness.ValueScale.of(X))[-1]
+    share = 100 * (robustness.certified_radius(model, X).radius >= level).mean()
+    assert f"**{share:.1f}" in page.text() and "**OneVsRest** is not compared" in page.text()
 
 
 @pytest.mark.parametrize("kind", ["fgsm", "pgd"])
