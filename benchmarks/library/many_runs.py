@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from xmlcore import Ranking, datasets, experiment, metrics, store
-from xmlcore.experiment.kinds.train import MORE, Run, Train, as_plain, full_params
+from xmlcore.experiment.kinds.train import Run, Train, as_plain, full_params
 
 MODELS = ("PLT", "LdSM", "OneVsRest", "DoubleSampling")
 SEEDED = ("PLT", "LdSM", "DoubleSampling")
@@ -64,7 +64,7 @@ def _ranking(rng, data):
     scores = np.sort(rng.random((n, 5)).astype(np.float32), axis=1)[:, ::-1]
     ranking = Ranking(labels, np.ascontiguousarray(scores))
     measured = metrics.measures(data.Y_test, ranking, 5, inv_ps=metrics.inverse_propensity(data.Y_train))
-    measured |= metrics.measures(data.Y_test, ranking, 5, names=MORE)
+    measured |= metrics.measures(data.Y_test, ranking, 5, names=metrics.MORE_MEASURES)
     lines = [(name, k + 1, float(values[k])) for name, values in measured.items() for k in range(5)]
     return ranking, pd.DataFrame(lines, columns=["measure", "k", "value"])
 
