@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.noise import GaussianNoise
 from xmlcore.system import free_bytes
 from xmlcore.typing import Labels, Matrix, Perturbation, Ranker
 from xmlcore.validation import check_count, check_features, check_labels, check_number
@@ -115,7 +114,7 @@ def _own_seed(random_state) -> int:
 
 def _check_memory(X, perturbation, ratio):
     """Raise MemoryError if dense copies do not fit into free memory; accept any size if free memory is unknown."""
-    if not isinstance(perturbation, GaussianNoise) or perturbation.support != "all":
+    if getattr(perturbation, "support", None) != "all" or perturbation.name != "gaussian":
         return
     needed, free = augmented_bytes(*X.shape, X.nnz, ratio, "all"), free_bytes()
     if free is not None and needed > free:

@@ -1,7 +1,9 @@
 """Every measure on cases small enough to work out on paper."""
 
+import re
 import warnings
 from math import log2
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -159,3 +161,12 @@ def test_single_functions_and_measures_agree():
     np.testing.assert_array_equal(together["nDCG@k"], metrics.ndcg_at_k(Y, RANKING, 3))
     np.testing.assert_array_equal(together["PSP@k"], metrics.psprecision_at_k(Y, RANKING, WEIGHTS, 3))
     np.testing.assert_array_equal(together["PSnDCG@k"], metrics.psndcg_at_k(Y, RANKING, WEIGHTS, 3))
+
+
+def test_the_documentation_explains_measures_in_the_words_of_the_table():
+    lines = (Path(__file__).parents[2] / "docs/measures.md").read_text(encoding="utf-8").splitlines()
+    cells = [re.split(r"(?<!\\)\|", line) for line in lines if line.startswith("|")]
+    documented = {row[1].strip(): row[3].strip() for row in cells if row[1].strip() in metrics.MEASURES}
+    assert len(documented) >= 9
+    for name, meaning in documented.items():
+        assert meaning.startswith(metrics.MEASURES[name].explained.replace("\u00a0", " "))

@@ -24,25 +24,26 @@ def measure(name, true, ranking, k, n_labels, weights=None, labels=None):
         return _ratio(len(found), len(set().union(*true)), math.nan)
     if name.startswith("PS"):
         return _weighted(name, true, top, k, weights)
-    return sum(_of_row(name, t, row, k, n_labels) for t, row in zip(true, top)) / len(true)
+    return sum(OF_ROWS[name](t, row, k, n_labels) for t, row in zip(true, top)) / len(true)
 
 
-def _of_row(name, true, top, k, n_labels):
-    hits = len(true & set(top))
+def _ndcg(true, top, k, n_labels):
     discount = [1 / math.log2(place + 2) for place in range(k)]
-    if name == "nDCG@k":
-        gain = sum(d for d, label in zip(discount, top) if label in true)
-        return _ratio(gain, sum(discount[: len(true)]))
-    return {
-        "P@k": hits / k,
-        "R@k": _ratio(hits, len(true)),
-        "abandonment@k": float(hits == 0),
-        "subset accuracy@k": float(set(top) == true),
-        "Hamming loss@k": len(set(top) ^ true) / n_labels,
-        "samples P@k": _ratio(hits, len(top)),
-        "samples R@k": _ratio(hits, len(true)),
-        "samples F1@k": _ratio(2 * hits, len(true) + len(top)),
-    }[name]
+    return _ratio(sum(d for d, label in zip(discount, top) if label in true), sum(discount[: len(true)]))
+
+
+# The value of a row, of measures that are means over rows.
+OF_ROWS = {
+    "P@k": lambda true, top, k, n_labels: len(true & set(top)) / k,
+    "R@k": lambda true, top, k, n_labels: _ratio(len(true & set(top)), len(true)),
+    "nDCG@k": _ndcg,
+    "abandonment@k": lambda true, top, k, n_labels: float(not true & set(top)),
+    "subset accuracy@k": lambda true, top, k, n_labels: float(set(top) == true),
+    "Hamming loss@k": lambda true, top, k, n_labels: len(set(top) ^ true) / n_labels,
+    "samples P@k": lambda true, top, k, n_labels: _ratio(len(true & set(top)), len(top)),
+    "samples R@k": lambda true, top, k, n_labels: _ratio(len(true & set(top)), len(true)),
+    "samples F1@k": lambda true, top, k, n_labels: _ratio(2 * len(true & set(top)), len(true) + len(top)),
+}
 
 
 def _of_pairs(average, of, true, top, n_labels):

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from xmlcore import PLT
 from xmlcore.noise import GaussianNoise
-from xmlcore.robustness import perturbation
-from xmlcore.robustness.perturbations import CHANGES
+from xmlcore.robustness import ValueScale, default_levels, evaluate, perturbation
+from xmlcore.robustness.perturbations import CHANGES, KINDS, REFERENCE, option_defaults
 
 
 def rows_of_words(n):
@@ -24,6 +24,19 @@ def test_level_0_leaves_rows_as_they_are(kind):
     change = perturbation(kind, 0)
     assert (change.name, change.level) == (kind, 0.0)
     assert (change.apply(X, model=model) != X).nnz == 0
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_every_kind_is_measured_at_its_default_levels_and_has_words(kind):
+    X = rows_of_words(8)
+    Y = np.arange(8)[:, None] % 3 == np.arange(3)
+    row, model = KINDS[kind], PLT(tol=1.0).fit(X, Y)
+    levels = default_levels(kind, 2, ValueScale.of(X))
+    options = {REFERENCE: X} if row.needs == REFERENCE else {}
+    frame = evaluate(model, X, Y, levels, (1,), n_repeats=1, perturbation=kind, options=options)
+    assert sorted(set(frame["sigma"])) == [0.0, *levels] and max(levels) <= row.most
+    assert set(row.options) <= set(option_defaults(kind))
+    assert "0.1" in row.text + row.of_level.format(0.1) + row.in_words({}) and "10" in row.level.format(10, 10)
 
 
 def test_perturbations_are_made_by_name_with_their_options():

@@ -306,7 +306,7 @@ def test_methods_are_compared_when_asked_and_the_table_has_all_measures(page):
     table = page.frame("method", "average precision", "select_s")
     assert table["method"].tolist() == ["all features", "FALS", "Chi-squared"]
     assert "is best here" in page.text() and "all 120 training and 30 test rows" in page.text()
-    assert "ties count as if broken at random; larger is better" in page.text()
+    assert "ties count as if broken at random" in page.text()
     page.at.selectbox(key="features.measure").set_value("Hamming loss")
     assert figure(page.run(), "Hamming loss by method")
     page.press("features.curve").until(lambda s: figure(s, "Hamming loss against k/D"))
