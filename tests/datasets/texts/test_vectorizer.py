@@ -95,7 +95,7 @@ def test_hashed_features_are_the_listed_ones_in_another_order():
 
 def test_a_hash_is_the_same_on_every_machine():
     found = TextVectorizer(min_df=1, ngrams=(1, 2), hashing_bits=16).fit_transform(["red cat"])
-    assert found.indices.tolist() == [10210, 20304, 40584]
+    assert found.indices.tolist() == [12184, 41800, 42336]
     assert list(TextVectorizer(min_df=1, hashing_bits=1).fit(["red"]).get_feature_names_out()) == ["hash 0", "hash 1"]
 
 
@@ -147,6 +147,18 @@ def test_it_is_saved_as_json_and_arrays(settings):
     assert again_settings == plain and all((again_arrays[name] == arrays[name]).all() for name in arrays)
 
 
+def test_words_and_n_grams_that_were_saved_apart_are_read():
+    fitted = TextVectorizer(ngrams=(1, 2)).fit(["one two", "one two"])
+    settings, arrays = fitted.to_plain()
+    del arrays["names"], arrays["name_ends"]
+    words = np.frombuffer(b"onetwo", np.uint8)
+    arrays |= {"words": words, "word_ends": np.array([3, 6]), "grams": np.array([[0, -1], [0, 1], [1, -1]], np.int32)}
+    assert TextVectorizer.from_plain(settings, arrays).names_ == fitted.names_ == ["one", "one two", "two"]
+    settings["params"]["hashing_bits"] = 4
+    with pytest.raises(ValueError, match="fit it again"):
+        TextVectorizer.from_plain(settings, arrays)
+
+
 def test_a_loaded_vectoriser_needs_no_scikit_learn(tmp_path):
     plain, arrays = TextVectorizer(stop_words="english").fit(some_texts()).to_plain()
     np.savez(tmp_path / "arrays.npz", **arrays)
@@ -180,18 +192,13 @@ def harmed(**changes):
     [
         {"format": 9},
         {"params": {"ngrams": [1, 2], "never": 3}},
-        {"params": {"ngrams": [1, 3]}},
         {"params": {"ngrams": [1, 2], "pattern": "("}},
         {"params": {"ngrams": [1, 2], "hashing_bits": 4}},
-        {"grams": lambda grams: grams + 1},
-        {"grams": lambda grams: grams[:1]},
-        {"grams": lambda grams: grams.astype(float)},
-        {"grams": lambda grams: grams[:, ::-1].copy()},
-        {"grams": lambda grams: grams[[0, 0, 1]]},
         {"idf": lambda idf: idf * np.nan},
         {"idf": lambda idf: idf[:0]},
-        {"words": lambda words: words[1:]},
-        {"word_ends": lambda ends: ends[::-1].copy()},
+        {"names": lambda names: names[1:]},
+        {"name_ends": lambda ends: ends[::-1].copy()},
+        {"name_ends": lambda ends: ends[:-1].copy()},
         {"n_rows": "many"},
     ],
 )

@@ -1,21 +1,23 @@
 """TextVectorizer: texts in, tf-idf weights of words and n-grams out."""
 
+import functools
+import hashlib
+from array import array
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.datasets.texts.grams import Grams, HashedGrams, counts, learn
 from xmlcore.datasets.texts.packed import packed, unpacked
-from xmlcore.datasets.texts.words import IGNORED, UNKNOWN, WORD, Coder, WordFinder, known_codes
+from xmlcore.datasets.texts.words import WORD, WordFinder
 from xmlcore.parameters import HasParameters, Parameter, check_parameters, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.validation import INT32_MAX, check_count, check_fitted
 from xmlcore.versions import refusal
 
 FORMAT = 1  # of what to_plain returns
-BLOCK = 4096  # texts between two reports of progress, and texts that are hashed at once
+BLOCK = 4096  # texts between two reports of progress
 ENGLISH = "english"
 LONGEST = 8  # words of an n-gram
 
@@ -125,8 +127,8 @@ class TextVectorizer(HasParameters):
 
     The results are those of scikit-learn's ``TfidfVectorizer`` with the same settings: a word's weight in a text is its
     count n there, or 1 + ln(n), times ln((1 + N) / (1 + its texts)) + 1, where N is the number of all texts; then rows
-    are scaled to Euclidean length 1. Nothing of scikit-learn is used, so that a saved vectoriser gives the same numbers
-    whatever version is installed.
+    are scaled to Euclidean length 1. Its ``CountVectorizer`` chooses the words. A fitted vectoriser counts without
+    scikit-learn, which takes long to import, so that the first answer of a saved model comes quickly.
 
     Parameters
     ----------
@@ -137,10 +139,8 @@ class TextVectorizer(HasParameters):
     n_features_ : int
     n_rows_ : int
         Texts it was fitted to.
-    words_ : list of str
-        Words that features consist of; empty with ``hashing_bits``.
-    grams_ : ndarray of int32, shape (D, longest n-gram)
-        The words of each feature, by their numbers in ``words_``; shorter ones end with -1.
+    names_ : list of str
+        The words of each feature, with blanks between them; empty with ``hashing_bits``.
     idf_ : ndarray of float64, shape (D,)
         Factor of each feature; 0 for features that are left out (with ``hashing_bits`` only).
     stop_words_ : list of str
@@ -242,27 +242,24 @@ class TextVectorizer(HasParameters):
         if not texts:
             raise ValueError("there are no texts: give at least one")
         stop = english_stop_words() if self.stop_words == ENGLISH else list(self.stop_words or ())
+        least, most = self._bounds(len(texts))
         finder = WordFinder(self.pattern, self.lowercase, self.strip_accents)
-        if self.hashing_bits is not None:
-            numbers = dict.fromkeys(stop, IGNORED)
-            matrix = _hashed(texts, finder, numbers, tuple(self.ngrams), self.hashing_bits, progress)
-            rows = np.bincount(matrix.indices, minlength=matrix.shape[1])
-            least, most = self._bounds(len(texts))
-            idf = np.where((rows >= max(least, 1)) & (rows <= most), _idf(rows, len(texts)), 0.0)
-            words, grams = [], np.zeros((0, self.ngrams[1]), np.int32)
+        words = _words(texts, finder, frozenset(stop), part_of(progress, 0.0, 0.8))
+        if self.hashing_bits is None:
+            names, matrix = self._chosen(words)
         else:
-            coder = Coder(finder, stop)
-            codes, ends = _in_blocks(texts, coder.codes, progress)
-            words, grams, rows, codes = self._chosen(coder.words, codes, ends)
-            idf = _idf(rows, len(texts))
-            matrix = counts(Grams(grams, len(words)), codes, ends, len(grams))
+            names, matrix = [], _counts(words, self.ngrams, self.hashing_bits, {})
+        progress("Weighting words", 0.8, f"{matrix.nnz:,} words")
+        rows = np.bincount(matrix.indices, minlength=matrix.shape[1])
+        used = (rows >= max(least, 1)) & (rows <= most)
+        idf = np.where(used, np.log((len(texts) + 1) / (rows + 1.0)) + 1.0, 0.0)
         if not idf.any():
             raise ValueError(
                 f"no word is in at least {self.min_df} and at most {self.max_df} of the {len(texts):,} texts (whole "
                 "numbers count texts, fractions are shares): lower min_df, raise max_df, or look at pattern and "
                 "stop_words"
             )
-        self._set_fitted(words, grams, idf, stop, len(texts))
+        self._set_fitted(names, idf, stop, len(texts))
         return self._weighted(matrix)
 
     def transform(self, texts: Iterable[str], progress: ProgressLike = silent) -> sp.csr_array:
@@ -289,11 +286,8 @@ class TextVectorizer(HasParameters):
         progress = to_progress(progress)
         check_fitted(self)
         texts = check_texts(texts)
-        if self._grams is None:
-            ngrams, bits = tuple(self._fitted["ngrams"]), self._fitted["hashing_bits"]
-            return self._weighted(_hashed(texts, self._finder, self._numbers, ngrams, bits, progress))
-        codes, ends = _in_blocks(texts, lambda block: known_codes(block, self._finder, self._numbers), progress)
-        return self._weighted(counts(self._grams, codes, ends, self.n_features_))
+        words = _words(texts, self._finder, self._stop, progress)
+        return self._weighted(_counts(words, self._fitted["ngrams"], self._fitted["hashing_bits"], self._numbers))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Return the words of each feature: ndarray of str objects, shape (D,). Hashed features are "hash 17".
@@ -308,9 +302,8 @@ class TextVectorizer(HasParameters):
         ndarray of object
         """
         check_fitted(self)
-        if self._grams is None:
-            return np.array([f"hash {i}" for i in range(self.n_features_)], dtype=object)
-        return np.array(_names(self.words_, self.grams_), dtype=object)
+        hashed = self._fitted["hashing_bits"] is not None
+        return np.array([f"hash {i}" for i in range(self.n_features_)] if hashed else self.names_, dtype=object)
 
     def spans(self, text: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return where features stand in a text.
@@ -329,20 +322,16 @@ class TextVectorizer(HasParameters):
         check_fitted(self)
         (text,) = check_texts([text])
         words, starts, ends = self._finder.places(text)
-        numbers, grams = self._numbers, self._grams
-        if grams is None:
-            distinct = [word for word in dict.fromkeys(words) if word not in numbers]
-            grams = HashedGrams(tuple(self._fitted["ngrams"]), self._fitted["hashing_bits"], distinct)
-            numbers = numbers | {word: i for i, word in enumerate(distinct)}
-        codes = np.array([numbers.get(word, UNKNOWN) for word in words], np.int32)
-        kept = codes != IGNORED
-        codes, starts, ends = codes[kept], starts[kept], ends[kept]
-        found = [
-            (starts[at], ends[at + length - 1], features)
-            for length, at, features in grams.find(codes, np.array([codes.size], np.int64))
-        ]
-        starts, ends, features = (np.concatenate(parts) for parts in zip(*found))
-        used = self.idf_[features] > 0
+        kept = np.array([i for i, word in enumerate(words) if word not in self._stop], np.int64)
+        least, most = self._fitted["ngrams"]
+        ends = [ends[kept[n - 1 :]] for n in range(least, most + 1)]
+        starts = [starts[kept[: part.size]] for part in ends]
+        starts, ends = np.concatenate(starts), np.concatenate(ends)
+        grams = _grams([words[i] for i in kept], (least, most))
+        number = _number_of(self._fitted["hashing_bits"], self._numbers)
+        features = np.array([-1 if j is None else j for j in map(number, grams)], np.int32)
+        used = features >= 0
+        used[used] = self.idf_[features[used]] > 0
         starts, ends, features = starts[used], ends[used], features[used]
         order = np.lexsort((ends, starts))
         return starts[order], ends[order], features[order]
@@ -356,10 +345,10 @@ class TextVectorizer(HasParameters):
         arrays : dict of str to ndarray
         """
         check_fitted(self)
-        words, word_ends = packed(self.words_)
+        names, name_ends = packed(self.names_)
         stop, stop_ends = packed(self.stop_words_)
         settings = {"format": FORMAT, "params": dict(self._fitted), "n_rows": self.n_rows_}
-        arrays = {"words": words, "word_ends": word_ends, "grams": self.grams_, "idf": self.idf_}
+        arrays = {"names": names, "name_ends": name_ends, "idf": self.idf_}
         return settings, arrays | {"stop_words": stop, "stop_word_ends": stop_ends}
 
     @classmethod
@@ -386,14 +375,13 @@ class TextVectorizer(HasParameters):
             params = {name: tuple(value) if name == "ngrams" else value for name, value in settings["params"].items()}
             made = cls(**params)
             made._check_params()
-            words = unpacked(arrays["words"], arrays["word_ends"])
+            names = _names_in(made, arrays)
             stop = unpacked(arrays["stop_words"], arrays["stop_word_ends"])
-            grams, idf = arrays["grams"], arrays["idf"]
             n_rows = check_count(settings["n_rows"], "n_rows")
-            _check_grams(made, words, grams, idf)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            _check_features(made, names, arrays["idf"])
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the vectoriser is damaged ({error})") from error
-        made._set_fitted(words, grams, idf, stop, n_rows)
+        made._set_fitted(names, arrays["idf"], stop, n_rows)
         return made
 
     def check(self) -> None:
@@ -427,39 +415,39 @@ class TextVectorizer(HasParameters):
             )
         return least, most
 
-    def _chosen(self, words, codes, ends):
-        """Return the words and n-grams that are features, their numbers of texts, and the codes for these words."""
-        least, most = self._bounds(ends.size)
-        grams, rows, times = learn(codes, ends, len(words), tuple(self.ngrams), max(least, 1))
-        few = rows <= most
-        grams, rows, times = grams[few], rows[few], times[few]
-        names = _names(words, grams)
-        order = sorted(range(len(names)), key=names.__getitem__)
-        if self.max_features is not None and self.max_features < len(order):
-            order = np.array(order)
-            often = np.argsort(-times[order], kind="stable")[: self.max_features]
-            order = order[np.sort(often)]
-        grams, rows = grams[order], rows[order]
-        used = np.unique(grams[grams >= 0])
-        number = np.full(len(words) + 1, -1, np.int32)  # the last one is for the -1 that ends shorter n-grams
-        number[used] = np.arange(used.size)
-        return [words[i] for i in used], number[grams], rows, number[codes]
-
-    def _set_fitted(self, words, grams, idf, stop, n_rows):
+    def _set_fitted(self, names, idf, stop, n_rows):
         """Set the fitted attributes."""
         self._fitted = {name: _plain(getattr(self, name)) for name in self._param_names()}
         if self._fitted["stop_words"] != ENGLISH:
             self._fitted["stop_words"] = list(stop) or None
         self._finder = WordFinder(self.pattern, self.lowercase, self.strip_accents)
-        self.words_, self.grams_, self.idf_, self.stop_words_ = words, grams, idf, list(stop)
+        self.names_, self.idf_, self.stop_words_ = names, idf, list(stop)
         self.n_rows_, self.n_features_ = int(n_rows), int(idf.size)
-        hashed = self.hashing_bits is not None
-        self._grams = None if hashed else Grams(grams, len(words))
-        self._numbers = {word: i for i, word in enumerate(words)} | dict.fromkeys(stop, IGNORED)
+        self._stop, self._numbers = frozenset(stop), {name: i for i, name in enumerate(names)}
+
+    def _chosen(self, words) -> tuple[list[str], sp.csr_array]:
+        """Return the n-grams that are features, and how often each text has each; none if there are too few words."""
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        counter = CountVectorizer(
+            analyzer=functools.partial(_grams, ngrams=self.ngrams),
+            min_df=self.min_df,
+            max_df=self.max_df,
+            max_features=self.max_features,
+            dtype=np.float64,
+        )
+        try:
+            matrix = sp.csr_array(counter.fit_transform(words))
+        except ValueError as error:
+            if str(error).startswith(("empty vocabulary", "After pruning")):
+                return [], sp.csr_array((1, 1))
+            raise
+        matrix.sort_indices()
+        return counter.get_feature_names_out().tolist(), matrix
 
     def _weighted(self, counted: sp.csr_array) -> sp.csr_array:
         """Return tf-idf weights from counts."""
-        weights = counted.data.astype(np.float64)
+        weights = counted.data
         if self._fitted["sublinear"]:
             weights = np.log(weights) + 1.0
         weights *= self.idf_[counted.indices]
@@ -502,43 +490,45 @@ def english_stop_words() -> list[str]:
     return sorted(ENGLISH_STOP_WORDS)
 
 
-def _in_blocks(texts, read, progress) -> tuple[np.ndarray, np.ndarray]:
-    """Return what ``read`` returns for all texts, read in blocks: codes, and the end of each text."""
-    report = part_of(progress, 0.0, 0.8)
-    codes, ends, size = [], [], 0
+def _words(texts, finder, stop, progress):
+    """Yield the words of each text, without stop words."""
     for start in range(0, len(texts), BLOCK):
-        report("Reading words", start / len(texts), f"{start:,} of {len(texts):,} texts")
-        found, stops = read(texts[start : start + BLOCK])
-        codes.append(found)
-        ends.append(stops + size)
-        size += found.size
-    progress("Weighting words", 0.8, f"{size:,} words")
-    if not codes:
-        return np.zeros(0, np.int32), np.zeros(0, np.int64)
-    return np.concatenate(codes), np.concatenate(ends)
+        progress("Reading words", start / len(texts), f"{start:,} of {len(texts):,} texts")
+        for words in finder.words(texts[start : start + BLOCK]):
+            yield [word for word in words if word not in stop] if stop else words
 
 
-def _hashed(texts, finder, ignored, ngrams, bits, progress) -> sp.csr_array:
-    """Count the hashed features of texts, without the words that are ``ignored``."""
-    blocks = []
-    for start in range(0, max(len(texts), 1), BLOCK):
-        progress("Reading words", start / max(len(texts), 1), f"{start:,} of {len(texts):,} texts")
-        coder = Coder(finder, ignored)
-        codes, ends = coder.codes(texts[start : start + BLOCK])
-        blocks.append(counts(HashedGrams(ngrams, bits, coder.words), codes, ends, 1 << bits))
-    return sp.csr_array(sp.vstack(blocks, format="csr"))
+def _grams(words, ngrams) -> list[str]:
+    """Return the n-grams in words, with blanks between the words of each; shorter ones come first."""
+    if tuple(ngrams) == (1, 1):
+        return words
+    lengths = range(ngrams[0], ngrams[1] + 1)
+    return [" ".join(words[at : at + n]) for n in lengths for at in range(len(words) - n + 1)]
 
 
-def _names(words, grams) -> list[str]:
-    """Return the words of each n-gram, with blanks between them."""
-    if grams.shape[1] == 1:
-        return [words[i] for i in grams[:, 0].tolist()]
-    return [" ".join([words[i] for i in gram if i >= 0]) for gram in grams.tolist()]
+def _number_of(bits, numbers):
+    """Return a function that gives the feature of an n-gram, None for one that is none."""
+    return numbers.get if bits is None else functools.partial(_hashed, bits=bits)
 
 
-def _idf(rows, n_texts) -> np.ndarray:
-    """Return the smoothed inverse document frequencies of features that are in so many rows."""
-    return np.log((n_texts + 1) / (rows + 1.0)) + 1.0
+def _counts(words, ngrams, bits, numbers) -> sp.csr_array:
+    """Return how often each text has each feature, from the words of each text and the numbers of n-grams."""
+    indices, ends, number = array("i"), array("q", [0]), _number_of(bits, numbers)
+    for text in words:
+        indices.extend([feature for feature in map(number, _grams(text, ngrams)) if feature is not None])
+        ends.append(len(indices))
+    shape = len(ends) - 1, len(numbers) if bits is None else 1 << bits
+    indices, ends = np.array(indices, np.int32), np.array(ends, np.int64)
+    matrix = sp.csr_array((np.ones(indices.size), indices, ends), shape=shape)
+    matrix.sum_duplicates()
+    return matrix
+
+
+@functools.lru_cache(maxsize=1 << 20)
+def _hashed(gram, bits) -> int:
+    """Return the feature of an n-gram by its hash, which is the same on every machine."""
+    content = gram.encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little") >> (64 - bits)
 
 
 def _is_count(value) -> bool:
@@ -552,21 +542,22 @@ def _plain(value):
     return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
-def _check_grams(vectorizer, words, grams, idf):
+def _names_in(vectorizer, arrays) -> list[str]:
+    """Return the names of features; those that were saved as words and the n-grams of them are joined."""
+    if "grams" not in arrays:
+        return unpacked(arrays["names"], arrays["name_ends"])
+    if vectorizer.hashing_bits is not None:
+        raise ValueError("its features have hashes that are not used any more: fit it again")
+    words = unpacked(arrays["words"], arrays["word_ends"])
+    return [" ".join([words[i] for i in gram if i >= 0]) for gram in arrays["grams"].tolist()]
+
+
+def _check_features(vectorizer, names, idf):
     """Raise ValueError unless the arrays of a saved vectoriser fit together."""
-    width = vectorizer.ngrams[1]
     if idf.dtype != np.float64 or idf.ndim != 1 or idf.size == 0 or not np.isfinite(idf).all() or (idf < 0).any():
         raise ValueError("its idf is no array of numbers")
-    if grams.dtype != np.int32 or grams.ndim != 2 or grams.shape[1] != width:
-        raise ValueError(f"its n-grams have the shape {grams.shape} and type {grams.dtype}")
     if vectorizer.hashing_bits is not None:
-        if idf.size != 1 << vectorizer.hashing_bits or len(grams) or words:
+        if idf.size != 1 << vectorizer.hashing_bits or names:
             raise ValueError("its hashed features are not as many as it says")
-        return
-    if len(grams) != idf.size or len(set(words)) < len(words):
-        raise ValueError("its features and its factors differ in number, or words occur twice")
-    ended = np.diff((grams >= 0).astype(np.int8), axis=1)
-    if grams.min() < -1 or grams.max() >= len(words) or (grams[:, 0] < 0).any() or (ended > 0).any():
-        raise ValueError("its n-grams have words that are not in its list")
-    if len(np.unique(grams, axis=0)) < len(grams):
-        raise ValueError("an n-gram occurs twice")
+    elif len(names) != idf.size or len(set(names)) < len(names):
+        raise ValueError("its features and its factors differ in number, or a feature occurs twice")

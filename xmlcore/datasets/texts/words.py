@@ -4,9 +4,7 @@ import math
 import re
 import time
 import unicodedata
-from array import array
 from collections.abc import Iterable, Iterator
-from itertools import repeat
 
 import numpy as np
 
@@ -14,8 +12,6 @@ WORD = r"(?u)\b\w\w+\b"  # two or more letters, digits or underscores, as scikit
 LONGEST = 1000  # characters of a pattern, at most: compiling a longer one takes long, too
 MOST_REPEATS = 10_000  # product of the counts in a pattern, at most: regex writes them out when it compiles one
 SECONDS = 5.0  # that a search may take in a server, while somebody waits for it
-IGNORED = -2  # code of a word that is left out before n-grams are formed: a stop word
-UNKNOWN = -1  # code of a word that no feature has
 # What the packages re and regex read in different ways: {e<=1} allows errors in regex, and [[:alpha:]] is a class.
 _READ_DIFFERENTLY = re.compile(r"(?<!\\)(?:\\\\)*(?:(?<!\\N)\{[^}]*[a-z][^}]*\}|\[\^?\[:)")
 _limit = None  # seconds that a search for a user's pattern may take in this process; None: any time
@@ -148,65 +144,3 @@ def _as_ascii(text) -> str:
 
 
 _STRIP = {None: None, "unicode": _without_accents, "ascii": _as_ascii}
-
-
-class Coder:
-    """Numbers words: each new word gets the next number.
-
-    Parameters
-    ----------
-    finder : WordFinder
-    ignored : iterable of str
-        Words that are left out.
-
-    Attributes
-    ----------
-    words : list of str
-        The words by their numbers.
-    """
-
-    def __init__(self, finder: WordFinder, ignored=()):
-        self._finder = finder
-        self._numbers = _Numbers((word, i) for i, word in enumerate(dict.fromkeys(ignored)))
-        self._n_ignored = len(self._numbers)
-
-    @property
-    def words(self) -> list[str]:
-        """The words by their numbers."""
-        return list(self._numbers)[self._n_ignored :]
-
-    def codes(self, texts) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of the words of all texts, one text after the other, and the end of each text."""
-        codes, ends = _read(texts, self._finder, lambda words: map(self._numbers.__getitem__, words))
-        return without(codes, ends, codes < self._n_ignored, shift=self._n_ignored)
-
-
-class _Numbers(dict):
-    """A dict that gives a missing word the next number."""
-
-    def __missing__(self, word):
-        number = self[word] = len(self)
-        return number
-
-
-def known_codes(texts, finder: WordFinder, numbers: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return what :meth:`Coder.codes` does, for known words."""
-    codes, ends = _read(texts, finder, lambda words: map(numbers.get, words, repeat(UNKNOWN)))
-    return without(codes, ends, codes == IGNORED)
-
-
-def _read(texts, finder, numbered):
-    """Return the numbers of the words of all texts, and the end of each text."""
-    codes, ends = array("i"), array("q")
-    for words in finder.words(texts):
-        codes.extend(numbered(words))
-        ends.append(len(codes))
-    return np.array(codes, np.int32), np.array(ends, np.int64)
-
-
-def without(codes, ends, gone, shift: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return codes without those that are ``gone``, lowered by ``shift``, and the ends of the texts among them."""
-    if not gone.any():
-        return codes - np.int32(shift) if shift else codes, ends
-    kept = np.append(0, np.cumsum(~gone))
-    return codes[~gone] - np.int32(shift), kept[ends]
