@@ -88,11 +88,11 @@ def _run(rng, data, model, params, ranking, measures) -> Run:
 
 def main(token, count) -> None:
     """Keep runs on the data set that a workspace uses, and list them there."""
-    from pages.shared.workspaces import files as workspace_files
+    from pages.shared.workspaces import stored
 
-    stored = workspace_files.read(token)
-    stored["runs"] += make(int(count), datasets.load_saved(stored["dataset"]))
-    workspace_files.write(token, stored)
+    fields = stored.read(token)
+    fields["runs"] += make(int(count), datasets.load_saved(fields["dataset"]))
+    stored.write(token, fields)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from pages.shared import format
-from pages.shared.workspaces import files as workspace_files
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import stored, workspace
 from xmlcore import store
 from xmlcore.system import UnsafeCacheError, secure_cache
 
 SAID = "keeping.said"  # key of st.session_state: whether the trouble was shown in this session and is not over
+DAMAGE = "keeping.damage"  # likewise: the name of the damaged database that this session was told of
 STAYS = "What you see stays in memory and is kept when that is possible again, unless the server is stopped before."
 
 
@@ -24,7 +24,14 @@ def refused() -> bool:
 
 def show_trouble() -> None:
     """Say that nothing can be kept now, and why; write what could not be written before."""
-    saved, why = workspace_files.save_waiting(), store.trouble()
+    damage = stored.damage()
+    if damage is not None and st.session_state.get(DAMAGE) != damage.value:
+        st.session_state[DAMAGE] = damage.value
+        st.warning(
+            "**The list of workspaces was damaged**, and a new one was begun. Data sets and results are kept: pages "
+            f"that were open list them again. The damaged file is now called `{damage.value}`."
+        )
+    saved, why = stored.save_waiting(), store.trouble()
     if why is not None:
         st.session_state[SAID] = True
         st.warning(f"**Nothing new can be kept.** {format.plain(why)}" + ("" if saved else f" {STAYS}"))

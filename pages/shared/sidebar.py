@@ -7,8 +7,7 @@ import streamlit as st
 from pages.shared import addresses, format, fragments, jobs, sections, server, sweeping, tasks, view
 from pages.shared.operator import accounts, user_workspaces
 from pages.shared.process import job_queue
-from pages.shared.workspaces import dataset_list, workspace
-from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import dataset_list, stored, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import store
 
@@ -83,7 +82,7 @@ def _workspace_link(token):
     """Return a link to a workspace, in Markdown: the names of its data sets."""
     if token == workspace.token():
         return "this one"
-    fields = workspace_files.read(token) or {}
+    fields = stored.read(token) or {}
     names = [str(entry.get("name")) for entry in fields.get("known", {}).values() if isinstance(entry, dict)]
     said = format.plain(", ".join(names[:3]) + (" …" if names[3:] else "") or "empty")
     return f"[{said}](./?{workspace.QUERY}={token})"

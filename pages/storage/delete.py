@@ -9,8 +9,7 @@ import streamlit as st
 from pages.shared import format, server
 from pages.shared.operator import audit
 from pages.shared.process import room
-from pages.shared.workspaces import files as workspace_files
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import stored, workspace
 from pages.storage import owned, trials
 from xmlcore import experiment, store
 
@@ -37,7 +36,7 @@ def with_trials(chosen: list, found, sweeps: list) -> list:
 def elsewhere(mine: str) -> set[str]:
     """Return the keys that other workspaces list. The files of all workspaces are read."""
     keys = set()
-    for data in workspace_files.all_but(mine):
+    for data in stored.all_but(mine):
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged file lists nothing
             keys |= owned.keys(data) | trials.keys(data.get("sweeps", ()))
     return keys

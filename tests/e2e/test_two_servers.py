@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.library import crowd
 from benchmarks.library.dashboard_server import Server
-from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import stored
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ def run(code, *arguments):
 
 def kept(token):
     """Return the workspace in its file."""
-    return workspace_files.read(token)
+    return stored.read(token)
 
 
 async def train(visitor, seeds):

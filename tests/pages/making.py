@@ -3,11 +3,11 @@
 import base64
 import json
 import time
-from pathlib import Path
 
 import numpy as np
 
 from xmlcore import datasets, experiment, store
+from xmlcore.state import database
 
 
 def word_data():
@@ -25,29 +25,45 @@ def said_plainly(text):
     return text.replace("\\", "").replace("\u00a0", " ")
 
 
-def workspace_path(session) -> Path:
-    from pages.shared.workspaces import workspace
+class Row:
+    """The row of a workspace in the database."""
 
-    return workspace._path(session.token)
+    def __init__(self, token):
+        from pages.shared.workspaces import stored
+
+        self.key = stored.row(token)
+
+    def read(self):
+        return database().get("workspaces", self.key)
+
+    def write(self, fields):
+        database().put("workspaces", self.key, fields)
+
+    def remove(self):
+        database().remove("workspaces", self.key)
+
+
+def workspace_row(session) -> Row:
+    return Row(session.token)
 
 
 def use(session, data):
     """Let a workspace use a data set, as after an upload; return its fingerprint."""
-    path, fingerprint = workspace_path(session), datasets.save_dataset(data)
-    stored = json.loads(path.read_text())
+    path, fingerprint = workspace_row(session), datasets.save_dataset(data)
+    stored = path.read()
     stored["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    path.write_text(json.dumps({**stored, "dataset": fingerprint, "used": time.time(), "wanted": None}))
+    path.write({**stored, "dataset": fingerprint, "used": time.time(), "wanted": None})
     return fingerprint
 
 
 def add(session, kind, record, data):
     """Let a workspace list a result, and use its data set."""
     use(session, data)
-    path = workspace_path(session)
-    stored = json.loads(path.read_text())
+    path = workspace_row(session)
+    stored = path.read()
     created = f"2026-01-0{len(stored[kind]) + 1}T00:00:00+00:00"
     stored[kind].append({**record, "created": created})
-    path.write_text(json.dumps(stored))
+    path.write(stored)
     return record["key"]
 
 
@@ -63,10 +79,10 @@ def train(session, model="PLT", data=None, **params):
 
 def show(session, key, data):
     """Let a workspace show a run, as after its training."""
-    path = workspace_path(session)
-    stored = json.loads(path.read_text())
+    path = workspace_row(session)
+    stored = path.read()
     stored["shown"][data.fingerprint] = key
-    path.write_text(json.dumps(stored))
+    path.write(stored)
 
 
 def select(session, method="FALS", data=None, **params):
@@ -115,4 +131,4 @@ def damage(folder, key):
 def came_with_a_file(folder, key):
     """Have a kept result look as if it had been read from a file of a workspace."""
     path = store.folder(folder, key) / store.META
-    path.write_text(json.dumps({**json.loads(path.read_text()), "imported": "2026-01-01"}))
+    path.write({**path.read(), "imported": "2026-01-01"})

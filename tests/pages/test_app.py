@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tests.pages.making import said_plainly
+from tests.pages.making import Row, said_plainly
 from xmlcore import experiment
 
 
@@ -32,17 +32,14 @@ def test_unknown_token_gives_a_fresh_workspace(session, asked):
 @pytest.mark.parametrize(
     "content",
     [
-        "",
-        "{",
-        "[]",
-        '{"version": 99}',
-        '{"version": 1, "runs": 3, "known": [], "dataset": 5, "jobs": [{}, 7, {"id": 1, "kind": []}]}',
+        None,
+        [],
+        {"version": 99},
+        {"version": 2, "runs": 3, "known": [], "dataset": 5, "jobs": [{}, 7, {"id": 1, "kind": []}]},
     ],
 )
-def test_damaged_workspace_file_is_an_empty_workspace(ready, session, content):
-    from pages.shared.workspaces import workspace
-
-    workspace._path(ready.token).write_text(content)
+def test_a_damaged_workspace_is_an_empty_one(ready, session, content):
+    Row(ready.token).write(content)
     page = session(ready.token).until(lambda s: "Labels per row" in s.metrics())
     assert page.token == ready.token
 
@@ -140,7 +137,7 @@ def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready,
     ready.at.number_input(key="form.PLT.n_estimators").set_value(3)
     ready.press("train.PLT.submit").until(lambda s: "Training trees: 50 %" in s.text(s.at.main))
     token = ready.token
-    workspace._path(token).unlink()
+    Row(token).remove()
     ready.run()
     assert workspace.NOT_FOUND in ready.text()
     assert ready.token == token

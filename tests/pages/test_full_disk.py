@@ -1,16 +1,16 @@
 """A full disk, a folder that others could have written to, and a damaged upload: said on the page, nothing is lost."""
 
 import errno
-import json
 import os
 import shutil
 import subprocess
 
 import pytest
 
-from tests.pages.making import workspace_path
+from tests.pages.making import workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
+from xmlcore.state import FILE
 from xmlcore.system import cache_root
 
 
@@ -19,13 +19,11 @@ def full_disk(monkeypatch):
     """Fill the disk when called; call what it returns to free it."""
 
     def fill():
-        from pages.shared.workspaces import files as workspace_files
-
         def no_room(*args):
             raise OSError(errno.ENOSPC, "No space left on device")
 
         patch = pytest.MonkeyPatch()
-        patch.setattr(workspace_files, "_write", no_room)
+        patch.setattr("xmlcore.state.Database.put", no_room)
         patch.setattr("xmlcore.store.room.free_on_disk", lambda: 1_000_000)
         return patch.undo
 
@@ -40,13 +38,13 @@ def test_a_full_disk_is_said_and_what_is_done_meanwhile_is_kept_when_there_is_ro
         ready.at.toggle(key="preferences.automatic").set_value(False)
         ready.run()
         assert "stays in memory" in ready.text()
-        before = json.loads(workspace_path(ready).read_text())
+        before = workspace_row(ready).read()
         assert before["widgets"]["preferences.automatic"] is True
     finally:
         free()
     ready.run()
     assert "There is room again" in ready.text() and "Nothing new can be kept" not in ready.text()
-    assert json.loads(workspace_path(ready).read_text())["widgets"]["preferences.automatic"] is False
+    assert workspace_row(ready).read()["widgets"]["preferences.automatic"] is False
 
 
 def test_a_training_on_a_full_disk_says_so_before_it_computes(ready, full_disk, monkeypatch):
@@ -72,10 +70,10 @@ def test_a_damaged_upload_is_said_to_be_damaged_and_stays_listed(ready):
 
     data = small_data("mine", seed=3)
     fingerprint = datasets.save_dataset(data)
-    path = workspace_path(ready)
-    stored = json.loads(path.read_text())
+    path = workspace_row(ready)
+    stored = path.read()
     stored["known"][fingerprint] = {"name": "mine", "source": "upload", "notes": []}
-    path.write_text(json.dumps({**stored, "dataset": fingerprint, "used": 9e9}))
+    path.write({**stored, "dataset": fingerprint, "used": 9e9})
     file = store.folder("datasets", fingerprint) / store.VALUE
     content = bytearray(file.read_bytes())
     content[500] ^= 1
@@ -98,7 +96,7 @@ def test_a_cache_that_is_deleted_while_the_server_runs_ends_no_page_and_is_made_
     for page in PAGES:
         ready.go(page)
     ready.go("data").until(lambda s: "Labels per row" in s.metrics() and not any(job.active for job in server.jobs()))
-    assert "Nothing new can be kept" not in ready.text() and workspace_path(ready).is_file()
+    assert "Nothing new can be kept" not in ready.text() and workspace_row(ready).read()
     assert cache_root().stat().st_mode & 0o077 == 0
 
 
@@ -121,6 +119,18 @@ def test_a_cache_on_a_disk_that_cannot_be_written_to_is_said_on_every_page_and_w
         assert "stays in memory" in ready.run().text()
         subprocess.run(["mount", "-o", "remount,rw", root], check=True)
         assert "There is room again" in ready.run().text()
-        assert json.loads(workspace_path(ready).read_text())["widgets"]["preferences.automatic"] is False
+        assert workspace_row(ready).read()["widgets"]["preferences.automatic"] is False
     finally:
         subprocess.run(["umount", "-l", root])
+
+
+def test_a_damaged_database_is_said_once_and_an_open_page_goes_on_with_what_it_knows(ready, session):
+    before = workspace_row(ready).read()
+    file = cache_root() / FILE
+    for path in cache_root().glob(f"{FILE}*"):
+        path.write_bytes(b"damaged" * 10_000)
+    ready.run()
+    assert "was damaged" in ready.text() and file.is_file()
+    assert workspace_row(ready).read()["known"] == before["known"]
+    assert "was damaged" not in ready.run().text()
+    assert "was damaged" in session(ready.token).text()

@@ -19,14 +19,12 @@ from logging.handlers import RotatingFileHandler
 
 from pages.shared.operator import accounts
 from pages.shared.process import room
-from pages.shared.workspaces import files as workspace_files
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import stored, workspace
 from xmlcore.system import cache_root, make_private, secure_cache
 
 SIZE_VARIABLE, FILES_VARIABLE = "XMLCORE_AUDIT_SIZE", "XMLCORE_AUDIT_FILES"
 SIZE = 10_000_000  # bytes of a file, by default
 FILES = 10  # files, by default
-LOCK = "audit.lock"  # in the cache folder: held while a line is written, as several servers may have one cache
 _lock = threading.Lock()
 _open = {}  # the handler by the folder of the cache
 
@@ -43,7 +41,7 @@ def write(event: str, user: str | None, token: str | None, **about) -> None:
     line |= {"workspace": None if token is None else room.pinner(token), **about}
     with contextlib.suppress(OSError, ValueError), _lock:
         handler = _handler()
-        with workspace_files.across_processes(LOCK):
+        with stored.changing():  # several servers may have one cache
             # A line break within a value is written as \n, so a line is always one event.
             handler.emit(logging.LogRecord("audit", logging.INFO, "", 0, json.dumps(line), None, None))
             handler.close()  # another server may give the file another name before the next line

@@ -13,8 +13,7 @@ from pages.shared import format
 from pages.shared.operator import accounts, user_workspaces
 from pages.shared.operator.audit import FILES_VARIABLE, SIZE_VARIABLE, whole_number
 from pages.shared.process import in_memory, job_queue, room
-from pages.shared.workspaces import files as workspace_files
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import stored, workspace
 from xmlcore import store
 from xmlcore.datasets.texts import words
 
@@ -77,6 +76,6 @@ def kept() -> int:
     names = {}
     for token in tokens():
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged file lists nothing
-            listed = user_workspaces.listed_keys(workspace_files.read(token))
+            listed = user_workspaces.listed_keys(stored.read(token))
             names |= {one.name: one.bytes for key in listed for one in found.with_key(key)}
     return sum(names.values())

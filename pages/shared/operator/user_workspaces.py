@@ -1,25 +1,18 @@
 """Which workspaces belong to a user who has signed in, and who may open a workspace.
 
-A workspace belongs to the user who opened it first; its file has a hash of who that is. Nobody else opens it, also not
+A workspace belongs to the user who opened it first; it has a hash of who that is. Nobody else opens it, also not
 without signing in, but for those who were given its address for looking only.
-
-::
-
-    <cache>/workspaces/users/<user>.json     tokens of the user's workspaces, and when each was opened last
 """
 
 import contextlib
-import json
-import os
 import secrets
-import tempfile
 import time
-from pathlib import Path
 
 from pages.shared.operator import accounts
-from pages.shared.workspaces import files as workspace_files
-from xmlcore.system import make_private, secure_cache
+from pages.shared.workspaces import stored
+from xmlcore.state import database
 
+TABLE = "users"  # user -> tokens of the user's workspaces, and when each was opened last
 LISTS = ("runs", "selections", "sweeps")  # fields of a workspace with records of results
 MOST = 500  # workspaces of a user that are remembered: those opened last
 
@@ -27,12 +20,12 @@ MOST = 500  # workspaces of a user that are remembered: those opened last
 def tokens(user: str) -> list[str]:
     """Return the tokens of a user's workspaces that exist, the one opened last first."""
     opened = _read(user)
-    return [token for token in sorted(opened, key=lambda one: -opened[one]) if workspace_files.exists(token)]
+    return [token for token in sorted(opened, key=lambda one: -opened[one]) if stored.exists(token)]
 
 
 def admits(token: str) -> bool:
     """Return whether the present user may open a workspace, or an address for looking only."""
-    data, who = workspace_files.read(token), accounts.user()
+    data, who = stored.read(token), accounts.user()
     bound = data.get("user") if isinstance(data, dict) else None
     return bound is None or (who is not None and bound == who.id)
 
@@ -56,21 +49,21 @@ def bind(token: str, data: dict) -> dict:
         remember(who.id, token)
         if data["user"] is None:
             data = {**data, "user": who.id}
-            workspace_files.write(token, data)
+            stored.write(token, data)
     return data
 
 
 def begin(empty: dict) -> str:
     """Make a workspace with these fields, which belongs to the present user, and return its token."""
     token = secrets.token_hex(16)
-    workspace_files.write(token, empty)
+    stored.write(token, empty)
     bind(token, empty)
     return token
 
 
 def _is_new(token):
     """Return whether a workspace was made for an address without one, and nothing was done in it yet."""
-    data = workspace_files.read(token)
+    data = stored.read(token)
     return isinstance(data, dict) and "look_of" not in data and data.get("user") is None and not data.get("known")
 
 
@@ -82,33 +75,17 @@ def listed_keys(fields: dict) -> set[str]:
 
 def remember(user: str, token: str) -> None:
     """Note that a user has opened one of his workspaces now. A full disk is no error."""
-    with workspace_files.locked(), contextlib.suppress(OSError):
+    with contextlib.suppress(OSError), database().change():
         opened = {**_read(user), token: time.time()}
         newest = sorted(opened, key=lambda one: -opened[one])[:MOST]
-        folder = make_private(make_private(secure_cache() / "workspaces") / "users")
-        handle, name = tempfile.mkstemp(dir=folder, prefix=".tmp-", suffix=".json")  # private to this user
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({one: opened[one] for one in newest}, file)
-            os.replace(name, _path(user))
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-
-
-def _path(user):
-    """Return the file of a user."""
-    return workspace_files.folder() / "users" / f"{user}.json"
+        database().put(TABLE, user, {one: opened[one] for one in newest})
 
 
 def _read(user) -> dict:
     """Return when each workspace of a user was opened; what is damaged is left out."""
-    with contextlib.suppress(OSError, ValueError):
-        found = json.loads(_path(user).read_text(encoding="utf-8"))
-        if isinstance(found, dict):
-            return {
-                token: float(when)
-                for token, when in found.items()
-                if workspace_files.TOKEN.fullmatch(token) and isinstance(when, int | float)
-            }
-    return {}
+    opened = database().get(TABLE, user, {})
+    return {
+        token: float(when)
+        for token, when in (opened.items() if isinstance(opened, dict) else ())
+        if stored.TOKEN.fullmatch(token) and isinstance(when, int | float)
+    }

@@ -1,8 +1,8 @@
-"""What the file of a workspace has, and how it is read: what is damaged in it is left out, and the rest is used."""
+"""What a workspace has, and how it is read: what is damaged in it is left out, and the rest is used."""
 
 from copy import deepcopy
 
-from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import stored
 from xmlcore import experiment
 from xmlcore.store.places import KEY
 
@@ -37,12 +37,14 @@ _SWEEP = ("key", "fingerprint", "params", "asked")
 _JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
 
 
-def read(token) -> dict:
-    """Return the workspace in a file; what is damaged in the file is left out."""
-    data = workspace_files.read(token)
+def read(token) -> dict | None:
+    """Return a workspace, without what is damaged in it; None without such a workspace."""
+    data = stored.read(token)
+    if data is None:
+        return None
     if not isinstance(data, dict) or data.get("version") != VERSION:
         return deepcopy(EMPTY)
-    # Entries that do not have the expected form come from a damaged file: they are left out, and the rest is used.
+    # Entries that do not have the expected form are damaged: they are left out, and the rest is used.
     read = {name: data.get(name, empty) for name, empty in deepcopy(EMPTY).items()}
     for name, empty in deepcopy(EMPTY).items():
         kind = (str, type(None)) if empty is None or name == "wanted" else type(empty)

@@ -1,13 +1,11 @@
 """The workspace: what outlives sessions.
 
-A workspace is a small JSON file under ``cache/workspaces/``, found by a random token that only the page's address
-contains: see :mod:`pages.shared.workspaces.files`. So a reload, a second tab or a restarted server shows the same data
+A workspace is a row of the database, found by a random token that only the page's address contains: see
+:mod:`pages.shared.workspaces.stored`. So a reload, a second tab or a restarted server shows the same data
 sets and results, and nobody sees a workspace without knowing its address. What a tab looks at is its own: see
 :mod:`pages.shared.workspaces.tab_view`.
 """
 
-import contextlib
-import os
 import secrets
 import time
 from copy import deepcopy
@@ -15,11 +13,8 @@ from copy import deepcopy
 import streamlit as st
 
 from pages.shared.operator import user_workspaces
-from pages.shared.workspaces import copies, tab_view
-from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import copies, stored, tab_view
 from pages.shared.workspaces import records as workspace_records
-from pages.shared.workspaces.files import locked
-from pages.shared.workspaces.files import path as _path
 from xmlcore import store
 
 # Keys of st.session_state.
@@ -48,17 +43,17 @@ def open_workspace() -> None:
     if token is None:
         in_address = st.query_params.get(QUERY, "")
         # A workspace is never made under a token from an address: whoever planted the address could read it.
-        well_formed = workspace_files.TOKEN.fullmatch(in_address) is not None
-        known = well_formed and workspace_files.exists(in_address) and _looked_at(in_address) != ""
+        well_formed = stored.TOKEN.fullmatch(in_address) is not None
+        known = well_formed and stored.exists(in_address) and _looked_at(in_address) != ""
         known = known and user_workspaces.admits(in_address)
         token = user_workspaces.chosen(in_address if known else None) or begin()
         st.session_state[ADDRESS] = token
         st.session_state[WORKSPACE] = _looked_at(token) or token
         if not only_looks():
-            with locked():
+            with stored.changing():
                 data = user_workspaces.bind(token, workspace_records.read(token))
             st.session_state[VIEW], st.session_state[SINCE] = tab_view.of(data), {"": time.time()}
-            _still_used(token)
+            stored.note_opened(token)
         if token != in_address:  # what the address says counts more than the field that keeps it there
             st.query_params[QUERY] = token
         if well_formed and not known:
@@ -94,8 +89,8 @@ def look_token() -> str:
     made = get("look")
     if made is None:
         made = secrets.token_hex(16)
-        with locked():
-            workspace_files.write(made, {"version": workspace_records.VERSION, "look_of": token()})
+        with stored.changing():
+            stored.write(made, {"version": workspace_records.VERSION, "look_of": token()})
         update(look=made)
     return made
 
@@ -105,11 +100,11 @@ def _looked_at(token) -> str | None:
 
     None for an address of a workspace itself, and an empty text if the workspace is gone.
     """
-    data = workspace_files.read(token)
+    data = stored.read(token)
     shown = data.get("look_of") if isinstance(data, dict) else None
     if not isinstance(shown, str):
         return None
-    return shown if workspace_files.TOKEN.fullmatch(shown) and workspace_files.exists(shown) else ""
+    return shown if stored.TOKEN.fullmatch(shown) and stored.exists(shown) else ""
 
 
 def get(name):
@@ -118,12 +113,12 @@ def get(name):
 
 
 def update(change=None, /, **fields) -> None:
-    """Change the workspace, in memory and on disk.
+    """Change the workspace, in memory and in the database.
 
-    ``change`` is called with the workspace's dictionary and changes it in place. The file is read again before, so that
+    ``change`` is called with the workspace's dictionary and changes it in place. The row is read again before, so that
     two tabs on one workspace do not undo each other's changes.
     """
-    with locked():
+    with stored.changing():
         before = _current()
         data = copies.copied(before)
         if change is not None:
@@ -135,7 +130,7 @@ def update(change=None, /, **fields) -> None:
         else:
             tab_view.note(before, data, st.session_state[SINCE], time.time())
             st.session_state[VIEW] = tab_view.of(data)
-            workspace_files.write(token(), tab_view.written(workspace_records.read(token()), before, data))
+            stored.write(token(), tab_view.written(workspace_records.read(token()), before, data))
         st.session_state[SNAPSHOT] = data
 
 
@@ -197,40 +192,32 @@ def take_notices() -> list[str]:
     return list(dict.fromkeys(st.session_state.pop(NOTICE, ())))
 
 
-def _still_used(token) -> None:
-    """Let the file of a workspace say when it was opened last: see pages.shared.workspaces.old."""
-    with contextlib.suppress(OSError):
-        os.utime(_path(token))
-
-
 def begin() -> str:
     """Make an empty workspace and return its token."""
     return user_workspaces.begin(deepcopy(workspace_records.EMPTY))
 
 
 def _current() -> dict:
-    """Read the workspace of this session; begin it anew when its file is gone because ``cache/`` was deleted.
+    """Read the workspace of this session; begin it anew when it is gone because ``cache/`` was deleted.
 
-    Settings that this session knows are kept; data sets and results were deleted with the file. If the disk is gone,
-    the workspace stays as this session knows it.
+    Settings that this session knows are kept; data sets and results were deleted with it. If the disk is gone, or
+    the database was damaged, the workspace stays as this session knows it.
     """
-    with locked():
-        mine = token()
-        if only_looks() and not workspace_files.exists(mine):
-            return deepcopy(workspace_records.EMPTY)
-        if not workspace_files.exists(mine):
-            data = deepcopy(workspace_records.EMPTY)
-            before = st.session_state.get(SNAPSHOT, data)
-            if store.trouble(0) is not None:
-                data = deepcopy(before)
-            else:
-                data.update({name: deepcopy(before[name]) for name in ("forms", "widgets", "user")})
-                notify(NOT_FOUND)
-            workspace_files.write(mine, data)
-        if only_looks():
-            data, own = workspace_records.read(mine), deepcopy(st.session_state.get(LOOKS, {}))
-            if own:
-                tab_view.drop_removed(data, own)
-            return data | own
-        selection = f"{FEATURES_SELECTION} "
-        return tab_view.merged(workspace_records.read(mine), st.session_state[VIEW], st.session_state[SINCE], selection)
+    data = workspace_records.read(token())
+    if data is None and only_looks():
+        return deepcopy(workspace_records.EMPTY)
+    if data is None:
+        data = deepcopy(workspace_records.EMPTY)
+        before = st.session_state.get(SNAPSHOT, data)
+        if store.trouble(0) is not None or stored.damage(st.session_state[SINCE][""]) is not None:
+            data = deepcopy(before)
+        else:
+            data.update({name: deepcopy(before[name]) for name in ("forms", "widgets", "user")})
+            notify(NOT_FOUND)
+        stored.write(token(), data)
+    if only_looks():
+        own = deepcopy(st.session_state.get(LOOKS, {}))
+        if own:
+            tab_view.drop_removed(data, own)
+        return data | own
+    return tab_view.merged(data, st.session_state[VIEW], st.session_state[SINCE], f"{FEATURES_SELECTION} ")

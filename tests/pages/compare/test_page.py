@@ -15,7 +15,7 @@ from pages.compare.listed import Choice, every_of
 from pages.compare.one import DIGITS, FIELD
 from pages.shared import sections, server, tables
 from pages.shared.process import reading
-from tests.pages.making import train, workspace_path
+from tests.pages.making import train, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, metrics, store
 from xmlcore.experiment import side_by_side
@@ -23,12 +23,12 @@ from xmlcore.experiment import side_by_side
 
 def listed(session, records, *data):
     """Let a workspace list runs, and know their data sets."""
-    path = workspace_path(session)
-    stored = json.loads(path.read_text())
+    path = workspace_row(session)
+    stored = path.read()
     for one in data:
         stored["known"][datasets.save_dataset(one)] = {"name": one.name, "source": "upload", "notes": []}
     stored["runs"] += records
-    path.write_text(json.dumps({**stored, "dataset": data[-1].fingerprint, "used": time.time()}))
+    path.write({**stored, "dataset": data[-1].fingerprint, "used": time.time()})
     return session.go("compare")
 
 
@@ -144,10 +144,10 @@ def ticked(page, keys):
     """Tick results, as the table does."""
     from pages.compare import table
 
-    path = workspace_path(page)
-    stored = json.loads(path.read_text())
+    path = workspace_row(page)
+    stored = path.read()
     stored["widgets"][table.CHOSEN] = keys
-    path.write_text(json.dumps(stored))
+    path.write(stored)
     page.at.session_state["workspace.view"]["widgets"][table.CHOSEN] = keys
     return page.run()
 
@@ -183,7 +183,7 @@ def test_what_is_ticked_moves_neither_the_table_nor_the_tabs_so_that_browsers_dr
 
 
 def records(page):
-    return {one["key"]: one for one in json.loads(workspace_path(page).read_text())["runs"]}
+    return {one["key"]: one for one in workspace_row(page).read()["runs"]}
 
 
 def test_seeds_share_a_line_and_each_result_has_its_own_when_asked(ready, words):
@@ -398,12 +398,12 @@ def test_unticking_draws_a_new_table_since_a_browser_keeps_the_ticks_of_the_old_
 def test_ticked_lines_are_compared_whatever_the_filter_and_the_grouping(ready, words):
     page = listed(ready, make(15, words), words)
     keys = list(records(page))
-    path = workspace_path(page)
-    stored = json.loads(path.read_text())
+    path = workspace_row(page)
+    stored = path.read()
     for one in stored["runs"]:
         if one["key"] in (keys[0], keys[6], keys[12]):  # of several seeds, one has the tag
             one["tags"] = ["some"]
-    path.write_text(json.dumps(stored))
+    path.write(stored)
     page = ticked(page.run(), [keys[0], keys[12], keys[6]])
     page.at.selectbox(key="compare.tag").set_value("some")
     assert "3 side by side on words" in page.run().text()

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from tests.pages import making
+from tests.pages.making import Row
 from tests.pages.small import small_data, xmlc
 
 
@@ -170,14 +171,12 @@ def test_failed_preparation_shows_the_reason_and_can_be_tried_again(session, sma
 
 def use(session, data):
     """Put a data set into a session's workspace."""
-    import json
 
-    from pages.shared.workspaces import workspace
     from xmlcore import datasets
 
     fingerprint = datasets.save_dataset(data)
-    path = workspace._path(session.token)
-    workspace = json.loads(path.read_text())
+    path = Row(session.token)
+    workspace = path.read()
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    path.write_text(json.dumps({**workspace, "dataset": fingerprint, "used": time.time()}))
+    path.write({**workspace, "dataset": fingerprint, "used": time.time()})
     session.run()

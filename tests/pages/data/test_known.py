@@ -121,13 +121,10 @@ def test_another_workspace_uses_what_was_downloaded_without_a_download(ready, se
 
 
 def test_who_only_looks_sees_no_forms_and_no_folders_of_the_machine(ready, session):
-    from pages.shared.workspaces import files as workspace_files
-    from pages.shared.workspaces import workspace
+    from pages.shared.workspaces import stored
 
-    path = workspace._path(ready.token)
     token = "ab" * 16
-    workspace_files.write(token, {"version": 2, "look_of": ready.token})
-    assert path.is_file()
+    stored.write(token, {"version": 2, "look_of": ready.token})
     looking = session(token)
     assert str(data_root()) not in looking.text() and str(data_root()) in ready.text()
     assert "This link is for looking only" in looking.text() and not looking.at.get("file_uploader")

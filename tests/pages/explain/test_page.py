@@ -1,7 +1,5 @@
 """The Explain page, opened and used through app.py."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -164,7 +162,7 @@ def test_a_feature_is_added_and_every_model_predicts_again(ready):
 def test_a_true_label_that_was_missed_can_be_explained(page):
     data, run = (
         word_data(),
-        experiment.load("train", next(iter(json.loads(making.workspace_path(page).read_text())["runs"]))["key"]),
+        experiment.load("train", next(iter(making.workspace_row(page).read()["runs"]))["key"]),
     )
     missed = [
         (row, int(j)) for row in range(30) for j in data.Y_test[[row]].indices if j not in run.ranking.labels[row]

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from pages.features import words
 from tests.pages import making
-from tests.pages.making import estimate, figure, said_plainly, train, word_data
+from tests.pages.making import Row, estimate, figure, said_plainly, train, word_data
 from xmlcore import datasets, experiment
 
 FEW = {"n_epochs": 3, "n_features": 4}
@@ -68,7 +68,7 @@ def test_labels_of_few_rows_that_keep_as_many_features_as_others_are_counted():
 
 
 def test_a_selection_that_another_workspace_made_is_not_said_to_take_time(ready):
-    fingerprint = json.loads(making.workspace_path(ready).read_text())["dataset"]
+    fingerprint = making.workspace_row(ready).read()["dataset"]
     experiment.keep(experiment.task("select", {"dataset": fingerprint}, {"method": "FALS", "params": None}))
     said = ready.go("features").text()
     assert said.count("Selected already: pressing the button shows the selection at once") == 1
@@ -193,9 +193,7 @@ def test_the_form_selects_by_another_method_and_a_count(page):
 
 
 def page_key(page, method):
-    from pages.shared.workspaces import workspace
-
-    workspace = json.loads(workspace._path(page.token).read_text())
+    workspace = Row(page.token).read()
     return next(one["key"] for one in workspace["selections"] if one["method"] == method)
 
 

@@ -1,12 +1,11 @@
 """The Jobs page, opened and used through app.py."""
 
 import errno
-import json
 import time
 
 import pytest
 
-from tests.pages.making import workspace_path
+from tests.pages.making import workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, jobs
 from xmlcore.experiment.kinds.train import Train
@@ -32,8 +31,8 @@ def start(page, queue, count, owner=None):
     """Let a workspace, or another session, start trainings; return their jobs."""
     fingerprint = datasets.save_dataset(small_data("small"))
     made = []
-    path = workspace_path(page)
-    stored = json.loads(path.read_text())
+    path = workspace_row(page)
+    stored = path.read()
     for seed in range(count):
         settings = {"model": "PLT", "params": {"random_state": seed + (100 if owner else 0)}, "k": 5}
         task = experiment.task("train", {"dataset": fingerprint}, settings)
@@ -43,7 +42,7 @@ def start(page, queue, count, owner=None):
         about = {"id": job.id, "key": task.key, "fingerprint": fingerprint, "title": title, "seconds": 12.0}
         if owner is None:
             stored["jobs"].append(task.to_record() | about)
-    path.write_text(json.dumps(stored))
+    path.write(stored)
     return made
 
 
@@ -187,12 +186,12 @@ def test_interrupted_jobs_are_at_the_top_and_start_again(ready, server, held, se
     assert "Training *1*" in page.text() and len(page.at.button) > 6
     held()
     server.shutdown()
-    one = next(r for r in json.loads(workspace_path(page).read_text())["jobs"] if r["title"] == "Training *0*")
+    one = next(r for r in workspace_row(page).read()["jobs"] if r["title"] == "Training *0*")
     page.press(f"jobs.again.{one['id']}").until(lambda s: "The server was restarted during 2 jobs" in s.text())
     page.press("jobs.again.all").until(lambda s: "No job runs or waits" in s.text())
     assert "Interrupted" not in page.text()
-    runs = json.loads(workspace_path(page).read_text())["runs"]
-    assert len(runs) == 3 and not [r for r in json.loads(workspace_path(page).read_text())["jobs"]]
+    runs = workspace_row(page).read()["runs"]
+    assert len(runs) == 3 and not [r for r in workspace_row(page).read()["jobs"]]
 
 
 def listed_sweep(page, count=3):
@@ -201,10 +200,10 @@ def listed_sweep(page, count=3):
     grid = {"C": [float(c + 1) for c in range(count)]}
     task = experiment.task("sweep", {"dataset": fingerprint}, {"model": "OneVsRest", "grid": grid})
     record = {"key": task.key, "fingerprint": fingerprint, "params": task.params, "asked": time.time()}
-    path = workspace_path(page)
-    stored = json.loads(path.read_text())
+    path = workspace_row(page)
+    stored = path.read()
     stored["known"][fingerprint] = {"name": "mine", "source": "upload", "notes": []}
-    path.write_text(json.dumps(stored | {"sweeps": [record]}))
+    path.write(stored | {"sweeps": [record]})
     return task, record
 
 
@@ -233,7 +232,7 @@ def test_an_interrupted_sweep_can_be_left(ready):
     _, record = listed_sweep(ready)
     page = ready.go("jobs").press(f"jobs.leave.{record['key']}")
     assert "Interrupted" not in page.text()
-    assert json.loads(workspace_path(page).read_text())["sweeps"][0]["stopped"] is True
+    assert workspace_row(page).read()["sweeps"][0]["stopped"] is True
 
 
 def test_a_failed_job_has_its_reason_and_starts_again(ready, server, monkeypatch):
@@ -264,7 +263,7 @@ def test_an_address_for_looking_only_can_stop_and_move_nothing(ready, server, he
     start(ready, server, 4)
     ready.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
     ready.run().press("make-look")
-    looking = json.loads(workspace_path(ready).read_text())["look"]
+    looking = workspace_row(ready).read()["look"]
     page = session(looking).go("jobs")
     assert all(button.disabled for button in page.at.button if button.key.startswith(("jobs.stop", "jobs.first")))
 

@@ -333,9 +333,9 @@ def test_a_foreign_zip_is_refused_with_what_was_found(page, monkeypatch):
 
 
 def test_who_only_looks_sees_predictions_and_can_upload_nothing(ready, key, session):
-    from pages.shared.workspaces import files as workspace_files
+    from pages.shared.workspaces import stored
 
-    workspace_files.write("f" * 32, {"version": 2, "look_of": ready.token})
+    stored.write("f" * 32, {"version": 2, "look_of": ready.token})
     page = session("f" * 32).go("predict")
     assert "ranks these labels first for test row 0" in page.text()
     said = "\n".join(caption.value for caption in page.at.main.caption)

@@ -14,9 +14,9 @@ from pages.data.forms import uploads
 from pages.shared import jobs
 from pages.shared.operator import accounts, audit, limits, user_workspaces
 from pages.shared.process import job_queue, room
-from pages.shared.workspaces import dataset_list, workspace
-from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import dataset_list, stored, workspace
 from xmlcore import experiment
+from xmlcore.system import cache_root
 
 ANN = accounts.user_of({"iss": "https://id.example.org", "sub": "1", "email": "Ann@Example.org"})
 BOB = accounts.user_of({"iss": "https://id.example.org", "sub": "2", "email": "bob@example.org"})
@@ -75,7 +75,7 @@ def test_a_workspace_from_before_signing_in_belongs_to_who_opens_it(own_cache, s
     old = sign_in(None)
     work()
     assert sign_in(BOB, old) == old and sign_in(ANN, old) != old
-    assert workspace_files.read(old)["user"] == BOB.id
+    assert stored.read(old)["user"] == BOB.id
 
 
 def test_who_comes_without_an_address_gets_the_workspace_opened_last(own_cache, sign_in, monkeypatch):
@@ -160,7 +160,7 @@ def test_a_limit_that_is_none_is_said_when_the_server_starts(name, text, monkeyp
 
 def lines():
     """Return the lines of the log."""
-    file = workspace_files.folder().parent / "log" / "audit.jsonl"
+    file = cache_root() / "log" / "audit.jsonl"
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
@@ -169,7 +169,7 @@ def test_a_line_names_the_user_and_not_the_token_and_only_this_user_reads_it(own
     (line,) = lines()
     assert line["event"] == "upload" and line["user"] == "ann\n@example.org" and line["bytes"] == 35
     assert line["time"].endswith("+00:00") and "a" * 32 not in json.dumps(line)
-    folder = workspace_files.folder().parent / "log"
+    folder = cache_root() / "log"
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "audit.jsonl")]
     assert modes == [0o700, 0o600]
 
@@ -179,7 +179,7 @@ def test_the_log_rotates_and_keeps_so_many_files(own_cache, monkeypatch):
     monkeypatch.setenv(audit.FILES_VARIABLE, "3")
     for number in range(40):
         audit.write("job", None, None, number=number)
-    files = sorted((workspace_files.folder().parent / "log").iterdir())
+    files = sorted((cache_root() / "log").iterdir())
     assert [file.name for file in files] == ["audit.jsonl", "audit.jsonl.1", "audit.jsonl.2"]
     assert all(file.stat().st_size <= 500 and stat.S_IMODE(file.stat().st_mode) == 0o600 for file in files)
     assert lines()[-1]["number"] == 39
@@ -200,7 +200,7 @@ def test_servers_on_one_cache_lose_no_line_of_the_log_while_it_rotates(own_cache
     for number in range(300):
         audit.write("job", None, None, of="here", number=number)
     assert [other.wait() for other in servers] == [0, 0]
-    folder = workspace_files.folder().parent / "log"
+    folder = cache_root() / "log"
     files = sorted(
         folder.glob("audit.jsonl*"), key=lambda file: -int(file.suffix[1:]) if file.suffix[1:].isdigit() else 0
     )

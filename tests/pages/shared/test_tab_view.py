@@ -4,6 +4,7 @@ import pytest
 import streamlit as st
 
 from pages.shared.workspaces import dataset_list, removed, result_list, workspace
+from tests.pages.making import Row
 
 OLD, NEW, NEWER, SELECTED = (8 * letter for letter in "abcd")  # keys of results
 
@@ -133,7 +134,7 @@ def test_a_data_set_put_in_use_again_stays_in_use_where_it_is_looked_at(tabs):
 
 
 def test_the_data_set_in_use_stays_when_the_workspace_is_begun_anew_and_finds_it_again(tabs):
-    workspace._path(workspace.token()).unlink()
+    Row(workspace.token()).remove()
     workspace.open_workspace()
     dataset_list.add_dataset("f1", "one", "catalog", use=True)
     for _ in range(2):

@@ -1,6 +1,5 @@
 """What pages do with a task: show its result, start it, offer it, and make it again."""
 
-import json
 import threading
 from types import SimpleNamespace
 
@@ -8,8 +7,8 @@ import pytest
 
 from pages.shared import server, tasks
 from pages.shared.process import job_queue
-from pages.shared.workspaces import result_list, workspace
-from tests.pages.making import said_plainly
+from pages.shared.workspaces import result_list
+from tests.pages.making import Row, said_plainly
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved
 
@@ -30,12 +29,12 @@ def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
 @pytest.fixture
 def run_record(ready):
     """A run of LdSM in the workspace, as the Train page lists it."""
-    path = workspace._path(ready.token)
-    stored = json.loads(path.read_text())
+    path = Row(ready.token)
+    stored = path.read()
     task = experiment.task("train", {"dataset": stored["dataset"]}, {"model": "LdSM", "params": PARAMS})
     experiment.keep(task)
     record = {"key": task.key, "fingerprint": stored["dataset"], **task.params, "created": "2026-01-01T00:00:00+00:00"}
-    path.write_text(json.dumps({**stored, "runs": [record]}))
+    path.write({**stored, "runs": [record]})
     return record
 
 
@@ -47,7 +46,7 @@ def damage(folder, key):
 
 def came_with_a_file(folder, key):
     path = store.folder(folder, key) / store.META
-    path.write_text(json.dumps({**json.loads(path.read_text()), "imported": "2026-01-01"}))
+    path.write({**path.read(), "imported": "2026-01-01"})
 
 
 def made_here(folder, key):
@@ -145,7 +144,7 @@ def test_a_measurement_that_came_with_a_file_is_drawn_with_a_mark(ready, run_rec
 
 
 def stored(page):
-    return json.loads(workspace._path(page.token).read_text())
+    return Row(page.token).read()
 
 
 def test_a_damaged_data_set_of_the_catalog_is_made_again(ready):
@@ -172,7 +171,7 @@ def test_a_data_set_that_is_lost_on_disk_while_the_server_has_it_is_saved_again(
 
 
 def workspace_of(session):
-    return json.loads(workspace._path(session.token).read_text())
+    return Row(session.token).read()
 
 
 def trained(session):

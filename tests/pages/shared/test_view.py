@@ -1,16 +1,15 @@
 """The view in the address, and addresses for looking only."""
 
-import json
-
 import pytest
 
 from pages.shared import view
 from pages.shared.rows import row_edits
 from pages.shared.workspaces import workspace
+from tests.pages.making import Row
 
 
 def stored(session):
-    return json.loads(workspace._path(session.token).read_text())
+    return Row(session.token).read()
 
 
 @pytest.fixture
@@ -76,10 +75,10 @@ def test_an_address_for_looking_only_shows_all_and_changes_nothing(two_runs, ses
 
 def test_an_address_for_looking_only_dies_with_its_workspace(two_runs, session):
     look = look_of(two_runs)
-    workspace._path(two_runs.token).unlink()
+    Row(two_runs.token).remove()
     fresh = session(look)
     assert fresh.token not in (look, two_runs.token), "it must not become a workspace that can be written"
-    assert not workspace._path(two_runs.token).is_file()
+    assert not Row(two_runs.token).read()
 
 
 def test_back_to_an_address_without_a_view_shows_what_it_showed(two_runs, session):

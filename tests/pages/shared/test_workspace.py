@@ -1,18 +1,19 @@
 """What a workspace remembers."""
 
-import json
+import contextlib
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 import streamlit as st
 
-from pages.shared.workspaces import dataset_list, result_list, workspace
-from pages.shared.workspaces import files as workspace_files
+from pages.shared.workspaces import dataset_list, result_list, stored, workspace
+from tests.pages.making import Row
 from xmlcore.datasets import Dataset
+from xmlcore.state import Database
+from xmlcore.system import cache_root
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -57,7 +58,7 @@ def test_two_tabs_of_a_workspace_do_not_undo_each_other(token, monkeypatch):
 def test_who_only_looks_is_refused_what_a_disabled_button_would_do(token, monkeypatch):
     dataset_list.add_dataset("f1", "one", "upload", use=True)
     look = workspace.look_token()
-    before = workspace._path(token).read_text()
+    before = Row(token).read()
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", {"workspace": look})
     workspace.open_workspace()
@@ -68,29 +69,7 @@ def test_who_only_looks_is_refused_what_a_disabled_button_would_do(token, monkey
     ):
         act()
         assert workspace.take_notices() == [workspace.LOOK_ONLY]
-    assert workspace._path(token).read_text() == before
-
-
-def test_workspace_file_is_whole_at_every_moment(token):
-    path = workspace._path(token)
-    over = threading.Event()
-    broken = []
-
-    def read():
-        while not over.is_set():
-            try:
-                json.loads(path.read_text())
-            except ValueError as error:
-                broken.append(error)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    for i in range(200):
-        workspace.update(lambda data, i=i: data["widgets"].__setitem__("x", "y" * (i * 50)))
-    over.set()
-    reader.join()
-    assert not broken
-    assert [p.name for p in path.parent.iterdir()] == [path.name]
+    assert Row(token).read() == before
 
 
 def test_kept_widget_values_come_back_and_unfit_ones_do_not(token, monkeypatch):
@@ -110,7 +89,7 @@ def test_kept_widget_values_come_back_and_unfit_ones_do_not(token, monkeypatch):
 
 def test_a_value_that_a_widget_reports_twice_is_written_once(token, monkeypatch):
     written = []
-    monkeypatch.setattr(workspace_files, "write", lambda *given: written.append(given))
+    monkeypatch.setattr(stored, "write", lambda *given: written.append(given))
     made = workspace.keep("w", 1)
     for value in (7, 7, None, None, 7):
         st.session_state["w"] = value
@@ -129,29 +108,33 @@ def test_what_a_page_does_with_a_field_does_not_change_the_workspace(token):
 
 def test_tokens_are_not_paths():
     with pytest.raises(ValueError, match="token"):
-        workspace._path("../../../../tmp/evil")
+        Row("../../../../tmp/evil")
 
 
 def test_a_workspace_that_cannot_be_written_stays_in_memory_and_is_kept_when_there_is_room(token, monkeypatch):
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    before = workspace._path(token).read_text()
-    with monkeypatch.context() as patch:
-        patch.setattr(workspace_files.os, "replace", full)
-        dataset_list.add_dataset("f1", "one", "upload", use=True)
-        assert workspace_files.waits(token) and workspace._path(token).read_text() == before
-        patch.setattr(st, "session_state", {})
-        workspace.open_workspace()  # another tab of this server sees it, too
-        assert workspace.get("known").keys() == {"f1"} and not workspace_files.save_waiting()
-    assert workspace_files.save_waiting() and not workspace_files.waits(token)
-    assert "f1" in json.loads(workspace._path(token).read_text())["known"]
-    assert [p.name for p in workspace._path(token).parent.iterdir()] == [workspace._path(token).name]
+    def full_at_the_end(state, change=Database.change):
+        with change(state):
+            yield
+            full()
+
+    for at in ("put", "change"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Database, at, full if at == "put" else contextlib.contextmanager(full_at_the_end))
+            dataset_list.add_dataset(at, "one", "upload", use=True)
+            assert stored.waits(token) and at not in Row(token).read()["known"]
+            patch.setattr(st, "session_state", {})
+            workspace.open_workspace()  # another tab of this server sees it, too
+            assert at in workspace.get("known") and not stored.save_waiting()
+        assert stored.save_waiting() and not stored.waits(token)
+        assert at in Row(token).read()["known"]
 
 
 def test_a_workspace_stays_as_the_session_knows_it_while_its_disk_is_gone(token, monkeypatch, tmp_path):
     dataset_list.add_dataset("f1", "one", "upload", use=True)
-    folder = workspace_files.folder().parent
+    folder = cache_root()
     folder.rename(tmp_path / "unplugged")
     folder.write_text("in the way")  # the folder cannot be made
     workspace.open_workspace()
@@ -159,8 +142,8 @@ def test_a_workspace_stays_as_the_session_knows_it_while_its_disk_is_gone(token,
     assert workspace.get("known").keys() == {"f1", "f2"} and not workspace.has_notice()
     folder.unlink()
     (tmp_path / "unplugged").rename(folder)
-    assert workspace_files.save_waiting()
-    assert json.loads(workspace._path(token).read_text())["known"].keys() == {"f1", "f2"}
+    assert stored.save_waiting()
+    assert Row(token).read()["known"].keys() == {"f1", "f2"}
 
 
 def test_two_processes_lose_no_change_of_a_workspace(token):
@@ -176,4 +159,4 @@ for i in range(40):
 """
     running = [subprocess.Popen([sys.executable, "-c", source, name], cwd=ROOT) for name in "ab"]
     assert [process.wait(120) for process in running] == [0, 0]
-    assert len(json.loads(workspace._path(token).read_text())["known"]) == 80
+    assert len(Row(token).read()["known"]) == 80

@@ -1,13 +1,12 @@
 """The Storage page lists what the workspace keeps, deletes with what goes with it, pins, and bounds the whole."""
 
-import json
 import os
 import time
 
 import pytest
 
 from benchmarks.library import many_runs
-from tests.pages.making import train, use, word_data, workspace_path
+from tests.pages.making import train, use, word_data, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 
@@ -60,7 +59,7 @@ def test_deleting_a_model_takes_what_was_computed_from_it_and_can_be_undone(meas
 
     page, key, task = measured
     found = store.inventory()
-    fields = json.loads(workspace_path(page).read_text())
+    fields = workspace_row(page).read()
     goes = delete.with_dependents([artifact("runs", key)], owned.of_workspace(found, fields), found)
     assert [one.kind for one in goes] == ["runs", task.folder]
     page.at.session_state[delete.DELETED] = in_session(page, lambda: delete.delete(goes, found))
@@ -89,10 +88,10 @@ def swept(page, values):
     grid, fingerprint = {"C": values}, use(page, data)
     task = experiment.task("sweep", {"dataset": fingerprint}, {"model": "OneVsRest", "grid": grid})
     experiment.keep(task)
-    path = workspace_path(page)
-    stored = json.loads(path.read_text())
+    path = workspace_row(page)
+    stored = path.read()
     stored["sweeps"].append({"key": task.key, "fingerprint": fingerprint, "params": task.params, "asked": 1.0})
-    path.write_text(json.dumps(stored))
+    path.write(stored)
     return task
 
 
@@ -107,7 +106,7 @@ def test_the_trainings_of_a_sweep_share_a_line_and_go_with_it_unless_another_swe
     # Three trainings, of which one is of both sweeps, and two sweeps; and the description of the first data set.
     assert "2 data sets and 6 results" in ready.text()
 
-    found, sweeps = store.inventory(), json.loads(workspace_path(ready).read_text())["sweeps"]
+    found, sweeps = store.inventory(), workspace_row(ready).read()["sweeps"]
     goes = in_session(ready, lambda: delete.with_trials([artifact("sweeps", one.key)], found, sweeps))
     assert sorted(item.kind for item in goes) == ["sweeps", "trials", "trials"]
     ready.at.session_state[delete.DELETED] = in_session(ready, lambda: delete.delete(goes, found))
@@ -131,7 +130,7 @@ def test_what_another_workspace_lists_stays_on_the_disk(measured, session):
     found = store.inventory()
     in_session(page, lambda: delete.delete([artifact("runs", key), artifact(task.folder, task.key)], found))
     assert store.exists("runs", key)
-    assert json.loads(workspace_path(page).read_text())["runs"] == []
+    assert workspace_row(page).read()["runs"] == []
 
 
 def test_what_is_pinned_is_not_removed_to_make_room_and_what_was_removed_is_said(measured):
@@ -164,10 +163,10 @@ def test_a_thousand_results_are_listed_in_a_second(ready):
     data = word_data()
     fingerprint = datasets.save_dataset(data)
     records = many_runs.make(1000, data)
-    path = workspace_path(ready)
-    stored = json.loads(path.read_text())
+    path = workspace_row(ready)
+    stored = path.read()
     stored["known"][fingerprint] = {"name": "words", "source": "upload", "notes": []}
-    path.write_text(json.dumps({**stored, "runs": records}))
+    path.write({**stored, "runs": records})
     ready.go("storage")
     start = time.process_time()
     ready.run()
@@ -196,10 +195,10 @@ def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, s
 
     page, key, task = measured
     sweep = swept(page, [0.5, 1.0])
-    path = workspace_path(page)
-    stored = json.loads(path.read_text())
+    path = workspace_row(page)
+    stored = path.read()
     stored["runs"][0] |= {"name": "my best", "tags": ["paper"], "note": "as in table 2"}
-    path.write_text(json.dumps(stored))
+    path.write(stored)
     page.go("storage").press("storage.write")
     page.until(lambda s: any(label.startswith("workspace.zip") for label in s.downloads()))
     page.run().run()
@@ -219,7 +218,7 @@ def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, s
     frame = table(other)
     assert {"words", "my best"} <= set(frame.index) and task.exists()
     assert {"sweep of OneVsRest on words", "2 trainings of OneVsRest on words"} <= set(frame.index) and sweep.exists()
-    (run,) = json.loads(workspace_path(other).read_text())["runs"]
+    (run,) = workspace_row(other).read()["runs"]
     assert run["tags"] == ["paper"] and run["note"] == "as in table 2" and run["key"] == key
 
 

@@ -1,11 +1,10 @@
 """The Train page, opened and used through app.py."""
 
-import json
 import time
 
 import pytest
 
-from tests.pages.making import train, workspace_path
+from tests.pages.making import Row, train, workspace_row
 from tests.pages.small import small_data
 from xmlcore import LdSM, datasets, experiment
 
@@ -176,16 +175,14 @@ def test_one_test_row_is_not_called_rows(ready):
 
 def use(session, data):
     """Put a data set into a session's workspace."""
-    import json
 
-    from pages.shared.workspaces import workspace
     from xmlcore import datasets
 
     fingerprint = datasets.save_dataset(data)
-    path = workspace._path(session.token)
-    workspace = json.loads(path.read_text())
+    path = Row(session.token)
+    workspace = path.read()
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    path.write_text(json.dumps({**workspace, "dataset": fingerprint, "used": time.time()}))
+    path.write({**workspace, "dataset": fingerprint, "used": time.time()})
     session.run()
 
 
@@ -263,10 +260,10 @@ def test_that_a_model_takes_no_negative_values_is_said_before_training(ready):
 @pytest.mark.parametrize("name", ["noise_sigma", "n_estimators", "random_state"])
 def test_a_stored_setting_that_is_no_number_is_named_and_no_page_fails(ready, name):
     train(ready)
-    path = workspace_path(ready)
-    stored = json.loads(path.read_text())
+    path = workspace_row(ready)
+    stored = path.read()
     stored["runs"][0]["params"][name] = "many"
-    path.write_text(json.dumps(stored))
+    path.write(stored)
     page = ready.go("train")
     assert "The stored settings of this result are damaged" in page.text() and "many is not a number" in page.text()
     assert "ranks a true label first" in page.text()

@@ -1,6 +1,5 @@
 """Trying several settings on the Train page, and what more data would buy."""
 
-import json
 import time
 from types import SimpleNamespace
 
@@ -8,7 +7,7 @@ import pytest
 
 from pages.shared import sweeping
 from pages.train import trying
-from tests.pages.making import figure, train, word_data, workspace_path
+from tests.pages.making import figure, train, word_data, workspace_row
 from xmlcore import experiment, store
 
 C = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "C")
@@ -111,10 +110,10 @@ def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page
     params = {"model": "OneVsRest", "grid": {"C": [0.1, 1.0, 10.0]}, "seeds": [0]}
     task = experiment.task("sweep", {"dataset": data.fingerprint}, params)
     experiment.keep(task.trial(0, 0, 0))
-    path = workspace_path(page)
-    stored = json.loads(path.read_text())
+    path = workspace_row(page)
+    stored = path.read()
     record = {"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": time.time()}
-    path.write_text(json.dumps({**stored, "sweeps": [record]}))
+    path.write({**stored, "sweeps": [record]})
     page.run()
     assert "Interrupted, as the app ended: 1 of 3 trainings done" in page.text()
     page.press(f"resume-sweep-{task.key}").until(lambda s: "is the best of 3 settings" in s.text())

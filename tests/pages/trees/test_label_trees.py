@@ -1,12 +1,10 @@
 """The Trees page for a run of PLT: its label trees, opened and used through app.py."""
 
-import json
-
 import numpy as np
 import pytest
 
 from pages.shared import view
-from tests.pages.making import figure, numbers, titles, train, word_data, workspace_path
+from tests.pages.making import figure, numbers, titles, train, word_data, workspace_row
 from xmlcore import datasets, experiment
 from xmlcore.models.plt import frames
 
@@ -62,7 +60,7 @@ def test_without_a_run_a_label_tree_can_be_trained_here(ready):
 
 
 def test_a_model_that_is_kept_elsewhere_is_not_said_to_take_time(ready):
-    inputs = {"dataset": json.loads(workspace_path(ready).read_text())["dataset"]}
+    inputs = {"dataset": workspace_row(ready).read()["dataset"]}
     experiment.keep(experiment.task("train", inputs, {"model": "PLT", "params": {}, "k": 5}))
     labels = [button.label for button in ready.go("trees").at.button if (button.key or "").startswith("trees.train")]
     assert labels[0] == "Train PLT with its default settings (trained already)" and "(about" in labels[1]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from tests.pages.making import said_plainly
+from tests.pages.making import Row, said_plainly
 from xmlcore import LdSM, datasets, experiment
 from xmlcore.models.ldsm import frames as tree_frames
 
@@ -30,18 +30,16 @@ def grouped_data():
 
 def train(session, **params):
     """Put the data set and a run into the workspace, as other pages would."""
-    from pages.shared.workspaces import workspace
-
     data = grouped_data()
     fingerprint = datasets.save_dataset(data)
     params = experiment.full_params("LdSM", {**PARAMS, **params})
     key = experiment.keep(experiment.task("train", {"dataset": fingerprint}, {"model": "LdSM", "params": params}))
-    path = workspace._path(session.token)
-    workspace = json.loads(path.read_text())
+    path = Row(session.token)
+    workspace = path.read()
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
     run = {"key": key, "fingerprint": fingerprint, "model": "LdSM", "params": params, "k": 5}
     workspace["runs"].append({**run, "created": f"2026-01-0{len(workspace['runs']) + 1}T00:00:00+00:00"})
-    path.write_text(json.dumps({**workspace, "dataset": fingerprint, "used": time.time()}))
+    path.write({**workspace, "dataset": fingerprint, "used": time.time()})
     return key
 
 

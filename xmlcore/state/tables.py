@@ -97,6 +97,10 @@ class Database:
             return row.value
         return default
 
+    def has(self, table: str, key: str) -> bool:
+        """Return whether there is a row."""
+        return bool(self._read(f"SELECT 1 FROM {_checked(table)} WHERE key = ?", key))
+
     def rows(self, table: str, prefix: str = "") -> list[Row]:
         """Return the rows of a table whose keys begin with a text, by their keys."""
         return self._select(table, "WHERE key >= ? AND substr(key, 1, ?) = ? ORDER BY key", prefix, len(prefix), prefix)
@@ -214,8 +218,10 @@ class Database:
                 self._set_aside(identity or _identity(self.path))
             raise
         finally:
-            if connection is not None and len(self._idle) < MOST_IDLE:
+            if connection is not None and identity is not None and len(self._idle) < MOST_IDLE:
                 self._idle.append((identity, connection))
+            elif connection is not None:
+                connection.close()
 
     def _taken(self):
         """Return the identity of the file, and a connection to it that no other thread uses."""
@@ -243,7 +249,7 @@ class Database:
         except BaseException:
             connection.close()
             raise
-        return identity, connection
+        return identity if os.access(self.path, os.W_OK) else None, connection  # without an identity: for this once
 
     @staticmethod
     def _opened(path, **options):

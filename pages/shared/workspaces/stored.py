@@ -1,0 +1,120 @@
+"""Workspaces in the database: found by a hash of the token, and kept in memory while the disk is full.
+
+The key of a row is a hash of the workspace's token. So whoever sees the keys, such as in a backup, cannot open the
+workspaces.
+"""
+
+import contextlib
+import hashlib
+import json
+import re
+import threading
+import time
+
+from xmlcore import store
+from xmlcore.state import Row, database
+from xmlcore.system import cache_root
+
+TOKEN = re.compile(r"[0-9a-f]{32}")
+TABLE = "workspaces"
+_lock = threading.RLock()  # of the three below
+_waiting = {}  # (cache folder, token) -> JSON of a workspace that could not be written
+_written = {}  # the same for those that the present change writes -> their fields
+_depth = 0  # how often the thread that has the lock is within changing()
+
+
+def row(token: str) -> str:
+    """Return the key of a workspace's row; ValueError when ``token`` is not a token."""
+    if not TOKEN.fullmatch(token):
+        raise ValueError("not a workspace token")
+    return hashlib.blake2b(token.encode(), digest_size=16).hexdigest()
+
+
+def exists(token: str) -> bool:
+    """Return whether there is a workspace with a token, in the database or in memory only."""
+    return waits(token) or database().has(TABLE, row(token))
+
+
+def read(token: str):
+    """Return the fields of a workspace, or those that could not be written; None without such a workspace."""
+    with _lock:
+        waiting = _waiting.get((str(cache_root()), token))
+    return database().get(TABLE, row(token)) if waiting is None else json.loads(waiting)
+
+
+def all_but(token: str):
+    """Yield the fields of all other workspaces, those of this machine."""
+    own = row(token)
+    for other in database().rows(TABLE):
+        if other.key != own:
+            yield other.value
+
+
+def write(token: str, data: dict) -> None:
+    """Write a workspace.
+
+    If the disk is full or cannot be written to, the workspace stays in the memory of this process: see
+    :func:`save_waiting`.
+    """
+    key, text = row(token), json.dumps(data)
+    with changing():
+        try:
+            database().put(TABLE, key, data)
+            _written[str(cache_root()), token] = text
+        except OSError:
+            _waiting[str(cache_root()), token] = text
+
+
+def save_waiting() -> bool:
+    """Write the workspaces of this process that could not be written before; return whether none waits any more."""
+    with _lock:
+        mine = {token: text for (root, token), text in _waiting.items() if root == str(cache_root())}
+        for token, text in mine.items() if store.trouble(0) is None else ():
+            write(token, json.loads(text))
+        return not any(waits(token) for token in mine)
+
+
+def waits(token: str) -> bool:
+    """Return whether a workspace is in memory only."""
+    return (str(cache_root()), token) in _waiting
+
+
+def damage(since: float | None = None) -> Row | None:
+    """Return what is known of a database that was damaged since a time, by default within a day: its name now."""
+    since = time.time() - 86400 if since is None else since
+    return next((row for row in database().rows("notices", "damaged") if row.written > since), None)
+
+
+def note_opened(token: str) -> None:
+    """Let the row of a workspace say when it was opened last: see pages.shared.workspaces.old."""
+    with contextlib.suppress(OSError):
+        database().touch(TABLE, row(token))
+
+
+@contextlib.contextmanager
+def changing():
+    """Keep all other threads and processes from changing workspaces; may be entered again within itself."""
+    global _depth
+    with _lock, contextlib.ExitStack() as transaction:
+        _depth += 1
+        try:
+            if _depth == 1:
+                with contextlib.suppress(OSError):  # without a database nobody waits
+                    transaction.enter_context(database().change())
+            yield
+            if _depth == 1:
+                _end(transaction)
+        finally:
+            _depth -= 1
+
+
+def _end(transaction) -> None:
+    """End the transaction of a change; what it could not write after all waits in memory."""
+    try:
+        transaction.close()
+        for key in _written:
+            _waiting.pop(key, None)
+    except OSError:
+        _waiting.update(_written)
+    finally:
+        _written.clear()
