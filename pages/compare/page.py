@@ -8,7 +8,6 @@ ahead.py makes what the page shows first before it is opened.
 import streamlit as st
 
 from pages.compare import answer, listed, one, side, table
-from pages.shared.results import run_changes
 
 
 def main() -> None:
@@ -17,8 +16,6 @@ def main() -> None:
     results = listed.every()
     frame, records = results.frame, results.records
     key = one.opened({key: records[key] for key in frame["key"]})
-    with st.container():  # each in one place, so that the browser does not draw anew what stays as it is
-        run_changes.undo("compare")
     if frame.empty:
         if records:
             table.missing(frame, records)

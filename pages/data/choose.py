@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.data import boxes, manage
+from pages.data import boxes
 from pages.data.forms import form, published, synthetic, texts, upload
 from pages.shared import actions, fragments, jobs
 from pages.shared.workspaces import dataset_list, sources, workspace
@@ -16,7 +16,6 @@ def show(fingerprint) -> None:
     _choice(fingerprint)
     if actions.refused():
         return
-    manage.undo()
     for read in (upload.FORM, texts.FORM):
         read.chosen.empty_when_read()  # before the box is drawn, which is folded then
     forms = {

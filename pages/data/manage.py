@@ -237,17 +237,10 @@ def _removed(fingerprint, name):
     if jobs.active(fingerprint=fingerprint):  # another tab has started one since the question was asked
         workspace.notify(f"{name} is not removed: a job of it runs. Stop it first: the sidebar lists it.")
         return
-    removed.remove(fingerprint)
+    results = [record for kind in result_list.LISTS.values() for record in workspace.get(kind)]
+    also = tuple(record["key"] for record in results if record["fingerprint"] == fingerprint)
+    removed.remove("datasets", [fingerprint], name, also)
     workspace.notify(f"{name} is removed from this workspace.")
-
-
-def undo() -> None:
-    """Show a button that brings back the data set that this session removed last; nothing without one."""
-    name = removed.last()
-    if name is not None:
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.caption(f"Removed: {format.plain(name)}.", width="content")
-            actions.button("Undo", key="manage.undo", on_click=removed.undo, type="tertiary", icon=":material/undo:")
 
 
 def _source(fingerprint) -> str:

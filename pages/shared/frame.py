@@ -7,7 +7,7 @@ from pages.shared.operator import accounts, guard
 from pages.shared.process import garbage, reading
 from pages.shared.process.serving import serving
 from pages.shared.streamlit_fixes import address_fields
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import removed, workspace
 from xmlcore import store
 
 _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was drawn
@@ -92,6 +92,8 @@ def _draw(page, compare):
     place_for_jobs = sidebar.show(page)
     keeping.show_trouble()
     notice()
+    with st.container():  # always, so that the browser does not draw the page anew when there is nothing to undo
+        removed.offer()
     keeping.run(page)
     sidebar.show_jobs(place_for_jobs)
     _ready_for_figures()

@@ -25,7 +25,6 @@ def main() -> None:
     lines = listed + trials.groups(found, fields["sweeps"], room.pinner(workspace.token()))
     own = trials.spread(lines, found, fields["sweeps"])
     _answer(own, found)
-    delete.offer_undo()
     if lines:
         _table(lines, own, found, fields)
     carry.show(own, fields)

@@ -9,7 +9,7 @@ forecasts what more rows would give.
 import streamlit as st
 
 from pages.shared import actions, begin, format, fragments, jobs, sections, sweeping
-from pages.shared.results import predictions, results, run_changes, run_code
+from pages.shared.results import predictions, results, run_code
 from pages.shared.workspaces import workspace
 from pages.train import answer, calibration, controls, every, labels, more_data, past, rows, tried, trying
 from xmlcore import experiment
@@ -49,7 +49,6 @@ def main() -> None:
 
 def _results(run, record, runs, fingerprint, file_name):
     """Show the result that was chosen, and all results of the data set; or how to begin while there is none."""
-    run_changes.undo("train", fingerprint)
     if run is None:
         _how_to_begin()
         return

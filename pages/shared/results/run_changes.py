@@ -1,19 +1,15 @@
-"""What users change of kept results: names, tags, notes, archiving and deleting, and bringing back what was deleted.
+"""What users change of kept results: names, tags, notes, archiving and deleting.
 
 A result is given as its record in the workspace. ``page`` is the name of the page, with which its widgets' keys begin.
 """
 
-import time
-
 import streamlit as st
 
 from pages.shared import actions, format
-from pages.shared.operator import audit
-from pages.shared.workspaces import result_list, workspace
+from pages.shared.workspaces import removed, result_list
 
 LONGEST_NAME, LONGEST_TAG, LONGEST_NOTE = 60, 30, 2000  # characters
 MOST_TAGS = 20  # of a result
-UNDO_WITHIN = 300  # seconds for which a deletion can be undone
 
 
 def name_button(records: list, page: str) -> None:
@@ -80,22 +76,6 @@ def delete_button(records: list, page: str) -> None:
         actions.button(f"Delete {what}", type="primary", key=f"{page}.delete", on_click=_delete, args=(records,))
 
 
-def undo(page: str, fingerprint: str | None = None) -> None:
-    """Show a button that brings back the results that this session deleted last; nothing without any.
-
-    With a ``fingerprint``, only if one of them was on this data set.
-    """
-    deleted, when, _ = st.session_state.get("train.deleted", ([], 0.0, {}))
-    of = {record["fingerprint"] for record in deleted}
-    if not deleted or (fingerprint is not None and fingerprint not in of) or time.time() - when > UNDO_WITHIN:
-        return
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        names = [record.get("name") or record["model"] for record in deleted]
-        said = format.listed(names) if len(names) <= 3 else f"{len(names)} results"
-        st.caption(f"Deleted: {format.plain(said)}.", width="content")
-        st.button("Undo", key=f"{page}.undo", on_click=_undo, type="tertiary", icon=":material/undo:")
-
-
 def tags(record: dict) -> list[str]:
     """Return the tags of a result."""
     return list(record.get("tags", ()))
@@ -132,16 +112,7 @@ def _set(records, **fields) -> None:
 
 
 def _delete(records) -> None:
-    """Remove results from the workspace, and remember them for :func:`undo`."""
-    shown = workspace.get("shown")
-    keys = [record["key"] for record in records]
-    result_list.remove_runs(keys)
-    if not workspace.only_looks():
-        audit.note("delete", kinds=["train"] * len(keys), keys=keys, listed_only=True)
-    st.session_state["train.deleted"] = ([] if workspace.only_looks() else records, time.time(), shown)
-
-
-def _undo() -> None:
-    """List the results again that this session deleted last, and show the one that was shown."""
-    deleted, _, shown = st.session_state.pop("train.deleted", ([], 0.0, {}))
-    result_list.restore_runs(deleted, shown)
+    """Remove results from the workspace."""
+    names = [record.get("name") or record["model"] for record in records]
+    title = format.listed(names) if len(names) <= 3 else f"{len(names)} results"
+    removed.remove("train", [record["key"] for record in records], title)

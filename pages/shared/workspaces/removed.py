@@ -1,72 +1,132 @@
-"""Remove a data set from the workspace, and bring back the one that was removed last."""
+"""What this session has taken out of its workspace, and bringing it back: one undo, drawn above every page."""
 
 import time
+from typing import NamedTuple
 
 import streamlit as st
 
+from pages.shared import actions, format
 from pages.shared.operator import audit
-from pages.shared.workspaces import dataset_list, result_list, workspace
+from pages.shared.operator.user_workspaces import LISTS, listed_keys
+from pages.shared.process import room
+from pages.shared.workspaces import dataset_list, workspace
+from xmlcore import store
 
-REMOVED = "data.removed"  # key of st.session_state: what was removed last, and when, in seconds since 1970
-UNDO_WITHIN = 600  # seconds
-FIELDS = ("known", *result_list.LISTS.values(), "shown")  # fields of the workspace that have entries of data sets
+REMOVALS = "removals"  # key of st.session_state: what this session has removed, oldest first
+FIELDS = ("known", *LISTS, "made", "shown", "dataset")  # of the workspace: those that name data sets and results
 
 
-def remove(fingerprint: str) -> None:
-    """Remove a data set and its results from the workspace; what is stored may belong to other workspaces too."""
+class Removal(NamedTuple):
+    """What was removed at once: what users call it, entries of the workspace's fields, and when.
+
+    ``aside`` are kinds and names for :func:`xmlcore.store.put_back`, of what was taken from the disk.
+    """
+
+    title: str
+    entries: dict
+    aside: list
+    when: float
+
+
+def remove(kind: str, keys: list[str], title: str, also: tuple = ()) -> None:
+    """Remove things of a kind from the workspace, and what else has one of the keys ``also``; all stays on the disk."""
     if workspace.refuse():
         return
-    before = {name: _of(workspace.get(name), fingerprint) for name in FIELDS}
-    before["dataset"] = workspace.get("dataset") == fingerprint
-
-    def change(data):
-        """Remove the data set from the workspace's fields."""
-        data["known"].pop(fingerprint, None)
-        for kind in result_list.LISTS.values():
-            data[kind] = [record for record in data[kind] if record["fingerprint"] != fingerprint]
-        data["shown"].pop(fingerprint, None)
-        if data["dataset"] == fingerprint:
-            data["dataset"], data["wanted"] = None, None
-
-    workspace.update(change)
-    audit.note("delete", kinds=["datasets"], keys=[fingerprint], listed_only=True)
-    st.session_state[REMOVED] = before, time.time()
+    remember(title, forget({*keys, *also}), [])
+    audit.note("delete", kinds=[kind] * len(keys), keys=keys, listed_only=True)
 
 
-def last() -> str | None:
-    """Return the name of the data set that this session removed last; None if it is there again, or after a while."""
-    before, when = st.session_state.get(REMOVED, ({}, 0.0))
-    known = before.get("known", {})
-    if not known or time.time() - when > UNDO_WITHIN or known.keys() & workspace.get("known").keys():
-        return None
-    return next(iter(known.values()))["name"]
+def forget(keys: set[str]) -> dict:
+    """Take what has one of the keys out of the workspace's fields; return the entries."""
+    before = {name: workspace.get(name) for name in FIELDS}
+    workspace.update(lambda data: _take(data, keys))
+    after = {name: workspace.get(name) for name in FIELDS}
+    entries = {name: _minus(before[name], after[name]) for name in FIELDS if name != "dataset"}
+    return entries | {"dataset": before["dataset"] if before["dataset"] in keys else None}
+
+
+def remember(title: str, entries: dict, aside: list) -> None:
+    """Remember what was removed, so that it can be brought back; more may be added to ``aside``."""
+    removal = Removal(title, entries, aside, time.time())
+    st.session_state[REMOVALS] = [*st.session_state.get(REMOVALS, ()), removal]
+
+
+def offer() -> None:
+    """Say what was removed last, with buttons that bring it back or free its space at once; nothing without any."""
+    removal = _last()
+    if removal is not None:
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.caption(f"Deleted: {format.plain(removal.title)}.", width="content")
+            actions.button("Undo", key="undo", on_click=undo, type="tertiary", icon=":material/undo:")
+            if removal.aside:
+                actions.button("Free the space now", key="undo.free", on_click=_free, type="tertiary")
 
 
 def undo() -> None:
-    """Bring back the data set and its results that this session removed last."""
-    if workspace.refuse():
+    """Bring back what was removed last; what is listed by now stays as it is."""
+    removal = _last()
+    if removal is None or workspace.refuse():
         return
-    before, _ = st.session_state.pop(REMOVED, ({}, 0.0))
-
-    def change(data):
-        """Add the entries to the workspace's fields; those that are listed by now stay as they are."""
-        for fingerprint, entry in before.get("known", {}).items():
-            taken = [other["name"] for other in data["known"].values()]
-            entry = entry | ({"entry": dataset_list.catalog_name(entry)} if entry["source"] == "catalog" else {})
-            data["known"].setdefault(fingerprint, entry | {"name": dataset_list.free_name(entry["name"], taken)})
-            if before["dataset"] and data["dataset"] is None:
-                data["dataset"] = fingerprint
-        for kind in result_list.LISTS.values():
-            listed = {record["key"] for record in data[kind]}
-            data[kind] += [record for record in before.get(kind, ()) if record["key"] not in listed]
-            data[kind].sort(key=lambda record: record["created"])
-        data["shown"] = before.get("shown", {}) | data["shown"]
-
-    workspace.update(change)
+    st.session_state[REMOVALS].remove(removal)
+    there = [store.put_back(kind, name) for kind, name in removal.aside]
+    workspace.update(lambda data: _restore(data, removal.entries))
+    if not all(there):
+        workspace.notify("Some of it was removed from the disk meanwhile: make it again.")
 
 
-def _of(field, fingerprint):
-    """Return the entries of a data set in a field of the workspace."""
-    if isinstance(field, dict):
-        return {fingerprint: field[fingerprint]} if fingerprint in field else {}
-    return [record for record in field if record["fingerprint"] == fingerprint]
+def _last() -> Removal | None:
+    """Return what was removed last and is not there again; nothing that was removed too long ago."""
+    since = time.time() - room.UNDO_SECONDS
+    removals = [removal for removal in st.session_state.get(REMOVALS, ()) if removal.when > since]
+    if removals:
+        listed = listed_keys({name: workspace.get(name) for name in FIELDS})
+        removals = [removal for removal in removals if listed_keys(removal.entries) - listed]
+        st.session_state[REMOVALS] = removals
+    return removals[-1] if removals else None
+
+
+def _free():
+    """Remove what was removed last from the disk."""
+    removal = _last()
+    if removal is not None:
+        st.session_state[REMOVALS].remove(removal)
+        for kind, name in removal.aside:
+            store.remove_aside_one(kind, name)
+
+
+def _take(data, keys):
+    """Remove keys from the fields of a workspace."""
+    data["known"] = {fingerprint: entry for fingerprint, entry in data["known"].items() if fingerprint not in keys}
+    for name in LISTS:
+        data[name] = [record for record in data[name] if record["key"] not in keys]
+    data["made"] = [one for one in data["made"] if one[1] not in keys]
+    data["shown"] = {name: key for name, key in data["shown"].items() if key not in keys and name not in keys}
+    if data["dataset"] in keys:
+        data["dataset"], data["wanted"] = None, None
+
+
+def _restore(data, entries):
+    """Add entries to the fields of a workspace; a data set whose name is taken by now gets a number."""
+    for fingerprint, entry in _minus(entries["known"], data["known"]).items():
+        taken = [other["name"] for other in data["known"].values()]
+        entry = entry | ({"entry": dataset_list.catalog_name(entry)} if entry["source"] == "catalog" else {})
+        data["known"][fingerprint] = entry | {"name": dataset_list.free_name(entry["name"], taken)}
+    for name in (*LISTS, "made"):
+        data[name] += _minus(entries[name], data[name])
+    for name in LISTS:
+        data[name].sort(key=lambda record: record.get("created") or record["asked"])
+    data["shown"] = entries["shown"] | data["shown"]
+    data["dataset"] = data["dataset"] or entries["dataset"]
+
+
+def _minus(entries, others):
+    """Return those entries of a field that are not among others of it, by their keys."""
+    if isinstance(entries, dict):
+        return {name: entry for name, entry in entries.items() if name not in others}
+    keys = {_key(other) for other in others}
+    return [entry for entry in entries if _key(entry) not in keys]
+
+
+def _key(entry) -> str:
+    """Return the key of an entry of a list: a record, or a kind and a key."""
+    return entry["key"] if isinstance(entry, dict) else entry[1]

@@ -1,4 +1,4 @@
-"""The results that a workspace lists: add, change, remove and restore them."""
+"""The results that a workspace lists: add and change them."""
 
 from pages.shared.workspaces import records, workspace
 
@@ -64,37 +64,3 @@ def change_runs(keys: list[str], change) -> None:
 
     wanted = set(keys)
     workspace.update(change_all)
-
-
-def remove_runs(keys: list[str]) -> None:
-    """Remove runs from those that the workspace lists; what is stored of them may belong to other workspaces too."""
-
-    if workspace.refuse():
-        return
-
-    def remove(data):
-        """Remove the runs from the workspace's fields."""
-        data["runs"] = [record for record in data["runs"] if record["key"] not in keys]
-        data["shown"] = {fingerprint: key for fingerprint, key in data["shown"].items() if key not in keys}
-
-    workspace.update(remove)
-
-
-def restore_runs(records: list[dict], shown: dict) -> None:
-    """List runs again that were removed; those that are listed by now stay as they are.
-
-    Of the keys in ``shown``, by fingerprint, those of these runs are shown again if no other run was chosen meanwhile.
-    """
-
-    if workspace.refuse():
-        return
-
-    def restore(data):
-        """Add the records to the workspace's list, in the order in which they were made."""
-        listed = {record["key"] for record in data["runs"]}
-        data["runs"] += [record for record in records if record["key"] not in listed]
-        data["runs"].sort(key=lambda record: record["created"])
-        restored = {record["key"] for record in records}
-        data["shown"] = {name: key for name, key in shown.items() if key in restored} | data["shown"]
-
-    workspace.update(restore)

@@ -367,7 +367,7 @@ def test_deleted_results_come_back_with_undo(ready, words):
     before = records(page)
     ticked(page, list(before)[:3]).press("compare.delete")
     assert len(records(page)) == 3 and "Deleted: PLT, PLT and PLT." in page.text()
-    page.press("compare.undo")
+    page.press("undo")
     assert records(page) == before
 
 

@@ -86,12 +86,12 @@ def test_a_removed_data_set_comes_back_with_its_results_and_in_use(two):
     train(two, data=small_data("other", seed=1))
     before = two.run().at.session_state["workspace.snapshot"]
     two.press("manage.remove").press("manage.confirm").run()
-    assert "Removed: other." in two.text()
-    after = two.press("manage.undo").at.session_state["workspace.snapshot"]
+    assert "Deleted: other." in two.text()
+    after = two.press("undo").at.session_state["workspace.snapshot"]
     assert {name: after[name] for name in ("known", "runs", "dataset")} == {
         name: before[name] for name in ("known", "runs", "dataset")
     }
-    assert "Removed: other." not in two.text()
+    assert "Deleted: other." not in two.text()
 
 
 def test_results_stay_with_a_data_set_that_is_renamed(two):

@@ -98,14 +98,14 @@ def test_what_another_tab_removes_is_no_longer_looked_at(tabs):
     tabs(1)
     assert workspace.get("dataset") == "f1" and workspace.get("shown") == {"f1": OLD}
     tabs(2)
-    result_list.remove_runs([OLD])
+    removed.remove("train", [OLD], "old")
     tabs(1)
     assert workspace.get("shown") == {}
     tabs(2)
-    removed.remove("f1")
+    removed.remove("datasets", ["f1"], "one")
     tabs(1)
     assert workspace.get("dataset") == "f2"
-    removed.remove("f2")
+    removed.remove("datasets", ["f2"], "two")
     tabs(2)
     assert workspace.get("dataset") is None
 
@@ -116,7 +116,7 @@ def test_a_session_that_only_looks_does_not_go_on_with_a_data_set_that_was_remov
     workspace.update(dataset="f2")
     looks = st.session_state
     tab(monkeypatch, owner)
-    removed.remove("f2")
+    removed.remove("datasets", ["f2"], "two")
     monkeypatch.setattr(st, "session_state", looks)
     workspace.open_workspace()
     assert workspace.get("dataset") == "f1"

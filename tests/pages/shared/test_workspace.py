@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from pages.shared.workspaces import dataset_list, result_list, stored, workspace
+from pages.shared.workspaces import dataset_list, removed, result_list, stored, workspace
 from tests.pages.making import Row
 from xmlcore.datasets import Dataset
 from xmlcore.state import Database
@@ -65,7 +65,7 @@ def test_who_only_looks_is_refused_what_a_disabled_button_would_do(token, monkey
     for act in (
         lambda: dataset_list.add_dataset("f2", "two", "upload", use=True),
         lambda: result_list.change_runs(["a"], lambda record: record.update(name="mine")),
-        lambda: result_list.remove_runs(["a"]),
+        lambda: removed.remove("train", ["a"], "one"),
     ):
         act()
         assert workspace.take_notices() == [workspace.LOOK_ONLY]

@@ -23,13 +23,15 @@ def in_session(page, act):
     """Call a function as a page of the session would."""
     import streamlit as st
 
-    from pages.shared.workspaces import workspace
+    from pages.shared.workspaces import removed, workspace
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(st, "session_state", {})
         patch.setattr(st, "query_params", {"workspace": page.token})
         workspace.open_workspace()
-        return act()
+        result = act()
+        page.at.session_state[removed.REMOVALS] = st.session_state.get(removed.REMOVALS, [])
+        return result
 
 
 @pytest.fixture
@@ -62,11 +64,11 @@ def test_deleting_a_model_takes_what_was_computed_from_it_and_can_be_undone(meas
     fields = workspace_row(page).read()
     goes = delete.with_dependents([artifact("runs", key)], owned.of_workspace(found, fields), found)
     assert [one.kind for one in goes] == ["runs", task.folder]
-    page.at.session_state[delete.DELETED] = in_session(page, lambda: delete.delete(goes, found))
+    in_session(page, lambda: delete.delete(goes, found))
     page.go("storage")
     assert not store.exists("runs", key) and not task.exists() and "PLT" not in table(page).index
     assert "Deleted: 2 things" in page.text()
-    page.press("storage.undo").run()
+    page.press("undo").run()
     assert store.exists("runs", key) and task.exists() and "PLT" in table(page).index
 
 
@@ -76,9 +78,9 @@ def test_a_data_set_goes_with_all_that_was_computed_from_it_and_its_space_is_fre
     page, key, task = measured
     found, fingerprint = store.inventory(), store.info("runs", key)["fingerprint"]
     goes = [artifact("datasets", fingerprint)]
-    page.at.session_state[delete.DELETED] = in_session(page, lambda: delete.delete(goes, found))
+    in_session(page, lambda: delete.delete(goes, found))
     assert not store.exists("datasets", fingerprint) and store.exists("runs", key), "the run is still listed"
-    page.go("storage").press("storage.free")
+    page.go("storage").press("undo.free")
     assert store.bytes_aside() == 0
 
 
@@ -109,9 +111,9 @@ def test_the_trainings_of_a_sweep_share_a_line_and_go_with_it_unless_another_swe
     found, sweeps = store.inventory(), workspace_row(ready).read()["sweeps"]
     goes = in_session(ready, lambda: delete.with_trials([artifact("sweeps", one.key)], found, sweeps))
     assert sorted(item.kind for item in goes) == ["sweeps", "trials", "trials"]
-    ready.at.session_state[delete.DELETED] = in_session(ready, lambda: delete.delete(goes, found))
+    in_session(ready, lambda: delete.delete(goes, found))
     assert not one.exists() and other.exists() and other.plan().done == 2 and one.plan().done == 1
-    ready.go("storage").press("storage.undo").run()
+    ready.go("storage").press("undo").run()
     assert one.exists() and one.plan().done == 2
 
     line = next(line for line in trials.groups(found, sweeps, "0") if other.key in line.key)

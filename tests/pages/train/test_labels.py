@@ -72,17 +72,17 @@ def test_a_deleted_result_is_gone_until_it_is_trained_again(ready):
 
 
 def test_a_deletion_can_be_undone(ready, monkeypatch):
-    from pages.shared.results import run_changes
+    from pages.shared.process import room
 
     page = two_runs(ready)
     before = page.frame("settings", "P@1")["key"].tolist()
     page.press("train.delete")
     assert "Deleted: OneVsRest." in page.text()
-    page.press("train.undo")
+    page.press("undo")
     assert page.frame("settings", "P@1")["key"].tolist() == before
-    assert "Deleted:" not in page.text() and not [b for b in page.at.button if b.key == "train.undo"]
+    assert "Deleted:" not in page.text() and not [b for b in page.at.button if b.key == "undo"]
     page.press("train.delete")
-    monkeypatch.setattr(run_changes, "UNDO_WITHIN", -1)
+    monkeypatch.setattr(room, "UNDO_SECONDS", -1)
     assert "Deleted:" not in page.run().text()
 
 
@@ -92,7 +92,7 @@ def test_the_result_that_was_shown_is_shown_again_after_its_deletion_is_undone(r
     page.at.selectbox(key="train.shown").set_value(older)
     page.run().press("train.delete")
     assert "Deleted: PLT." in page.text()
-    page.press("train.undo")
+    page.press("undo")
     assert page.at.session_state["train.shown"] == older
     assert page.frame("settings", "shown")["shown"].tolist() == ["", "shown"]
 
