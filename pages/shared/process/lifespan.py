@@ -14,6 +14,7 @@ from pages.shared.process import garbage, job_queue, reading, room
 from pages.shared.process.serving import serving
 from pages.shared.workspaces import old as old_workspaces
 from xmlcore import store
+from xmlcore.state import database
 from xmlcore.system import OTHERS
 
 
@@ -71,11 +72,13 @@ def _address() -> str:
 def get_ready() -> None:
     """Do before the first visit what its page needs: start making the default data set, and import what draws it.
 
-    If there are results already, also import what only pages about results need. Also remove old workspaces of mere
-    visits.
+    If there are results already, also import what only pages about results need. Before all, look whether the database
+    is whole, and remove old workspaces of mere visits.
     """
+    with contextlib.suppress(OSError):  # the disk is full or gone: pages say so
+        database().check()
+        old_workspaces.remove()
     job_queue.queue()
-    old_workspaces.remove()
     for name in ("pandas", "xmlcore.figures", *(reading.LATER if store.changed("runs") else ())):  # what takes long
         importlib.import_module(name)
     garbage.collect(everything=True)
