@@ -9,12 +9,10 @@ import pytest
 
 from xmlcore import experiment
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.experiment.engine import turns
 from xmlcore.experiment.engine.turns import PHASE, turn
 from xmlcore.progress import Cancelled, silent
-from xmlcore.system import cache_root
+from xmlcore.state import database, holders
 
-pytest.importorskip("fcntl", reason="files are locked on POSIX systems only")
 ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sys, time
@@ -57,7 +55,7 @@ def test_a_result_that_several_ask_for_at_once_is_computed_once(monkeypatch):
         thread.start()
     for thread in threads:
         thread.join(60)
-    assert len(runs) == 1 and task.exists() and [*(cache_root() / "jobs" / "turns").iterdir()] == []
+    assert len(runs) == 1 and task.exists() and database().rows("holders") == []
 
 
 def test_a_turn_ends_with_its_process_and_other_keys_do_not_wait(holder):
@@ -72,14 +70,13 @@ def test_a_turn_ends_with_its_process_and_other_keys_do_not_wait(holder):
         assert waited
 
 
-def test_the_file_of_a_turn_is_removed_when_its_process_was_killed_and_not_before(holder):
-    assert turns.remove_old(-1) == 0
+def test_the_row_of_a_turn_is_removed_when_its_process_was_killed_and_not_before(holder):
     with turn("b", silent):
-        assert turns.remove_old(-1) == 0
+        assert holders.remove_dead(database()) == 0
     holder.kill()
     holder.wait(10)
-    assert turns.remove_old(1000) == 0 and turns.remove_old(-1) == 1
-    assert [*(cache_root() / "jobs" / "turns").iterdir()] == []
+    assert holders.remove_dead(database(), 1000) == 0 and holders.remove_dead(database()) == 1
+    assert database().rows("holders") == []
 
 
 def test_who_waits_can_be_stopped(holder):

@@ -131,4 +131,4 @@ def damage(folder, key):
 def came_with_a_file(folder, key):
     """Have a kept result look as if it had been read from a file of a workspace."""
     path = store.folder(folder, key) / store.META
-    path.write({**path.read(), "imported": "2026-01-01"})
+    path.write_text(json.dumps({**json.loads(path.read_text()), "imported": "2026-01-01"}))

@@ -69,8 +69,8 @@ def load_saved(fingerprint: str) -> Dataset:
     Raises
     ------
     xmlcore.store.StoreError
-        No data set is saved under this fingerprint; or it was damaged, and has been removed if it can be made again;
-        or a later version of the program saved it in a form that this one does not read. This is a ``KeyError``.
+        No data set is saved under this fingerprint, it is damaged, or a later version of the program saved it in
+        a form that this one does not read. This is a ``KeyError``.
     ValueError
         The text is not a fingerprint.
     """

@@ -12,12 +12,8 @@ import uuid
 from pathlib import Path, PurePosixPath
 
 from xmlcore import store
+from xmlcore.state import database, holders
 from xmlcore.system import cache_root
-
-try:
-    import fcntl
-except ImportError:  # Windows: two workers of a machine may both have an artifact sent
-    fcntl = None
 
 PIECE = 8_000_000  # bytes of a piece at most
 STALE_SECONDS = 24 * 3600  # what arrived of an artifact longer ago, and not completely, is removed
@@ -69,26 +65,19 @@ class Turn:
 
     def __init__(self, kind, key):
         store.folder(kind, key)  # raises for a name that is none
-        self._path, self._file = _arriving() / f"{kind}-{key}.turn", None
+        self._name, self._hold = f"arriving/{kind}/{key}", None
 
     def take(self) -> bool:
         """Take the turn, and return whether it was free. It becomes free when its process ends."""
-        if self._file is not None or fcntl is None:
-            return True
-        file = open(self._path, "a")  # noqa: SIM115
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            return False
-        self._file = file
-        return True
+        if self._hold is None:
+            self._hold = holders.take(database(), self._name)
+        return self._hold is not None
 
     def end(self) -> None:
         """Give the turn to others."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._hold is not None:
+            self._hold.release()
+            self._hold = None
 
 
 class Arrival:

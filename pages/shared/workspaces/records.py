@@ -40,7 +40,7 @@ _JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
 def read(token) -> dict | None:
     """Return a workspace, without what is damaged in it; None without such a workspace."""
     data = stored.read(token)
-    if data is None:
+    if data is None and not stored.exists(token):
         return None
     if not isinstance(data, dict) or data.get("version") != VERSION:
         return deepcopy(EMPTY)

@@ -322,7 +322,7 @@ def test_results_that_cannot_be_read_are_named_with_the_reason_and_later_as_miss
     server.forget()
     (store.folder("runs", best) / store.VALUE).write_bytes(b"damaged")
     said = plainly(page.run())
-    assert f"{name} is left out, because it cannot be read: the stored runs/{best} was damaged" in said
+    assert f"{name} is left out, because it cannot be read: the stored runs/{best} is damaged" in said
     assert "3 side by side on words" in said
     said = plainly(page.run())
     (model,) = (one["model"] for one in made if one["key"] == best)

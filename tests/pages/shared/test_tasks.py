@@ -1,5 +1,6 @@
 """What pages do with a task: show its result, start it, offer it, and make it again."""
 
+import json
 import threading
 from types import SimpleNamespace
 
@@ -46,7 +47,7 @@ def damage(folder, key):
 
 def came_with_a_file(folder, key):
     path = store.folder(folder, key) / store.META
-    path.write({**path.read(), "imported": "2026-01-01"})
+    path.write_text(json.dumps({**json.loads(path.read_text()), "imported": "2026-01-01"}))
 
 
 def made_here(folder, key):

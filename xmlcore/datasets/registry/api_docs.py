@@ -387,7 +387,7 @@ def load(progress):
             progress("Reading documentation", 1.0, "from the cache")
             return dataset
         except store.StoreError:
-            pass  # the artifact was damaged, and the store has removed it
+            pass  # the artifact is damaged
     dataset = build(progress)
     store.save(KIND, key, as_plain(dataset), name="api-docs")
     return dataset

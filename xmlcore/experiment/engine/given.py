@@ -12,16 +12,11 @@ import time
 import uuid
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
-
+from xmlcore.state import database, holders
 from xmlcore.system import cache_root, make_private, secure_cache
 
 OLD = 24 * 3600  # seconds after which files of a task that was killed are removed
-LOCK = ".lock"  # file in a folder of files that a run has taken: locked as long as the run goes on
-_read = {}  # by key: folders of files that runs of this process have read, and their open lock files
+_read = {}  # by key: folders of files that runs of this process have read, and what they hold
 NAME = "‹{}›"  # what a file is called, so that its name in messages can be replaced by what its user calls it
 
 
@@ -56,56 +51,38 @@ def taken(key: str, names):
     The files are moved at once: while one run of a task is being stopped, they may be given again for the next one. The
     files of a run that was killed are taken by the next one.
     """
-    folder, lock = _folder(f"{key}.{uuid.uuid4().hex}"), None
+    folder = _folder(f"{key}.{uuid.uuid4().hex}")
+    hold = holders.take(database(), f"given/{folder.name}")
     try:
-        with contextlib.suppress(FileNotFoundError, BlockingIOError):
-            lock = _locked(_folder(key))
+        with contextlib.suppress(FileNotFoundError):
             os.rename(_folder(key), folder)
-        for left in () if folder.is_dir() else _folder(key).parent.glob(f"{key}.*/{LOCK}"):
-            with contextlib.suppress(FileNotFoundError, BlockingIOError):  # its run still goes on
-                lock = _locked(left.parent)
-                if lock is not None:
-                    os.rename(left.parent, folder)
+        for left in () if folder.is_dir() else _folder(key).parent.glob(f"{key}.*"):
+            holder = database().get(holders.TABLE, f"given/{left.name}")
+            if holder is not None and not holders.is_held(holder):  # its run was killed
+                with contextlib.suppress(FileNotFoundError):
+                    os.rename(left, folder)
                     break
         paths = {name: folder / NAME.format(name) for name in names}
         if not all(path.is_file() for path in paths.values()):
             raise ValueError("the files are not here any more: choose them again")
         yield paths
-        _read.setdefault(key, []).append((folder, lock))
+        _read.setdefault(key, []).append((folder, hold))
     except BaseException:
-        _remove(folder, lock)
+        _remove(folder, hold)
         raise
 
 
 def done(key: str) -> None:
     """Remove the files that runs of the task with a key have taken in this process: its result is kept."""
-    for folder, lock in _read.pop(key, ()):
-        _remove(folder, lock)
+    for folder, hold in _read.pop(key, ()):
+        _remove(folder, hold)
 
 
-def _remove(folder, lock) -> None:
-    """Remove a folder of files, and then close its lock file."""
+def _remove(folder, hold) -> None:
+    """Remove a folder of files that a run has held."""
     shutil.rmtree(folder, ignore_errors=True)
-    if lock is not None:
-        os.close(lock)
-
-
-def _locked(folder) -> int | None:
-    """Return the open lock file in a folder; the system unlocks it when this process ends, however it ends.
-
-    None where files cannot be locked. Raises BlockingIOError if another run holds the lock.
-    """
-    if fcntl is None:
-        return None
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(handle)
-        if isinstance(error, BlockingIOError):
-            raise
-        return None
-    return handle
+    with contextlib.suppress(OSError):
+        hold.release()
 
 
 def drop(key: str) -> None:

@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 from xmlcore import store
-from xmlcore.experiment.engine import given, sweep_unfinished, turns
+from xmlcore.experiment.engine import given, sweep_unfinished
+from xmlcore.state import database, holders
 from xmlcore.system import data_root
 
 OLD = 18 * 3600  # age in seconds: who removes leftovers every few hours leaves none that is older than a day
@@ -21,8 +22,8 @@ _OF_MACHINE = ("xmlcore-tmp-*", "xmlcore-job-*")
 def remove_leftovers(older_than: float = OLD) -> int:
     """Remove files and folders that nobody has written to for so long that the process which began them has ended.
 
-    They are half-written and half-deleted artifacts, files that were given to tasks, those that were locked while a
-    result was computed, unfinished downloads and unpacked archives, and folders among the temporary files of the
+    They are half-written and half-deleted artifacts, files that were given to tasks, rows of turns and of sweeps that
+    nobody goes on with, unfinished downloads and unpacked archives, and folders among the temporary files of the
     machine.
 
     Parameters
@@ -35,8 +36,8 @@ def remove_leftovers(older_than: float = OLD) -> int:
     int
         Number of files and folders removed.
     """
-    removed = store.remove_all_stale(older_than) + given.remove_old(older_than) + turns.remove_old(older_than)
-    removed += sweep_unfinished.remove_old()
+    removed = store.remove_all_stale(older_than) + given.remove_old(older_than)
+    removed += sweep_unfinished.remove_old() + holders.remove_dead(database(), older_than)
     for root, patterns in (
         (data_root(), _IN_DATA),
         (Path(tempfile.gettempdir()), _OF_MACHINE),

@@ -450,7 +450,7 @@ def settings_table(trials: list[dict], settings: list[dict]) -> "pd.DataFrame":
 
 
 def kept_trial(key: str) -> Trial | None:
-    """Return the result of a trial; None if none is kept, or if it is damaged and has been removed."""
+    """Return the result of a trial; None if none is kept, or if it is damaged."""
     if not store.exists(TrainTrial.folder, key):
         return None
     try:

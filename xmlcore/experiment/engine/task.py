@@ -335,7 +335,7 @@ class Task:
         xmlcore.store.MissingArtifactError
             No result is kept.
         xmlcore.store.DamagedArtifactError
-            The result could not be read, and has been removed.
+            The result could not be read.
         """
         return load(self.kind, self.key)
 
@@ -366,7 +366,7 @@ class Task:
         xmlcore.store.MissingArtifactError
             No result of an earlier version is kept.
         xmlcore.store.DamagedArtifactError
-            The result could not be read, and has been removed.
+            The result could not be read.
         """
         key = self.earlier()
         if key is None:
@@ -466,7 +466,7 @@ def load(kind: str, key: str) -> Any:
     xmlcore.store.MissingArtifactError
         No result is kept under the key.
     xmlcore.store.DamagedArtifactError
-        The result could not be read, and has been removed.
+        The result could not be read.
     """
     cls = KINDS[kind]
     value = store.load(cls.folder, key)

@@ -337,7 +337,7 @@ def load_run_model(key: str) -> "MultiLabelModel":
     xmlcore.store.MissingArtifactError
         No run is kept under the key.
     xmlcore.store.DamagedArtifactError
-        The run could not be read and has been removed, or its model could not be read. A run whose model cannot be
+        The run could not be read, or its model could not be read. A run whose model cannot be
         read is not removed: make it again with :func:`xmlcore.experiment.remake`.
     """
     from xmlcore.models import load_model
