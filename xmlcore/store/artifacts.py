@@ -89,6 +89,8 @@ def _careful(read, kind, key):
     the first try.
     """
     path = folder(kind, key)
+    if (path / DAMAGED).is_file() and can_be_made_again(path):
+        raise DamagedArtifactError(f"the stored {kind}/{key} is damaged; make it again")
     for _ in range(2):
         try:
             return read(path)

@@ -129,10 +129,10 @@ def test_what_another_workspace_lists_stays_on_the_disk(measured, session):
     page, key, task = measured
     other = session().until(lambda s: "Labels per row" in s.metrics())
     train(other)  # the same data set and settings
-    found = store.inventory()
+    found, row = store.inventory(), workspace_row(page)
     in_session(page, lambda: delete.delete([artifact("runs", key), artifact(task.folder, task.key)], found))
     assert store.exists("runs", key)
-    assert workspace_row(page).read()["runs"] == []
+    assert row.read()["runs"] == []
 
 
 def test_what_is_pinned_is_not_removed_to_make_room_and_what_was_removed_is_said(measured):
