@@ -80,7 +80,7 @@ def test_a_damaged_model_is_refused(harm, tmp_path):
 def test_a_model_has_the_means_of_labels_exactly_when_it_reranks(params, tmp_path):
     folder = small_model(**params).fit(*small_data()).save(tmp_path / "model")
     description = json.loads((folder / "params.json").read_text())
-    del description["arrays"]  # as an earlier version wrote it
+    description["arrays"] = []  # as a file says that someone else changed
     (folder / "params.json").write_text(json.dumps(description))
     assert load_model(folder).rerank_[0] == params.get("rerank_beta", 1.0)
     with np.load(folder / "arrays.npz") as stored:
