@@ -292,13 +292,31 @@ def check_settings(settings, trials, names, parameters) -> tuple[dict, list[dict
     return settings, trials
 
 
+def check_types(arrays, types):
+    """Raise ModelFormatError unless all arrays of a saved model are there and have their ``(type, dimensions)``."""
+    for name, (dtype, ndim) in types.items():
+        if name not in arrays:
+            raise ModelFormatError(f"{name} is missing from its arrays: the file was damaged. Train it anew")
+        array = arrays[name]
+        if array.dtype != dtype or array.ndim != ndim:
+            raise ModelFormatError(
+                f"{name} in its arrays is {array.dtype} with {array.ndim} dimensions, not {np.dtype(dtype)} with {ndim}"
+            )
+
+
+def check_parts(checks):
+    """Raise ModelFormatError for the first part of a model whose check fails; each relies on those before it."""
+    for part, holds in checks.items():
+        if not holds():
+            raise ModelFormatError(
+                f"{part} in its arrays cannot be used: the file was damaged or written by something else"
+            )
+
+
 def check_columns(feature_of_column, n_features):
     """Raise ModelFormatError unless the array is int32 and holds ids below ``n_features``, each at most once."""
     ids = feature_of_column
-    if ids.ndim != 1 or ids.dtype != np.int32:
-        raise ModelFormatError(
-            f"feature_of_column in its arrays is {ids.dtype} with {ids.ndim} dimensions, not int32 with 1"
-        )
+    check_types({"feature_of_column": ids}, {"feature_of_column": (np.int32, 1)})
     if ids.size and (ids.min() < 0 or ids.max() >= n_features or np.unique(ids).size < ids.size):
         raise ModelFormatError(
             "the feature ids in its arrays are invalid: the file was damaged or written by something else"

@@ -7,7 +7,7 @@ from xmlcore.models.double_sampling.classes import NO_MORE, ClassTerms, check_po
 from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.learning import LinearFunction
 from xmlcore.models.double_sampling.parameters import DISTANCES, FEATURE_SETS, WEIGHTINGS
-from xmlcore.models.saving import ModelFormatError, check_columns
+from xmlcore.models.saving import ModelFormatError, check_columns, check_types
 from xmlcore.validation import INT32_MAX, check_count
 
 # Data type and number of dimensions of each array.
@@ -88,13 +88,7 @@ def _check_values(values):
 
 def _check_arrays(values, arrays):
     """Raise ModelFormatError unless all arrays of a saved model are there, have their types and fit together."""
-    for name, (dtype, ndim) in ARRAYS.items():
-        if name not in arrays:
-            raise ModelFormatError(f"{name} is missing from its arrays: an older version wrote it. Train it anew")
-        if arrays[name].dtype != dtype or arrays[name].ndim != ndim:
-            raise ModelFormatError(
-                f"{name} in its arrays is {arrays[name].dtype} with {arrays[name].ndim} dimensions, not {dtype}"
-            )
+    check_types(arrays, ARRAYS)
     check_columns(arrays["feature_of_column"], values["n_features"])
     check_postings(arrays, values)
     weights, scale, sampled = arrays["weights"], arrays["scale"], arrays["sampled_size"]

@@ -9,7 +9,7 @@ from xmlcore.arrays import are_pointers
 from xmlcore.models.ldsm.growing import OPTIMIZERS
 from xmlcore.models.ldsm.parameters import MOST_CHILDREN, MOST_GAMMA
 from xmlcore.models.ldsm.trees import TreeParts
-from xmlcore.models.saving import ModelFormatError, check_columns
+from xmlcore.models.saving import ModelFormatError, check_columns, check_parts, check_types
 from xmlcore.validation import INT32_MAX, check_count
 
 FOREST = ("root", "first_child", "bias", "column_ptr", "columns", "weights", "hist_ptr", "hist_labels", "hist_counts")
@@ -127,20 +127,15 @@ def _split_trees(arrays, values) -> list[TreeParts]:
 
 def _check_arrays(arrays, values, n_columns):
     """Raise ModelFormatError unless the arrays are trees and every index points inside them."""
-    for name, dtype in DTYPES.items():
-        array = arrays[name]
-        if array.dtype != dtype or array.ndim != (2 if name in ("parts", "trace") else 1):
-            raise ModelFormatError(f"{name} in its arrays is {array.dtype} with {array.ndim} dimensions, not {dtype}")
-    for what, holds in (  # each check relies on those before it
-        ("the trees", lambda: _are_trees(arrays, values)),
-        ("the regressors", lambda: _are_regressors(arrays, values, n_columns)),
-        ("the histograms", lambda: _are_histograms(arrays, values)),
-        ("the labels' means", lambda: MEANS[0] not in arrays or _are_means(arrays, values, n_columns)),
-    ):
-        if not holds():
-            raise ModelFormatError(
-                f"{what} in its arrays cannot be used: the file was damaged or written by something else"
-            )
+    check_types(arrays, {name: (dtype, 2 if name in ("parts", "trace") else 1) for name, dtype in DTYPES.items()})
+    check_parts(
+        {
+            "the trees": lambda: _are_trees(arrays, values),
+            "the regressors": lambda: _are_regressors(arrays, values, n_columns),
+            "the histograms": lambda: _are_histograms(arrays, values),
+            "the labels' means": lambda: MEANS[0] not in arrays or _are_means(arrays, values, n_columns),
+        }
+    )
 
 
 def _are_trees(arrays, values):

@@ -12,7 +12,7 @@ from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
 from xmlcore.models.plt.parameters import PARAMETERS
 from xmlcore.models.plt.training import with_index
-from xmlcore.models.saving import ModelFormatError, check_columns, check_settings
+from xmlcore.models.saving import ModelFormatError, check_columns, check_parts, check_settings, check_types
 from xmlcore.validation import INT32_MAX, check_count
 
 DTYPES = dict(
@@ -70,20 +70,14 @@ def settings_of(values: dict, model) -> tuple[dict, list[dict]]:
 
 def _check_arrays(arrays, n_columns, n_labels):
     """Raise ModelFormatError unless the arrays are a tree and every index is in range: kernels do not check this."""
-    for name, dtype in DTYPES.items():
-        array = getattr(arrays, name)
-        if array.ndim != 1 or array.dtype != dtype:
-            raise ModelFormatError(f"array {name} is {array.dtype} with {array.ndim} dimensions, not {dtype} with 1")
-    # Each check relies on those before it.
-    for what, holds in (
-        ("the tree", lambda: _is_tree(arrays, n_labels)),
-        ("the groups of siblings", lambda: _is_partition(arrays)),
-        ("the weights", lambda: _are_weights(arrays, n_columns)),
-    ):
-        if not holds():
-            raise ModelFormatError(
-                f"{what} in its arrays cannot be used: the file was damaged or written by something else"
-            )
+    check_types(vars(arrays), {name: (dtype, 1) for name, dtype in DTYPES.items()})
+    check_parts(
+        {
+            "the tree": lambda: _is_tree(arrays, n_labels),
+            "the groups of siblings": lambda: _is_partition(arrays),
+            "the weights": lambda: _are_weights(arrays, n_columns),
+        }
+    )
 
 
 def _is_tree(arrays, n_labels):
