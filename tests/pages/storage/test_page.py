@@ -30,8 +30,9 @@ def in_session(page, act):
         patch.setattr(st, "query_params", {"workspace": page.token})
         workspace.open_workspace()
         result = act()
-        page.at.session_state[removed.REMOVALS] = st.session_state.get(removed.REMOVALS, [])
-        return result
+        removals = st.session_state.get(removed.REMOVALS, [])
+    page.at.session_state[removed.REMOVALS] = removals
+    return result
 
 
 @pytest.fixture
