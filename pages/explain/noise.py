@@ -7,11 +7,11 @@ import streamlit as st
 from pages.explain.view import TOP
 from pages.shared import format, label_tables, tables
 from pages.shared.figures import charts
-from pages.shared.noise_supports import SUPPORTS
 from pages.shared.rows import explaining
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from xmlcore import explain, figures, robustness
+from xmlcore.experiment.catalog import NOISE_SUPPORTS as SUPPORTS
 
 REPEATS = 10  # noisy copies of the row
 MORE_DRAWN = 5  # features drawn besides the TOP ones: those that contribute much only with noise

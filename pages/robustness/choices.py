@@ -6,10 +6,10 @@ import streamlit as st
 
 from pages.robustness import noise
 from pages.shared import begin, fields, format, server, tasks
-from pages.shared.noise_supports import SUPPORTS
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, robustness
+from xmlcore.experiment.catalog import NOISE_SUPPORTS as SUPPORTS
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.kinds.robustness import has_gradient, has_needed, surrogate
 from xmlcore.experiment.twins import twins

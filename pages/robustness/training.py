@@ -6,12 +6,12 @@ import streamlit as st
 
 from pages.robustness import choices
 from pages.shared import actions, format, jobs, server, settings, tasks
-from pages.shared.noise_supports import SUPPORTS
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import robustness
 from xmlcore.experiment import twins as pairs
 from xmlcore.experiment.catalog import NOISE
+from xmlcore.experiment.catalog import NOISE_SUPPORTS as SUPPORTS
 from xmlcore.experiment.twins import trained_with_noise
 
 LARGE = 1 << 30  # bytes; a warning is shown when the noisy copies need more memory

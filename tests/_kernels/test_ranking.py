@@ -74,25 +74,10 @@ def test_hits(seed):
     assert found.any() and not found.all()
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_sums(seed):
-    true, ranking, weights = random_case(seed)
-    indptr, indices, _ = csr_parts(check_labels([sorted(labels) for labels in true], n_labels=25))
-    expected = naive.ranking.ranking_sums(true, ranking.tolist(), 7, weights.tolist())
-    sums = np.zeros((7, kernels.N_SUMS))
-    kernels.add_up(indptr, indices, ranking, weights, sums)
-    np.testing.assert_allclose(sums, expected, rtol=1e-12)
-
-    plain = np.zeros((7, kernels.N_SUMS))
-    kernels.add_up(indptr, indices, ranking, np.empty(0), plain)
-    np.testing.assert_array_equal(plain[:, :3], sums[:, :3])
-    assert not plain[:, 3:].any()
-
-
-@pytest.mark.skipif(not hasattr(kernels.add_up, "signatures"), reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
+@pytest.mark.skipif(not hasattr(kernels.mark_hits, "signatures"), reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
 def test_warm_up_compiles_all_that_any_input_needs():
     metrics.warm_up()
-    used = [kernels.top_k_dense, kernels.top_k_sparse, kernels.first_repeat, kernels.mark_hits, kernels.add_up]
+    used = [kernels.top_k_dense, kernels.top_k_sparse, kernels.first_repeat, kernels.mark_hits]
     before = [list(kernel.signatures) for kernel in used]
     assert all(before)
     Y = np.eye(4)

@@ -1,6 +1,4 @@
-"""Ranking measures: twins of xmlcore/_kernels/ranking.py."""
-
-import math
+"""Selection of labels and hits: twins of xmlcore/_kernels/ranking.py."""
 
 
 def top_k(scored, k):
@@ -19,38 +17,3 @@ def first_repeat(rankings):
 
 def hits(true_labels, rankings):
     return [[label in true for label in ranking] for true, ranking in zip(true_labels, rankings)]
-
-
-def ranking_sums(true_labels, rankings, k, weights):
-    """For k' = 1..k the sums over rows that the measures are made of, in the order of the kernel's columns."""
-    return [_sums_at(true_labels, rankings, at, weights) for at in range(1, k + 1)]
-
-
-def _sums_at(true_labels, rankings, k, weights):
-    total = [0.0] * 11
-    for true, ranking in zip(true_labels, rankings):
-        if not true:
-            continue
-        discounts = [1 / math.log2(place + 1) for place in range(1, k + 1)]
-        right = [label in true for label in ranking[:k]]
-        gains = [weights[label] if found else 0.0 for label, found in zip(ranking, right)]
-        best = sorted((weights[label] for label in true), reverse=True)[:k]
-        ideal = sum(discounts[: len(true)])
-        gain, most = sum(gains), sum(best)
-        dcg_gain = sum(g * d for g, d in zip(gains, discounts))
-        dcg_most = sum(b * d for b, d in zip(best, discounts))
-        row = [
-            sum(right),
-            sum(right) / len(true),
-            sum(d for found, d in zip(right, discounts) if found) / ideal,
-            gain,
-            most,
-            gain / len(true),
-            most / len(true),
-            dcg_gain,
-            dcg_most,
-            dcg_gain / ideal,
-            dcg_most / ideal,
-        ]
-        total = [t + r for t, r in zip(total, row)]
-    return total

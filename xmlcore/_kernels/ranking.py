@@ -1,28 +1,12 @@
-"""Ranking measures: selection of the top k labels, hits, and the sums that all measures are computed from.
+"""Selection of the top k labels, repeated labels, and hits.
 
 Rankings have label ids in int32, -1 where there is no label. True labels are the rows of a CSR matrix with sorted
 indices.
 """
 
-import math
-
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
-
-# Columns of the result of add_up. Each is a sum over rows, for 1 to k places.
-HITS = 0
-RECALL = 1
-NDCG = 2
-PS_GAIN = 3
-PS_BEST = 4
-PS_RECALL_GAIN = 5
-PS_RECALL_BEST = 6
-PS_DCG_GAIN = 7
-PS_DCG_BEST = 8
-PS_NDCG_GAIN = 9
-PS_NDCG_BEST = 10
-N_SUMS = 11
 
 
 @kernel
@@ -167,60 +151,3 @@ def mark_hits(indptr, indices, labels, hits):
     for i in range(n):
         for j in range(k):
             hits[i, j] = _holds(indices, indptr[i], indptr[i + 1], labels[i, j])
-
-
-@kernel
-def add_up(indptr, indices, labels, inv_ps, sums):
-    """Add the contribution of each row to every measure to ``sums``."""
-    n, k = labels.shape
-    weighted = inv_ps.size > 0
-    discount = np.empty(k)
-    ideal = np.empty(k)  # DCG of a row whose first j + 1 labels are all true
-    total = 0.0
-    for j in range(k):
-        discount[j] = 1.0 / math.log2(j + 2.0)
-        total += discount[j]
-        ideal[j] = total
-    best = np.empty(k)
-    best_labels = np.empty(k, np.int32)
-    for i in range(n):
-        start = indptr[i]
-        stop = indptr[i + 1]
-        n_true = stop - start
-        if n_true == 0:
-            continue  # a row without true labels adds 0 to every sum
-        size = 0
-        if weighted:
-            for p in range(start, stop):
-                size = _offer(best, best_labels, size, inv_ps[indices[p]], indices[p])
-            _unheap(best, best_labels, size)
-        hits = 0
-        dcg = 0.0
-        gain = 0.0
-        dcg_gain = 0.0
-        most = 0.0
-        dcg_most = 0.0
-        for j in range(k):
-            label = labels[i, j]
-            if _holds(indices, start, stop, label):
-                hits += 1
-                dcg += discount[j]
-                if weighted:
-                    gain += inv_ps[label]
-                    dcg_gain += inv_ps[label] * discount[j]
-            norm = ideal[min(j, n_true - 1)]
-            sums[j, HITS] += hits
-            sums[j, RECALL] += hits / n_true
-            sums[j, NDCG] += dcg / norm
-            if weighted:
-                if j < size:
-                    most += best[j]
-                    dcg_most += best[j] * discount[j]
-                sums[j, PS_GAIN] += gain
-                sums[j, PS_BEST] += most
-                sums[j, PS_RECALL_GAIN] += gain / n_true
-                sums[j, PS_RECALL_BEST] += most / n_true
-                sums[j, PS_DCG_GAIN] += dcg_gain
-                sums[j, PS_DCG_BEST] += dcg_most
-                sums[j, PS_NDCG_GAIN] += dcg_gain / norm
-                sums[j, PS_NDCG_BEST] += dcg_most / norm
