@@ -91,7 +91,7 @@ def estimate(runs):
             run["estimated"] = work.seconds
             with tempfile.TemporaryDirectory() as folder:
                 os.environ["XMLCORE_CACHE"] = folder
-                for other in (own[at - 1], own[at - 2]):
+                for other in [own[at - back] for back in (1, 2) if back < len(own)]:
                     times.add(times.Work(**other["work"]), other["taken"])
                 run["after_two"] = times.expected(work)
 

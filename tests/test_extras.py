@@ -36,9 +36,9 @@ def test_the_library_and_the_extra_app_need_what_requirements_txt_has():
     assert {*PROJECT["dependencies"], *with_inner("app")} == lines("requirements.txt")
 
 
-def test_the_library_needs_six_packages():
+def test_the_library_needs_seven_packages():
     names = [re.match(r"[\w-]+", requirement)[0] for requirement in PROJECT["dependencies"]]
-    assert names == ["numpy", "scipy", "scikit-learn", "numba", "joblib", "pandas"]
+    assert names == ["numpy", "scipy", "scikit-learn", "numba", "joblib", "regex", "pandas"]
 
 
 def test_errors_name_extras_that_exist():

@@ -66,7 +66,16 @@ class GaussianNoise:
         return self.sigma
 
     def entries(self, X: sp.csr_array) -> float:
-        """Return how many entries a changed row has, in the mean."""
+        """Return how many entries a changed row has, in the mean.
+
+        Parameters
+        ----------
+        X : csr_array (N, D)
+
+        Returns
+        -------
+        float
+        """
         return X.shape[1] if self.support == "all" else X.nnz / X.shape[0] + 1
 
     def apply(
@@ -204,7 +213,16 @@ class WordNoise:
         return self.rate
 
     def entries(self, X: sp.csr_array) -> float:
-        """Return how many entries a changed row has at most, in the mean."""
+        """Return how many entries a changed row has at most, in the mean.
+
+        Parameters
+        ----------
+        X : csr_array (N, D)
+
+        Returns
+        -------
+        float
+        """
         return 2 * X.nnz / X.shape[0] + 1
 
     def apply(

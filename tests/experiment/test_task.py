@@ -135,7 +135,7 @@ def test_a_cut_file_is_found_and_made_again_with_a_note():
     made = adding()
     experiment.keep(made)
     (store.folder("sums", made.key) / store.VALUE).write_bytes(b"")
-    with pytest.warns(experiment.DamagedResultWarning, match="was damaged"):
+    with pytest.warns(experiment.DamagedResultWarning, match="damaged"):
         experiment.keep(made)
     assert Add.calls == 2 and made.load() == Sum(3.0)
     assert store.info("sums", made.key)["note"].startswith("Made again")

@@ -195,7 +195,8 @@ def ready(session, server, visited, tmp_path_factory):
         )
         opened.at.toggle(key="preferences.automatic").set_value(True)
         token, kept = opened.run().token, tmp_path_factory.mktemp("visit") / "cache"
-        shutil.copytree(cache_root(), kept, copy_function=_copy_if_there)
+        # Folders of ended jobs are not needed, and are removed about now.
+        shutil.copytree(cache_root(), kept, copy_function=_copy_if_there, ignore=shutil.ignore_patterns("jobs"))
         visited += [kept, token]
     kept, token = visited
     shutil.copytree(kept, cache_root(), dirs_exist_ok=True)

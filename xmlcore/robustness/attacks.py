@@ -86,7 +86,16 @@ class FGSM:
         return self.epsilon
 
     def entries(self, X: sp.csr_array) -> float:
-        """Return how many entries a changed row has at most."""
+        """Return how many entries a changed row has at most.
+
+        Parameters
+        ----------
+        X : csr_array (N, D)
+
+        Returns
+        -------
+        float
+        """
         return X.shape[1]
 
     def apply(
@@ -196,7 +205,16 @@ class PGD:
         return self.epsilon
 
     def entries(self, X: sp.csr_array) -> float:
-        """Return how many entries a changed row has at most."""
+        """Return how many entries a changed row has at most.
+
+        Parameters
+        ----------
+        X : csr_array (N, D)
+
+        Returns
+        -------
+        float
+        """
         return X.shape[1]
 
     def apply(

@@ -99,8 +99,8 @@ class Form(NamedTuple):
         return any(self.file_ids()) or self.busy()
 
 
-def show(form: Form, *about) -> None:
-    """Draw the fields of a form, what it would take, and its button, which has the data set made."""
+def show(form: Form, *about) -> Request | None:
+    """Draw the fields of a form, what it would take, and its button; return what the fields ask for."""
     request = form.fields(*about)
     waits = request is not None and (request.waits or _runs(form, request))
     if request is not None and isinstance(request.task, Task) and request.start is None:
@@ -126,6 +126,7 @@ def show(form: Form, *about) -> None:
         st.error(message)
         if form.chosen is None:
             st.session_state.pop(form.error)
+    return request
 
 
 def draw(form: Form, *about) -> None:

@@ -45,8 +45,7 @@ FORM = form.Form("known", "prepare", "Download", "The data set could not be made
 
 def show() -> None:
     """Show the form, how the chosen data set is got by hand, and a table of all."""
-    form.show(FORM)
-    found, name = entries(), st.session_state["known.name"]
+    found, name = entries(), form.show(FORM).task.params["name"]
     if name not in {record["params"]["name"] for record, _ in _failed()}:  # the failure above says the same
         st.caption(f"{BY_HAND}: {_steps(found[name])}")
     st.markdown(f"**All {len(found)} published data sets**")

@@ -34,7 +34,7 @@ PER_UNIT = {
     "LdSM": 1.3e-7,
     "DoubleSampling": 8e-7,
     "RandomForest": 9e-9,
-    "Lasso": 1e-8,
+    "Lasso": 4.5e-8,
     "ChiSquared": 4e-8,
     "MutualInformation": 4e-8,
     "tree": 9e-8,  # of a selection that is tried out
@@ -212,7 +212,7 @@ def _selection_plan(dataset, method, params) -> dict:
         units = params["n_estimators"] * _tree_units(dataset, d) / (1 if params["per_label"] else math.sqrt(n_labels))
         return {"seconds": wall(PER_UNIT[method] * units), "bytes": scores}
     if method == "Lasso":
-        return {"seconds": PER_UNIT[method] * n_labels * n * d, "bytes": scores + 24 * nonzeros}
+        return {"seconds": PER_UNIT[method] * n_labels * nonzeros, "bytes": scores + 24 * nonzeros}
     units = dataset.Y_train.nnz * nonzeros / max(1, n) + n_labels * d
     return {"seconds": PER_UNIT[method] * units, "bytes": scores + (64 << 20)}
 

@@ -393,11 +393,10 @@ def _about(frame) -> str:
     libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba"))
     made = ", ".join(sorted({str(version) for version in frame["xmlcore"] if version})) or "an early version"
     when = datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC")
-    codes = ", ".join(sorted({str(code) for code in frame["code"] if code}))
     return (
         f'<h2>Versions</h2><p class="quiet">Written on {when} by xmlcore {__version__} with Python '
-        f"{platform.python_version()}, {libraries}. The results were made by xmlcore {html.escape(made)} (hash of the "
-        f"code: {html.escape(codes)}). Measures are at k = {', '.join(map(str, KS))}.</p>"
+        f"{platform.python_version()}, {libraries}. The results were made by xmlcore {html.escape(made)}. "
+        f"Measures are at k = {', '.join(map(str, KS))}.</p>"
     )
 
 
