@@ -155,9 +155,9 @@ def test_a_report_leaves_out_what_cannot_be_read_and_says_what_and_why(kept):
     record.write_text(json.dumps({**json.loads(record.read_text()), "summary": None}))  # as an early version wrote it
     (store.folder("runs", second[0]) / store.VALUE).write_bytes(b"damaged")
     text = said(experiment.report(keys, names={best[0]: "the <best>", gone[0]: "gone"}))
-    assert re.search(r"Left out, because it cannot be read: the <best>: the stored runs/\w+ was damaged", text)
+    assert re.search(r"Left out, because it cannot be read: the <best>: the stored runs/\w+ is damaged", text)
     assert f"gone [{gone[0]}]: it is not kept" in text
-    assert re.search(rf"\[{second[0]}\]: the stored runs/{second[0]} was damaged", text)
+    assert re.search(rf"\[{second[0]}\]: the stored runs/{second[0]} is damaged", text)
     assert re.search(r"is best of those that can be read: P@1 [\d.]+ %", text)
     assert "Measures with 95 % intervals over test rows, " in text and "No more can be said" not in text
 
@@ -166,7 +166,7 @@ def test_a_report_of_which_nothing_can_be_read_has_the_table_and_the_reasons(kep
     data, keys = kept
     (store.folder("runs", keys[0]) / store.VALUE).write_bytes(b"damaged")
     text = said(experiment.report(keys[:1]))
-    assert "was damaged" in text and "So no more can be said." in text and "Training, s" in text
+    assert "is damaged" in text and "So no more can be said." in text and "Training, s" in text
     assert "is not kept" in said(experiment.report(keys[:2]))
 
 
