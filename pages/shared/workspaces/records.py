@@ -31,8 +31,8 @@ EMPTY = {
     "user": None,  # whose it is, if users sign in: see pages.shared.operator.user_workspaces
 }
 OWN = {"name": str, "tags": list, "note": str}  # what a user gives a run; tags are texts, and all may be missing
-_RUN = ("key", "fingerprint", "model", "params", "k")
-_SELECTION = ("key", "fingerprint", "method", "params")
+_RUN = ("key", "fingerprint", "model", "params", "k", "created")
+_SELECTION = ("key", "fingerprint", "method", "params", "created")
 _SWEEP = ("key", "fingerprint", "params", "asked")
 _JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
 
@@ -54,8 +54,9 @@ def read(token) -> dict | None:
     read["known"] = {f: entry for f, entry in read["known"].items() if _is_known(entry)}
     read["runs"] = [_without_damage(run) for run in read["runs"] if _is_result(run, *_RUN)]
     read["selections"] = [one for one in read["selections"] if _is_result(one, *_SELECTION)]
-    read["sweeps"] = [one for one in read["sweeps"] if _has(one, *_SWEEP) and isinstance(one["params"], dict)]
+    read["sweeps"] = [one for one in read["sweeps"] if _is_result(one, *_SWEEP)]
     read["made"] = [one for one in read["made"] if isinstance(one, list) and len(one) == 2 and _are_texts(one)]
+    read["shown"] = {fingerprint: key for fingerprint, key in read["shown"].items() if isinstance(key, str)}
     read["jobs"] = [job for job in read["jobs"] if _is_job(job)]
     return read
 
@@ -66,11 +67,15 @@ def _is_known(entry) -> bool:
 
 
 def _is_result(record, *names) -> bool:
-    """Return whether a record has all that a record of a run or of a selection needs: these names, and a time."""
-    if not _has(record, *names, "created") or not isinstance(record["params"], dict):
+    """Return whether a record has all that a record of a run, a selection or a sweep needs: these names."""
+    if not _has(record, *names) or not isinstance(record["params"], dict):
         return False
-    texts = (record[name] for name in (*names, "created") if name not in ("params", "k"))
-    return _are_texts(texts) and KEY.fullmatch(record["key"]) is not None
+    texts = (record[name] for name in names if name not in ("params", "k", "asked"))
+    return (
+        _are_texts(texts)
+        and KEY.fullmatch(record["key"]) is not None
+        and isinstance(record.get("asked", 0.0), (int, float))
+    )
 
 
 def _without_damage(run) -> dict:
@@ -85,7 +90,9 @@ def _without_damage(run) -> dict:
 
 def _is_job(record) -> bool:
     """Return whether a record has all that a record of a job needs."""
-    if not _has(record, *_JOB) or record["kind"] not in experiment.KINDS:
+    if not _has(record, *_JOB) or not _are_texts(record[name] for name in ("id", "kind", "key")):
+        return False
+    if record["kind"] not in experiment.KINDS:
         return False
     return isinstance(record["inputs"], dict) and isinstance(record["params"], dict)
 
