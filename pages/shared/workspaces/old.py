@@ -11,7 +11,8 @@ DAYS = 14  # since the workspace was opened last
 def remove(now: float | None = None) -> int:
     """Remove workspaces that nobody has opened for :data:`DAYS` days and in which nothing was made.
 
-    Nothing was made if nothing was uploaded, trained or selected, no parameter was typed and no job is listed. An
+    Nothing was made if nothing was uploaded, trained, selected, tried or measured, no parameter was typed and no job is
+    listed. An
     address for looking only goes with the workspace that it shows.
     """
     before = (time.time() if now is None else now) - 24 * 3600 * DAYS
@@ -25,6 +26,8 @@ def _is_visit(data) -> bool:
     if isinstance(data.get("look_of"), str):
         shown = data["look_of"]
         return stored.TOKEN.fullmatch(shown) is None or not stored.exists(shown)
-    made = any(data.get(name) for name in ("runs", "selections", "jobs", "forms", "look"))
-    known = data.get("known", {})
-    return not made and all(entry.get("source") == "catalog" for entry in known.values())
+    made = any(data.get(name) for name in ("runs", "selections", "sweeps", "made", "jobs", "forms", "look"))
+    known = data.get("known", {})  # a damaged workspace is none of a mere visit
+    if made or not isinstance(known, dict):
+        return False
+    return all(isinstance(entry, dict) and entry.get("source") == "catalog" for entry in known.values())

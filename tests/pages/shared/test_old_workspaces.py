@@ -31,13 +31,17 @@ def write(row, fields, when):
     [
         {"runs": [{"key": "r"}]},
         {"selections": [{"key": "s"}]},
+        {"sweeps": [{"key": "t"}]},
+        {"made": [["labels", "m"]]},
         {"jobs": [{"id": "j"}]},
         {"forms": {"PLT": {"C": 2.0}}},
         {"look": "0" * 32},
         {"known": KNOWN | {"g": {"name": "mine", "source": "upload", "notes": []}}},
+        {"known": [1]},
+        {"known": {"f": [1]}},
     ],
 )
-def test_a_workspace_in_which_something_was_made_is_kept(fields):
+def test_a_workspace_in_which_something_was_made_or_damaged_is_kept(fields):
     row = made(400, **{"known": KNOWN, **fields})
     assert old_workspaces.remove(1000 * DAY) == 0 and row.read()
 
