@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared import format
 from pages.shared.streamlit_fixes import address_fields
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import dataset_list, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
 
 FIELD = "at"  # the name in the address, and the key of the field that keeps it there
@@ -73,7 +73,7 @@ OF |= {"tree": _OF_TREE, "mode": ("node",), "row": ("label", "other", "edit"), "
 @functools.lru_cache(maxsize=1000)
 def parsed(text: str) -> View:
     """Return the view that an address says; what has not the form of such an address is left out."""
-    text, _, edit = text.partition(".edit-")
+    text, _, edit = f".{text}".partition(".edit-")
     fields = {}
     for key, digits, name, number in _PART.findall(text):
         if key:
@@ -136,7 +136,7 @@ def _in_use(view) -> View:
 
 def _is_default(entry) -> bool:
     """Return whether an entry of "known" is the data set of a new workspace."""
-    return entry.get("source") == "catalog" and entry.get("name") == DEFAULT_DATASET
+    return entry.get("source") == "catalog" and dataset_list.catalog_name(entry) == DEFAULT_DATASET
 
 
 def _use(data, view) -> list[str]:

@@ -143,7 +143,8 @@ def test_changes_of_a_row_are_in_the_address_and_undone_with_it(two_runs, sessio
 def test_every_field_of_a_view_is_said_and_read_and_forgotten_with_the_data_set():
     texts = {"data": "0123456789ab", "result": "ba9876543210", "edit": "3~0.25_7~-1e-05"}
     whole = view.View(**{name: texts.get(name, 10 + i) for i, name in enumerate(view.NAMES)})
-    assert view.parsed(whole.text()) == whole and view.View().text() == ""
+    edited = view.View(edit="1~0.5")
+    assert view.parsed(whole.text()) == whole and view.parsed(edited.text()) == edited and view.View().text() == ""
     kept = {"levels", "most", "children", "positive"}
     left = whole.changed(data="cba987654321")
     assert {name for name in view.NAMES if getattr(left, name) == getattr(whole, name)} == kept
@@ -155,3 +156,8 @@ def test_what_is_not_a_change_of_a_row_is_left_out_of_it():
     assert row_edits.parsed("3~2_4~1_3~5") == [[3, 5.0], [4, 1.0]], "a feature is changed once"
     assert row_edits.text([[3, 0.5], [4, None]]) == "3~0.5_4~x"
     assert row_edits.text([[j, 1.0] for j in range(row_edits.MOST + 1)]) == ""
+
+
+def test_the_data_set_of_a_new_workspace_is_known_by_its_name_in_the_catalog():
+    entries = [{"name": "api-docs"}, {"name": "mine", "entry": "api-docs"}, {"name": "api-docs", "entry": "other"}]
+    assert [view._is_default({"source": "catalog", **entry}) for entry in entries] == [True, True, False]
