@@ -15,7 +15,8 @@ from xmlcore import experiment
 from xmlcore._kernels._jit import CACHE_FOLDER
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment.engine import estimates, times
-from xmlcore.state import database
+from xmlcore.state import FILE, database
+from xmlcore.system import cache_root
 
 FACTOR = 3.0
 SLACK_BYTES = 100 << 20  # what a task may use beside what is estimated: estimates leave out what is small
@@ -56,6 +57,11 @@ def test_without_times_an_estimate_is_that_of_its_formula(words):
     assert expected(words) == 1.0 and times.changed() == 0.0
 
 
+def test_a_database_that_cannot_be_read_leaves_the_estimate_of_the_formula(words):
+    (cache_root() / FILE).mkdir(parents=True)  # a folder where the file should be
+    assert expected(words) == 1.0 and times.most_bytes(plt_work(words)) == 0
+
+
 def test_two_times_bring_estimates_within_a_factor_of_three_and_other_models_nearer(words, easy):
     for trees in (1, 3):
         work = plt_work(words, n_estimators=trees)
@@ -89,10 +95,18 @@ def test_a_run_that_takes_its_time_makes_the_next_estimate_surer(words):
     assert shares == sorted(shares, reverse=True) and shares[0] < math.log(3)
 
 
-@pytest.mark.parametrize("row", [None, "much", [1.0], [0.0, 1.0, {}, 0], [1.0, -2.0, {}, 0], [1.0, 2.0, {"a": "b"}, 0]])
+@pytest.mark.parametrize(
+    "row",
+    [
+        *(None, "much", [1.0], [0.0, 1.0, {}, 0], [1.0, -2.0, {}, 0], [1.0, 2.0, {"a": "b"}, 0]),
+        *([math.nan, 1, {}, 0], [1, math.inf, {}, 0], [1, 1e-200, {}, 0], [1, 2, {"a": math.nan}, 0]),
+    ],
+)
 def test_a_damaged_row_of_times_is_passed_over(words, row):
+    times.add(plt_work(words), 20.0)
+    alone = expected(words)
     database().append(times.TABLE, "train PLT", row, 9)
-    assert expected(words) == 1.0
+    assert expected(words) == alone > 1.0
 
 
 def test_the_newest_times_of_a_group_are_kept(words, monkeypatch):

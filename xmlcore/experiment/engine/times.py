@@ -80,22 +80,27 @@ def add(work: Work, seconds: float, n_bytes: int = 0) -> None:
 
 
 def changed() -> float:
-    """Return when a time was kept last, 0.0 without one: estimates hold until then."""
-    return max(database().written(TABLE).values(), default=0.0)
+    """Return when a time was kept last, 0.0 without one or if it cannot be read: estimates hold until then."""
+    with contextlib.suppress(OSError):
+        return max(database().written(TABLE).values(), default=0.0)
+    return 0.0
 
 
 @functools.lru_cache(maxsize=4)
 def _learned(root, when) -> _Learned:
     """Return what is known of the work that was kept last."""
     works, taken, logarithms, noise = [], [], [], []
-    for row in sorted(database().rows(TABLE), key=lambda row: row.written)[-MOST_USED:]:
+    rows = database().rows(TABLE) if when else []
+    for row in sorted(rows, key=lambda row: row.written)[-MOST_USED:]:
         with contextlib.suppress(TypeError, ValueError, AttributeError, ArithmeticError):  # a damaged row
             prior, seconds, named, n_bytes = row.value
-            logarithm, n_bytes = math.log(seconds / prior), int(n_bytes)
-            works.append(Work(row.key.rpartition("/")[0], prior, {str(k): float(v) for k, v in named.items()}))
-            taken.append(n_bytes)
-            logarithms.append(logarithm)
-            noise.append(NOISE + (PASSING / seconds) ** 2)
+            logarithm, variance, n_bytes = math.log(seconds / prior), NOISE + (PASSING / seconds) ** 2, int(n_bytes)
+            named = {str(k): float(v) for k, v in named.items()}
+            if all(map(math.isfinite, (logarithm, variance, n_bytes, *named.values()))):
+                works.append(Work(row.key.rpartition("/")[0], prior, named))
+                taken.append(n_bytes)
+                logarithms.append(logarithm)
+                noise.append(variance)
     weights = np.linalg.solve(_covariance(works, works) + np.diag(noise), logarithms) if works else np.zeros(0)
     return _Learned(works, weights, taken)
 
