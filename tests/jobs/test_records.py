@@ -138,9 +138,11 @@ def test_records_are_bounded_in_number_and_age_and_damaged_ones_are_left_out(tmp
         later = Queue(executor, folder=tmp_path)
     assert [job.title for job in later.past()] == ["5", "4", "3"]
     newest = later.past()[0].id
-    database().put("jobs", newest, database().get("jobs", newest) | {"log": "no list"})
+    whole = database().get("jobs", newest)
     database().put("jobs", "odd", [1])
-    assert [job.title for job in later.past()] == ["4", "3"]
+    for damage in ({"log": "no list"}, {"started": "x"}, {"ended": [1]}):
+        database().put("jobs", newest, whole | damage)
+        assert [job.title for job in later.past()] == ["4", "3"]
     monkeypatch.setattr(records.time, "time", lambda real=time.time: real() + records.OLDEST_SECONDS + 60)
     assert Queue(folder=tmp_path).past() == []
 

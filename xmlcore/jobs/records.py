@@ -162,7 +162,9 @@ def hashed(owner: str) -> str:
 
 def _is_record(record, key) -> bool:
     """Return whether a value is the record of a job."""
-    fields = ("id", str), ("state", str), ("task", dict), ("owners", dict), ("queued", (int, float)), ("log", list)
+    number, unknown = (int, float), (int, float, type(None))
+    fields = ("id", str), ("state", str), ("task", dict), ("owners", dict), ("queued", number), ("log", list)
+    fields += ("started", unknown), ("ended", unknown), ("fraction", unknown)
     return (
         isinstance(record, dict)
         and record.get("id") == key
