@@ -33,7 +33,7 @@ class Measured:
     Attributes
     ----------
     results : dict
-        Results of tasks (:class:`xmlcore.experiment.Robustness`), by the name of the run.
+        Results of tasks (:class:`xmlcore.experiment.kinds.robustness.Robustness`), by the name of the run.
     frame, summary : DataFrame
         All measurements, and their means and intervals, with the columns ``run`` (name) and ``model`` (colour).
     """

@@ -17,7 +17,7 @@ SHARES = ["candidate_recall", "accuracy", "macro_f1"]
 def buckets(view, study, past, names) -> None:
     """Draw accuracy and the F1 of means by label frequency; ``past`` has all runs, ``names`` their names by key.
 
-    ``study`` is the :class:`xmlcore.experiment.Sampling` of the result shown, or None.
+    ``study`` is the :class:`xmlcore.experiment.kinds.sampling.Sampling` of the result shown, or None.
     """
     st.header("Head, torso and tail labels")
     if study is None:

@@ -1,6 +1,6 @@
 """What a tab looks at: each tab of a workspace has its own view.
 
-The file of a workspace has the view that was chosen last in any tab, with which a new tab begins. An open tab keeps its
+The row of a workspace has the view that was chosen last in any tab, with which a new tab begins. An open tab keeps its
 own: what another tab chooses does not change it. What is new is shown in every tab: a data set that was put in use when
 it became ready, and a result that the user asked for after this tab's last choice. What another tab has removed is no
 longer in the view.
@@ -49,9 +49,9 @@ def note(before: dict, after: dict, since: dict, now: float) -> None:
 
 
 def written(data: dict, before: dict, after: dict) -> dict:
-    """Return the fields to write to the file: those after a change, but of the view only what the change has changed.
+    """Return the fields to write: those after a change, but of the view only what the change has changed.
 
-    ``data`` are the fields in the file, where other tabs may have written their views.
+    ``data`` are the fields in the row, where other tabs may have written their views.
     """
     result = dict(after)
     for field in FIELDS:
@@ -70,7 +70,7 @@ def _chose_dataset(before, after):
 
 
 def _shown(data, selection):
-    """Yield what the file says is shown: a field, a name in it, and the record of the run or selection."""
+    """Yield what the row says is shown: a field, a name in it, and the record of the run or selection."""
     runs = {record["key"]: record for record in data["runs"]}
     selections = {record["key"]: record for record in data["selections"]}
     for name, key in data["shown"].items():
