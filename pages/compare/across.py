@@ -62,12 +62,12 @@ def _answer(frame, measure) -> str:
         wins = int((frame[means.index[0]] > frame[means.index[1]]).sum())
         p = float(metrics.wilcoxon(frame).iloc[0, 1])
         said = f"**{first}** is better than **{second}** in {measure} on **{wins} of {n}** data sets. "
-        test = "Wilcoxon's signed-rank test"
+        test, few = "Wilcoxon's signed-rank test", "it could hardly find any: six or more are needed"
     else:
         p = metrics.friedman(frame).p_value
         said = f"**{first}** has the best mean rank in {measure} over {n} data sets, {means.iloc[0]:.2f}. "
-        test = "Friedman's test"
+        test, few = "Friedman's test", "it finds only what nearly all of them share"
     if p < 0.05:
         return f"{said}{test} finds that the models differ (p = {p:.2g})."
-    few = f" With {n} data sets it could hardly find any: six or more are needed." if n < 6 else ""
+    few = f" With {n} data sets {few}." if n < 6 else ""
     return f"{said}{test} does not find that the models differ (p = {p:.2g}).{few}"
