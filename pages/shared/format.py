@@ -109,11 +109,6 @@ def duration(value: float) -> str:
     return f"{_two_digits(value * factor)}\u00a0{unit}"
 
 
-def in_seconds(value: float) -> float:
-    """Return seconds rounded to the digits of :func:`duration`, as a number for a column of a table."""
-    return float(_two_digits(value)) if value >= 0.0995 else float(f"{value:.2g}")
-
-
 def _two_digits(value):
     """Return a number as text with two significant digits; whole parts of three digits or more are kept."""
     return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"

@@ -200,7 +200,7 @@ def test_raising_a_version_keeps_the_earlier_result_in_sight(monkeypatch):
     monkeypatch.setattr(Add, "version", 3)
     made = adding()
     assert made.key != first and not made.exists()
-    assert made.state() == "earlier" and made.earlier() == first and made.load_earlier() == Sum(3.0)
+    assert made.state() == "earlier" and made.earlier() == first
     assert experiment.provenance(made) == "earlier version"
     experiment.keep(made)
     assert made.state() == "kept" and experiment.provenance(made) == "current"

@@ -126,13 +126,11 @@ def _bound(text):
     return UNKNOWN if machine is None else int(SHARE * machine)
 
 
-def bytes_of(value) -> int:
-    """Return the memory in bytes of a value and all that it refers to, without code and files mapped into memory."""
-    return _measured(value)[0]
-
-
 def _measured(value):
-    """Return the bytes of a value, and the objects in which pandas notes the views of its tables."""
+    """Return the bytes of a value and all that it refers to, without code and files mapped into memory.
+
+    Beside them the objects in which pandas notes the views of its tables.
+    """
     noting = getattr(sys.modules.get("pandas._libs.internals"), "BlockValuesRefs", ())
     views, total, seen, left = [], 0, set(), [[value]]  # left: lists of objects, some of which may be known
     while left:

@@ -353,26 +353,6 @@ class Task:
                 return key
         return None
 
-    def load_earlier(self) -> Any:
-        """Read the result that :meth:`earlier` names.
-
-        Returns
-        -------
-        object
-            An instance of :attr:`result`.
-
-        Raises
-        ------
-        xmlcore.store.MissingArtifactError
-            No result of an earlier version is kept.
-        xmlcore.store.DamagedArtifactError
-            The result could not be read.
-        """
-        key = self.earlier()
-        if key is None:
-            raise store.MissingArtifactError(f"no earlier version of {self.kind} is kept for these parameters")
-        return load(self.kind, key)
-
     def state(self) -> str | None:
         """Return whether a result is kept, and by which version it was made.
 
