@@ -9,6 +9,7 @@ from pages.shared.process.serving import serving
 from pages.shared.streamlit_fixes import address_fields
 from pages.shared.workspaces import removed, workspace
 from xmlcore import store
+from xmlcore.state import StateError
 
 _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was drawn
 # Streamlit draws texts of figures in a grey that is too pale to read (3.7 to 1); this takes the page's own ink, but for
@@ -82,7 +83,11 @@ def _draw(page, compare):
     st.html(STYLE)
     if keeping.refused() or not accounts.admitted():
         return
-    workspace.open_workspace()
+    try:
+        workspace.open_workspace()
+    except StateError as error:  # the database is that of a later version, or cannot be read
+        st.error(f"Workspaces cannot be read: {format.plain(error.strerror)}")
+        st.stop()
     guard.let_in(workspace.token())
     tasks.collect()
     view.follow()

@@ -8,10 +8,11 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
-from xmlcore.state import BEFORE, FILE, TABLES, StateError, database
+from xmlcore.state import BEFORE, FILE, TABLES, StateError, database, holders
 from xmlcore.system import cache_root
 
 ADD = """
@@ -179,6 +180,8 @@ def test_small_files_of_before_are_taken_over_once():
     pin = cache_root() / "artifacts" / "runs" / "abab" / "pin-me"
     pin.parent.mkdir(parents=True)
     pin.touch()
+    (cache_root() / "workspaces" / f"{'ab' * 16}.json").write_text("{}")  # named by its token, as at first
+    (cache_root() / "sweeps" / "deep.json").write_text("[" * 100_000)
     found = {table: {row.key: row.value for row in database().rows(table)} for table in TABLES}
     assert {table: rows for table, rows in found.items() if rows} == {
         "workspaces": {"12ab": {"dataset": "d"}},
@@ -189,5 +192,37 @@ def test_small_files_of_before_are_taken_over_once():
         "pins": {"runs/abab/me": True},
     }
     assert database().written("workspaces") == {"12ab": 99.0}
+    assert not pin.exists()
     assert not any((cache_root() / name).exists() for name in files)
     assert json.loads((cache_root() / BEFORE / "workspaces" / "w-12ab.json").read_text()) == {"dataset": "d"}
+
+
+def test_pins_and_settings_that_a_damaged_file_still_has_are_kept():
+    state = database()
+    state.put("settings", "store_bytes", 7)
+    state.put("pins", "runs/ab/me", True)
+    for number in range(500):
+        state.put("workspaces", f"{number}", "x" * 500)
+    for _, connection in state._idle:
+        connection.close()
+    state._idle.clear()
+    path = cache_root() / FILE
+    content = bytearray(path.read_bytes())
+    content[-20 * 4096 :] = b"\xff" * 20 * 4096
+    path.write_bytes(content)
+    state.check()
+    assert state.rows("workspaces") == []
+    assert state.get("pins", "runs/ab/me") is True and state.get("settings", "store_bytes") == 7
+
+
+@pytest.mark.parametrize("holder", [None, [], {"pid": 1}, {"id": "a", "host": "gone", "pid": 1, "since": 5.0}])
+def test_what_a_lost_machine_or_a_damaged_row_holds_is_free(holder):
+    database().put("holders", "turn", holder)
+    assert holders.take(database(), "turn") is not None
+    database().put("holders", "other", holder)
+    assert holders.remove_dead(database()) == 1
+
+
+def test_a_process_of_another_machine_holds_what_it_took_today():
+    database().put("holders", "turn", {"id": "a", "host": "other", "pid": 1, "since": time.time()})
+    assert holders.take(database(), "turn") is None and holders.take(database(), "turn", elsewhere=False) is not None

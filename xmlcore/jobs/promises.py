@@ -57,5 +57,5 @@ class Promise:
 
 def _promised(state) -> int:
     """Return the bytes that were promised and not taken; promises of processes that have died are removed."""
-    holders.remove_dead(state)
+    holders.remove_dead(state, elsewhere=False)  # all are of this machine, also under the name that it had before
     return sum(int(row.value["left"]) for row in state.rows(holders.TABLE, PREFIX))

@@ -11,6 +11,7 @@ import uuid
 from xmlcore.state.processes import runs, this_process
 
 TABLE = "holders"
+ELSEWHERE_SECONDS = 24 * 3600  # after which a process of another machine, which may be gone, holds nothing any more
 _own = set()  # ids of what this process holds
 
 
@@ -27,7 +28,7 @@ class Hold:
 
     def __init__(self, database, name, about):
         self._database, self._name = database, name
-        self._holder = {"id": uuid.uuid4().hex, **this_process(), **about}
+        self._holder = {"id": uuid.uuid4().hex, "since": time.time(), **this_process(), **about}
         _own.add(self._holder["id"])
         self.note()
 
@@ -52,15 +53,19 @@ def take(database, name: str, elsewhere: bool = True, **about) -> Hold | None:
 
 
 def is_held(holder: dict, elsewhere: bool = True) -> bool:
-    """Return whether the run that a row names may still go on; ``elsewhere`` if it is on another machine."""
+    """Return whether the run that a row names may still go on; ``elsewhere`` if it began on another machine today."""
+    if not isinstance(holder, dict) or not holder.keys() >= {"id", "host", "pid", "since"}:
+        return False
     if holder["pid"] == os.getpid() and runs(holder):
         return holder["id"] in _own
     running = runs(holder)
-    return elsewhere if running is None else running
+    if running is None:
+        return elsewhere and time.time() - holder["since"] < ELSEWHERE_SECONDS
+    return running
 
 
-def remove_dead(database, older_than: float = 0.0) -> int:
+def remove_dead(database, older_than: float = 0.0, elsewhere: bool = True) -> int:
     """Remove the rows of processes that were killed, if written at least so many seconds ago; return how many."""
     old = (row for row in database.rows(TABLE) if time.time() - row.written >= older_than)
-    dead = [row.key for row in old if not is_held(row.value)]
+    dead = [row.key for row in old if not is_held(row.value, elsewhere)]
     return sum(database.remove(TABLE, key) for key in dead)

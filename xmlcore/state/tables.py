@@ -177,7 +177,7 @@ class Database:
         try:
             return self._run(statement, *values)
         except OSError:
-            if self.path.exists():
+            if _size(self.path):
                 raise
             return []
 
@@ -245,7 +245,8 @@ class Database:
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
                 raise
             # The disk is full, or the folder cannot be written to: all that can be done is to read, this once.
-            return None, self._opened(f"{self.path.as_uri()}?immutable=1", uri=True)
+            way = "mode=ro" if _size(f"{self.path}-wal") else "immutable=1"  # which leaves out what is in that file
+            return None, self._opened(f"{self.path.as_uri()}?{way}", uri=True)
         except BaseException:
             connection.close()
             raise
@@ -272,23 +273,83 @@ class Database:
                 connection.execute(
                     f"CREATE TABLE {table} (key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL)"
                 )
-            if self.path == cache_root() / FILE:
-                for table, key, text, written in takeover.rows(self.path.parent):
-                    connection.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", (key, text, written))
+            for table, key, text, written in takeover.rows(self.path.parent) if self._takes_over() else ():
+                connection.execute(f"INSERT OR IGNORE INTO {table} VALUES (?, ?, ?)", (key, text, written))
             connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
-        takeover.rename(self.path.parent)
+        if self._takes_over():
+            takeover.rename(self.path.parent)
+
+    def _takes_over(self):
+        """Return whether this is the database of the cache folder, which has what was kept in small files before."""
+        return self.path == cache_root() / FILE
 
     def _set_aside(self, identity):
         """Give a damaged file another name, unless another process has done it, and have it said once."""
-        if identity is None or _identity(self.path) != identity:
-            return
-        name = f"damaged-{time.strftime('%Y%m%d-%H%M%S')}-{self.path.name}"
-        for ending in ("-wal", "-shm", ""):
-            with contextlib.suppress(FileNotFoundError):
-                os.rename(f"{self.path}{ending}", self.path.with_name(name + ending))
+        name = f"damaged-{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}-{self.path.name}"
+        with _only_process(self.path.with_name(f".{self.path.name}-aside")):
+            if identity is None or _identity(self.path) != identity:
+                return
+            for ending in ("-wal", "-shm", ""):
+                with contextlib.suppress(FileNotFoundError):
+                    os.rename(f"{self.path}{ending}", self.path.with_name(name + ending))
         _log.error("%s was damaged: it is now called %s, and a new one is begun", self.path, name)
-        self.put("notices", "damaged", name)
+        with self.change():
+            self.put("notices", "damaged", name)
+            for table, key, text in _readable(self.path.with_name(name)):
+                self.put(table, key, json.loads(text))
+
+
+@contextlib.contextmanager
+def _only_process(path):
+    """Wait until no other process is in such a block with the same path, or was killed in it."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            os.mkdir(path)
+            break
+        except FileExistsError:
+            if time.monotonic() > until:
+                break
+            time.sleep(0.02)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.rmdir(path)
+
+
+def _readable(path) -> list:
+    """Return what can still be read in a damaged file of what results need to stay: table, key and text."""
+    rows = []
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(_read_only(path)) as connection:
+        for table in ("pins", "settings"):
+            with contextlib.suppress(sqlite3.Error):
+                found = connection.execute(f"SELECT key, value FROM {table}").fetchall()
+                rows += [(table, key, text) for key, text in found if _is_json(text)]
+    return rows
+
+
+def _read_only(path):
+    """Open a connection to a file that cannot change it."""
+    return sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)
+
+
+def _is_json(text) -> bool:
+    """Return whether a text of a damaged file is whole."""
+    try:
+        json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True
+
+
+def _size(path) -> int:
+    """Return the bytes of a file, 0 without it."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def _checked(table) -> str:

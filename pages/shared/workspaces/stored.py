@@ -106,6 +106,8 @@ def changing():
                 _end(transaction)
         finally:
             _depth -= 1
+            if not _depth:
+                _written.clear()
 
 
 def _end(transaction) -> None:
@@ -116,5 +118,3 @@ def _end(transaction) -> None:
             _waiting.pop(key, None)
     except OSError:
         _waiting.update(_written)
-    finally:
-        _written.clear()

@@ -131,7 +131,8 @@ def update(change=None, /, **fields) -> None:
             tab_view.note(before, data, st.session_state[SINCE], time.time())
             st.session_state[VIEW] = tab_view.of(data)
             stored.write(token(), tab_view.written(workspace_records.read(token()), before, data))
-        st.session_state[SNAPSHOT] = data
+    # Not before the change has ended: Streamlit may stop a run where the session's state is written.
+    st.session_state[SNAPSHOT] = data
 
 
 def keep(key: str, default, allowed=None, *, options=None) -> dict:
