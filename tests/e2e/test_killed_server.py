@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import sqlite3
 import time
 
 import pytest
@@ -10,6 +11,7 @@ from browsing import WAIT, Tab, easy_file, playwright_error
 
 from benchmarks.library.dashboard_server import Server
 from pages.shared.streamlit_fixes.reconnected import LOST
+from xmlcore.state import FILE
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ROWS = 400_000  # of the uploaded file: so many that a worker reads it
@@ -60,6 +62,12 @@ def artifacts(server, pattern):
     return [*(server.cache / "artifacts" / "datasets").glob(pattern)]
 
 
+def held(server, prefix):
+    """What processes of a server hold, by their names."""
+    with contextlib.closing(sqlite3.connect(f"{(server.cache / FILE).as_uri()}?mode=ro", uri=True)) as state:
+        return state.execute("SELECT key FROM holders WHERE key LIKE ?", (f"{prefix}%",)).fetchall()
+
+
 def test_a_file_on_its_way_is_lost_which_the_page_says_and_it_can_be_chosen_again(server, tab, large):
     tab.idle()
     network = tab.context.new_cdp_session(tab.page)
@@ -88,7 +96,7 @@ def test_a_data_set_that_is_being_read_is_interrupted_and_starts_again_without_t
     choose(tab, large)
     workers = server.processes()
     tab.read()
-    until(lambda: [*(server.cache / "given").glob("*.*/.lock")])  # a worker has taken the file
+    until(lambda: held(server, "given/"))  # a worker has taken the file
     for pid in (server.process.pid, *workers):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
