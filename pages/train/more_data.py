@@ -7,10 +7,10 @@ from pages.shared import format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
+from xmlcore.metrics.buckets import BUCKETS
 
 BY_BUCKET = "Recall@5 by label frequency"
 VIEWS = ("P@1", "P@3", "P@5", BY_BUCKET)
-BUCKETS = ("head", "torso", "tail")
 FORECAST = (
     " The dotted curve follows their means and flattens as rows are added; the open mark is its forecast for twice the "
     "rows, with a 95\u00a0% interval. It supposes that new rows would be like these."

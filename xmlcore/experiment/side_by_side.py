@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xmlcore import metrics
-from xmlcore.datasets.statistics.description import BUCKETS, label_buckets
+from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.experiment.kept_runs import KS
 from xmlcore.experiment.twins import trained_with_noise
+from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.ranking import Ranking
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from plotly.subplots import make_subplots
 from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, whole
 
 LEGEND = 40  # letters of a name in a legend
-BUCKETS = ("head", "torso", "tail")
 SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a white and on a dark page
 
 

@@ -6,8 +6,8 @@ import plotly.graph_objects as go
 
 from xmlcore.figures._axes import curve_points, log_axis
 from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, VERMILION, need_columns, new_figure
+from xmlcore.metrics.buckets import BUCKETS
 
-BUCKETS = ("head", "torso", "tail")
 FLAT = 4  # counts have a linear axis if the largest is less than this many times the smallest
 MOST_MARKS = 200  # points of a curve with a mark each
 MOST_BARS = 25  # numbers of labels with a bar each; where there are more, numbers share bars

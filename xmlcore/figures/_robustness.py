@@ -14,8 +14,8 @@ from xmlcore.figures._style import (
     shade,
     short,
 )
+from xmlcore.metrics.buckets import BUCKETS
 
-BUCKETS = ("head", "torso", "tail")
 LEVEL = "Noise level"  # title of the axis of levels
 
 

@@ -7,7 +7,6 @@ import plotly.graph_objects as go
 from xmlcore.figures._axes import curve_points, log_axis
 from xmlcore.figures._style import (
     BLUE,
-    BUCKET_COLORS,
     GREY,
     MARK,
     ORANGE,
@@ -19,8 +18,8 @@ from xmlcore.figures._style import (
     run_style,
     short,
 )
+from xmlcore.metrics.buckets import BUCKETS
 
-BUCKETS = tuple(BUCKET_COLORS)
 # Column of the frame -> name, colour and mark of the measure. Accuracy has the colour of P@1, to which it is equal for
 # rows with one class. Candidate recall has the colour of R@k.
 SHARES = {

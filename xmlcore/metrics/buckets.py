@@ -12,9 +12,11 @@ from xmlcore.typing import Matrix
 if TYPE_CHECKING:
     import pandas as pd
 
+BUCKETS = ("head", "torso", "tail")  # of labels, by their number of training rows
+
 
 def first_class_by_bucket(
-    Y_true: Matrix, first: npt.ArrayLike, buckets: npt.ArrayLike, names: Sequence[str] = ("head", "torso", "tail")
+    Y_true: Matrix, first: npt.ArrayLike, buckets: npt.ArrayLike, names: Sequence[str] = BUCKETS
 ) -> "pd.DataFrame":
     """Measure first predictions separately for each bucket of classes.
 

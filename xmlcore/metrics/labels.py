@@ -9,6 +9,7 @@ import numpy.typing as npt
 from xmlcore.metrics import ranking as of_rankings
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import check_average, precision_recall_f1_at_k
+from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.typing import Labels, Predictions
 
 if TYPE_CHECKING:
@@ -114,9 +115,7 @@ def f1_of_labels(frame: "pd.DataFrame") -> tuple[float, float]:
     return float(2 * sums["right"] / pairs) if pairs else np.nan, float(occurring.mean())
 
 
-def labels_by_bucket(
-    frame: "pd.DataFrame", buckets: npt.ArrayLike, names: Sequence[str] = ("head", "torso", "tail")
-) -> "pd.DataFrame":
+def labels_by_bucket(frame: "pd.DataFrame", buckets: npt.ArrayLike, names: Sequence[str] = BUCKETS) -> "pd.DataFrame":
     """Measure each bucket of labels.
 
     Parameters

@@ -10,6 +10,7 @@ from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.drift import used_columns
 from xmlcore.datasets.statistics.imbalance import imbalance
 from xmlcore.datasets.statistics.row_hashes import row_hashes
+from xmlcore.metrics.buckets import BUCKETS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 HEAD_SHARE = 0.5  # share of all label occurrences that belong to head labels
 TORSO_SHARE = 0.8  # share of all label occurrences that belong to head or torso labels
 RARE = 5  # largest number of training rows of a rare label
-BUCKETS = ("head", "torso", "tail")
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 
 

@@ -15,6 +15,7 @@ from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register, t
 from xmlcore.experiment.engine.task_parameters import MODEL, SEEDS, SETTINGS, with_settings
 from xmlcore.experiment.kinds.forecasting import forecast
 from xmlcore.experiment.kinds.train import changed_params, full_params, run_and_model
+from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 KS = (1, 3, 5)
-BUCKETS = ("head", "torso", "tail")
 LEAST_ROWS = 10  # smaller samples are left out
 FORECAST = 2.0  # the forecast is for so many times the rows of the largest sample
 

@@ -7,6 +7,7 @@ from xmlcore import metrics
 from xmlcore.experiment.engine.inputs import kept_run
 from xmlcore.experiment.engine.task import Estimate, Task, load, register
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
+from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 FOLDER = "measures"
 ALL = "all"
-BUCKETS = ("head", "torso", "tail")
 OF_BUCKETS = tuple(name for name, measure in metrics.MEASURES.items() if measure.of_some_labels)
 COUNTS_A_SECOND = 2e9  # weighted counts of rows and labels that resampling adds up, on a slow machine
 

@@ -268,11 +268,12 @@ def _are_candidates(Y, candidates):
 
 def _by_frequency(model, dataset) -> "pd.DataFrame":
     """Return :attr:`Sampling.buckets`: measures of the test rows for head, torso and tail classes."""
-    from xmlcore.datasets.statistics.description import BUCKETS, label_buckets
+    from xmlcore.datasets.statistics.description import label_buckets
+    from xmlcore.metrics.buckets import BUCKETS
 
     buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
     first, is_candidate, _ = _predict_test_rows(model, dataset)
-    frame = metrics.first_class_by_bucket(dataset.Y_test, first, buckets, BUCKETS)
+    frame = metrics.first_class_by_bucket(dataset.Y_test, first, buckets)
     bucket_of_pair = buckets[dataset.Y_test.indices]
     recall = []
     for name in BUCKETS:
