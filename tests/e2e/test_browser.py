@@ -196,6 +196,8 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
 
 @pytest.mark.slow
 def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab, prepared):
+    from playwright.sync_api import expect
+
     one = tab(f"/train{prepared(easy_data('few', 60))}")
     one.text("48 training and 12 test rows")
 
@@ -206,7 +208,7 @@ def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab
 
     one.until(parabel, re.compile("Differs from recommended in: .*Prabhu et al"))
     trees = one.page.get_by_role("spinbutton", name="Trees")
-    assert trees.input_value() == "3"
+    expect(trees).to_have_value("3")  # the fields are drawn after the words above them
 
     def five():
         one.idle()
@@ -220,8 +222,6 @@ def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab
         one.idle()
         one.page.get_by_role("button", name="Settings: ").click()
         one.page.get_by_text("Recommended").last.click()
-
-    from playwright.sync_api import expect
 
     one.until(recommended, "Recommended settings are the defaults.")
     expect(trees).to_have_value("1")
