@@ -1,7 +1,11 @@
-"""Docstrings of the public names, by the rules of numpydoc."""
+"""Docstrings of the names that the documentation names, by the rules of numpydoc.
+
+What a module exports for the pages and for other modules only has one sentence, or none.
+"""
 
 import dataclasses
 import inspect
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +14,8 @@ import pytest
 from numpydoc.docscrape import NumpyDocString, get_doc_object
 from numpydoc.validate import ERROR_MSGS, validate
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
 make_reference = import_module("make_reference")
 sys.path.pop(0)
 
@@ -24,6 +29,8 @@ IGNORED = {
     "RT03",  # a return value without a description: the summary says what is returned
     "RT04",  # the same as PR08, for return values
 }
+DOCS = [path for path in (ROOT / "docs").rglob("*.md") if path.name != "architecture.md"]
+DOCUMENTED = set(re.findall(r"\w+", "".join(path.read_text("utf-8") for path in [ROOT / "README.md", *DOCS])))
 METHOD_KINDS = (staticmethod, classmethod, property)
 
 
@@ -37,7 +44,7 @@ def public_objects(module_name):
     objects = {}
     for name in sorted(exported):
         value = getattr(module, name)
-        if name.startswith("_") or inspect.ismodule(value) or not callable(value):
+        if name.startswith("_") or name not in DOCUMENTED or inspect.ismodule(value) or not callable(value):
             continue
         objects[f"{module_name}.{name}"] = value
         if inspect.isclass(value):
@@ -47,15 +54,15 @@ def public_objects(module_name):
 
 def public_methods(cls):
     """Return the names of the public methods and properties that a class has from this package."""
-    found = {}
+    methods = {}
     for base in cls.__mro__:
         if base.__module__.partition(".")[0] == "xmlcore":
-            found.update(
+            methods.update(
                 (name, None)
                 for name, value in vars(base).items()
                 if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, METHOD_KINDS))
             )
-    return sorted(found)
+    return sorted(methods)
 
 
 def violations(value):
