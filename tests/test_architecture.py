@@ -1,10 +1,11 @@
 """The arrows go one way, files and functions are short, and private names stay inside their package.
 
-app -> pages -> xmlcore; inside xmlcore, a part imports only parts of lower layers. Imports inside functions count.
+The picture in docs/architecture.md says what may import what. Imports inside functions count.
 """
 
 import ast
 import functools
+import itertools
 import re
 import subprocess
 import sys
@@ -14,39 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS_MAY_IMPORT = {"numpy", "numba", "math", "typing", "xmlcore._kernels", "xmlcore.system"}
-# Parts of xmlcore, lowest first: a part may import those of the layers before its own.
-LAYERS = (
-    ("extras",),
-    ("progress", "versions", "atomic", "ranking", "artifact_keys", "interrupts"),
-    ("typing",),
-    ("validation",),
-    ("system", "label_names"),
-    ("archives",),
-    ("_kernels",),
-    ("arrays", "parallel", "parameters"),
-    ("noise", "augmentation"),
-    ("state",),
-    ("store",),
-    ("jobs",),
-    ("metrics",),
-    ("datasets",),
-    ("models",),
-    ("robustness", "explain", "selection", "figures"),
-    ("experiment",),
-    ("warm_up", "serve"),
-    ("cli",),
-    ("__main__",),
-)
 # The one file that names modules of higher layers in a table: the estimators that may be loaded from a saved model.
 NAMES_WHAT_MAY_BE_LOADED = {ROOT / "xmlcore" / "models" / "saving.py"}
-# Parts that import less than their layer allows.
-ONLY = {
-    "figures": {"extras", "metrics", "models"},
-    "jobs": {"progress", "system", "state", "store"},
-    "state": {"system"},
-    "store": {"progress", "state", "system", "validation"},
-}
-
 MOST_LINES = 600  # of a file
 MOST_CODE_LINES = 80  # of a function, without its docstring
 MOST_ARGUMENTS = 12  # of a kernel
@@ -139,24 +109,57 @@ def part_of_xmlcore(path):
     return path.relative_to(ROOT / "xmlcore").parts[0].removesuffix(".py")
 
 
-def test_parts_of_xmlcore_import_only_parts_of_lower_layers():
-    level = {part: number for number, layer in enumerate(LAYERS) for part in layer}
-    paths = [path for path in modules("xmlcore") if path != ROOT / "xmlcore" / "__init__.py"]
-    assert {part_of_xmlcore(path) for path in paths} == level.keys(), "a part is in no layer, or a layer names none"
-    found = []
-    for path in paths:
-        own = part_of_xmlcore(path)
+def picture():
+    """Read the picture of the architecture: the box of each part of the package, and the arrows between boxes."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```mermaid")[1].split("```")[0]
+    boxes = {
+        re.sub(r"(/|\.py)$", "", name): box
+        for box, names in re.findall(r"(\w+)\[([^:\]]+):", text)
+        for name in names.split(", ")
+    }
+    arrows = set()
+    for line in re.sub(r"\[.*?\]", "", text).splitlines():
+        froms, arrow, to = line.partition("-->")
+        if arrow:
+            arrows |= set(itertools.product(re.findall(r"\w+", froms), re.findall(r"\w+", to)))
+    return boxes, arrows
+
+
+def reached(arrows, start):
+    """The boxes to which arrows lead from a box, in one step or more."""
+    boxes, waiting = set(), [start]
+    while waiting:
+        box = waiting.pop()
+        ahead = {to for origin, to in arrows if origin == box} - boxes
+        boxes |= ahead
+        waiting += ahead
+    return boxes
+
+
+def test_imports_follow_the_arrows_of_the_picture_and_each_arrow_is_needed():
+    boxes, arrows = picture()
+    paths = [path for path in [*modules("xmlcore"), *modules("pages")] if path.parent.name != "main"]
+    own = {path: part_of_xmlcore(path) if path.is_relative_to(ROOT / "xmlcore") else "pages" for path in paths}
+    del own[ROOT / "xmlcore" / "__init__.py"]
+    assert {*own.values(), "app"} == boxes.keys(), "a part is in no box, or a box names none"
+    used, wrong = {("app", "pages")}, []
+    for path, part in own.items():
         tables = () if path in NAMES_WHAT_MAY_BE_LOADED else named_in_tables(path)
         for name, line in [*imported(path), *tables]:
             names = name.split(".")
-            if names[0] != "xmlcore" or len(names) == 1 or names[1] in (own, "__version__"):
+            if names[0] != "xmlcore" or len(names) == 1 or names[1] in ("__version__", part):
                 continue
-            where = f"{path.relative_to(ROOT)}:{line}"
-            if names[1] not in level:
-                found.append(f"{where} imports {name}: name the module that has it")
-            elif level[names[1]] >= level[own] or names[1] not in ONLY.get(own, {names[1]}):
-                found.append(f"{where} imports {name}: {own} is not above {names[1]}")
-    assert not found, "\n".join(found)
+            where = f"{path.relative_to(ROOT)}:{line} imports {name}"
+            if names[1] not in boxes:
+                wrong.append(f"{where}: name the module that has it")
+            elif boxes[part] != boxes[names[1]]:
+                used.add((boxes[part], boxes[names[1]]))
+                if boxes[names[1]] not in reached(arrows, boxes[part]):
+                    wrong.append(f"{where}: no arrow leads there")
+    assert not wrong, "\n".join(wrong)
+    assert not [box for box in boxes.values() if box in reached(arrows, box)], "arrows go in a circle"
+    needed = {arrow for arrow in used if arrow[1] not in reached(used - {arrow}, arrow[0])}
+    assert arrows == needed
 
 
 @pytest.mark.parametrize("folder", ["xmlcore", "pages", "benchmarks"])
