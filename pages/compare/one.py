@@ -9,6 +9,7 @@ from pages.compare import listed
 from pages.shared import addresses, format, jobs, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import results, run_changes, run_code
+from pages.shared.streamlit_fixes import address_fields
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics, store
 
@@ -78,7 +79,7 @@ def show(line, record: dict, frame) -> None:
                 args=(record,),
             )
     if st.session_state.pop(_GO, False):
-        st.switch_page(addresses.page("Train"), query_params={workspace.QUERY: workspace.address()})
+        address_fields.switch(addresses.page("Train"))
     if line["tags"] or line["note"]:
         st.markdown(f"Tags: {format.plain(line['tags'] or 'none')}.")
         st.text(line["note"])

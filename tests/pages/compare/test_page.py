@@ -453,6 +453,13 @@ def test_a_copied_link_names_the_result_that_the_page_shows(ready, session, word
     assert "run=" not in page.press("compare.back").at.sidebar.code[0].value
 
 
+def test_a_result_is_opened_on_the_train_page(ready, words):
+    first, second = (train(ready, model, words) for model in ("PLT", "OneVsRest"))
+    for key in (first, second):
+        ready.go("compare").press(f"compare.open.{key}").press("compare.one.train")
+        assert ready.at.title[0].value == "Train" and f"result-{key[:DIGITS]}" in ready.view
+
+
 def test_an_address_of_an_unknown_result_says_so(ready, session, words):
     page = session(listed(ready, make(2, words), words).token)
     page.at.query_params["run"] = "0" * 12

@@ -4,6 +4,7 @@ Where one of these fails, the installed Streamlit does better: the file of pages
 """
 
 import pytest
+from streamlit.errors import StreamlitAPIException
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.media_file_manager import MediaFileManager
@@ -56,3 +57,10 @@ def test_address_fields_only_what_a_field_of_the_whole_app_is_bound_to_can_be_sa
     params.bind_widget("section", "of a page", "string_value", "train")
     params.populate_from_query_string("at=row-1&section=Rows", {"app", "explain"})
     assert dict(params) == {"at": "row-1"}, "a field of a page loses its word when another page is opened"
+
+
+def test_address_fields_what_a_field_is_bound_to_cannot_be_written_by_switching_the_page():
+    params = QueryParams()
+    params.bind_widget("at", "of the app", "string_value", "app")
+    with pytest.raises(StreamlitAPIException):
+        params.from_dict({"at": "row-1"})
