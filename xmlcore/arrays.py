@@ -6,10 +6,7 @@ from xmlcore.validation import check_count, check_row
 
 
 def by_frequency(X):
-    """Return the ids of the features that occur in the CSR matrix ``X``, most frequent first: int32.
-
-    Equally frequent features are ordered by id.
-    """
+    """Return the ids of the features that occur in the CSR matrix ``X``, most frequent first: int32."""
     if X.shape[1] <= 4 * X.nnz:
         counts = np.bincount(X.indices, minlength=X.shape[1])
         order = np.argsort(-counts, kind="stable")

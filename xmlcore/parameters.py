@@ -129,10 +129,7 @@ class Parameter:
         return re.sub(r"(\w+):", title, self.help)
 
     def check(self, value):
-        """Return ``value`` in the one spelling that is kept; raise an error that names the parameter if it is refused.
-
-        A number of NumPy becomes one of Python, and a whole number is a float where floats are expected.
-        """
+        """Return ``value`` in the one spelling that is kept, or raise an error that names the parameter."""
         if (value is None and self.optional) or type(value).__name__ in self.also:
             return value
         for other in self.others:
@@ -275,10 +272,7 @@ class HasParameters:
     _further_params: str | None = None  # name of the attribute that holds the dict of ``**`` arguments of __init__
 
     def __init_subclass__(cls, **kwargs):
-        """Have ``fit`` and its like, where a subclass defines them, change their object in one step.
-
-        See :mod:`xmlcore.interrupts`.
-        """
+        """Have ``fit`` and its like, where a subclass defines them, change their object in one step."""
         super().__init_subclass__(**kwargs)
         for name in ("fit", "partial_fit", "fit_for_adversarial_examples"):
             if name in cls.__dict__:
@@ -349,10 +343,7 @@ class HasParameters:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _check_params(self) -> None:
-        """Raise a ValueError or TypeError that names the first parameter with a value that ``fit`` cannot use.
-
-        A subclass adds checks of values that do not go together.
-        """
+        """Raise a ValueError or TypeError that names the first parameter with a value that ``fit`` cannot use."""
         check_parameters(self, self.PARAMETERS)
 
 

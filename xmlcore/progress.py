@@ -27,37 +27,13 @@ ProgressLike: TypeAlias = Progress | Literal["bar"]  # what public functions tak
 
 
 def silent(phase: str, fraction: float, detail: str = "") -> None:
-    """Ignore the report: the default of ``progress`` arguments.
-
-    Parameters
-    ----------
-    phase : str
-    fraction : float
-    detail : str
-    """
+    """Ignore the report: the default of ``progress`` arguments."""
 
 
 def part_of(
     progress: Progress, start: float, end: float, *, phase: str | None = None, detail: str | None = None
 ) -> Progress:
-    """Return a progress callback for one part of a longer piece of work.
-
-    Parameters
-    ----------
-    progress : callable
-        Reports the whole work.
-    start, end : float
-        Fractions of the whole work, in [0, 1], that are done before and after the part.
-    phase : str, optional
-        Reported instead of the phase that the part reports.
-    detail : str, optional
-        Put before the detail that the part reports.
-
-    Returns
-    -------
-    callable
-        What the part reports to.
-    """
+    """Return a progress callback for one part of a longer piece of work."""
 
     def report(part_phase: str, fraction: float, part_detail: str = "") -> None:
         """Pass on a report of the part as a report of the whole work."""
@@ -122,24 +98,7 @@ class Bar:
 
 
 def to_progress(progress: ProgressLike | None) -> Progress:
-    """Return the callback that an argument ``progress`` stands for.
-
-    Parameters
-    ----------
-    progress : callable, "bar" or None
-        A callback is returned as it is; "bar" becomes a :class:`Bar`, and None becomes :func:`silent`.
-
-    Returns
-    -------
-    callable
-
-    Raises
-    ------
-    ImportError
-        "bar" is given, and tqdm is not installed.
-    TypeError
-        It is something else.
-    """
+    """Return the callback that an argument ``progress`` stands for."""
     if progress is None:
         return silent
     if isinstance(progress, str) and progress == "bar":

@@ -36,16 +36,6 @@ def cache_root() -> Path:
     its folder ``cache/``, and an installed package, or a user who cannot write to the checkout, the user's cache
     folder. For a user who has no home folder, or cannot write to it, as in containers, it is a folder among the
     temporary files; a warning says so once.
-
-    Returns
-    -------
-    pathlib.Path
-        An absolute path. The folder may not exist yet.
-
-    Raises
-    ------
-    UnsafeCacheError
-        The folder among the temporary files belongs to another user.
     """
     chosen = os.environ.get(CACHE_VARIABLE)
     if chosen:
@@ -190,10 +180,7 @@ def _others_can_write(found) -> bool:
 
 
 def data_root() -> Path:
-    """Return the folder for files of published data sets: downloads, and files that users put there.
-
-    It is ``XMLCORE_DATA`` if that is set, else ``data`` in :func:`cache_root`.
-    """
+    """Return the folder for files of published data sets: downloads, and files that users put there."""
     chosen = os.environ.get(DATA_VARIABLE)
     return Path(chosen).expanduser().resolve() if chosen else cache_root() / "data"
 
@@ -330,11 +317,7 @@ def _quota_of_control_group(root: str = CONTROL_GROUP) -> int | None:
 
 
 def free_bytes() -> int | None:
-    """Return the memory in bytes that this process may still take, or None if the operating system does not report it.
-
-    It is the free memory of the machine, or what the limit of a control group (such as ``docker run --memory 2g``, or
-    ``MemoryMax`` of systemd) leaves, if that is less.
-    """
+    """Return the memory in bytes that this process may still take, or None if the system does not say it."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             available = next(line for line in lines if line.startswith("MemAvailable:"))
@@ -348,11 +331,7 @@ def free_bytes() -> int | None:
 
 
 def memory_of_control_groups(root: str = CONTROL_GROUP, own: str = OWN_GROUPS) -> tuple[int, int] | None:
-    """Return how many bytes the control groups of this process may use, and how many are left; None without a limit.
-
-    A group is in another one, whose limit holds as well: the least numbers count. Files that the system keeps in memory
-    and has not used for a while are left, as it drops them when memory is needed.
-    """
+    """Return how many bytes the control groups of this process may use, and how many are left; None without a limit."""
     found = []
     for kind, (largest, used, dropped) in _MEMORY_FILES.items():
         for folder in _own_groups(Path(root, kind), kind, own):

@@ -266,10 +266,7 @@ def _is_frame(X) -> bool:
 
 
 def _from_frame(frame, name) -> np.ndarray:
-    """Return the values of a pandas DataFrame, where columns of numbers and of bool may stand side by side.
-
-    A missing value becomes NaN. Raises TypeError that names the first column with something else.
-    """
+    """Return the values of a pandas DataFrame, where columns of numbers and of bool may stand side by side."""
     kinds = [getattr(dtype, "kind", "O") for dtype in frame.dtypes]
     for column, dtype, kind in zip(frame.columns, frame.dtypes, kinds):
         if kind not in "fiub":
@@ -382,10 +379,7 @@ def _short(values) -> str:
 
 
 def check_fitted(model) -> None:
-    """Raise scikit-learn's NotFittedError if the estimator is not fitted.
-
-    A model without the method ``__sklearn_is_fitted__`` is accepted.
-    """
+    """Raise scikit-learn's NotFittedError if the estimator is not fitted."""
     is_fitted = getattr(model, "__sklearn_is_fitted__", None)
     if is_fitted is not None and not is_fitted():
         from sklearn.exceptions import NotFittedError

@@ -10,10 +10,7 @@ HEAD = 16  # letters of a name above a column
 
 
 def show(lines, measure: str) -> None:
-    """Compare models over the data sets on which all of them were trained.
-
-    ``lines`` is what :func:`pages.compare.listed.grouped` returned, best first, of two data sets or more.
-    """
+    """Compare models over the data sets on which all of them were trained."""
     frame = experiment.best_of_models(lines, measure)
     st.header("Over several data sets")
     if frame.shape[0] < 2 or frame.shape[1] < 2:

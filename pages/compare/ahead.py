@@ -5,11 +5,7 @@ from xmlcore import experiment
 
 
 def read(runs: list, known: dict, used: str | None, widgets: dict) -> None:
-    """Read the results of a workspace, and compare the first of them, as the page does while none is ticked.
-
-    Called in the background: see :func:`pages.shared.process.reading.read_ahead`. All that is made is kept by functions
-    that the page calls, too.
-    """
+    """Read the results of a workspace, and compare the first of them, as the page does while none is ticked."""
     every = listed.every_of(runs, known)
     choice = _choice(every.frame, widgets)
     lines = listed.table(every, choice)

@@ -17,10 +17,7 @@ def without_results() -> None:
 
 
 def sentence(lines, choice) -> None:
-    """Say which line is best on a data set, by how much, and whether the difference is real; then the other data sets.
-
-    ``lines`` is what :func:`pages.compare.listed.grouped` returned, best first.
-    """
+    """Say which line is best on a data set, by how much and how surely; then the other data sets."""
     measured = lines[lines[choice.measure].notna()]
     if measured.empty:
         st.markdown("No result fits what is chosen below.")

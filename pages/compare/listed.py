@@ -50,12 +50,7 @@ class Listed:
 
 
 def every() -> Listed:
-    """Return all results of this workspace that are kept, newest first.
-
-    The lines of the frame are those of :func:`xmlcore.experiment.runs`, with what the user gave the results: ``run``
-    (name), ``named`` (whether there is one), ``tags`` (text), ``note``, ``archived``; ``dataset`` is its name here.
-    For what a result is called on this page, see :func:`_titles`.
-    """
+    """Return all results of this workspace that are kept, newest first."""
     return every_of(workspace.get("runs"), workspace.get("known"))
 
 
@@ -194,11 +189,7 @@ def _texts(frame) -> pd.Series:
 
 
 def grouped(frame, choice: Choice) -> pd.DataFrame:
-    """Return the lines of the table, best first on each data set: see :data:`LINES`.
-
-    The columns are those of :func:`xmlcore.experiment.seeds_grouped`, and ``tags``, ``note`` and ``archived`` of the
-    first result of each line, and ``run``, ``named`` and ``title``: see :func:`_titles`.
-    """
+    """Return the lines of the table, best first on each data set: see :data:`LINES`."""
     alone = choice.lines == "result"
     lines = experiment.seeds_grouped(frame.assign(setting=frame["key"]) if alone else frame)
     lines = lines.join(frame.set_index("key")[["run", "named", "tags", "note", "archived", *CALLED]], on="key")
@@ -222,12 +213,7 @@ def chosen(frame, lines, choice: Choice, ticked: set) -> pd.DataFrame:
 
 
 def _titles(frame) -> pd.DataFrame:
-    """Return the frame with what results are called: the user's name, or the model and the settings that differ.
-
-    ``title`` is that of a result alone, ``setting_title`` that of all seeds of its setting; no two of a data set are
-    equal. ``setting_name`` is the newest name that the user gave one of the seeds, else empty. All results of the data
-    set count, not only those in the table, so that a result is called the same whatever the table shows.
-    """
+    """Return the frame with what results are called: the user's name, or the model and the settings that differ."""
     newest = frame[frame["named"].astype(bool)].drop_duplicates("setting")
     names = dict(zip(newest["setting"], newest["run"]))
     frame = frame.assign(setting_name=[names.get(setting, "") for setting in frame["setting"]])

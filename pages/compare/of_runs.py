@@ -30,10 +30,7 @@ def _middle(keys: str, measure: str, mean: float, changed: int) -> str:
 
 
 def readable(keys: list[str], most: int) -> tuple[list[str], dict[str, str]]:
-    """Return the keys of the first results, ``most`` at most, whose predictions and data sets can be read.
-
-    Those before them that cannot be read come second, with the reason of each.
-    """
+    """Return the keys of the first results, ``most`` at most, whose predictions and data sets can be read."""
     found, unreadable, datasets = [], {}, set()
     for key in keys:
         if len(found) == most:
@@ -86,10 +83,7 @@ def _measures(keys: str, more: str):
 
 
 def measures(keys: list[str], names: dict, more=()):
-    """Return the measures of results on one data set with their intervals; ``run`` is the name.
-
-    ``more`` has the names of further measures.
-    """
+    """Return the measures of results on one data set with their intervals; ``run`` is the name."""
     frame = _measures(" ".join(keys), "\n".join(more))
     return frame.assign(run=frame["run"].map(names))
 
@@ -156,10 +150,6 @@ def _frontier(lines: str, compared: str, memory: str, axis: str, measure: str):
 
 
 def frontier(lines, compared, memory: str, axis: str, measure: str):
-    """Return the figure of a measure against training time and memory.
-
-    ``lines`` and ``compared`` are tables of :func:`xmlcore.figures.frontier`, ``memory`` the column of the memory, and
-    ``axis`` what the axis says.
-    """
+    """Return the figure of a measure against training time and memory."""
     said = (frame.to_json(orient="split", double_precision=15) for frame in (lines, compared))
     return _frontier(*said, memory, axis, measure)

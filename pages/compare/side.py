@@ -89,10 +89,7 @@ def _dataset(lines) -> str | None:
 
 
 def _compared_ones(keys, unreadable, names, wanted, measure) -> None:
-    """Say what is compared and what is left out, and offer the view of each result.
-
-    ``measure`` is that by which the best are compared because no line is ticked, else None.
-    """
+    """Say what is compared and what is left out, and offer the view of each result."""
     said = []
     if len(keys) > 1 and measure is not None:
         said.append(f"No line is ticked, so the {len(keys)} best of the table in {measure} are compared.")
@@ -241,10 +238,7 @@ def _compared(keys, names, wanted) -> pd.DataFrame:
 
 
 def _costs(lines, measure, file_name, compared) -> None:
-    """Draw what precision costs, in seconds and in memory, for lines on one data set.
-
-    ``compared`` is what :func:`_compared` returned: these have the colours of the figures that compare them.
-    """
+    """Draw what precision costs, in seconds and in memory, for lines on one data set."""
     st.header("What precision costs")
     known = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
     if len(known) < 2:

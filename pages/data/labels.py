@@ -20,10 +20,7 @@ ORDERS = {
 
 
 def show(data, labels, found, name) -> None:
-    """Show a table of labels that can be searched, and the rows of the label that is ticked.
-
-    ``found`` is an examination or None; ``name`` begins the name of the file with all labels.
-    """
+    """Show a table of labels that can be searched, and the rows of the label that is ticked."""
     st.header("Labels")
     query_box, order_box = st.columns([3, 2])
     with query_box:

@@ -25,10 +25,7 @@ LATER = "Beside the button stands how long it takes."
 
 
 def show(used: dict | None) -> None:
-    """Show the panel, until it is closed; ``used`` is the workspace's record of the data set in use, None without one.
-
-    The workspace remembers that it is closed. Who only looks came for what is there, and can take none of the steps.
-    """
+    """Show the panel, until it is closed; ``used`` is the workspace's record of the data set in use, or None."""
     if is_closed():
         return
     with st.container(border=True):

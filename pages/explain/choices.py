@@ -99,10 +99,7 @@ def choose_label(view) -> int | None:
 
 
 def choose_other(view) -> int | None:
-    """Return the label that the explained one is compared with; None when there is no other.
-
-    At first it is the strongest label that is wrong, if the explained one is right, or the strongest right one.
-    """
+    """Return the label that the explained one is compared with; None when there is no other."""
     ranked = first_labels(view.key, view.row, MOST_OTHERS)
     options = [j for j in [*ranked, *sorted(view.true - set(ranked))] if j != view.label]
     if not options:

@@ -15,10 +15,7 @@ MEASURES = ("P@k", "nDCG@k", "PSP@k")
 
 
 def show(view, drawn_state) -> None:
-    """Show the controls, then the results of a model on the selected features and of the same model on all features.
-
-    ``drawn_state`` is what :func:`pages.features.select.page_state` returned when the page was drawn.
-    """
+    """Show the controls, then the results of a model on the selected features and of the same model on all features."""
     if select.page_state() != drawn_state:
         st.rerun()
     st.header("A model on the selected features")

@@ -48,11 +48,7 @@ class View:
 
 
 def plan(fingerprint: str, method: str, params: dict) -> dict:
-    """Return the expected time and memory of a selection, and how FALS would compute it.
-
-    Raises ValueError for impossible settings. See :func:`xmlcore.experiment.selection_plan`; earlier selections with
-    these settings correct its time.
-    """
+    """Return the expected time and memory of a selection, and how FALS would compute it."""
     return _plan(fingerprint, method, json.dumps(params, sort_keys=True), times.changed())
 
 

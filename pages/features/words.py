@@ -29,10 +29,7 @@ def expected_cost(fingerprint, method, params) -> str:
 
 
 def few_steps_note(planned: dict) -> str:
-    """Return a note if the network of FALS is trained in few steps, otherwise an empty text.
-
-    ``planned`` is what :func:`pages.features.view.plan` returned.
-    """
+    """Return a note if the network of FALS is trained in few steps, otherwise an empty text."""
     n = planned.get("n_steps", FEW_STEPS)
     if n >= FEW_STEPS:
         return ""

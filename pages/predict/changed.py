@@ -12,10 +12,7 @@ from xmlcore import explain
 
 
 def changed(found, label: int | None) -> None:
-    """Show an editor of the row or the text, and the labels before and after; ``label`` is the one explained.
-
-    ``found`` is None while nothing is predicted.
-    """
+    """Show an editor of the row or the text, and the labels before and after; ``label`` is the one explained."""
     if found is None:
         st.caption("Change words or features of what is predicted here, and see which labels come and go.")
     elif found.problem:

@@ -80,10 +80,7 @@ def _choose(data, settings):
 
 
 def _noisy(data, runs, titles, settings, level, chosen):
-    """Return the rows under noise, and, for an attack, a clause that names the model it is computed on.
-
-    Return None while this model cannot be read and is being made again.
-    """
+    """Return the rows under noise, and, for an attack, a clause that names the model it is computed on."""
     options, model, attacked, Y = dict(settings.options), None, "", None
     if KINDS[settings.kind].needs == REFERENCE:
         options[REFERENCE] = data.X_train

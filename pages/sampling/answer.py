@@ -25,10 +25,7 @@ def about_model(view, named: bool) -> str:
 
 
 def sentence(view, study) -> str:
-    """Return sentences on how often the model finds the label of a row, and on how many copies it was trained.
-
-    ``study`` is the :class:`xmlcore.experiment.kinds.sampling.Sampling` of the result shown, or None.
-    """
+    """Return sentences on how often the model finds the label of a row, and on how many copies it was trained."""
     accuracy = one_class(view.key)[0]
     name = format.plain(view.name)
     if not np.isfinite(accuracy):

@@ -15,10 +15,7 @@ SHARES = ["candidate_recall", "accuracy", "macro_f1"]
 
 
 def buckets(view, study, past, names) -> None:
-    """Draw accuracy and the F1 of means by label frequency; ``past`` has all runs, ``names`` their names by key.
-
-    ``study`` is the :class:`xmlcore.experiment.kinds.sampling.Sampling` of the result shown, or None.
-    """
+    """Draw accuracy and the F1 of means by label frequency; ``past`` has all runs, ``names`` their names by key."""
     st.header("Head, torso and tail labels")
     if study is None:
         st.caption("Press *Measure other numbers of candidates* above: these numbers are measured with it.")

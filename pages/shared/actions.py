@@ -6,10 +6,7 @@ from pages.shared.workspaces import workspace
 
 
 def button(label: str, **settings) -> bool:
-    """Show a button that starts, changes or deletes something, and return whether it was pressed.
-
-    In a session that only looks it is disabled, and its help says why. The arguments are those of ``st.button``.
-    """
+    """Show a button that starts, changes or deletes something, and return whether it was pressed."""
     return st.button(label, **{**settings, **refusal()})
 
 

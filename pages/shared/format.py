@@ -39,10 +39,7 @@ def rough(share: float) -> str:
 
 
 def probability(value: float) -> str:
-    """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN.
-
-    What is below 1 is never written as ``100 %``.
-    """
+    """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN."""
     if not math.isfinite(value):
         return "–"
     if 0 < value < 1e-5:

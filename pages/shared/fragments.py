@@ -11,10 +11,7 @@ from pages.shared.workspaces import workspace
 
 
 def polled(draw, every: float, over) -> None:
-    """Draw a part of a page, again and again while jobs go on; once ``over()``, draw the whole page instead.
-
-    ``every`` is in seconds.
-    """
+    """Draw a part of a page, again and again while jobs go on; once ``over()``, draw the whole page instead."""
     looks = []
 
     @functools.wraps(draw)
@@ -33,11 +30,7 @@ def polled(draw, every: float, over) -> None:
 
 
 def alone(draw):
-    """Return a part of a page that is run alone, as by ``st.fragment``.
-
-    If something was pressed or chosen there that concerns the whole page, the whole page is drawn. Garbage is collected
-    afterwards.
-    """
+    """Return a part of a page that is run alone, as by ``st.fragment``."""
 
     @functools.wraps(draw)
     def drawn(*args, **named):

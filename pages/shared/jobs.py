@@ -42,10 +42,7 @@ def find(record: dict):
 
 
 def active(kind: str | None = None, **fields) -> list:
-    """Return jobs of this workspace that wait or run, newest last.
-
-    Jobs that ended after the page's run began are included: :func:`watch` reruns the page, which shows their result.
-    """
+    """Return jobs of this workspace that wait or run, newest last."""
     return [job for _, job in _with_state((*ACTIVE, "done", "cancelled"), kind, fields)]
 
 
@@ -71,10 +68,7 @@ def kept(kind: str, key: str) -> bool:
 
 
 def watch(jobs: list, *, compact: bool = False) -> None:
-    """Show the progress of jobs. The page itself is rerun once, when one of them ends.
-
-    A job that two parts of a page wait for is shown by the first.
-    """
+    """Show the progress of jobs. The page itself is rerun once, when one of them ends."""
     shown = st.session_state[workspace.WATCHED]
     jobs = [job for job in jobs if (job.id, compact) not in shown]
     if jobs:
@@ -286,11 +280,7 @@ def _name(job_id):
 def submit(
     task, fingerprint: str, *, title: str, again: bool = False, note: str = "", about: dict | None = None
 ) -> bool:
-    """Have a worker run a task for this workspace, and return whether it was not refused.
-
-    ``fingerprint`` is that of its data set, "" before it is made. ``about`` is kept in the record, for whoever lists
-    the result.
-    """
+    """Have a worker run a task for this workspace, and return whether it was not refused."""
     # Streamlit may stop this run wherever its session's state is read. So that is done before the job is submitted, and
     # again after the record is in the server process, where recover() finds it.
     if (why := limits.refusal()) is not None:

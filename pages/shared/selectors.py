@@ -59,10 +59,7 @@ def query_key(name: str, data) -> str:
 
 
 def choose_label(data, names, field: str, key: str, query_field: str, first: int | None = None, **also) -> int:
-    """Let the user choose a label: one of the most frequent ones, or one that a search finds.
-
-    It is ``field`` of the view; ``also`` are other fields that a choice sets.
-    """
+    """Let the user choose a label: one of the most frequent ones, or one that a search finds."""
     label, search = getattr(now(), field), query_key(query_field, data)
     if label is None or label >= data.n_labels:
         label = int(names["label"].iloc[0]) if first is None else first

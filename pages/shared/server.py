@@ -109,11 +109,7 @@ def selection(key: str) -> experiment.Selection:
 
 
 def dataset(fingerprint: str) -> datasets.Dataset:
-    """Return a saved data set.
-
-    If it is in memory but was lost on disk, where jobs read it, it is saved again. If it cannot be saved, pages still
-    work, and jobs say what is wrong.
-    """
+    """Return a saved data set."""
     data = _dataset(fingerprint)
     with contextlib.suppress(OSError):
         datasets.save_dataset(data)

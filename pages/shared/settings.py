@@ -56,10 +56,7 @@ def short_words(model: str, params: dict) -> str:
 
 
 def in_form(model: str, message: str) -> str:
-    """Return a message of a model or a selection with names of parameters replaced by the labels of the form.
-
-    Messages of xmlcore name arguments, such as ``max_iter=20``, which forms do not show.
-    """
+    """Return a message of a model or a selection with names of parameters replaced by the labels of the form."""
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
     for p in info.parameters if info else ():
         field = f"“{p.label}”"

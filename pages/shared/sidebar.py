@@ -39,10 +39,7 @@ def _automatic():
 
 
 def _links(page):
-    """Show the addresses of this view: one to work with, and one for looking only.
-
-    They are made when they are opened: the sidebar is not drawn again when a section or a row is chosen.
-    """
+    """Show the addresses of this view: one to work with, and one for looking only."""
     shown = st.popover("Copy a link", icon=":material/link:", type="tertiary", key="sidebar.links", on_change="rerun")
     if not shown.open:
         return

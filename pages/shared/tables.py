@@ -212,11 +212,7 @@ def find_rows(data, part_name: str, query: str) -> np.ndarray:
 
 
 def find_labels(labels: pd.DataFrame, query: str) -> pd.DataFrame:
-    """Return lines of a table of labels: all of them for an empty query.
-
-    First the lines whose ``name`` is the query, then the line whose id (``label``) is the query, then those whose name
-    contains the query. Upper and lower case are the same.
-    """
+    """Return lines of a table of labels: all of them for an empty query."""
     query = query.strip()
     if not query:
         return labels

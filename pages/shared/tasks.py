@@ -28,10 +28,7 @@ MARKS = {
 
 
 def takes(seconds: float) -> str:
-    """Return how long a job takes that is expected to take so many seconds: ``about 20 s``.
-
-    On a new machine, and after an update, kernels are being compiled. A job waits for that, so this time is counted.
-    """
+    """Return how long a job takes that is expected to take so many seconds: ``about 20 s``."""
     compiling = job_queue.compiling_seconds()
     about = f"about {format.roughly(max(seconds, 1.0) + compiling)}"
     return f"{about}, with compiling code, once" if compiling else about
@@ -207,10 +204,7 @@ def _only_imported(task) -> bool:
 
 
 def make_again(task, *, again: bool = False, note: str = DAMAGED) -> bool:
-    """Start a task whose stored result cannot be read, and show ``note``; once per session, so that it cannot loop.
-
-    Return whether the task has been started now.
-    """
+    """Start a task whose stored result cannot be read, and show ``note``; once per session, so that it cannot loop."""
     started = st.session_state.setdefault("tasks.started", set())
     if ("again", task.key) not in started:
         started |= {("again", task.key), task.key}
@@ -252,10 +246,7 @@ def prepare(name: str) -> None:
 
 
 def make_dataset(task, **about) -> bool:
-    """Have a worker make a data set, and return whether it was not refused; its kind is one of ``made.KINDS``.
-
-    It is put in use when it is ready, unless another data set has been put in use meanwhile.
-    """
+    """Have a worker make a data set, and return whether it was not refused; its kind is one of ``made.KINDS``."""
     if workspace.refuse():
         return False
     # The record names the data set in use now, since this one has no fingerprint before it is made.

@@ -40,10 +40,7 @@ def elsewhere(mine: str) -> set[str]:
 
 
 def delete(goes: list, found) -> None:
-    """Take artifacts from this workspace, and from the disk if no other workspace lists them.
-
-    What was computed from them and belongs to no workspace goes with them.
-    """
+    """Take artifacts from this workspace, and from the disk if no other workspace lists them."""
     keys, listed = {one.key for one in goes}, elsewhere(workspace.token())
     entries, aside = removed.forget(keys), []
     still = listed | owned.keys({name: workspace.get(name) for name in owned.FIELDS})

@@ -61,10 +61,7 @@ def _answer(own, found):
 
 
 def _table(lines, own, found, fields):
-    """Show what the workspace keeps, and what can be done with the lines that are ticked.
-
-    ``lines`` has a line for the trainings of each sweep, and ``own`` the trainings themselves.
-    """
+    """Show what the workspace keeps, and what can be done with the lines that are ticked."""
     by = room.pinner(workspace.token())
     frame = owned.table(lines, found, fields, by)
     column = st.column_config

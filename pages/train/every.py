@@ -79,10 +79,7 @@ def lines(measures, bucket: str):
 
 
 def repeated(measures, bucket: str) -> dict[str, str]:
-    """Return averages whose values are those of P@k or R@k at every k of a bucket, each with the measure it repeats.
-
-    Precision of rows is P@k if as many labels as asked for are predicted for each row, and so is that of all pairs.
-    """
+    """Return averages whose values are those of P@k or R@k at every k of a bucket, each with the measure it repeats."""
     mine = measures[measures["bucket"] == bucket].pivot(index="measure", columns="k", values="value")
     pairs = [(f"{average} {of}@k", f"{of}@k") for of in ("P", "R") for average in ("micro", "samples")]
     pairs = [(average, first) for average, first in pairs if {average, first} <= set(mine.index)]
@@ -92,10 +89,7 @@ def repeated(measures, bucket: str) -> dict[str, str]:
 
 
 def in_percent(row) -> str:
-    """Return a measure with its interval in percent: ``83.21 (81.9 to 84.4)``; a dash where it is not defined.
-
-    Measures of less than 1 % have three significant digits.
-    """
+    """Return a measure with its interval in percent: ``83.21 (81.9 to 84.4)``; a dash where it is not defined."""
     if row.value != row.value:
         return "–"
     value, low, high = 100 * row.value, 100 * row.low, 100 * row.high

@@ -122,11 +122,7 @@ def _table(data, every, key, k):
 
 
 def rows_of_label(data, ranking, label: int, k: int) -> pd.DataFrame:
-    """Return the test rows with a label or a prediction of it: ``row``, ``how`` (a key of HOW), ``rank``, ``score``.
-
-    Rows where it was missed come first, then those where it is wrong, then those where it was found; within each, the
-    highest score first. ``rank`` and ``score`` are missing where the label is not among the k predicted.
-    """
+    """Return the test rows with a label or a prediction of it: ``row``, ``how`` (a key of HOW), ``rank``, ``score``."""
     places = ranking.labels[:, :k] == label
     predicted, rank = places.any(axis=1), places.argmax(axis=1)
     true = np.zeros(data.n_test, dtype=bool)

@@ -12,10 +12,7 @@ from pages.train import answer
 
 
 def choose(runs, shown) -> None:
-    """Show the runs as a table, and buttons that name, delete and compare them.
-
-    Nothing is shown when there is only one run. ``shown`` is the record of the run that the page shows.
-    """
+    """Show the runs as a table, and buttons that name, delete and compare them."""
     if len(runs) < 2:
         return
     by_key, titles = {r["key"]: r for r in runs}, run_names.names(runs)

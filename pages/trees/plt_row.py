@@ -46,11 +46,7 @@ def show(key, data, run, model, files) -> None:
 
 
 def labels_of_row(view, row: int) -> pd.DataFrame:
-    """Return the true and the predicted labels of a test row, with the step at which each loses most.
-
-    Columns: those of xmlcore.models.plt.frames.hardest_steps, ``name``, ``true``, ``place`` (among the predicted
-    labels, from 1; nan for others). True labels that are not predicted come first, then the others by place.
-    """
+    """Return the true and the predicted labels of a test row, with the step at which each loses most."""
     truth = tables.ids(view.data.Y_test, row)
     predicted = view.run.ranking.labels[row, : results.K]
     predicted = predicted[predicted >= 0]

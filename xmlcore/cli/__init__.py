@@ -7,10 +7,7 @@ BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line, and end the process with its exit status.
-
-    0: done. 1: click is not installed. 2: bad input, which is said in one line. 130: interrupted.
-    """
+    """Run the command line, and end the process with its exit status."""
     from xmlcore.extras import MissingExtraError, require
 
     try:

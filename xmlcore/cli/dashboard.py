@@ -42,10 +42,7 @@ def _have_home():
 
 
 def script() -> Path:
-    """Return the dashboard's app.py: of a checkout that the package lies in, or else in the installed package.
-
-    Streamlit reads the settings of the dashboard from the folder ``.streamlit`` beside it.
-    """
+    """Return the dashboard's app.py: of a checkout that the package lies in, or else in the installed package."""
     package = Path(xmlcore.__file__).resolve().parent
     for folder in (package.parent, package / "_dashboard"):
         if (folder / "app.py").is_file() and (folder / "pages" / "main" / "script.py").is_file():

@@ -110,10 +110,7 @@ def as_plain(dataset: Dataset) -> dict:
 
 
 def texts_from_plain(value: dict) -> dict:
-    """Return the texts and the vectoriser in the dict that :func:`as_plain` returned; None where it has none.
-
-    Raises ValueError if they are damaged.
-    """
+    """Return the texts and the vectoriser in the dict that :func:`as_plain` returned; None where it has none."""
     found = {}
     for name in TEXTS:
         parts = value.get(name)

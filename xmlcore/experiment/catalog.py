@@ -33,10 +33,7 @@ class ModelInfo:
     parameters: tuple[Parameter, ...]
 
     def filled(self, name: str, params: dict | None) -> dict:
-        """Return parameters with the defaults filled in, checked, in the spelling that is kept.
-
-        A value is accepted if the estimator accepts it, also when the form does not offer it.
-        """
+        """Return parameters with the defaults filled in, checked, in the spelling that is kept."""
         return filled(self.accepted, params or {}, name)
 
     @property

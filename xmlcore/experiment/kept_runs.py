@@ -144,20 +144,7 @@ def seeds_grouped(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def half_width(lines: "pd.DataFrame", measure: str) -> "pd.Series":
-    """Return half of the width of the interval over seeds, before its ends were cut at 0 and 1.
-
-    Parameters
-    ----------
-    lines : DataFrame
-        Lines of :func:`seeds_grouped`.
-    measure : str
-        A column, such as "P@1".
-
-    Returns
-    -------
-    Series
-        In [0, 1]; NaN for one run.
-    """
+    """Return half of the width of the interval over seeds, before its ends were cut at 0 and 1."""
     below, above = lines[measure] - lines[f"{measure} low"], lines[f"{measure} high"] - lines[measure]
     return below.where(below > above, above)
 

@@ -144,36 +144,12 @@ def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1
 
 
 def model_style(model: str, params: dict[str, Any]) -> str:
-    """Return the name by which figures colour a run: a PLT trained with noise is the paper's ExtendedPLT.
-
-    Parameters
-    ----------
-    model : str
-        A name of the catalog of models.
-    params : dict
-        The parameters of the run.
-
-    Returns
-    -------
-    str
-    """
+    """Return the name by which figures colour a run: a PLT trained with noise is the paper's ExtendedPLT."""
     return "ExtendedPLT" if model == "PLT" and trained_with_noise({"params": params}) else model
 
 
 def model_title(model: str, params: dict[str, Any]) -> str:
-    """Return the name of a model, and whether it was trained with noise.
-
-    Parameters
-    ----------
-    model : str
-        A name of the catalog of models.
-    params : dict
-        The parameters of the run.
-
-    Returns
-    -------
-    str
-    """
+    """Return the name of a model, and whether it was trained with noise."""
     return (
         f"{model} trained with noise σ = {params['noise_sigma']:g}" if trained_with_noise({"params": params}) else model
     )

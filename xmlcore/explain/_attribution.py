@@ -266,10 +266,7 @@ class Explainer:
 
 
 def _unit_rows(X):
-    """Return the CSR arrays (pointers, features, float64 values) of the rows of X scaled to length 1.
-
-    Rows of zeros stay rows of zeros.
-    """
+    """Return the CSR arrays (pointers, features, float64 values) of the rows of X scaled to length 1."""
     ptr, features, values = csr_parts(X)
     values = values.astype(np.float64)
     row = np.repeat(np.arange(X.shape[0]), np.diff(ptr))

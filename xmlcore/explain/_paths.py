@@ -155,10 +155,7 @@ def _ways(model, x, label):
 
 
 def _margins(model, t, v, columns, values):
-    """Return the margins of the M children of node v of tree t, as float; nan for a leaf.
-
-    The row is given by its columns in the model, ascending, and their values.
-    """
+    """Return the margins of the M children of node v of tree t, as float; nan for a leaf."""
     found = regressors(model, t, v, columns)
     if found is None:
         return (np.nan,) * model.trees_[0].children.shape[1]

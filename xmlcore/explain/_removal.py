@@ -138,10 +138,7 @@ def _checked(methods, counts):
 
 
 def _places(X, method, contributions, seed, first):
-    """Return the place, from 0, of each stored value of X in the ranking of its row by a method: int64.
-
-    ``first`` is the number of the first of these rows among all rows, for random rankings.
-    """
+    """Return the place, from 0, of each stored value of X in the ranking of its row by a method: int64."""
     ptr = X.indptr.astype(np.int64)
     row = np.repeat(np.arange(X.shape[0]), np.diff(ptr))
     if method == "random":

@@ -9,10 +9,7 @@ STEP = 26  # height of a line with a name, in pixels
 
 
 def rank_groups(ranks, critical_difference: float) -> list[tuple[float, float]]:
-    """Return the ends of all groups of neighbours whose ranks differ by less than the critical difference.
-
-    A group that is part of another one is left out.
-    """
+    """Return the ends of all groups of neighbours whose ranks differ by less than the critical difference."""
     ranks, groups = sorted(ranks), []
     for i, low in enumerate(ranks):
         high = max(rank for rank in ranks[i:] if rank - low <= critical_difference)

@@ -71,10 +71,7 @@ def heat_map(figure, values, labels, names, wording, what, scale, ends):
 
 
 def _categories(names, count):
-    """Return the names as shortened texts, with zero-width spaces at the end of equal texts, so that all differ.
-
-    Without names, return the numbers from 0 to ``count`` - 1.
-    """
+    """Return the names as shortened texts, with zero-width spaces at the end of equal texts, so that all differ."""
     if names is None:
         return np.arange(count)
     times_used, categories = {}, []

@@ -128,10 +128,7 @@ def model_styles() -> dict[str, tuple[str, str]]:
 
 
 def run_style(model: str, before: int = 0) -> dict:
-    """Return colour and mark of a model, and a dash that differs from ``before`` earlier runs of it in the figure.
-
-    A model without a colour is purple, with stars.
-    """
+    """Return colour and mark of a model, and a dash that differs from ``before`` earlier runs of it in the figure."""
     color, mark = model_styles().get(model, (PURPLE, "star"))
     return {"color": color, "mark": mark, "dash": RUN_DASHES[before % len(RUN_DASHES)]}
 

@@ -119,10 +119,7 @@ def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
 
 
 def _lines(pairs, level, largest, place, x, y) -> dict:
-    """Return one trace with the lines of a width, from 1 to :data:`WIDTHS`, between the places of labels.
-
-    ``largest`` is the phi of the strongest pair.
-    """
+    """Return one trace with the lines of a width, from 1 to :data:`WIDTHS`, between the places of labels."""
     strengths = np.ceil(WIDTHS * pairs["phi"].to_numpy(float) / largest).clip(1, WIDTHS)
     xs, ys, hovers = [], [], []
     t = np.append(np.linspace(0, 1, 25), np.nan)  # the last one is the gap between two lines

@@ -235,16 +235,7 @@ class Job:
             return tuple(self._owners)
 
     def title_for(self, owner: str) -> str:
-        """Return what an owner calls the job.
-
-        Parameters
-        ----------
-        owner : str
-
-        Returns
-        -------
-        str
-        """
+        """Return what an owner calls the job."""
         return self._owners.get(owner, self.title)
 
     @property
@@ -255,10 +246,7 @@ class Job:
 
     @property
     def fraction(self) -> float:
-        """The part of the present phase that is done, in [0, 1]; 1 when the job is done.
-
-        Of a job that waits for others, the share of these that have ended.
-        """
+        """The part of the present phase that is done, in [0, 1]; 1 when the job is done."""
         self._poll()
         if self._state == "queued" and self.plan.after:
             return sum(not part.active for part in self.plan.after) / len(self.plan.after)
@@ -311,42 +299,13 @@ class Job:
         return self._traceback
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the job has ended.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            Largest number of seconds to wait; no limit when None.
-
-        Returns
-        -------
-        bool
-            Whether the job has ended.
-        """
+        """Wait until the job has ended."""
         return self._over.wait(timeout)
 
     def result(self, timeout: float | None = None) -> Any:  # what the function of the job returns
         """Wait until the job has ended, and return what its function returned.
 
         Functions should return something small, such as a key of the store: at most 10 MB.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            Largest number of seconds to wait; no limit when None.
-
-        Returns
-        -------
-        object
-
-        Raises
-        ------
-        TimeoutError
-            The job has not ended after ``timeout`` seconds.
-        JobError
-            The job failed, or returned more than 10 MB.
-        xmlcore.progress.Cancelled
-            The job was cancelled.
         """
         if not self.wait(timeout):
             raise TimeoutError(f"{self.title!r} has not ended after {timeout} seconds")

@@ -11,10 +11,7 @@ _watching = weakref.WeakSet()  # all objects of the class Usage: the kernel know
 
 
 def available() -> int | None:
-    """Return the memory in bytes that processes may still take, or None if the system does not tell.
-
-    It is the free memory of the machine, or of the container if its limit leaves less.
-    """
+    """Return the memory in bytes that processes may still take, or None if the system does not tell."""
     return free_bytes()
 
 

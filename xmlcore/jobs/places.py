@@ -85,11 +85,7 @@ class ThisMachine(Place):
         return timer
 
     def lacks_memory(self, job, free) -> str:
-        """Return how much memory a job waits for, or an empty text if it is free.
-
-        ``free`` has the bytes of this machine's memory that are free, of which running jobs may still take some; None
-        if that is not known.
-        """
+        """Return how much memory a job waits for, or an empty text if it is free."""
         if free is None:
             return ""
         for other in self.running:

@@ -19,10 +19,6 @@ def default_workers() -> int:
 
     The kernels of one job use all cores, so more jobs at the same time do not finish sooner. With two, a short job need
     not wait for a long one, and a second session need not wait for the first.
-
-    Returns
-    -------
-    int
     """
     from joblib import cpu_count
 
@@ -60,20 +56,7 @@ class WorkerPool(ThreadPoolExecutor):
         self._closed = False
 
     def submit(self, fn: Callable[..., object], /, *args: object, **kwargs: object) -> Future:
-        """Call a function in a worker process; see :meth:`concurrent.futures.Executor.submit`.
-
-        Parameters
-        ----------
-        fn : callable
-            The function.
-        *args, **kwargs
-            Arguments of the function.
-
-        Returns
-        -------
-        concurrent.futures.Future
-            Gives the result of the call.
-        """
+        """Call a function in a worker process; see :meth:`concurrent.futures.Executor.submit`."""
         call = _Call()
         future = super().submit(self._carry_out, call, fn, args, kwargs)
         with self._guard:
@@ -81,15 +64,7 @@ class WorkerPool(ThreadPoolExecutor):
         return future
 
     def kill(self, future: Future) -> None:
-        """End a call by killing its process; its future then has an exception.
-
-        A call that has ended already is left as it is.
-
-        Parameters
-        ----------
-        future : concurrent.futures.Future
-            What :meth:`submit` returned for the call.
-        """
+        """End a call by killing its process; its future then has an exception."""
         if future.cancel():
             return
         with self._guard:
@@ -100,17 +75,7 @@ class WorkerPool(ThreadPoolExecutor):
                     call.slot.kill()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False, kill: bool = False) -> None:
-        """Accept no more calls, and end the processes; see :meth:`concurrent.futures.Executor.shutdown`.
-
-        Parameters
-        ----------
-        wait : bool
-            Whether to return only when all calls have ended.
-        cancel_futures : bool
-            Whether to drop the calls that have not begun.
-        kill : bool
-            Whether to drop the calls that have not begun, and kill the processes of the others.
-        """
+        """Accept no more calls, and end the processes; see :meth:`concurrent.futures.Executor.shutdown`."""
         if kill:
             self._kill_all()
         with self._guard:

@@ -184,11 +184,7 @@ def _check_scores_dtype(dtype):
 
 
 def _true_labels(Y_true, form, inv_ps):
-    """Return Y_true in CSR.
-
-    The number of labels of lists of ids is that of the weights or of the scores. Without these it is the largest id in
-    the lists or in the ranking, plus 1.
-    """
+    """Return Y_true in CSR."""
     if not isinstance(Y_true, Sequence) and getattr(Y_true, "ndim", None) != 1:
         return check_labels(Y_true, name="Y_true")
     if inv_ps is not None:
@@ -244,10 +240,7 @@ def _check_ids(ids, n_labels):
 
 
 def _check_flat(flat, lengths, k, n_labels):
-    """Return rows of label ids as an int32 matrix padded with -1: k columns, or fewer if no row has k ids.
-
-    Raise ValueError if an id is out of range or repeated in a row.
-    """
+    """Return rows of label ids as an int32 matrix padded with -1: k columns, or fewer if no row has k ids."""
     ends = np.cumsum(lengths)
     outside = _first_outside(flat, n_labels)
     if outside >= 0:
@@ -298,10 +291,7 @@ def _repeat_error(row, place, label):
 
 
 def _top_k(values, k):
-    """Return the k columns with the largest values of each row, int32, and these values, float64: both (n, k).
-
-    Among equal values the smaller column comes first. Sparse rows with fewer than k entries are padded with -1 and 0.
-    """
+    """Return the k columns with the largest values of each row, int32, and these values, float64: both (n, k)."""
     n, n_labels = values.shape
     if n_labels > INT32_MAX:
         raise ValueError(f"the scores have {n_labels} columns: at most {INT32_MAX} are supported")

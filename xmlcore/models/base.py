@@ -387,10 +387,7 @@ def labels_given(Y: Labels | None, y: Labels | None) -> Labels:
 
 
 def warm_up(model: MultiLabelModel) -> None:
-    """Compile, or load from disk, the kernels that a model uses, by fitting a copy to a few rows.
-
-    A piece that another process is compiling is waited for, and then loaded.
-    """
+    """Compile, or load from disk, the kernels that a model uses, by fitting a copy to a few rows."""
     for piece, run in warm_up_pieces(model).items():
         with turn(piece), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to real data will warn again

@@ -361,17 +361,7 @@ def _listed(names, kind) -> list[str] | None:
 
 
 def looks_packed(path: FilePath) -> bool:
-    """Return whether a path is that of a packed or saved model, by the names of the files in it.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    bool
-        False if there is nothing at this path. The model may be damaged all the same.
-    """
+    """Return whether a path is that of a packed or saved model, by the names of the files in it."""
     path = Path(path)
     if path.is_dir():
         return all((path / name).is_file() for name in (PARAMS_FILE, ARRAYS_FILE))

@@ -207,11 +207,7 @@ def _damaged(path: Path, error: Exception) -> ModelFormatError:
 
 
 def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
-    """Split parameters into values for JSON and arrays.
-
-    An array, and a parameter with a method ``to_arrays``, such as a label tree, is saved as arrays; in the values
-    stands the name of its class.
-    """
+    """Split parameters into values for JSON and arrays."""
     plain, arrays = {}, {}
     for name, value in params.items():
         if hasattr(value, "to_arrays"):
@@ -226,10 +222,7 @@ def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def _plain(value):
-    """Return a value that JSON can hold: NumPy numbers become Python numbers, and fractions become floats.
-
-    A random generator becomes None: what it would draw next is no part of a model.
-    """
+    """Return a value that JSON can hold: NumPy numbers become Python numbers, and fractions become floats."""
     if isinstance(value, (np.random.RandomState, np.random.Generator)):
         return None
     value = value.item() if isinstance(value, np.generic) else value

@@ -390,10 +390,7 @@ class _Block:
         return placed
 
     def better(self, best, value, X):
-        """Return for each row the one of ``best`` and X with the larger objective, this objective, and X's gradient.
-
-        ``value`` has the objective of each row of ``best``.
-        """
+        """Return for each row the one of ``best`` and X with the larger objective, this objective, and X's gradient."""
         new, gradient = self.objective(X)
         improved = new > value
         if improved.any():
@@ -404,10 +401,7 @@ class _Block:
 
 
 def _apply(attack, one_block, X, rows, seed, model, Y, n_jobs):
-    """Check the arguments of ``apply``, attack all blocks of rows on threads, and return the changed rows (CSR).
-
-    ``one_block`` returns the changed rows of a :class:`_Block`.
-    """
+    """Check the arguments of ``apply``, attack all blocks of rows on threads, and return the changed rows (CSR)."""
     check_seed(seed)
     if model is None:
         raise ValueError(f"{type(attack).__name__} follows a model's gradient: give model=")

@@ -360,10 +360,7 @@ def _are_trees(n_nodes, feature, threshold, left, right, proba, n_features) -> b
 
 
 def tree_columns(X: sp.csc_array):
-    """Return columns in the form that scikit-learn's trees accept without checks: float32, sparse or dense.
-
-    The faster form is taken; it depends on the columns alone, and both give the same trees.
-    """
+    """Return columns in the form that scikit-learn's trees accept without checks: float32, sparse or dense."""
     cells = X.shape[0] * X.shape[1]
     if X.nnz >= DENSE_FROM * cells and 4 * cells <= DENSE_BYTES:
         return np.asfortranarray(X.toarray(), dtype=np.float32)
@@ -380,10 +377,7 @@ def label_seed(random_state: int, label: int) -> int:
 
 
 def _leaf(always):
-    """Return the arrays of a tree with one node, which predicts 1 for every row if ``always``, and else 0.
-
-    See :func:`_flat` for the arrays.
-    """
+    """Return the arrays of a tree with one node, which predicts 1 for every row if ``always``, and else 0."""
     return (
         np.full(1, -1, np.int32),
         np.zeros(1),
@@ -394,10 +388,7 @@ def _leaf(always):
 
 
 def _flat(tree, features):
-    """Return the nodes of a scikit-learn tree as arrays for the kernel.
-
-    ``features`` are the ids of the columns that the tree was trained on; None means all features.
-    """
+    """Return the nodes of a scikit-learn tree as arrays for the kernel."""
     inner = tree.children_left >= 0
     feature = np.where(inner, tree.feature, 0)
     feature = feature if features is None else features[feature]

@@ -162,10 +162,7 @@ def closest_pairs(selected, n_features: int, n: int = 200, order=None):
 
 
 def alike_order(matrix) -> np.ndarray:
-    """Return an order of the rows of a matrix in which similar rows are next to each other.
-
-    This is the order of the leaves of an average-linkage clustering.
-    """
+    """Return an order of the rows of a matrix in which similar rows are next to each other."""
     from scipy.cluster.hierarchy import leaves_list, linkage
 
     if matrix.shape[0] < 3:

@@ -512,11 +512,7 @@ def above_median(X: sp.csr_array) -> sp.csr_array:
 
 
 def _by_products(X, Y, score, progress, keep):
-    """Compute scores that depend only on the sums of features over the rows of each label, in blocks of labels.
-
-    ``score(labels, sums)`` returns the scores of a slice of labels from these sums, float64 (labels, D). The scores are
-    passed to ``keep``, see :class:`_Selection`.
-    """
+    """Compute scores that depend only on the sums of features over the rows of each label, in blocks of labels."""
     rows_of_label = sp.csr_array(Y.T.astype(np.float64))
     n_labels, size = Y.shape[1], max(1, BLOCK_SCORES // X.shape[1])
     for first in range(0, n_labels, size):

@@ -48,10 +48,7 @@ def asked(body: bytes, kind: str, served, limits) -> tuple[str, int, float]:
 
 
 def suggestions(text: str, limit: int, threshold: float, served, predict) -> dict:
-    """Return Annif's answer for a text: subjects with scores above 0 and at least the threshold, best first.
-
-    ``predict(texts, k)`` returns a Ranking.
-    """
+    """Return Annif's answer for a text: subjects with scores above 0 and at least the threshold, best first."""
     if not text.strip():
         return {"results": []}
     labels, scores = predict([text], limit)

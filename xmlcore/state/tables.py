@@ -59,12 +59,7 @@ class Row(NamedTuple):
 
 
 def database() -> "Database":
-    """Return the database of the present cache folder and process.
-
-    Returns
-    -------
-    Database
-    """
+    """Return the database of the present cache folder and process."""
     return _of_process(os.getpid(), cache_root() / FILE)
 
 
@@ -133,11 +128,7 @@ class Database:
 
     @contextlib.contextmanager
     def change(self):
-        """Make one transaction of all that this thread reads and writes in the block: all of it happens, or nothing.
-
-        No other thread or process changes anything meanwhile, so do nothing slow in it. A change within a change is a
-        part of it.
-        """
+        """Make one transaction of all that this thread reads and writes in the block: all of it happens, or nothing."""
         if self._changes() is not None:
             yield
             return

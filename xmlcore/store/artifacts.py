@@ -59,25 +59,7 @@ def exists(kind: str, key: str) -> bool:
 
 
 def info(kind: str, key: str) -> dict[str, Any]:
-    """Return the record of an artifact, without loading the object.
-
-    Parameters
-    ----------
-    kind, key : str
-
-    Returns
-    -------
-    dict
-        ``kind``, ``key``, ``created`` (ISO time, UTC), ``bytes`` (of all its files except this record),
-        ``value_bytes`` and ``value_crc`` (size and CRC-32 of the object's file; None if the artifact has no object),
-        ``files`` (size and CRC-32 of each other file, by its path in the artifact), and the facts that were given to
-        :func:`save` or :func:`writing`.
-
-    Raises
-    ------
-    MissingArtifactError, DamagedArtifactError
-        See :func:`load`.
-    """
+    """Return the record of an artifact, without loading the object."""
     return _careful(read_record, kind, key)
 
 
@@ -229,17 +211,6 @@ def verify(kind: str, key: str) -> None:
 
     :func:`load` compares the object's file. Call this before other files are read, such as a model. Nothing is removed.
     Files of artifacts of an early version have no checksum, and are not compared.
-
-    Parameters
-    ----------
-    kind, key : str
-
-    Raises
-    ------
-    ChangedBytesError
-        This is a ValueError.
-    OSError
-        A file is missing.
     """
     path = folder(kind, key)
     for name, written in _careful(read_record, kind, key).get("files", {}).items():
@@ -316,15 +287,7 @@ def save(kind: str, key: str, value: object, **meta: object) -> Path:
 
 
 def write_value(path: str | PathLike[str], value: object, name: str = VALUE) -> None:
-    """Write the object that :func:`load` returns into a folder given by :func:`writing`.
-
-    Parameters
-    ----------
-    path : str or path-like
-    value : object
-    name : str
-        Name of the file; :func:`load` reads the default one.
-    """
+    """Write the object that :func:`load` returns into a folder given by :func:`writing`."""
     import joblib
 
     joblib.dump(value, Path(path) / name)
@@ -405,11 +368,7 @@ def _other_facts(path) -> dict:
 
 
 def _publish(path, target):
-    """Rename the written folder to its final name, unless another process has finished the same artifact.
-
-    Up to ten times: the artifact of another process may appear or be deleted between two steps. An incomplete folder of
-    the final name is removed.
-    """
+    """Rename the written folder to its final name, unless another process has finished the same artifact."""
     for attempt in range(10):
         try:
             os.rename(path, target)

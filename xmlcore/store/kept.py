@@ -46,10 +46,7 @@ class Artifact:
 
     @property
     def inputs(self) -> dict[str, str]:
-        """Keys of the artifacts that it was computed from, by what they are; without them, it has no meaning.
-
-        None for a data set: one that was split from another one has a meaning of its own.
-        """
+        """Keys of the artifacts that it was computed from, by what they are; without them, it has no meaning."""
         return {} if self.kind == places.DATASETS else self.sources
 
     @property
@@ -87,29 +84,11 @@ class Inventory:
                 self._dependents[key].append(one)
 
     def with_key(self, key: str) -> list[Artifact]:
-        """Return the artifacts with a key: one, if any, as keys of different kinds are different.
-
-        Parameters
-        ----------
-        key : str
-
-        Returns
-        -------
-        list of Artifact
-        """
+        """Return the artifacts with a key: one, if any, as keys of different kinds are different."""
         return self._of_key.get(key, [])
 
     def dependents(self, kind: str, key: str) -> list[Artifact]:
-        """Return all artifacts that were computed from one, directly or not, nearest first.
-
-        Parameters
-        ----------
-        kind, key : str
-
-        Returns
-        -------
-        list of Artifact
-        """
+        """Return all artifacts that were computed from one, directly or not, nearest first."""
         found, line = {}, [key]
         while line:
             for one in self._dependents.get(line.pop(0), ()):
@@ -119,29 +98,11 @@ class Inventory:
         return list(found.values())
 
     def computed_from(self, key: str) -> list[Artifact]:
-        """Return the artifacts that were computed from the one with a key, directly.
-
-        Parameters
-        ----------
-        key : str
-
-        Returns
-        -------
-        list of Artifact
-        """
+        """Return the artifacts that were computed from the one with a key, directly."""
         return self._dependents.get(key, [])
 
     def can_be_made_again(self, one: Artifact) -> bool:
-        """Return whether an artifact can be made again: it is no upload, and what it was made from is there.
-
-        Parameters
-        ----------
-        one : Artifact
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether an artifact can be made again: it is no upload, and what it was made from is there."""
         return one.again and all(self.with_key(key) for key in one.sources.values())
 
     @property
@@ -151,17 +112,7 @@ class Inventory:
 
 
 def inventory(kinds: Iterable[str] | None = None) -> Inventory:
-    """Look at all artifacts; for each one file is read, its record.
-
-    Parameters
-    ----------
-    kinds : iterable of str, optional
-        Only artifacts of these kinds; by default of all.
-
-    Returns
-    -------
-    Inventory
-    """
+    """Look at all artifacts; for each one file is read, its record."""
     parent, found = cache_root() / "artifacts", []
     if kinds is None:
         with contextlib.suppress(OSError):
@@ -198,48 +149,17 @@ def _seconds(iso, default) -> float:
 
 
 def dependents(kind: str, key: str) -> list[Artifact]:
-    """Return all artifacts that were computed from one, directly or not: what is deleted with it.
-
-    Parameters
-    ----------
-    kind, key : str
-
-    Returns
-    -------
-    list of Artifact
-        Nearest first.
-    """
+    """Return all artifacts that were computed from one, directly or not: what is deleted with it."""
     return inventory().dependents(kind, key)
 
 
 def last_used(kind: str, key: str) -> float:
-    """Return when an artifact was last made or used, to the hour, in seconds since 1970.
-
-    Parameters
-    ----------
-    kind, key : str
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    OSError
-        There is no such artifact.
-    """
+    """Return when an artifact was last made or used, to the hour, in seconds since 1970."""
     return min(time.time(), (places.folder(kind, key) / places.META).stat().st_mtime)
 
 
 def pin(kind: str, key: str, by: str = "0") -> None:
-    """Keep an artifact, and what it was computed from, from being removed to make room.
-
-    Parameters
-    ----------
-    kind, key : str
-    by : str
-        Who pins it: letters and digits. It stays pinned until all have taken their pins away.
-    """
+    """Keep an artifact, and what it was computed from, from being removed to make room."""
     path = places.folder(kind, key)
     if not places.is_there(path):
         raise MissingArtifactError(f"nothing is stored as {kind}/{key}; make it first")
@@ -248,12 +168,7 @@ def pin(kind: str, key: str, by: str = "0") -> None:
 
 
 def unpin(kind: str, key: str, by: str = "0") -> None:
-    """Take a pin away; see :func:`pin`.
-
-    Parameters
-    ----------
-    kind, key, by : str
-    """
+    """Take a pin away; see :func:`pin`."""
     path = places.folder(kind, key)
     database().remove("pins", _pin_name(kind, key, by))
     with contextlib.suppress(FileNotFoundError):

@@ -103,23 +103,7 @@ def _bound_is_set() -> bool:
 
 
 def parse_size(text: str, name: str = "size") -> int:
-    """Return the bytes of a size such as ``20 GB``, ``500MB`` or ``1000000``.
-
-    Parameters
-    ----------
-    text : str
-    name : str
-        What the size is called in the message.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        The text is no size.
-    """
+    """Return the bytes of a size such as ``20 GB``, ``500MB`` or ``1000000``."""
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", text)
     if found is None or found[2].upper() not in _UNITS:
         raise ValueError(f"{name} is {text!r}: give a number with MB, GB or TB, such as 20 GB")
@@ -127,12 +111,7 @@ def parse_size(text: str, name: str = "size") -> int:
 
 
 def set_bound(n_bytes: int | None) -> None:
-    """Set the most bytes that all artifacts may take; None for what it is by default. See :func:`bound`.
-
-    Parameters
-    ----------
-    n_bytes : int or None
-    """
+    """Set the most bytes that all artifacts may take; None for what it is by default. See :func:`bound`."""
     if n_bytes is None:
         database().remove("settings", _BOUND)
     else:
@@ -140,19 +119,7 @@ def set_bound(n_bytes: int | None) -> None:
 
 
 def usage(found: Inventory | None = None) -> dict[str, Any]:
-    """Return what artifacts take on the disk.
-
-    Parameters
-    ----------
-    found : Inventory, optional
-        What is kept; by default it is looked up.
-
-    Returns
-    -------
-    dict
-        ``bytes`` and ``count`` of all artifacts; ``bound``, the most bytes they may take; ``pinned_bytes``;
-        ``aside_bytes`` (deleted, and not removed yet); ``free_bytes`` of the disk; ``by_kind``, the bytes of each kind.
-    """
+    """Return what artifacts take on the disk."""
     found = inventory() if found is None else found
     by_kind, pinned = {}, 0
     for one in found.artifacts.values():
@@ -176,20 +143,6 @@ def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | 
     computed from; and what was made or used in the last ten minutes. An artifact counts as used when something
     computed from it is used. If no bound is set and the disk allows less than 20 GB, what was used in the last 30 days
     stays too: other programs may have filled the disk.
-
-    Parameters
-    ----------
-    needed : iterable of str
-        Keys of artifacts that jobs need.
-    most : int, optional
-        The bound in bytes; by default :func:`bound`.
-    now : float, optional
-        Seconds since 1970; by default the present.
-
-    Returns
-    -------
-    Removal or None
-        None if nothing was removed.
     """
     found, now = inventory(), time.time() if now is None else now
     total = found.bytes
@@ -221,12 +174,7 @@ def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | 
 
 
 def removals() -> list[Removal]:
-    """Return what :func:`make_room` has removed, newest first; at most 50.
-
-    Returns
-    -------
-    list of Removal
-    """
+    """Return what :func:`make_room` has removed, newest first; at most 50."""
     try:
         return [Removal(**line) for line in database().get("settings", _REMOVALS, [])]
     except (OSError, TypeError):

@@ -66,23 +66,7 @@ def remove(path) -> bool:
 
 
 def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
-    """Remove artifacts that are half written or half deleted because a process was killed.
-
-    :func:`writing` calls this function for its kind.
-
-    Parameters
-    ----------
-    kind : str
-        Kind whose folder is cleaned.
-    older_than : float
-        Age in seconds, since the last change of any file of the artifact. Another process may still be writing a
-        younger artifact.
-
-    Returns
-    -------
-    int
-        Number of folders that were removed.
-    """
+    """Remove artifacts that are half written or half deleted because a process was killed."""
     parent = kind_folder(kind)
     removed = 0
     for path in parent.iterdir() if parent.is_dir() else ():
@@ -99,17 +83,7 @@ def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
 
 
 def set_aside(kind: str, key: str) -> str | None:
-    """Delete an artifact in a way that :func:`put_back` can undo, until :func:`remove_aside` removes it.
-
-    Parameters
-    ----------
-    kind, key : str
-
-    Returns
-    -------
-    str or None
-        For :func:`put_back`; None if there was no such artifact.
-    """
+    """Delete an artifact in a way that :func:`put_back` can undo, until :func:`remove_aside` removes it."""
     path = folder(kind, key)
     name = f"{ASIDE}{key}-{uuid.uuid4().hex[:12]}"
     try:
@@ -121,19 +95,7 @@ def set_aside(kind: str, key: str) -> str | None:
 
 
 def put_back(kind: str, name: str) -> bool:
-    """Undo :func:`set_aside`; an artifact that has been made again since stays.
-
-    Parameters
-    ----------
-    kind : str
-    name : str
-        What :func:`set_aside` returned.
-
-    Returns
-    -------
-    bool
-        Whether the artifact is there again.
-    """
+    """Undo :func:`set_aside`; an artifact that has been made again since stays."""
     start = len(ASIDE)
     if not (name.startswith(ASIDE) and KEY.fullmatch(name[start:].rsplit("-", 1)[0])):
         raise ValueError(f"{name!r} was not returned by set_aside")
@@ -144,18 +106,7 @@ def put_back(kind: str, name: str) -> bool:
 
 
 def remove_aside(older_than: float = 0.0) -> int:
-    """Remove artifacts that were set aside.
-
-    Parameters
-    ----------
-    older_than : float
-        Seconds since they were set aside, at least.
-
-    Returns
-    -------
-    int
-        Number of artifacts removed.
-    """
+    """Remove artifacts that were set aside."""
     removed = 0
     for path in (cache_root() / "artifacts").glob(f"*/{ASIDE}*"):
         with contextlib.suppress(OSError):
@@ -166,13 +117,7 @@ def remove_aside(older_than: float = 0.0) -> int:
 
 
 def remove_aside_one(kind: str, name: str) -> None:
-    """Remove an artifact that was set aside, at once.
-
-    Parameters
-    ----------
-    kind, name : str
-        As for :func:`put_back`.
-    """
+    """Remove an artifact that was set aside, at once."""
     if not name.startswith(ASIDE) or "/" in name:
         raise ValueError(f"{name!r} was not returned by set_aside")
     shutil.rmtree(kind_folder(kind) / name, ignore_errors=True)
@@ -182,12 +127,7 @@ def remove_aside_one(kind: str, name: str) -> None:
 
 
 def bytes_aside() -> int:
-    """Return the size of all artifacts that were set aside and not removed yet.
-
-    Returns
-    -------
-    int
-    """
+    """Return the size of all artifacts that were set aside and not removed yet."""
     total = 0
     for path in (cache_root() / "artifacts").glob(f"*/{ASIDE}*"):
         with contextlib.suppress(OSError, ValueError):
@@ -196,18 +136,7 @@ def bytes_aside() -> int:
 
 
 def remove_all_stale(older_than: float = STALE_SECONDS) -> int:
-    """Do what :func:`remove_stale` does for all kinds, and remove artifacts that were found to be damaged.
-
-    Parameters
-    ----------
-    older_than : float
-        See :func:`remove_stale`.
-
-    Returns
-    -------
-    int
-        Number of folders that were removed.
-    """
+    """Do what :func:`remove_stale` does for all kinds, and remove artifacts that were found to be damaged."""
     removed = 0
     with contextlib.suppress(OSError):
         for entry in os.scandir(cache_root() / "artifacts"):

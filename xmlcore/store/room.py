@@ -15,18 +15,7 @@ _REMEDY = "Free some, for example by deleting results that are not needed"
 
 
 def trouble(least_free: int = LEAST_FREE) -> str | None:
-    """Return why results cannot be kept now, and what to do; None if they can be.
-
-    Parameters
-    ----------
-    least_free : int
-        Bytes that must be free on the disk.
-
-    Returns
-    -------
-    str or None
-        Sentences for users.
-    """
+    """Return why results cannot be kept now, and what to do; None if they can be."""
     try:
         root = make_private(secure_cache())
     except UnsafeCacheError as error:
@@ -42,18 +31,7 @@ def trouble(least_free: int = LEAST_FREE) -> str | None:
 
 
 def check_room(n_bytes: int = 0) -> None:
-    """Raise CannotKeepError if a result of ``n_bytes`` could not be kept, so that no work is done in vain.
-
-    Parameters
-    ----------
-    n_bytes : int
-        Expected size of the result.
-
-    Raises
-    ------
-    CannotKeepError
-        The disk is full, or the folder cannot be written to.
-    """
+    """Raise CannotKeepError if a result of ``n_bytes`` could not be kept, so that no work is done in vain."""
     why = trouble(LEAST_FREE + n_bytes)
     if why is not None:
         raise CannotKeepError(f"Nothing was computed, as the result could not be kept. {why}")
@@ -77,12 +55,7 @@ def explained(error: OSError) -> CannotKeepError | None:
 
 
 def free_on_disk() -> int:
-    """Return the free bytes of the disk with the cache folder, or on which it would be made if it is not there.
-
-    Returns
-    -------
-    int
-    """
+    """Return the free bytes of the disk with the cache folder, or on which it would be made if it is not there."""
     root = cache_root()
     for path in (root, *root.parents):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):

@@ -85,10 +85,7 @@ def say(found, file, has_label_file: bool) -> None:
 
 
 def choose(found, key: str):
-    """Show the fields that say which columns are labels, and return the argument ``labels`` of ``read_dataset``.
-
-    ``found``: what the beginning of the training file says, of a format with columns. ``key``: of the widgets.
-    """
+    """Show the fields that say which columns are labels, and return the argument ``labels`` of ``read_dataset``."""
     what = "attributes" if found.format == "arff" else "columns"
     options = [SAID] * bool(found.n_said) + [LAST, FIRST]
     if found.columns and len(found.columns) <= MOST_NAMES:

@@ -79,10 +79,7 @@ def _name(name, way, values):
 
 
 def asked(fingerprint: str, way: str, values: dict, notes=()):
-    """Return the task that the fields describe; ``notes`` say how the rows were split before.
-
-    Raises ValueError if the rows cannot be found by their numbers in files.
-    """
+    """Return the task that the fields describe; ``notes`` say how the rows were split before."""
     params = {"way": way}
     if way == "file":
         if any(note.startswith(PUBLISHED_SPLIT) for note in notes):

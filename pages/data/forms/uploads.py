@@ -17,10 +17,7 @@ _lock = threading.Lock()  # two sessions may give the same files for the same ta
 
 
 def reading(train, test, **options):
-    """Return a function that makes the task that reads uploaded files, and the files by their argument of it.
-
-    ``labels`` may be a file, or what says which columns are labels; options that are None are left out.
-    """
+    """Return a function that makes the task that reads uploaded files, and the files by their argument of it."""
     options |= {"train": train, "test": test}
     files = {what: file for what, file in options.items() if hasattr(file, "read")}
     others = {name: value for name, value in options.items() if name not in files and value is not None}
@@ -36,23 +33,14 @@ def names_of(files: dict) -> dict:
 
 
 def read(train, test, **options) -> tuple[str, list[str]]:
-    """Read and save a data set now; return its fingerprint and notes on its files.
-
-    A saved data set is found by its content, so another session that uploads the same content gets the same data set:
-    names of files are not saved.
-
-    Raises what ``read_dataset`` raises.
-    """
+    """Read and save a data set now; return its fingerprint and notes on its files."""
     task, files = reading(train, test, **options)
     found = run(task(), files)
     return found.dataset, [on_page(made.with_names(note, names_of(files))) for note in found.notes]
 
 
 def run(task, files: dict):
-    """Run a task that reads files now, and return its result; errors have what the user calls the files.
-
-    Raises ValueError also if the user keeps as much as this server allows.
-    """
+    """Run a task that reads files now, and return its result; errors have what the user calls the files."""
     with _lock:
         if task.exists():
             return task.load()

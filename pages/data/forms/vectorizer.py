@@ -16,10 +16,7 @@ KEPT = "kept"
 
 
 def show(form: str) -> dict | None:
-    """Show the settings; return the parameters of a TextVectorizer, None if they cannot be used.
-
-    ``form``: the name of the form, with which the keys of its widgets begin.
-    """
+    """Show the settings; return the parameters of a TextVectorizer, None if they cannot be used."""
     about = {parameter.name: parameter for parameter in TextVectorizer.PARAMETERS}
     st.markdown("**Words as features**")
     first, second, third = st.columns(3)
@@ -117,10 +114,7 @@ def _more(form, about) -> dict:
 
 
 def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
-    """Show what settings give on the first documents of a source: features, values that are not 0, and seconds.
-
-    ``whole``: whether these are all documents.
-    """
+    """Show what settings give on the first documents of a source: features, values that are not 0, and seconds."""
     key = repr(params), len(texts), hash(texts[0]), hash(texts[-1])
     tried = st.session_state.setdefault(TRIED, {})
     known, found = tried.get(source, (None, None))

@@ -73,10 +73,7 @@ def in_words(origin: dict[str, str]) -> str:
 
 
 def html_page(figure, page_title: str, caption: str, name: str, config: dict, origin: dict[str, str]) -> bytes:
-    """Return an HTML page with the figure and its caption, which saves it as SVG and PNG.
-
-    The page loads nothing from the network. It and the images say in their metadata where the figure comes from.
-    """
+    """Return an HTML page with the figure and its caption, which saves it as SVG and PNG."""
     height = height_of(figure)
     drawn = json.loads(type(figure)(figure).update_layout(height=height).to_json())
     drawing = {
@@ -124,10 +121,7 @@ class NoPdfError(RuntimeError):
 
 
 def pdf(figure, page_title: str, caption: str, origin: dict[str, str]) -> bytes:
-    """Return the figure as a PDF file, in the colours of a white page; its properties say where it comes from.
-
-    The arguments are those of :func:`html_page`.
-    """
+    """Return the figure as a PDF file, in the colours of a white page; its properties say where it comes from."""
     import kaleido
 
     size = {"format": "pdf", "width": PDF_WIDTH, "height": height_of(figure)}

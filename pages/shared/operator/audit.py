@@ -63,10 +63,7 @@ def _handler():
 
 
 def whole_number(variable: str, default: int | None) -> int | None:
-    """Return the whole number in an environment variable; the default if it is not set.
-
-    Raises ValueError for what is no positive number.
-    """
+    """Return the whole number in an environment variable; the default if it is not set."""
     text = os.environ.get(variable, "").strip()
     if not text:
         return default

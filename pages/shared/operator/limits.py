@@ -29,10 +29,7 @@ def size(variable: str) -> int | None:
 
 
 def apply() -> None:
-    """Set what this server process takes at most: files that are uploaded, searches; called when the server starts.
-
-    Raises ValueError if a limit is set to what is none.
-    """
+    """Set what this server process takes at most: files that are uploaded, searches; called when the server starts."""
     for variable in (JOBS, SIZE_VARIABLE, FILES_VARIABLE):
         whole_number(variable, None)
     in_memory.bound()

@@ -31,11 +31,7 @@ def admits(token: str) -> bool:
 
 
 def chosen(token: str | None) -> str | None:
-    """Return the workspace that a new session opens: that of the address, or the one that the user opened last.
-
-    Signing in leads to an address without a workspace, for which a new one was made: it is not taken if the user has
-    another. None if a new one has to be made.
-    """
+    """Return the workspace that a new session opens: that of the address, or the one that the user opened last."""
     who = accounts.user()
     if who is None or (token is not None and not _is_new(token)):
         return token

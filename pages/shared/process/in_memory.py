@@ -110,10 +110,7 @@ class Values:
 
 
 def bound() -> int:
-    """Return the most bytes that all values may take: as the variable says, or a share of the machine's memory.
-
-    Raises ValueError if the variable has no size.
-    """
+    """Return the most bytes that all values may take: as the variable says, or a share of the machine's memory."""
     return _bound(os.environ.get(VARIABLE, "").strip())
 
 
@@ -127,10 +124,7 @@ def _bound(text):
 
 
 def _measured(value):
-    """Return the bytes of a value and all that it refers to, without code and files mapped into memory.
-
-    Beside them the objects in which pandas notes the views of its tables.
-    """
+    """Return the bytes of a value and all that it refers to, without code and files mapped into memory."""
     noting = getattr(sys.modules.get("pandas._libs.internals"), "BlockValuesRefs", ())
     views, total, seen, left = [], 0, set(), [[value]]  # left: lists of objects, some of which may be known
     while left:

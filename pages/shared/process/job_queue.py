@@ -13,10 +13,7 @@ FIRST_VISIT = "first visit"  # owner of the job that makes the default data set 
 
 
 def queue() -> jobs.Queue:
-    """Return the one job queue of this process.
-
-    The first call starts making the default data set, if it is not kept, and compiling kernels, in the background.
-    """
+    """Return the one job queue of this process."""
     return _queue(str(cache_root()))
 
 

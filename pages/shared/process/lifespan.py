@@ -20,10 +20,7 @@ from xmlcore.system import OTHERS
 
 @contextlib.asynccontextmanager
 async def lifespan(app):
-    """Get ready for the first page when the server starts, say where it is, and open the user's browser.
-
-    The browser is not opened when Streamlit's option ``server.headless`` is set.
-    """
+    """Get ready for the first page when the server starts, say where it is, and open the user's browser."""
     threading.Thread(target=get_ready, name="xmlcore-get-ready", daemon=True).start()
     ended = threading.Event()
     threading.Thread(target=room.keep_tidy, args=(ended,), name="xmlcore-tidy-store", daemon=True).start()
@@ -70,11 +67,7 @@ def _address() -> str:
 
 
 def get_ready() -> None:
-    """Do before the first visit what its page needs: start making the default data set, and import what draws it.
-
-    If there are results already, also import what only pages about results need. Before all, look whether the database
-    is whole, and remove old workspaces of mere visits.
-    """
+    """Do before the first visit what its page needs: start making the default data set, and import what draws it."""
     with contextlib.suppress(OSError):  # the disk is full or gone: pages say so
         database().check()
         old_workspaces.remove()

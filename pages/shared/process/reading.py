@@ -20,10 +20,7 @@ _one_reads = threading.Lock()  # held by the thread that reads in the background
 
 
 def is_unread(name: str, version: int = 0) -> bool:
-    """Return whether something has still to be read in the background, and remember that it is read now.
-
-    Not while kernels are being compiled: what is read here would compile them once more, in this process.
-    """
+    """Return whether something has still to be read in the background, and remember that it is read now."""
     named, compiling = (str(cache_root()), name), job_queue.warm_up()
     if not serving.is_set() or _ahead.get(named) == version or (compiling is not None and compiling.active):
         return False
@@ -35,10 +32,7 @@ def is_unread(name: str, version: int = 0) -> bool:
 
 
 def read_ahead(read) -> None:
-    """Call a function without arguments in the background: it reads what pages need first, so that they open quickly.
-
-    Whether that was done before, :func:`is_unread` knows.
-    """
+    """Call a function without arguments in the background: it reads what pages need first."""
     later = threading.Timer(garbage.CALM, _read, [read])
     later.name, later.daemon = READER, True
     later.start()

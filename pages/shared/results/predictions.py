@@ -11,11 +11,7 @@ RIGHT, WRONG = "✓ right", "✗ wrong"
 
 
 def all_rows(data, ranking, k: int) -> pd.DataFrame:
-    """Return a table with a line for each predicted label of each test row.
-
-    Columns: ``row``, ``row_name`` (where rows have names), ``rank``, ``label``, ``name``, ``score``, ``correct``. Texts
-    are safe for spreadsheets: see :func:`pages.shared.tables.csv_safe`.
-    """
+    """Return a table with a line for each predicted label of each test row."""
     labels = ranking.labels[:, :k]
     row, place = np.nonzero(labels >= 0)
     label = labels[row, place]
@@ -66,10 +62,7 @@ def worst_mistakes(ranking, Y, at_most: int = 100) -> np.ndarray:
 
 
 def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -> None:
-    """Show the labels predicted for a test row, which of them are right, and which true labels are missing.
-
-    ``extra`` is a function that adds columns to the table of labels; ``extra_config`` has their settings.
-    """
+    """Show the labels predicted for a test row, which of them are right, and which true labels are missing."""
     frame = one_row(data, run.ranking, row, k)
     if frame.empty:
         st.caption("The model predicts no label for this row.")

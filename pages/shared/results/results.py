@@ -14,10 +14,7 @@ KS = (1, 3, 5)  # numbers of labels at which tables and figures have measures
 
 
 def kept(kind: str, fingerprint: str) -> list:
-    """Return records of results on a data set that this workspace lists and the store still has, newest first.
-
-    Archived results are left out: only the Compare page can show them.
-    """
+    """Return records of results on a data set that this workspace lists and the store still has, newest first."""
     of = [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and not r.get("archived")]
     return [r for r in of if store.exists(kind, r["key"])][::-1]
 
@@ -84,11 +81,7 @@ def key_now(record: dict) -> str:
 
 
 def run(record: dict):
-    """Return a run; None when it cannot be read.
-
-    A damaged run is made again, and a message says so; to show the progress, the page must call
-    :func:`pages.shared.begin.watch_training`.
-    """
+    """Return a run; None when it cannot be read."""
     return read(server.run, record)
 
 
@@ -134,10 +127,7 @@ def _make_again(record, note):
 
 
 def mark(record: dict) -> None:
-    """Say when a run or selection was not made by this version here, and offer to make it again; else show nothing.
-
-    Where stored settings are damaged, say which.
-    """
+    """Say when a run or selection was not made by this version here, and offer to make it again; else show nothing."""
     damaged = settings.damaged(record.get("model") or record["method"], record["params"])
     if damaged:
         st.warning(format.plain(f"The stored settings of this result are damaged. {' '.join(damaged)}"))
@@ -153,10 +143,7 @@ def mark(record: dict) -> None:
 
 
 def chosen(widget: str, fingerprint: str, runs: list) -> str:
-    """Return the key of the result to show.
-
-    That is the result shown on the Train page if it is in ``runs``, else the one shown here last, else the newest.
-    """
+    """Return the key of the result to show."""
     keys = [r["key"] for r in runs]
     wanted = (workspace.get("shown").get(fingerprint), workspace.get("widgets").get(f"{widget} {fingerprint}"))
     return next((key for key in wanted if key in keys), keys[0])

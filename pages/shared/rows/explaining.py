@@ -32,10 +32,7 @@ PARTS = ("contribution", "mean_abs", "mean")  # columns with contributions
 
 
 def named(frame: pd.DataFrame, data, kind: str | None = None) -> pd.DataFrame:
-    """Return the frame with a ``name`` for each feature behind its id, unless it has names of its own.
-
-    Contributions to a score of the kind "share" are turned into percentage points.
-    """
+    """Return the frame with a ``name`` for each feature behind its id, unless it has names of its own."""
     found = frame.copy()
     if "name" not in frame.columns:
         found.insert(1, "name", [data.feature_name(int(j)) for j in frame["feature"]])

@@ -80,11 +80,7 @@ class Editor:
         return bool(typed) or len(frame) != self.x.nnz or bool((began != self.x).nnz)
 
     def add(self, forget=None) -> None:
-        """Show a search for features, and a button that undoes all changes.
-
-        The feature that is chosen gets the median value of the row, and joins the table. ``forget`` is called when the
-        changes are undone.
-        """
+        """Show a search for features, and a button that undoes all changes."""
         query = st.text_input(
             "Add a feature by its name",
             key=f"{self.key}.query",

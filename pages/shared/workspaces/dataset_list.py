@@ -11,11 +11,7 @@ LONGEST_NAME = 80  # characters in the name of a data set
 def add_dataset(
     fingerprint: str, name: str, source: str, *, use: bool, notes: list[str] = (), files: dict | None = None
 ) -> None:
-    """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use.
-
-    A data set that the workspace knows keeps its name. Another one gets a number if its name is taken. ``files`` are
-    the names of the files it was read from.
-    """
+    """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use."""
 
     if workspace.refuse():
         return

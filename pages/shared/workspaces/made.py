@@ -12,10 +12,7 @@ KINDS = {"read": "upload", "read_texts": "upload", "split": "split", "synthetic"
 
 
 def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}, notes: list = ()) -> None:  # noqa: B006
-    """List a data set that a task has made in the workspace, and say so.
-
-    A data set that the workspace has already keeps its name, and where it comes from.
-    """
+    """List a data set that a task has made in the workspace, and say so."""
     source, notes = KINDS[kind], [*notes, *(with_names(note, files) for note in made.notes)]
     name = name or getattr(made, "name", "") or file_name(files) or _by_size(made)
     earlier = workspace.get("known").get(made.dataset, {}).get("name")

@@ -9,12 +9,7 @@ DAYS = 14  # since the workspace was opened last
 
 
 def remove(now: float | None = None) -> int:
-    """Remove workspaces that nobody has opened for :data:`DAYS` days and in which nothing was made.
-
-    Nothing was made if nothing was uploaded, trained, selected, tried or measured, no parameter was typed and no job is
-    listed. An
-    address for looking only goes with the workspace that it shows.
-    """
+    """Remove workspaces that nobody has opened for :data:`DAYS` days and in which nothing was made."""
     before = (time.time() if now is None else now) - 24 * 3600 * DAYS
     with database().change():
         old = [row for row in database().rows(stored.TABLE) if row.written < before and isinstance(row.value, dict)]

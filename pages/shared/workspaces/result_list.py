@@ -17,10 +17,7 @@ def add_made(kind: str, key: str) -> None:
 
 
 def add_result(kind: str, record: dict) -> None:
-    """List a result and let its page show it; it replaces a listed result with the same settings.
-
-    Its page goes on showing the result shown if the user asked for that one later.
-    """
+    """List a result and let its page show it; it replaces a listed result with the same settings."""
     same = ("fingerprint", "model", "method", "params", "k")
 
     def add(data):
@@ -47,11 +44,7 @@ def add_result(kind: str, record: dict) -> None:
 
 
 def change_runs(keys: list[str], change) -> None:
-    """Change the records of listed runs: ``change`` is called with each and changes it in place.
-
-    Its own fields may be changed: those named in :data:`pages.shared.workspaces.records.OWN`, and ``archived``, whether
-    lists leave it out.
-    """
+    """Change the records of listed runs: ``change`` is called with each and changes it in place."""
 
     if workspace.refuse():
         return

@@ -51,11 +51,7 @@ def all_but(token: str):
 
 
 def write(token: str, data: dict) -> None:
-    """Write a workspace.
-
-    If the disk is full or cannot be written to, the workspace stays in the memory of this process: see
-    :func:`save_waiting`.
-    """
+    """Write a workspace."""
     key, text = row(token), json.dumps(data)
     with changing():
         try:

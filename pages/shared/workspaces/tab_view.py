@@ -49,10 +49,7 @@ def note(before: dict, after: dict, since: dict, now: float) -> None:
 
 
 def written(data: dict, before: dict, after: dict) -> dict:
-    """Return the fields to write: those after a change, but of the view only what the change has changed.
-
-    ``data`` are the fields in the row, where other tabs may have written their views.
-    """
+    """Return the fields to write: those after a change, but of the view only what the change has changed."""
     result = dict(after)
     for field in FIELDS:
         if field == "dataset":

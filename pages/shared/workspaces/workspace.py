@@ -96,10 +96,7 @@ def look_token() -> str:
 
 
 def _looked_at(token) -> str | None:
-    """Return the token of the workspace that an address for looking only shows.
-
-    None for an address of a workspace itself, and an empty text if the workspace is gone.
-    """
+    """Return the token of the workspace that an address for looking only shows."""
     data = stored.read(token)
     shown = data.get("look_of") if isinstance(data, dict) else None
     if not isinstance(shown, str):
@@ -199,11 +196,7 @@ def begin() -> str:
 
 
 def _current() -> dict:
-    """Read the workspace of this session; begin it anew when it is gone because ``cache/`` was deleted.
-
-    Settings that this session knows are kept; data sets and results were deleted with it. If the disk is gone, or
-    the database was damaged, the workspace stays as this session knows it.
-    """
+    """Read the workspace of this session; begin it anew when it is gone because ``cache/`` was deleted."""
     data = workspace_records.read(token())
     if data is None and only_looks():
         return deepcopy(workspace_records.EMPTY)

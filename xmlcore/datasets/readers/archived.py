@@ -110,10 +110,7 @@ def opened(source, max_bytes: int | None = None) -> dict[str, Member]:
 
 
 def beginning(source, size: int) -> tuple[dict[str, str], bytes]:
-    """Return what :func:`roles` does for a source, and the first bytes of its training rows; both empty if it is none.
-
-    Raises DatasetFormatError if the archive is damaged or encrypted.
-    """
+    """Return what :func:`roles` does for a source, and the first bytes of its training rows; or nothing."""
     with _archive(source) as archive:
         found = {} if archive is None else roles(archive.namelist())
         content = _content(archive, found["train"], source_name(source), size) if found else b""

@@ -46,16 +46,7 @@ def parse(
     leave_out: bool = False,
     may_lack_labels: bool = False,
 ) -> Rows:
-    """Parse the text of an ARFF file with dense or sparse rows.
-
-    Notes
-    -----
-    A numeric attribute is one feature. A nominal attribute with two values is one feature, which is 1 for the value 1,
-    true, t, yes or y, and otherwise for the second value, which then is in its name: ``sex=male``. A nominal attribute
-    with another number of values is a feature for each of them, ``color=red``, which is 1 in the rows that have it.
-    A sparse row leaves out values that are 0 and the first value of nominal attributes, whatever it is. A missing value
-    ``?`` becomes 0, and a missing label is not given; a warning counts them. Weights of rows are not used.
-    """
+    """Parse the text of an ARFF file with dense or sparse rows."""
     from xmlcore._kernels import arff as kernels
 
     try:
@@ -157,10 +148,7 @@ def _end(count, last) -> str:
 
 
 def _attributes_named(header, names, source) -> list[int]:
-    """Return the numbers of the attributes of these names; raise DatasetFormatError if there are none of some names.
-
-    A name is compared as it is, then without blanks around it, then with its backslashes read as in ARFF.
-    """
+    """Return the numbers of the attributes of these names; raise DatasetFormatError if there are none of some names."""
     number = {name: i for i, name in enumerate(header.names)}
     found = []
     for name in names:
@@ -230,10 +218,7 @@ def _is_binary(type: Type) -> bool:
 
 
 def _check_kinds(header, chosen, leave_out, source, rule):
-    """Raise DatasetFormatError if an attribute is neither a number nor nominal, or a label is not binary.
-
-    ``rule``: what a label must be, for the error.
-    """
+    """Raise DatasetFormatError if an attribute is neither a number nor nominal, or a label is not binary."""
     kinds = np.array([type.kind for type in header.types])
     binary = np.array([type.kind == NUMERIC or _is_binary(type) for type in header.types])
     type_of = header.type_of

@@ -94,10 +94,7 @@ def shown(text: str) -> str:
 
 
 def unescape(text: str, quoted: bool = True) -> str:
-    """Return a name or value without its backslashes.
-
-    Within quotation marks they mean what they do in Weka. Elsewhere only those before a quotation mark or % count.
-    """
+    """Return a name or value without its backslashes."""
     if "\\" not in text:
         return text
     if not quoted:
@@ -122,10 +119,7 @@ def looks_like(text: np.ndarray) -> bool:
 
 
 def read_header(text: np.ndarray | LargeText, source: str) -> Header:
-    """Read the header of an ARFF file; raise DatasetFormatError if it is not valid.
-
-    Raise NotInBlocks if the first block of a large text does not hold all of the header.
-    """
+    """Read the header of an ARFF file; raise DatasetFormatError if it is not valid."""
     from xmlcore._kernels import arff_header as kernels
 
     large, text = isinstance(text, LargeText), head_of(text)

@@ -56,10 +56,7 @@ class _Bounds:
         return n_rows, n_x, min(entries + n_sparse * self.n_label_defaults, n_rows * self.n_labels)
 
     def _check_not_empty(self, text, n_rows):
-        """Raise DatasetFormatError if nearly all of very many rows are empty: few bytes, compressed, can be 10^8 rows.
-
-        A user who gives ``max_bytes`` says how much memory such rows may take.
-        """
+        """Raise DatasetFormatError if nearly all of very many rows are empty: few packed bytes can be 10^8 rows."""
         short = text.size <= SHORT * n_rows
         self.n_filled += int(np.count_nonzero((text > ord(" ")) & (text < ord("{")))) if short else n_rows
         allowed = self.max_bytes // _PER_ROW if self.given else MANY_ROWS

@@ -112,10 +112,7 @@ class Growing:
         self.rows = self.n_x = self.n_y = 0
 
     def room(self, rows: int, n_x: int, n_y: int, share: float):
-        """Return the free ends of the arrays, with room for so many more rows, features and labels.
-
-        ``share`` is that of the file up to the end of these rows, from which the size of the whole is estimated.
-        """
+        """Return the free ends of the arrays, with room for so many more rows, features and labels."""
         ends = self._ends()
         arrays = []
         for array, end, more in zip(self._arrays, ends, (rows, n_x, n_x, rows, n_y)):

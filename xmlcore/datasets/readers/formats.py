@@ -58,10 +58,7 @@ def read_rows(
     progress=silent,
     classes=False,
 ) -> Rows:
-    """Check the arguments of :func:`xmlcore.datasets.read_matrix`, and read the rows of one file, or of two.
-
-    ``classes``: whether another file of the data set has a list with the class number of each row.
-    """
+    """Check the arguments of :func:`xmlcore.datasets.read_matrix`, and read the rows of one file, or of two."""
     if format not in ("auto", *READERS):
         formats = ", ".join(f'"{known}"' for known in READERS)
         raise ValueError(f'format {format!r} cannot be read: use one of {formats}, or "auto"')

@@ -48,10 +48,7 @@ def _lists_classes(arrays) -> bool:
 
 
 def parse_labels(text, source, max_bytes=None, classes=False) -> tuple[sp.csr_array, list[str] | None, bool]:
-    """Parse a NumPy archive that holds labels alone, or labels beside features that are not read.
-
-    See :func:`parse` for the arguments.
-    """
+    """Parse a NumPy archive that holds labels alone, or labels beside features that are not read."""
     return _labels(_arrays(text, source, max_bytes), source, classes, alone=True)
 
 

@@ -153,10 +153,7 @@ def _nothing(rows, what) -> DatasetFormatError:
 
 
 def _warn_of_ids_from_one(parts, first_index):
-    """Warn if the ids of all files together seem to start at 1.
-
-    A file with a header is not checked: there ids from 1 either exceed the widths, which is an error, or are valid.
-    """
+    """Warn if the ids of all files together seem to start at 1."""
     least_feature = min(part.least_feature for part in parts)
     least_label = min(part.least_label for part in parts)
     has_no_ids = INT32_MAX < max(least_feature, least_label)  # the files have no features or no labels
@@ -340,10 +337,7 @@ def read_dataset(
 
 
 def _split(part, split, files_of_split, test_size, random_state):
-    """Return the matrices of training and test rows of one file, and notes on how they were chosen.
-
-    The arguments are those of :func:`read_dataset`, and the files of a published split, or None.
-    """
+    """Return the matrices of training and test rows of one file, and notes on how they were chosen."""
     X, Y = part.X, part.Y
     if files_of_split[0] is not None:
         (train_rows, test_rows), notes = read_split(*files_of_split, X.shape[0])
@@ -372,10 +366,7 @@ def _join_listed_labels(parts):
 
 
 def _names_inside(parts, field):
-    """Return the names of features or labels that the files hold, and the name of a file that does; None without names.
-
-    Raise DatasetFormatError if two files have other names.
-    """
+    """Return the names of features or labels that the files hold, and the name of such a file; or None."""
     what = field.removesuffix("_names")
     named = [part for part in parts if getattr(part, field) is not None]
     for part in named[1:]:
@@ -443,10 +434,7 @@ def _pad(parts, what, names):
 
 
 def _read_names(given, field, max_bytes):
-    """Return the names of features or labels as a list, and the name of their file, None if they are not from a file.
-
-    ``field`` is the name of the argument, "feature_names" or "label_names".
-    """
+    """Return the names of features or labels as a list, and the name of their file, if they are from one."""
     if not (isinstance(given, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(given, "read")):
         names = list(given)
         for i, name in enumerate(names):

@@ -138,10 +138,7 @@ def read_text(
     any_text: bool = False,
     progress: Progress = silent,
 ) -> np.ndarray:
-    """Read a source to its end, and decompress it.
-
-    gzip, bzip2, xz and zip (of one file) are recognised by their first bytes, not by the name.
-    """
+    """Read a source to its end, and decompress it."""
     label = source_name(source, name)
     if max_bytes is None:
         max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
@@ -162,10 +159,7 @@ def read_text(
 
 
 def read_head(source, size: int, name: str | None = None) -> np.ndarray:
-    """Return about the first ``size`` bytes of a source, decompressed, without a part of a line at the end.
-
-    A NumPy archive is returned as it is. A file object stays where it is, if it can be read again.
-    """
+    """Return about the first ``size`` bytes of a source, decompressed, without a part of a line at the end."""
     label = source_name(source, name)
     place = source.tell() if hasattr(source, "tell") else None
     buffer = bytearray()
@@ -202,10 +196,7 @@ def _told(pieces, share, progress):
 
 
 def _unpacked(stream, label, npz):
-    """Return an iterator over chunks of a stream's decompressed content; None if it is not compressed.
-
-    ``npz``: leave NumPy archives as they are.
-    """
+    """Return an iterator over chunks of a stream's decompressed content; None if it is not compressed."""
     head = stream.peek(512)[:512]
     if head[257:262] == b"ustar":
         raise DatasetFormatError(label, "it is a tar archive", "Unpack it and give one of its files.")
@@ -251,10 +242,7 @@ def _joined(pieces) -> bytearray:
 
 @contextmanager
 def pieces_of(source, max_bytes: int | None, name: str | None, npz: bool, progress: Progress):
-    """Open a source, and give an iterator over its decompressed bytes and a function for the share of it that was read.
-
-    The arguments and the errors are those of :func:`read_text`.
-    """
+    """Open a source, and give an iterator over its unpacked bytes and a function for the share that was read."""
     label = source_name(source, name)
     if max_bytes is None:
         max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
@@ -266,10 +254,7 @@ def pieces_of(source, max_bytes: int | None, name: str | None, npz: bool, progre
 
 
 def _whole(stream, content, max_bytes, progress) -> np.ndarray | None:
-    """Return all bytes of a stream without copies, if its size is known and not too large; else None.
-
-    ``content``: the bytes of the stream, if it is not that of a file.
-    """
+    """Return all bytes of a stream without copies, if its size is known and not too large; else None."""
     if content is not None:
         return np.frombuffer(content, np.uint8) if isinstance(content, bytes) and len(content) <= max_bytes else None
     size = os.fstat(stream.fileno()).st_size
@@ -284,10 +269,7 @@ def _whole(stream, content, max_bytes, progress) -> np.ndarray | None:
 
 @contextmanager
 def _open_stream(source, max_bytes, label):
-    """Open a source as a binary stream with a ``peek`` method, and give its bytes too if it is not a file on disk.
-
-    Raise TypeError unless it is a path, bytes or a file.
-    """
+    """Open a source as a binary stream with a ``peek`` method, and give its bytes too if it is not a file on disk."""
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:
             yield stream, None

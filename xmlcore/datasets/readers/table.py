@@ -174,10 +174,7 @@ def _is_number(cell, decimal):
 
 
 def _counts_columns(first):
-    """Return whether the cells are 0, 1, 2, ...: the names that pandas gives to columns without names.
-
-    Before them there may be the empty name of the column of row numbers.
-    """
+    """Return whether the cells are 0, 1, 2, ...: the names that pandas gives to columns without names."""
     names = first[1:] if first[0] == b"" else first
     return len(names) > (2 if len(names) == len(first) else 1) and names == [b"%d" % i for i in range(len(names))]
 
@@ -205,10 +202,7 @@ def _warn_of_row_numbers(X, form, column, source):
 
 
 def _label_columns(form, labels, source, index):
-    """Return the columns that are labels, and whether it is one whose cells list labels; none if a file has them.
-
-    ``index``: whether the first column is not used.
-    """
+    """Return the columns that are labels, and whether it is one whose cells list labels; none if a file has them."""
     first = int(index)
     n_columns = form.n_columns - first
     if labels is None:
@@ -297,11 +291,7 @@ def _likely(form, first):
 
 
 def _read(text, source, form, features, labels, listing, leave_out=False):
-    """Read the rows of a table, block by block.
-
-    Returns the features, the labels (None if there are none, or cells list them), and the cells that list labels with
-    their lines.
-    """
+    """Read the rows of a table, block by block."""
     parts, label_parts, lists, lines = [], [], [], []
     n_missing, first_missing = 0, None
     for block in blocks(text, form.separator, has_header=form.names is not None):

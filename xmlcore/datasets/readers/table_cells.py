@@ -101,10 +101,7 @@ def _plain_numbers(block, form, source, columns):
 
 
 def _is_hard_to_round(values):
-    """Return whether a column has a value so near to the middle of two float32 that an error of some bits moves it.
-
-    Older versions of pandas read numbers to within a few bits of float64, which does not matter for all others.
-    """
+    """Return whether a column has a value so near to the middle of two float32 that an error of some bits moves it."""
     from_middle = (values.view(np.int64) & ((1 << 29) - 1)) - (1 << 28)  # float64 has 29 bits more than float32
     magnitude = np.abs(values)
     hard = (np.abs(from_middle) <= 16) | ((magnitude < 2e-38) & (magnitude > 0)) | (magnitude > 3.4e38)
@@ -147,10 +144,7 @@ def unreadable(block, source) -> DatasetFormatError:
 
 
 def _numbers_from_texts(block, form, source, columns, labels, leave_out):
-    """Return the numbers of some columns of a block that holds words too: see :data:`YES`; others are errors.
-
-    ``labels``: columns in which all of these words are read. ``leave_out``: raise TextColumns for all other columns.
-    """
+    """Return the numbers of some columns of a block that holds words too: see :data:`YES`; others are errors."""
     of_features = {YES[0]: 1.0, NO[0]: 0.0, **dict.fromkeys(map(str.lower, MISSING), np.nan)}
     of_labels = {**of_features, **dict.fromkeys(YES, 1.0), **dict.fromkeys(NO, 0.0)}
     values, of_text = np.empty((block.n_rows, len(columns))), []

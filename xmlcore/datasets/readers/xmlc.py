@@ -87,10 +87,7 @@ def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
 
 
 def first_row(text, source, large=None) -> tuple[int, int]:
-    """Return the position of the first line that is not blank or a comment, and its number.
-
-    ``large``: the text of which ``text`` is the beginning, if it is large.
-    """
+    """Return the position of the first line that is not blank or a comment, and its number."""
     start = _NOT_ROWS.match(text).end()
     if start == text.size:
         if large is not None:
@@ -188,10 +185,7 @@ def _parse(text, source, format, first_index, counts, large=None):
 
 
 def check_not_blank(text, start, n_rows, source, line):
-    """Raise DatasetFormatError if nearly all of very many rows are blank: few bytes, compressed, can be 10^8 rows.
-
-    The rows begin at ``start``. ``n_rows``: what the header in ``line`` promises; -1 if every line is a row.
-    """
+    """Raise DatasetFormatError if nearly all of very many rows are blank: few bytes, compressed, can be 10^8 rows."""
     promised = n_rows >= 0
     if not promised:
         n_rows = 1 + int(np.count_nonzero(text[start:] == ord("\n")))

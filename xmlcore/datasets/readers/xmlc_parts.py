@@ -63,11 +63,7 @@ def header_at(text, start):
 
 
 def _run(text, source, what, n_rows, first_index, counts):
-    """Run the compiled parser over features or labels alone, as ``what`` says.
-
-    Returns the kernels, the reader that ran, the line of the header (None without one) and the number of columns.
-    ``n_rows``: the required number of rows, -1 for any.
-    """
+    """Run the compiled parser over features or labels alone, as ``what`` says."""
     from xmlcore._kernels import xmlc as kernels
 
     start, line = first_row(text, source)

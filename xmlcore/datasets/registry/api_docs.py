@@ -66,10 +66,7 @@ def split_docstring(doc: str) -> tuple[str, list[str]] | None:
 
 
 def _listed(line):
-    """Return the parameter names in a line of a Parameters section: ["x", "args"] for ``x, *args : object``.
-
-    The list is empty for a line of description.
-    """
+    """Return the parameter names in a line of a Parameters section: ["x", "args"] for ``x, *args : object``."""
     if not line or line[0].isspace():
         return []
     names = []
@@ -218,11 +215,7 @@ def _is_function_like(thing):
 
 
 def _main():
-    """Scan the packages; run in a new process.
-
-    Standard input has a line of JSON: the folders to import from. Progress and rows are written to standard output as
-    lines of JSON.
-    """
+    """Scan the packages; run in a new process."""
     # Hardly anything that the scan makes is garbage before its end, and looking for garbage takes a fifth of the time.
     gc.disable()
     # Messages are written to a copy of standard output, because modules may print to standard output at import.
@@ -305,12 +298,7 @@ def _follow(messages, progress):
 
 
 def build(progress):
-    """Make the data set, in some seconds: rows are functions and classes, labels the names of their parameters.
-
-    The features are those of ``TextVectorizer(min_df=2, sublinear=False, pattern="[A-Za-z]{2,}")``, fitted to the texts
-    of all rows. Words are runs of at least two letters in lower case, so that ``sample_weight`` is two
-    words. The idf is smoothed, and rows have Euclidean length 1.
-    """
+    """Make the data set, in some seconds: rows are functions and classes, labels the names of their parameters."""
     from xmlcore.datasets.dataset import Dataset
     from xmlcore.datasets.readers.reading import split_rows
     from xmlcore.datasets.texts import TextVectorizer

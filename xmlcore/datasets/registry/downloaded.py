@@ -30,11 +30,7 @@ def folder(entry: CatalogEntry) -> Path:
 
 
 def files(entry: CatalogEntry) -> list[Path]:
-    """Return the files of a data set that are on this machine: put there by hand, or downloaded.
-
-    These are the files in :func:`folder`; or, if an archive was unpacked there with a folder of its own, those in that
-    folder; or beside it a single file that has the name of the data set, such as ``eurlex-4k.zip``.
-    """
+    """Return the files of a data set that are on this machine: put there by hand, or downloaded."""
     found = [path for path in _listed(folder(entry)) if path.name != RECORD]
     if found:
         return found
@@ -56,12 +52,7 @@ def _listed(path) -> list[Path]:
 
 
 def addresses(entry: CatalogEntry) -> list[tuple[str, str | None]]:
-    """Return the addresses of the file of a data set, each with its checksum or None.
-
-    The file ``sources.json`` in :func:`xmlcore.system.data_root` replaces those of the catalog, for instance by those
-    of a mirror: ``{"bibtex": "https://mirror/bibtex.zip"}``, or with a checksum
-    ``{"bibtex": {"address": "https://mirror/bibtex.zip", "checksum": "sha256:..."}}``.
-    """
+    """Return the addresses of the file of a data set, each with its checksum or None."""
     path = data_root() / SOURCES
     try:
         own = json.loads(path.read_text(encoding="utf-8")).get(entry.name)

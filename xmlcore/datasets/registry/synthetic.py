@@ -262,10 +262,7 @@ def _csr(data, indices, indptr, shape):
 
 
 def _size_table(mean, spread, most):
-    """Return ``SIZES`` equally likely sizes of a row, int32: log-normal, from 1 to ``most``, with this mean.
-
-    ``spread`` is the standard deviation of their logarithms.
-    """
+    """Return ``SIZES`` equally likely sizes of a row, int32: log-normal, from 1 to ``most``, with this mean."""
     normal = NormalDist()
     unscaled = np.exp([spread * normal.inv_cdf((i + 0.5) / SIZES) for i in range(SIZES)])
 
@@ -329,11 +326,7 @@ def _problem(sizes, feature_exponent, topic_size, feature_noise, label_noise, se
 
 
 def _topics(n_labels, topic_size, seed):
-    """Return a random hierarchy of topics.
-
-    Each label has a place, from 0 to L - 1. A topic is a range of places. The bounds between the topics of a level are
-    drawn from the bounds of the level below.
-    """
+    """Return a random hierarchy of topics."""
     from xmlcore._kernels.rng import permutation
 
     levels = []

@@ -19,10 +19,7 @@ class Duplicates(NamedTuple):
 
 
 def duplicates(dataset: Dataset) -> Duplicates:
-    """Find the rows whose features are equal to those of another row.
-
-    Rows without features are left out: they are all equal, and are counted by :func:`xmlcore.datasets.describe`.
-    """
+    """Find the rows whose features are equal to those of another row."""
     import pandas as pd
 
     hashes = np.concatenate([row_hashes(dataset.X_train), row_hashes(dataset.X_test)])

@@ -189,10 +189,7 @@ def _best_of_each(first, second, both, phi, n):
 
 
 def _never_together(Y, counts, n):
-    """Return first, second, both (0) of the pairs without a common row that have the most negative phi.
-
-    The ``m`` most frequent labels are searched; m grows until no pair with another label can be among the ``n``.
-    """
+    """Return first, second, both (0) of the pairs without a common row that have the most negative phi."""
     n_rows = Y.shape[0]
     order = np.lexsort((np.arange(counts.size), -counts))
     order = order[(counts[order] > 0) & (counts[order] < n_rows)]

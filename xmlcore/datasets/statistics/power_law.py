@@ -235,10 +235,7 @@ def _histogram(counts):
 
 
 def _fits(values, numbers, starts, least):
-    """Return alpha and the Kolmogorov-Smirnov distance for tails that start at positions of ``values``.
-
-    ``least`` is x_min of each tail.
-    """
+    """Return alpha and the Kolmogorov-Smirnov distance for tails that start at positions of ``values``."""
     sizes = np.cumsum(numbers[::-1])[::-1][starts]
     logs = np.cumsum((numbers * np.log(values))[::-1])[::-1][starts]
     alphas = _most_likely(logs / sizes, least)

@@ -358,10 +358,7 @@ def _named_labels(values) -> str | None:
 
 
 def _label_columns(values, least: float = 0.0) -> str | tuple[str, ...] | None:
-    """Return the column, or the columns, that seem to have the labels.
-
-    ``least``: which share of the labels that cells list must have been listed before, if nothing else tells.
-    """
+    """Return the column, or the columns, that seem to have the labels."""
     lists = [column for column, cells in values.items() if any(isinstance(cell, (list, tuple)) for cell in cells)]
     uris = [column for column, cells in values.items() if _lists_uris(cells)]
     if lists or uris:

@@ -86,10 +86,7 @@ class LabelReader:
         self._n_without = self._n_twice = 0
 
     def read(self, values, place: Place) -> list[str]:
-        """Return the labels of a document as they are written: names, or URIs without their brackets.
-
-        Raises DatasetFormatError for values that list no labels.
-        """
+        """Return the labels of a document as they are written: names, or URIs without their brackets."""
         if self._binary:
             found = [column for column, value in zip(self._columns, values) if self._says_yes(value, column, place)]
         else:

@@ -112,10 +112,7 @@ class _Stream(io.RawIOBase):
 
 @contextmanager
 def text_of(pieces, encoding: str, lone_cr: bool = True):
-    """Open pieces of bytes as text whose line ends are kept; a byte order mark is skipped.
-
-    ``lone_cr``: whether a carriage return alone also ends a line, outside of quotation marks.
-    """
+    """Open pieces of bytes as text whose line ends are kept; a byte order mark is skipped."""
     encoding = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
     with io.TextIOWrapper(
         io.BufferedReader(_Stream(pieces), 1 << 20), encoding=encoding, newline="" if lone_cr else "\n"
@@ -330,10 +327,7 @@ def _first_line(error) -> str:
 
 @contextmanager
 def opened_folder(source):
-    """Open a folder, or a zip archive of several documents, as names and a function that reads one; else give None.
-
-    A file object stays where it is.
-    """
+    """Open a folder, or a zip archive of several documents, as names and a function that reads one; else give None."""
     if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
         root = Path(source)
         found = (path for path in sorted(root.rglob("*")) if path.is_file())
@@ -441,10 +435,7 @@ def _subjects(text, table) -> list:
 
 
 def first_cells(text, form: Form, count: int, whole_file: bool) -> list[tuple[int, list[str]]]:
-    """Return the lines and cells of the first rows of a table, without blank ones.
-
-    The last row is left out if the text may end within it. Raises UnreadableRow.
-    """
+    """Return the lines and cells of the first rows of a table, without blank ones."""
     found = []
     try:
         for line, row in read_cells(iter(io.StringIO(text, newline="")), form):

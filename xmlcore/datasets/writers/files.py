@@ -24,10 +24,7 @@ def chunks(indptr):
 
 @contextmanager
 def atomic(path):
-    """Open a temporary file for writing, which replaces the file ``path`` at the end if there was no error.
-
-    What is written is compressed by the ending of the path.
-    """
+    """Open a temporary file for writing, which replaces the file ``path`` at the end if there was no error."""
     suffix = path.suffix.lower()
     if suffix == ".zip":
         raise ValueError(f"{path.name}: zip is not written; end the name in .gz, .bz2 or .xz, or none of these")

@@ -139,11 +139,7 @@ _UNITS = {"PLT": _plt, "OneVsRest": _one_vs_rest, "LdSM": _ldsm, "DoubleSampling
 
 
 def reduced(dataset, wanted: dict, n_used: int, whole=None) -> Estimate:
-    """Estimate a training on ``n_used`` features and one on all features.
-
-    ``wanted`` are the parameters of the task. If the run on all features is kept, ``whole`` is this run; its time then
-    only serves to estimate the other.
-    """
+    """Estimate a training on ``n_used`` features and one on all features."""
     on_all = train(dataset, wanted["model"], wanted["params"])
     seconds = on_all.seconds if whole is None else START + whole.times["fit_s"] + whole.times["predict_s"]
     part = max(n_used / dataset.n_features, 0.1) * seconds
@@ -163,27 +159,7 @@ def selection(dataset, method: str, params: dict | None = None, n_times: int = 1
 
 
 def selection_plan(dataset: "Dataset", method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Estimate a selection, and for FALS return how it would be computed.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    method : str
-        A key of :data:`xmlcore.experiment.SELECTORS`.
-    params : dict, optional
-        Parameters that differ from the defaults.
-
-    Returns
-    -------
-    dict
-        "seconds" and "bytes"; for FALS also "order" (the order of computation), "scoring" ("exact" or "sampled") and
-        "n_steps" (number of training steps).
-
-    Raises
-    ------
-    ValueError
-        The method does not have a parameter, or does not accept its value.
-    """
+    """Estimate a selection, and for FALS return how it would be computed."""
     params = SELECTORS[method].filled(method, params)
     plan = _selection_plan(dataset, method, params)
     return plan | {"seconds": times.expected(_selecting(dataset, method, params, plan["seconds"]))}
@@ -236,10 +212,7 @@ def _tree_units(dataset, n_features, n_rows=None) -> float:
 
 
 def comparison_steps(dataset, selections, counts, seeds, n_rows: int | None) -> list[float]:
-    """Estimate the seconds of each step of a comparison of selections, in their order.
-
-    For every selection and seed the steps are the selection, then the trees for every number of features.
-    """
+    """Estimate the seconds of each step of a comparison of selections, in their order."""
     part = min(n_rows or dataset.n_train, dataset.n_train) / max(1, dataset.n_train)
     trees = [tree_seconds(dataset, count, n_rows) for count in counts]
     steps = []
@@ -332,21 +305,7 @@ def sampling(run, dataset, wanted: dict) -> Estimate:
 
 
 def candidate_bytes(n_rows: int, n_candidates: int) -> int:
-    """Estimate the peak memory in bytes of :func:`sampling_study` when it predicts rows with many candidates.
-
-    Rows are predicted in blocks. The memory therefore grows with rows times candidates only up to 2**24 of these.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of test rows.
-    n_candidates : int
-        Number of candidates of each row.
-
-    Returns
-    -------
-    int
-    """
+    """Estimate the peak memory in bytes of :func:`sampling_study` when it predicts rows with many candidates."""
     at_once = min(n_rows, rows_at_once(n_candidates))
     return BYTES_PER_CANDIDATE * at_once * n_candidates
 

@@ -14,24 +14,7 @@ if TYPE_CHECKING:
 
 
 def full_params(model: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return the parameters of a run with the defaults filled in.
-
-    Parameters
-    ----------
-    model : str
-        A key of :data:`MODELS`.
-    params : dict, optional
-        Parameters that differ from the defaults.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError, TypeError
-        Unknown model or parameter, or a value that the model does not accept.
-    """
+    """Return the parameters of a run with the defaults filled in."""
     if model not in MODELS:
         raise ValueError(f"unknown model {model!r}: known are {', '.join(MODELS)}")
     return MODELS[model].filled(model, params)

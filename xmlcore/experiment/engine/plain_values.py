@@ -15,10 +15,7 @@ def as_plain(result) -> dict:
 
 
 def plain(value, where: str = "value"):
-    """Return a value in types that JSON has: NumPy scalars become numbers, tuples become lists.
-
-    Raises TypeError, which names the place ``where`` the value is, for values that JSON cannot hold.
-    """
+    """Return a value in types that JSON has: NumPy scalars become numbers, tuples become lists."""
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         value = value.item()
     if value is None or isinstance(value, (bool, str, float)):

@@ -266,23 +266,11 @@ class Driver:
         return self._stopped.is_set() and self.active
 
     def needs(self) -> set[str]:
-        """Return the keys of what the sweep needs while it runs: its data set, and its trials as far as it knows them.
-
-        Returns
-        -------
-        set of str
-            Empty when it has ended.
-        """
+        """Return the keys of what the sweep needs while it runs: its data set and the trials that it knows."""
         return {self._made.fingerprint, *self._made.known_trials()} if self.active else set()
 
     def stop(self, wait: float | None = None) -> None:
-        """Stop the sweep; what has been done stays, and it can be started again.
-
-        Parameters
-        ----------
-        wait : float, optional
-            Seconds to wait for its end; by default it is not waited for.
-        """
+        """Stop the sweep; what has been done stays, and it can be started again."""
         self._stopped.set()
         if wait is not None:
             self._thread.join(wait)

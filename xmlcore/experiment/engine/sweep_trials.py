@@ -63,44 +63,14 @@ class Trial:
 
 
 def held_out(n_rows: int, share: float = 0.2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Hold out a random share of rows, to choose settings on.
-
-    Parameters
-    ----------
-    n_rows : int
-    share : float
-        Between 0 and 1.
-    seed : int
-
-    Returns
-    -------
-    kept : ndarray of int64
-        The other rows in a random order: the first n of them are a random sample, and smaller samples are parts of
-        larger ones.
-    held : ndarray of int64
-        Rows that are held out, ascending.
-    """
+    """Hold out a random share of rows, to choose settings on."""
     order = np.random.default_rng(seed).permutation(n_rows)
     n_held = round(share * n_rows)
     return order[n_held:], np.sort(order[:n_held])
 
 
 def without_held_out(dataset: "Dataset", share: float, seed: int, n_rows: int | None = None) -> "Dataset":
-    """Return a data set whose test rows are training rows that are held out; the real test rows are not in it.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    share : float
-        Of the training rows, as for :func:`held_out`.
-    seed : int
-    n_rows : int, optional
-        Number of the other training rows that are left; by default all.
-
-    Returns
-    -------
-    Dataset
-    """
+    """Return a data set whose test rows are training rows that are held out; the real test rows are not in it."""
     from xmlcore.datasets import Dataset
 
     kept, held = held_out(dataset.n_train, share, seed)

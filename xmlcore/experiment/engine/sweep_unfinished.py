@@ -22,13 +22,7 @@ def forget(key: str) -> None:
 
 
 def needed() -> set[str]:
-    """Return the keys of the trials of all sweeps that are not finished, and of their data sets.
-
-    Returns
-    -------
-    set of str
-        Without sweeps that have not gone on for 30 days.
-    """
+    """Return the keys of the trials of all sweeps that are not finished, and of their data sets."""
     rows = [row.value for row in database().rows(TABLE) if time.time() - row.written <= OLDEST]
     return {key for keys in rows if isinstance(keys, list) for key in keys if isinstance(key, str)}
 

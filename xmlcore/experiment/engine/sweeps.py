@@ -83,13 +83,7 @@ class Sweep:
     n_held_out: int
 
     def final_tasks(self) -> list[Task]:
-        """Return the tasks that train the chosen setting on all training rows, one for each seed.
-
-        Returns
-        -------
-        list of Task
-            Empty if no setting could be trained.
-        """
+        """Return the tasks that train the chosen setting on all training rows, one for each seed."""
         return final_tasks(self.fingerprint, self.model, self.best, self.seeds, self.measure)
 
     @property
@@ -100,10 +94,7 @@ class Sweep:
 
     @property
     def test(self) -> "pd.DataFrame | None":
-        """Measures of the chosen setting on the test rows, trained on all training rows; None before that was done.
-
-        Columns ``measure``, ``k``, ``mean``, ``low``, ``high`` (95 % over seeds; NaN with one seed) and ``n_seeds``.
-        """
+        """Measures of the chosen setting on the test rows, trained on all training rows; None before that was done."""
         return test_measures(self.final_tasks())
 
 

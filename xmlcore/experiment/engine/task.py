@@ -116,72 +116,26 @@ class Task:
         return hash(self.key)
 
     def complete(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return all parameters, checked, in the spelling that is kept; completing them again changes nothing.
-
-        A kind defines this only where a parameter depends on another one.
-
-        Parameters
-        ----------
-        params : dict
-            Those that are given, by name.
-
-        Returns
-        -------
-        dict
-
-        Raises
-        ------
-        ValueError, TypeError
-            A parameter that the kind does not have, or a value that it does not accept.
-        """
+        """Return all parameters, checked, in the spelling that is kept; completing them again changes nothing."""
         return with_settings(filled(self.PARAMETERS, params, self.kind))
 
     @classmethod
     def parameter(cls, name: str) -> Parameter:
-        """Return the description of one of :attr:`PARAMETERS`.
-
-        Parameters
-        ----------
-        name : str
-
-        Returns
-        -------
-        Parameter
-        """
+        """Return the description of one of :attr:`PARAMETERS`."""
         return next(parameter for parameter in cls.PARAMETERS if parameter.name == name)
 
     # --- to be defined by a kind ---
 
     def params_in_key(self) -> dict[str, Any]:
-        """Return the parameters that the key is computed from; by default :attr:`params`.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the parameters that the key is computed from; by default :attr:`params`."""
         return self.params
 
     def title_on(self, dataset: str) -> str:
-        """Return a sentence for users that says what the task does.
-
-        Parameters
-        ----------
-        dataset : str
-            Name of the data set, as users know it.
-
-        Returns
-        -------
-        str
-        """
+        """Return a sentence for users that says what the task does."""
         raise NotImplementedError
 
     def estimate(self) -> Estimate:
-        """Estimate time and memory before the task runs; this may load the inputs.
-
-        Returns
-        -------
-        Estimate
-        """
+        """Estimate time and memory before the task runs; this may load the inputs."""
         raise NotImplementedError
 
     def run(self, progress: Progress = silent, files: Files | None = None) -> dict[str, Any]:
@@ -205,18 +159,7 @@ class Task:
 
     @classmethod
     def view(cls, value: dict[str, Any]) -> Any:
-        """Make the dataclass :attr:`result` from a kept dict.
-
-        Parameters
-        ----------
-        value : dict
-            What :meth:`run` returned.
-
-        Returns
-        -------
-        object
-            An instance of :attr:`result`.
-        """
+        """Make the dataclass :attr:`result` from a kept dict."""
         known = {field.name for field in dataclasses.fields(cls.result)}
         value = {name: part for name, part in value.items() if name in known}
         if isinstance(value.get("ranking"), dict):
@@ -225,20 +168,7 @@ class Task:
 
     @classmethod
     def summary(cls, value: dict[str, Any]) -> dict[str, Any]:
-        """Return the small part of a kept dict that lists show, in types that JSON has.
-
-        It is written into the record of the result, under ``summary``, so that a list of many results reads none.
-
-        Parameters
-        ----------
-        value : dict
-            What :meth:`run` returned.
-
-        Returns
-        -------
-        dict
-            Empty if lists show nothing of this kind.
-        """
+        """Return the small part of a kept dict that lists show, in types that JSON has."""
         return {}
 
     def after_keeping(self) -> None:
@@ -275,24 +205,14 @@ class Task:
         raise ValueError(f"{self.kind} has no input that belongs to a data set")
 
     def dataset_name(self) -> str:
-        """Return the name of the kept data set, or "the data set" if it is not kept any more.
-
-        Returns
-        -------
-        str
-        """
+        """Return the name of the kept data set, or "the data set" if it is not kept any more."""
         try:
             return store.info(DATASETS, self.fingerprint).get("name", "the data set")
         except store.StoreError:
             return "the data set"
 
     def facts(self) -> dict[str, Any]:
-        """Return the record that is written beside the result: kind, versions, inputs and parameters.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the record that is written beside the result: kind, versions, inputs and parameters."""
         return {
             "task": self.kind,
             "version": self.version,
@@ -305,48 +225,19 @@ class Task:
         }
 
     def about(self) -> dict[str, Any]:
-        """Return the part of :meth:`facts` by which the result is found in a list; a kind may add to it.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the part of :meth:`facts` by which the result is found in a list; a kind may add to it."""
         return {"fingerprint": self.fingerprint, "dataset": self.dataset_name()}
 
     def exists(self) -> bool:
-        """Return whether the result is kept.
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether the result is kept."""
         return store.exists(self.folder, self.key)
 
     def load(self) -> Any:
-        """Read the kept result.
-
-        Returns
-        -------
-        object
-            An instance of :attr:`result`.
-
-        Raises
-        ------
-        xmlcore.store.MissingArtifactError
-            No result is kept.
-        xmlcore.store.DamagedArtifactError
-            The result could not be read.
-        """
+        """Read the kept result."""
         return load(self.kind, self.key)
 
     def earlier(self) -> str | None:
-        """Return the key of a result of this task that an earlier version of its kind made.
-
-        Returns
-        -------
-        str or None
-            None if no such result is kept.
-        """
+        """Return the key of a result of this task that an earlier version of its kind made."""
         for version in range(self.version - 1, 0, -1):
             key = self._key(version)
             if store.exists(self.folder, key):
@@ -354,24 +245,13 @@ class Task:
         return None
 
     def state(self) -> str | None:
-        """Return whether a result is kept, and by which version it was made.
-
-        Returns
-        -------
-        {"kept", "earlier"} or None
-            "earlier": only a result of an earlier version is kept. None: no result is kept.
-        """
+        """Return whether a result is kept, and by which version it was made."""
         if self.exists():
             return "kept"
         return None if self.earlier() is None else "earlier"
 
     def to_record(self) -> dict[str, Any]:
-        """Return the task as a dict that JSON can hold, for :func:`from_record`.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the task as a dict that JSON can hold, for :func:`from_record`."""
         return {"kind": self.kind, "inputs": dict(self.inputs), "params": self.params}
 
 
@@ -412,17 +292,7 @@ def task(kind: str, inputs: dict[str, Any] | None = None, params: dict[str, Any]
 
 
 def from_record(record: dict[str, Any]) -> Task:
-    """Make the task that :meth:`Task.to_record` has written.
-
-    Parameters
-    ----------
-    record : dict
-        What :meth:`Task.to_record` returned.
-
-    Returns
-    -------
-    Task
-    """
+    """Make the task that :meth:`Task.to_record` has written."""
     return task(record["kind"], record["inputs"], record["params"])
 
 
@@ -540,17 +410,5 @@ def _run_and_keep(task, progress, again, more_facts) -> None:
 
 
 def remake(task: Task, progress: Progress = silent) -> str:
-    """Run a task again and replace its kept result; see :func:`keep`.
-
-    Parameters
-    ----------
-    task : Task
-    progress : callable, optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-
-    Returns
-    -------
-    str
-        The key, which is :attr:`Task.key`.
-    """
+    """Run a task again and replace its kept result; see :func:`keep`."""
     return keep(task, progress, again=True)

@@ -134,18 +134,7 @@ def compare_selections(
 
 
 def comparison_titles(selections: Sequence[Any]) -> list[str]:
-    """Return the names of selections in a comparison: the method, and the parameters in which it differs from others.
-
-    Parameters
-    ----------
-    selections : sequence
-        See :func:`compare_selections`.
-
-    Returns
-    -------
-    list of str
-        A name for each selection, in the same order.
-    """
+    """Return the names of selections in a comparison: the method, and the parameters in which they differ."""
     full = [None if selection is None else (selection[0], selection_params(*selection)) for selection in selections]
     titles = [ALL if selection is None else selection_title(*selection) for selection in full]
     longer = []

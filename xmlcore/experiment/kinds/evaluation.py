@@ -37,29 +37,14 @@ class Evaluation(dict[str, Any]):
 
     @cached_property
     def intervals(self) -> "pd.DataFrame":
-        """The measures with 95 % bootstrap intervals over the test rows: see :func:`xmlcore.metrics.intervals`.
-
-        They are computed at the first use, which takes a second or two for 16,000 rows and labels. Columns:
-        ``measure``, ``k``, ``value``, ``low`` and ``high``.
-        """
+        """The measures with 95 % bootstrap intervals over the test rows: see :func:`xmlcore.metrics.intervals`."""
         if INTERVALS in self:
             return self[INTERVALS]
         k = len(self[self._measures[0]])
         return metrics.intervals(self._Y_true, self["ranking"], k, measures=self._measures, inv_ps=self._inv_ps)
 
     def to_frame(self, intervals: bool = False) -> "pd.DataFrame":
-        """Return the measures as a table.
-
-        Parameters
-        ----------
-        intervals : bool
-            Whether to add the columns ``low`` and ``high``: see :attr:`intervals`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line for each measure and k: ``measure``, ``k`` (from 1), ``value`` (in [0, 1]).
-        """
+        """Return the measures as a table."""
         import pandas as pd
 
         if intervals:

@@ -31,16 +31,7 @@ class Examined:
 
 
 def examining_seconds(dataset: "Dataset") -> float:
-    """Return the estimated time of :func:`xmlcore.datasets.examine`, in seconds.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    float
-    """
+    """Return the estimated time of :func:`xmlcore.datasets.examine`, in seconds."""
     import numpy as np
 
     pairs = sum(float((np.diff(Y.indptr).astype(np.float64) ** 2).sum()) for Y in (dataset.Y_train, dataset.Y_test))

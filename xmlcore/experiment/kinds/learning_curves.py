@@ -67,18 +67,7 @@ class LearningCurve:
     seconds: float = 0.0
 
     def sentence(self, measure: str = "P@1", bucket: str = "all") -> str:
-        """Return what twice the rows would give, in one sentence.
-
-        Parameters
-        ----------
-        measure : str
-            Such as "P@1" or "Recall@5".
-        bucket : {"all", "head", "torso", "tail"}
-
-        Returns
-        -------
-        str
-        """
+        """Return what twice the rows would give, in one sentence."""
         name, _, k = measure.partition("@")
         lines = self.forecasts
         lines = lines[(lines["bucket"] == bucket) & (lines["measure"] == f"{name}@k") & (lines["k"] == int(k))]

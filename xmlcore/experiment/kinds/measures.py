@@ -47,29 +47,7 @@ def measure_ranking(
     random_state: int = 0,
     progress: ProgressLike = silent,
 ) -> "pd.DataFrame":
-    """Return every measure of a ranking of the test rows, with 95 % bootstrap intervals, and those of each bucket.
-
-    Parameters
-    ----------
-    ranking : Ranking
-        The first k or more labels of each test row.
-    dataset : Dataset
-        The training rows give the propensities and the buckets.
-    k : int
-        Measures are taken at 1 to k.
-    n_resamples : int
-        How many times rows are drawn.
-    random_state : int
-        Seed.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-
-    Returns
-    -------
-    DataFrame
-        A line per bucket, measure and k: ``bucket`` ("all" for all labels, then "head", "torso", "tail"), ``measure``,
-        ``k``, ``value``, ``low``, ``high``. Buckets have the measures of labels only.
-    """
+    """Return every measure of a ranking of the test rows, with 95 % bootstrap intervals, and those of each bucket."""
     import numpy as np
     import pandas as pd
 

@@ -39,18 +39,7 @@ class NodeQuality:
 
 
 def label_tree_model(model: Ranker) -> "PLT | None":
-    """Return the PLT of a run's model, which may be inside a wrapper that trains with noise.
-
-    Parameters
-    ----------
-    model : estimator
-        What :func:`load_run_model` returns.
-
-    Returns
-    -------
-    PLT or None
-        None for a model without label trees.
-    """
+    """Return the PLT of a run's model, which may be inside a wrapper that trains with noise."""
     while not hasattr(model, "linear_nodes") and hasattr(model, "model_"):
         model = model.model_
     return model if hasattr(model, "linear_nodes") else None

@@ -93,18 +93,7 @@ def json_lines(ranking: Ranking, label_name, names: list[str] | None = None) -> 
 
 
 def with_names(model: Ranker, dataset: "Dataset") -> PackedModel:
-    """Return a model with the names and the vectoriser of the data set that it was trained on.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    dataset : Dataset
-
-    Returns
-    -------
-    PackedModel
-        Its card has only what the model tells of itself: see :func:`xmlcore.experiment.pack_run`.
-    """
+    """Return a model with the names and the vectoriser of the data set that it was trained on."""
     return PackedModel(model, dataset.label_names, dataset.feature_names, dataset.vectorizer)
 
 

@@ -35,20 +35,7 @@ class Prefixes:
 
 
 def prefix_points(model: "LdSM") -> tuple[list[int], list[int]]:
-    """Return the numbers of trees and of nodes at which :func:`prefix_measures` measures by default.
-
-    Parameters
-    ----------
-    model : fitted LdSM
-
-    Returns
-    -------
-    n_trees : list of int
-        1, 2, 3, 5, 10, 20, 30, 50, ... and the number of all trees.
-    max_nodes : list of int
-        Largest numbers of nodes of a tree: powers of two, and ``max_nodes`` of the model. A power of two that gives the
-        same trees as a smaller one is left out.
-    """
+    """Return the numbers of trees and of nodes at which :func:`prefix_measures` measures by default."""
     full = len(model.trees_)
     n_trees = sorted({n * 10**e for n in (1, 2, 3, 5) for e in range(10) if n * 10**e < full} | {full})
     largest, arity = max(tree.parent.size for tree in model.trees_), model.trees_[0].children.shape[1]
@@ -66,33 +53,7 @@ def prefix_measures(
     max_nodes: list[int] | None = None,
     progress: ProgressLike = silent,
 ) -> "pd.DataFrame":
-    """Measure the predictions of fewer trees, and of smaller trees, of a fitted ensemble, without training again.
-
-    Parameters
-    ----------
-    model : fitted LdSM
-        Trees do not depend on each other, and nodes are stored in the order in which they were made. So a part of the
-        ensemble, or of its trees, is the model that training with these settings would have given.
-    dataset : Dataset
-        The test rows are predicted; the training rows give the propensities.
-    k : int
-        Measures are taken at 1 to k.
-    n_trees, max_nodes : list of int, optional
-        Numbers of trees and of nodes to measure at; by default those of :func:`prefix_points`.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-
-    Returns
-    -------
-    DataFrame
-        Columns: ``axis`` ("n_trees" or "max_nodes": this number is varied while the other is that of the model),
-        ``n_trees``, ``max_nodes``, ``depth`` (of the deepest tree), ``measure``, ``k``, ``value`` (in [0, 1]).
-
-    Raises
-    ------
-    TypeError
-        The model is not an LdSM.
-    """
+    """Measure the predictions of fewer trees, and of smaller trees, of a fitted ensemble, without training again."""
     import numpy as np
     import pandas as pd
 

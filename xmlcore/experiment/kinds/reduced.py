@@ -100,22 +100,7 @@ class PerLabelOneVsRest:
         self.params = params
 
     def fit(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> "PerLabelOneVsRest":
-        """Train the classifier of each label.
-
-        A label that no training row has is never predicted. A label that all training rows have is always predicted.
-
-        Parameters
-        ----------
-        X : sparse, shape (N, D)
-        Y : sparse binary, shape (N, L)
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
-
-        Returns
-        -------
-        PerLabelOneVsRest
-            Itself.
-        """
+        """Train the classifier of each label."""
         from xmlcore.models import OneVsRest
 
         progress = to_progress(progress)
@@ -149,21 +134,7 @@ class PerLabelOneVsRest:
         return self
 
     def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
-        """Return the k labels with the largest margins of each row.
-
-        Parameters
-        ----------
-        X : sparse, shape (n, D)
-        k : int
-            Number of labels for each row.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-
-        Returns
-        -------
-        Ranking
-            Scores are the sigmoids of the margins.
-        """
+        """Return the k labels with the largest margins of each row."""
         progress = to_progress(progress)
         n, n_labels = X.shape[0], self._bias.size
         labels = np.full((n, k), -1, np.int32)
@@ -183,51 +154,19 @@ class PerLabelOneVsRest:
         return Ranking(labels, scores)
 
     def size(self) -> dict[str, Any]:
-        """Return the size of the model.
-
-        Returns
-        -------
-        dict of str to int
-            "n_nodes" (number of labels), "depth" (1), "n_weights" and "model_bytes", as for other models.
-        """
+        """Return the size of the model."""
         n_weights = int(np.count_nonzero(self._weights.data))
         n_bytes = sum(a.nbytes for a in (self._weights.indptr, self._weights.indices, self._weights.data, self._bias))
         return {"n_nodes": self._bias.size, "depth": 1, "n_weights": n_weights, "model_bytes": int(n_bytes)}
 
 
 def union_of_features(selected: np.ndarray, n_per_label: int | None = None) -> np.ndarray:
-    """Return the features that the selection of at least one label contains.
-
-    Parameters
-    ----------
-    selected : ndarray of int, shape (L, k)
-        Feature ids of each label, best first.
-    n_per_label : int, optional
-        Use only the best ``n_per_label`` features of each label; all of them when None.
-
-    Returns
-    -------
-    ndarray of int
-        Feature ids, ascending.
-    """
+    """Return the features that the selection of at least one label contains."""
     return np.unique(selected[:, :n_per_label])
 
 
 def fitting_depth(selected: np.ndarray, most: int) -> int:
-    """Return how many features of each label may be used so that the labels together use at most ``most`` features.
-
-    Parameters
-    ----------
-    selected : ndarray of int, shape (L, k)
-        Feature ids of each label, best first.
-    most : int
-        Largest number of features that all labels together may use.
-
-    Returns
-    -------
-    int
-        At least 1, even if one feature of each label is too many.
-    """
+    """Return how many features of each label may be used so that the labels together use at most ``most`` features."""
     low, high = 1, selected.shape[1]
     while low < high:
         middle = (low + high + 1) // 2

@@ -178,10 +178,7 @@ def has_needed(kind: str, record: dict) -> bool:
 
 
 def _stated(kind, options) -> dict:
-    """Return the options of a perturbation so that equal perturbations have equal options.
-
-    Options that forms offer get their default where they are missing. Others are left out where they have it.
-    """
+    """Return the options of a perturbation so that equal perturbations have equal options."""
     check_options(kind, options)
     defaults, offered = option_defaults(kind), KINDS[kind].options
     asked = {}

@@ -88,44 +88,14 @@ class Selection:
 
 
 def selection_params(method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return the parameters of a selection with the defaults filled in.
-
-    Parameters
-    ----------
-    method : str
-        A key of :data:`SELECTORS`.
-    params : dict, optional
-        Parameters that differ from the defaults.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError, TypeError
-        Unknown method or parameter, or a value that the method does not accept.
-    """
+    """Return the parameters of a selection with the defaults filled in."""
     if method not in SELECTORS:
         raise ValueError(f"unknown method {method!r}: known are {', '.join(SELECTORS)}")
     return SELECTORS[method].filled(method, params)
 
 
 def selection_title(method: str, params: dict[str, Any] | None = None) -> str:
-    """Return the name of a selection in figures and tables.
-
-    Parameters
-    ----------
-    method : str
-        A key of :data:`SELECTORS`.
-    params : dict, optional
-        See :func:`selection_params`.
-
-    Returns
-    -------
-    str
-        For FALS its pattern, for another method its name and whether all labels have the same features.
-    """
+    """Return the name of a selection in figures and tables."""
     params = selection_params(method, params)
     if method == "FALS":
         ways = [] if params["attribution"] == "gradient" else [params["attribution"].replace("_", " ")]
@@ -141,20 +111,7 @@ def is_shared(method: str, params: dict | None = None) -> bool:
 
 
 def selector(method: str, params: dict[str, Any] | None = None) -> "Estimator":
-    """Make the estimator of a selection, not fitted.
-
-    Parameters
-    ----------
-    method : str
-        A key of :data:`SELECTORS`.
-    params : dict, optional
-        See :func:`selection_params`.
-
-    Returns
-    -------
-    estimator
-        An instance of the method's class.
-    """
+    """Make the estimator of a selection, not fitted."""
     info = SELECTORS[method]
     return info.cls(**info.defaults | (params or {}))  # fit checks them
 

@@ -117,10 +117,7 @@ class SplitAgain(MakesDataset):
         }
 
     def _split(self, data, paths):
-        """Return the data set with other training and test rows; its last note says how they were chosen.
-
-        ``paths``: of the files of row numbers, if the rows are chosen by these.
-        """
+        """Return the data set with other training and test rows; its last note says how they were chosen."""
         from xmlcore import datasets
 
         params = {name: value for name, value in self.params.items() if name != "way"}

@@ -218,10 +218,7 @@ def _measured(dataset, model, params, k, trained: Training, progress) -> tuple[R
 
 
 def _choice(estimator, fitted, params) -> dict:
-    """Return what a model chose for the parameters that are "auto", and the trials, for :class:`Run`.
-
-    ``estimator`` is the fitted model, or the AdversarialTraining that fitted it.
-    """
+    """Return what a model chose for the parameters that are "auto", and the trials, for :class:`Run`."""
     used = getattr(fitted, "settings_", {})
     chosen = {name: value for name, value in used.items() if params[name] == AUTO}
     if not chosen:
@@ -286,19 +283,7 @@ class Train(Task):
 
 
 def changed_params(info: "ModelInfo", params: dict[str, Any]) -> str:
-    """Return the parameters that differ from the defaults, in the words of the form: ``Trees: 3, Arity: 16``.
-
-    Parameters
-    ----------
-    info : ModelInfo
-        Description of the model.
-    params : dict
-        Parameters of a run.
-
-    Returns
-    -------
-    str
-    """
+    """Return the parameters that differ from the defaults, in the words of the form: ``Trees: 3, Arity: 16``."""
     known = {p.name: p for p in info.parameters}
     return ", ".join(
         f"{known[name].label if name in known else name}: {value_text(value, known.get(name))}"
@@ -320,26 +305,7 @@ def value_text(value, parameter=None) -> str:
 
 
 def load_run_model(key: str) -> "MultiLabelModel":
-    """Read the fitted model of a kept run.
-
-    Parameters
-    ----------
-    key : str
-        Key of the run.
-
-    Returns
-    -------
-    estimator
-        The fitted model.
-
-    Raises
-    ------
-    xmlcore.store.MissingArtifactError
-        No run is kept under the key.
-    xmlcore.store.DamagedArtifactError
-        The run could not be read, or its model could not be read. A run whose model cannot be
-        read is not removed: make it again with :func:`xmlcore.experiment.remake`.
-    """
+    """Read the fitted model of a kept run."""
     from xmlcore.models import load_model
 
     store.check(FOLDER, key)

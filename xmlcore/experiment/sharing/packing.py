@@ -47,28 +47,7 @@ def pack_run(key: str, name: str | None = None, dataset_name: str | None = None)
 def pack_fitted(
     run: Run, model: Ranker, dataset: "Dataset", facts: dict[str, Any] | None = None, name: str | None = None
 ) -> PackedModel:
-    """Return a model that was trained and measured just now as a packed model.
-
-    Parameters
-    ----------
-    run : Run
-    model : fitted estimator
-        The model of the run.
-    dataset : Dataset
-        What it was trained and measured on; its names of labels and features, and its vectoriser, are packed as well.
-    facts : dict, optional
-        ``xmlcore`` and ``libraries``, the versions that made the run, if it was not made just now.
-    name : str, optional
-        Title of the card.
-
-    Returns
-    -------
-    PackedModel
-        Its card has ``name``, ``data`` (name, fingerprint and size of the data set, and its notes), ``model``,
-        ``features``, ``labels``, ``parameters``, ``chosen``, ``measures`` (lines with ``measure``, ``k``, ``value``,
-        and the 95 % bootstrap interval over test rows, ``low`` and ``high``), ``times``, ``size``, ``warnings``,
-        ``versions`` and ``created``.
-    """
+    """Return a model that was trained and measured just now as a packed model."""
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
     names = list(dict.fromkeys(run.measures["measure"]))
     found = metrics.intervals(dataset.Y_test, run.ranking, run.k, measures=names, inv_ps=inv_ps)

@@ -348,20 +348,7 @@ def _ranks(lines, measure, figures) -> str:
 
 
 def best_of_models(lines: "pd.DataFrame", measure: str) -> "pd.DataFrame":
-    """Return the measure of the best settings of each model on each data set.
-
-    Parameters
-    ----------
-    lines : DataFrame
-        Lines of :func:`runs` or :func:`seeds_grouped`.
-    measure : str
-
-    Returns
-    -------
-    DataFrame
-        Data sets (rows) by models (columns), without missing values: models with a result on fewer than two data sets
-        are left out, then data sets without a result of every other model. Models trained with noise are on their own.
-    """
+    """Return the measure of the best settings of each model on each data set."""
     models = [side_by_side.model_title(m, p) for m, p in zip(lines["model"], lines["params"])]
     wide = lines.assign(model=models).pivot_table(
         index=["fingerprint", "dataset"], columns="model", values=measure, aggfunc="max"

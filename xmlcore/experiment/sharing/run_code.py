@@ -19,24 +19,6 @@ def code_of(key: str, files: dict[str, Any] | None = None) -> str:
 
     The data set is loaded by its name in the catalog, made, split, or read from files as it was; only parameters that
     differ from the defaults are written, and always the seed. A line checks that the data set has the same content.
-
-    Parameters
-    ----------
-    key : str
-        Key of the run.
-    files : dict, optional
-        What the user calls the files that the data set was read from, by argument of
-        :func:`xmlcore.datasets.read_dataset`: ``{"train": "bibtex-train.txt"}``. They are not kept with the run.
-
-    Returns
-    -------
-    str
-        Python code. Running it leaves ``data``, ``model`` and ``measures``, as :func:`evaluate` returns them.
-
-    Raises
-    ------
-    xmlcore.store.StoreError
-        No run is kept under the key, or it cannot be read.
     """
     run = load("train", key)
     data, made_here = data_code(run.fingerprint, files or {})

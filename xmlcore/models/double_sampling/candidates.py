@@ -103,10 +103,7 @@ class CrossFitted(NamedTuple):
         return classes
 
     def log_proba(self, X, rows, classes, n_jobs):
-        """Return log probabilities of ``classes`` for some training rows, from the trees trained without them.
-
-        ``X`` holds all training rows, and ``rows`` the ids of n of them; see :meth:`TreeCandidates.log_proba`.
-        """
+        """Return log probabilities of ``classes`` for some training rows, from the trees trained without them."""
         logs = np.empty(classes.shape)
         for f, tree in enumerate(self.trees):
             in_fold = np.flatnonzero(self.fold[rows] == f)

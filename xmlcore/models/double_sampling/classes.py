@@ -90,10 +90,7 @@ class ClassTerms(NamedTuple):
         )  # fmt: skip
 
     def head(self) -> int:
-        """Return the number of most frequent terms that cause the share ``HEAD`` of the work for the training rows.
-
-        The work of a term is the number of its postings, times the number of training rows that have the term.
-        """
+        """Return the number of most frequent terms that cause the share ``HEAD`` of the work for the training rows."""
         work = np.cumsum(self.document_counts * np.diff(self.ptr).astype(np.float64))
         return int(np.searchsorted(work, kernels.HEAD * work[-1])) + 1 if work.size else 0
 
@@ -107,10 +104,7 @@ class ClassTerms(NamedTuple):
 
 
 def check_postings(arrays, values):
-    """Raise ModelFormatError unless the postings of a saved model fit together and all ids are in range.
-
-    Kernels do not check this.
-    """
+    """Raise ModelFormatError unless the postings of a saved model fit together and all ids are in range."""
     ptr, classes, sums, size = (arrays[name] for name in ("ptr", "classes", "sums", "class_size"))
     n_terms, K = arrays["feature_of_column"].size, values["n_labels"]
     if not (

@@ -491,10 +491,7 @@ class DoubleSampling(MultiLabelModel):
         self.n_features_in_, self.n_labels_ = values["n_features"], values["n_labels"]
 
     def _rows(self, X):
-        """Return rows in the model's columns: (pointers, columns, values).
-
-        Negative values become 0, and features that no training row had are left out.
-        """
+        """Return rows in the model's columns: (pointers, columns, values)."""
         return in_columns(csr_parts(without_negative(X)), self._columns)
 
     def _n_candidates(self, n):

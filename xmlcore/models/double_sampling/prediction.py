@@ -59,10 +59,7 @@ class Ranker(NamedTuple):
         return labels, f
 
     def features(self, x, classes, n_jobs) -> np.ndarray:
-        """Compute the features of each row with each class in its row of ``classes``: float64 (n, q, p).
-
-        The features of class -1 are nan.
-        """
+        """Compute the features of each row with each class in its row of ``classes``: float64 (n, q, p)."""
         out = np.empty((*classes.shape, self.weights.size))
 
         def one_block(block):

@@ -123,11 +123,7 @@ def _copied(Y, copies):
 
 
 def _against_candidates(params, data, copies, entropy, progress) -> Sample:
-    """Return a sample in which the adversaries of a copy are up to κ of its candidates.
-
-    The candidates are found after the example was taken out of its class. Copies whose own class is then not among
-    their candidates are left out.
-    """
+    """Return a sample in which the adversaries of a copy are up to κ of its candidates."""
     rows, classes = _copied(data.Y, copies)
     q = min(params.n_candidates, data.index.order.size)
     if data.trees is None:

@@ -480,10 +480,7 @@ class LdSM(MultiLabelModel):
 
 
 def _labelled_rows(X, Y):
-    """Return X and Y without the rows that have no label, and the number of these rows; warn if there are any.
-
-    Raises ValueError if no row has a label.
-    """
+    """Return X and Y without the rows that have no label, and the number of these rows; warn if there are any."""
     if Y.nnz == 0:
         raise ValueError("no row of Y has a label: there is nothing to learn")
     labelled = np.flatnonzero(np.diff(Y.indptr))

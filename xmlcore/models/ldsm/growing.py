@@ -78,10 +78,7 @@ class GrowingTree:
         return len(self.first_child)
 
     def priority(self, v: int) -> int:
-        """Return the number of label occurrences of node ``v``, without those of its most frequent label.
-
-        Nodes of high priority are split first. A node of priority 0 has a single label.
-        """
+        """Return the number of label occurrences of node ``v``, without those of its most frequent label."""
         counts = self.histograms[v][1]
         return int(counts.sum() - counts.max())
 
@@ -143,10 +140,7 @@ class Grower:
         self.max_nodes, self.n_attempts = max_nodes, n_attempts
 
     def grow(self, seed: int) -> GrowingTree:
-        """Grow one tree and return it.
-
-        ``seed`` and the number of a node determine the random numbers of the node's training.
-        """
+        """Grow one tree and return it."""
         M, n_rows = self.settings.arity, self.data.ptr.size - 1
         place = np.full(max(self.n_columns, self.n_labels, 1), -1, np.int32)  # working memory of the kernels
         counts = np.bincount(self.data.labels, minlength=self.n_labels)
@@ -178,11 +172,7 @@ class Grower:
         return tree
 
     def split(self, rows, v, place, seed, growth: TreeGrowth) -> Split | None:
-        """Train node ``v`` and split its rows among its children.
-
-        A subclass may override it, to time it for example. Returns None if at every attempt one child got all rows or
-        no row, or if the training was stopped.
-        """
+        """Train node ``v`` and split its rows among its children."""
         settings, stop = self.settings, self.growth.stop
         for attempt in range(self.n_attempts):
             trace, measures = np.full((settings.n_epochs, 4), np.nan), np.empty(4)

@@ -98,10 +98,7 @@ class Growth:
             raise self.stopped
 
     def halt(self, error: BaseException):
-        """Stop all training: kernels return after the current epoch, and every further report raises an exception.
-
-        This is ``error``, or the exception that stopped the training before.
-        """
+        """Stop all training: kernels return after the current epoch, and every further report raises an exception."""
         self.stopped = error if self.stopped is None else self.stopped
         self.stop[0] = 1
 
@@ -113,10 +110,7 @@ class Growth:
         return tree
 
     def say(self, *trees, silence=0.0):
-        """Report the progress of all trees, after updating the fractions of the given trees.
-
-        An exception that ``progress`` raises is raised here, and by the next report of every other thread.
-        """
+        """Report the progress of all trees, after updating the fractions of the given trees."""
         with self.lock:
             if self.stopped is not None:
                 raise self.stopped

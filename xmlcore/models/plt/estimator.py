@@ -449,10 +449,7 @@ class PLT(MultiLabelModel):
         return X, Y
 
     def _n_labels_of_tree(self, Y) -> int | None:
-        """Return the number of labels if ``tree`` is a LabelTree, else None.
-
-        Raises ValueError if Y is a matrix with another number of labels. Lists of ids may lack the last labels.
-        """
+        """Return the number of labels if ``tree`` is a LabelTree, else None."""
         if not isinstance(self.tree, LabelTree):
             return None
         n_labels, shape = self.tree.n_labels, getattr(Y, "shape", ())

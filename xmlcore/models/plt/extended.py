@@ -246,11 +246,7 @@ class ExtendedPLT(PLT):
         return results
 
     def _fit(self, X, Y, Y_given, n_augmented, progress):
-        """Train on X and Y, and set the attributes that PLT does not have.
-
-        ``Y_given`` has the labels of the rows that the caller gave, and ``n_augmented`` is the number of noisy copies,
-        which X and Y have in addition.
-        """
+        """Train on X and Y, and set the attributes that PLT does not have."""
         n_clean = X.shape[0] - n_augmented if n_augmented else None  # settings are chosen on rows as they are
         self._train(X, Y, progress, n_clean)
         Y_given = check_labels(Y_given, n_labels=self.n_labels_)

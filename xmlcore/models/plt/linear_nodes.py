@@ -72,10 +72,7 @@ def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss
 
 
 def path_gradients(nodes: LinearNodes, x_ptr, x_features, x_values, labels) -> tuple[np.ndarray, sp.csr_array]:
-    """Return log P(label | row) of one tree and its gradient with respect to the row.
-
-    See :meth:`xmlcore.PLT.log_proba_gradient`.
-    """
+    """Return log P(label | row) of one tree and its gradient with respect to the row."""
     n_features = nodes.weights.shape[1]
     flat = kernels.FlatNodes(
         nodes.parent, nodes.leaf_of_label, nodes.root_has_factor, *csr_parts(nodes.weights), nodes.bias

@@ -59,10 +59,7 @@ def trees_of(values: dict, arrays: dict[str, np.ndarray]) -> tuple[list[LabelTre
 
 
 def settings_of(values: dict, model) -> tuple[dict, list[dict]]:
-    """Check and return the settings of a saved model, and the trials by which they were chosen.
-
-    Models that were saved before settings could be chosen have those of their parameters, and no trials.
-    """
+    """Check and return the settings of a saved model, and the trials by which they were chosen."""
     given = {name: getattr(model, name) for name in NAMES}
     settings = values.get("settings", published_settings(given | {"loss": values["loss"]}))
     return check_settings(settings, values.get("trials", []), NAMES, PARAMETERS)

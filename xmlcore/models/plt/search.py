@@ -113,10 +113,7 @@ class TreeSearch:
         return self._top_of_all(x, rows, k, beam)
 
     def _top_of_tree(self, arrays, x, rows, k, beam):
-        """Find the k best labels of some rows in one tree.
-
-        Returns labels, int32 (n, k), -1 where a beam found fewer, and their log probabilities, float64 (n, k).
-        """
+        """Find the k best labels of some rows in one tree."""
         dense = x.dense_at[rows] >= 0
         if dense.all() or not dense.any():
             return self._top_of_kind(arrays, x, rows, k, beam, rows.size and dense[0])
@@ -142,10 +139,7 @@ class TreeSearch:
         return labels, scores
 
     def _top_of_all(self, x, rows, k, beam):
-        """Find the k labels of largest mean probability over all trees.
-
-        Returns labels, int32 (n, k), -1 where a beam found fewer, and their means, float64 (n, k).
-        """
+        """Find the k labels of largest mean probability over all trees."""
         labels, sums = np.full((rows.size, k), -1, np.int32), np.zeros((rows.size, k))
         search_ensemble(self.together, self.loss, x, rows, beam or 0, labels, sums)
         if beam is None:

@@ -23,11 +23,7 @@ def check_finite(network) -> None:
 
 
 def warn_of_scales(X) -> None:
-    """Warn if the values of a feature are much larger than those of other features, because it is in another unit.
-
-    The largest absolute value of each feature is compared with the median of these values over the features that have
-    a value other than 0.
-    """
+    """Warn if the values of a feature are much larger than those of other features, because it is in another unit."""
     largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
     present = largest[largest > 0]
     if present.size == 0 or largest.max() < UNEVEN_RATIO * np.median(present):

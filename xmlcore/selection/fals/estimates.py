@@ -92,10 +92,7 @@ def _shape(X, nnz):
 
 @cache
 def multiply_adds_per_second() -> float:
-    """Return the multiply-adds per second of one core in float32 matrix products.
-
-    The speed is measured at the first call in a process, which takes some hundredths of a second.
-    """
+    """Return the multiply-adds per second of one core in float32 matrix products."""
     from threadpoolctl import threadpool_limits
 
     a = np.ones((512, 512), np.float32)

@@ -156,10 +156,7 @@ def clusters(active, seed):
 
 
 def reference_order(task: Task, groups: References) -> Iterator[Block]:
-    """Yield scores computed from the reference of each row's group and the few units in which the row differs from it.
-
-    This needs N L D H times ``groups.share`` multiply-adds.
-    """
+    """Yield scores computed from the reference of each row's group and the few units in which the row differs."""
     n_features, n_labels = task.network.weights[0].shape[0], task.network.biases[-1].size
     for labels in label_blocks(n_labels, 8 * task.X.shape[0] + 16 * n_features):
         yield Block(labels, _by_reference(task, groups, labels), None)

@@ -82,10 +82,7 @@ def activate(z, activation):
 
 
 def slope(values, activation, scale=1.0):
-    """Return the derivatives of hidden units by their inputs.
-
-    They are computed from the values of the units, which dropout has multiplied by ``scale`` or by 0.
-    """
+    """Return the derivatives of hidden units by their inputs."""
     if activation == "relu":
         return (values > 0) * values.dtype.type(scale)
     return values * (1 - values / values.dtype.type(scale))
@@ -108,10 +105,7 @@ def sizes_of(params, n_features: int, n_labels: int) -> list[int]:
 
 
 def first_weights(sizes, seed, dtype=np.float32):
-    """Return initial weights and biases: one array per layer, drawn uniformly between -1/sqrt(n_in) and 1/sqrt(n_in).
-
-    ``seed`` is a number or a list of numbers.
-    """
+    """Return initial weights and biases: an array per layer, uniformly between -1/sqrt(n_in) and 1/sqrt(n_in)."""
     random = np.random.default_rng([*np.atleast_1d(seed), WEIGHTS])
     weights, biases = [], []
     for n_in, n_out in zip(sizes[:-1], sizes[1:]):

@@ -38,10 +38,7 @@ def present_order(task: Task, rows, shared: bool = False) -> Iterator[Block]:
 
 
 def _by_feature(count, part, squares):
-    """Return the features of some rows, and the sums of ``squares`` over the entries of each feature.
-
-    With ``count`` 2 the list of sums also has the sums of squared squares.
-    """
+    """Return the features of some rows, and the sums of ``squares`` over the entries of each feature."""
     order = np.argsort(part.indices, kind="stable")
     features, starts = np.unique(part.indices[order], return_index=True)
     squares = squares[order]
@@ -50,10 +47,7 @@ def _by_feature(count, part, squares):
 
 
 def _block_of_present(task, X, labels, sums, sampled):
-    """Return a block of mean squares over rows, with standard errors if the rows are sampled.
-
-    ``sums`` has the sums over rows of squares and, for standard errors, of squared squares: (1, C, D) or (2, C, D).
-    """
+    """Return a block of mean squares over rows, with standard errors if the rows are sampled."""
     mean, error = sums[0] / X.shape[0], None
     if sampled:
         variance = np.maximum(0, sums[1] / X.shape[0] - mean**2)
@@ -63,11 +57,7 @@ def _block_of_present(task, X, labels, sums, sampled):
 
 
 def _of_present(task, X, labels, reduced):
-    """Compute the squared attributions of blocks of rows, and yield for each block its entries and a summary.
-
-    The entries are a slice of the arrays of X; the summary is ``reduced(part, squares)``, with the rows ``part`` and
-    their squared attributions (entries, C).
-    """
+    """Compute the squared attributions of blocks of rows, and yield for each block its entries and a summary."""
     n_labels, count = task.network.biases[-1].size, labels.stop - labels.start
 
     def summarise(first, stop):
@@ -101,11 +91,7 @@ def entry_attributions(network, X, method, labels):
 
 
 def _integrated(network, X, labels):
-    """Return integrated gradients of the entries of X, float32 (entries, C), for a network with one hidden layer.
-
-    The derivatives of outputs by hidden units are averaged over the points first, and multiplied by the weights of
-    features once.
-    """
+    """Return integrated gradients of the entries of X, float32 (entries, C), for a network with one hidden layer."""
     into, out_of = network.weights[0], network.weights[1][:, labels]
     bias = network.biases[1][labels]
     points = (np.arange(1, IG_STEPS + 1, dtype=np.float32) / IG_STEPS)[:, None]

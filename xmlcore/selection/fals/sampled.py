@@ -61,11 +61,7 @@ def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
         return back_to_first(_slopes_of(task, rows), weights, labels.start + c)
 
     def set_score(c, centre, spread, variance):
-        """Set the scores and standard errors of label c.
-
-        ``centre`` is the mean gradient; ``spread`` and ``variance`` are the mean and the variance, over the drawn rows,
-        of the squared distances from it.
-        """
+        """Set the scores and standard errors of label c."""
         factor = row_weight_sums[c] / n_rows
         scores[c] = factor * (np.square(centre, dtype=np.float64) + spread)
         error[c] = factor * np.sqrt(variance / (n_draws - 1))
@@ -87,10 +83,7 @@ def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
             set_score(c, centre, spread, share @ np.square(around - spread))
 
     def score_alone(c, _):
-        """Score label c; used if many rows are drawn for a label.
-
-        The mean and the variance are computed for one block of rows after the other, and combined.
-        """
+        """Score label c; used if many rows are drawn for a label."""
         rows, times = np.unique(drawn[c], return_counts=True)
         mean = centre_of(c)
         spread, variance, share_before = np.zeros(n_features), np.zeros(n_features), 0.0

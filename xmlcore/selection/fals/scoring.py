@@ -43,10 +43,7 @@ def score(params, network, X, k: int, seed: int, workers, progress) -> dict:
 
 
 def _by_slopes(params, task, size, networks, chosen):
-    """Return the plan and the blocks of scores for orders that need the derivatives of hidden units for all rows.
-
-    The order is chosen again when the share of hidden units in which rows differ from references has been measured.
-    """
+    """Return the plan and the blocks of scores for orders that need the derivatives of hidden units for all rows."""
     slopes, references = blocks.slopes(task), None
     if "reference" in chosen.costs:
         task.progress("Comparing rows", 0.0, f"{size.rows:,} rows")

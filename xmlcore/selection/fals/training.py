@@ -44,10 +44,7 @@ def steps_per_epoch(n_rows, batch_size):
 
 
 def slices(width, work):
-    """Divide the ``width`` columns of a layer into parts for threads: a list of (first, stop).
-
-    The number of parts depends on the work, in multiplications, and not on the number of threads.
-    """
+    """Divide the ``width`` columns of a layer into parts for threads: a list of (first, stop)."""
     count = int(min(MAX_SLICES, max(1, work // SLICE_WORK), max(1, width // 16)))
     bounds = [width * i // count for i in range(count + 1)]
     return list(zip(bounds[:-1], bounds[1:]))
@@ -234,10 +231,7 @@ class Training:
         out += self.biases[layer][first:stop]
 
     def _backward_part(self, hidden, layer, delta, before, rate, first, stop):
-        """Make a step of the weights from inputs ``first`` to ``stop`` - 1 of a layer, and propagate the gradient back.
-
-        ``delta`` is the gradient by the layer's outputs; the gradient by its inputs is written into ``before``.
-        """
+        """Make a step of the weights from inputs ``first`` to ``stop`` - 1 of a layer, and pass the gradient back."""
         weights = self.weights[layer][first:stop]
         gradient_before = before[:, first:stop]
         np.matmul(delta, weights.T, out=gradient_before)

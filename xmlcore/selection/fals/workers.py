@@ -32,11 +32,7 @@ class Workers:
             future.result()
 
     def ordered(self, function, parts):
-        """Yield ``function(*part)`` for each part, in their order.
-
-        At most two parts per thread have been started or are waiting. If the caller stops iterating, waiting parts are
-        cancelled.
-        """
+        """Yield ``function(*part)`` for each part, in their order."""
         if self._pool is None:
             for part in parts:
                 yield function(*part)

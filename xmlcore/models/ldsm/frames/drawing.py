@@ -114,10 +114,7 @@ def _add_label(frame, tree, label):
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, such as ``34 %``, with one decimal below 10 %.
-
-    Only 0 gives 0 %, and only 1 gives 100 %.
-    """
+    """Return a share in percent, such as ``34 %``, with one decimal below 10 %."""
     if 0 < share < 0.0005:
         return f"{100 * share:.1g} %"
     if 0.995 <= share < 1:

@@ -33,10 +33,7 @@ def top_labels(tree: "LdSMTree", k: int = 3, nodes=None) -> tuple[np.ndarray, np
 
 
 def told_apart_by(tree: "LdSMTree", nodes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for each node, the label whose share of rows rises most from the parent to the node.
-
-    The most frequent label is often the same for all nodes; this label shows what the split has separated.
-    """
+    """Return, for each node, the label whose share of rows rises most from the parent to the node."""
     hist, rows = tree.histograms, tree.n_samples
     labels, shares, before = np.full(len(nodes), -1, np.int32), np.zeros(len(nodes)), np.zeros(len(nodes))
     for i, v in enumerate(np.asarray(nodes).tolist()):
