@@ -30,18 +30,19 @@ def test_measures_have_a_panel_each_and_intervals_that_reach_from_low_to_high():
     assert figure.layout.meta["shown"] == 18
 
 
-def test_runs_of_one_model_have_colours_of_their_own():
+def test_runs_of_one_model_have_colours_and_marks_of_their_own_and_no_other_models():
     figure = figures.measures_compared(measures(5))
     assert len({trace.marker.color for trace in figure.data}) == 5
     assert figure.data[0].marker.color == PLT.ABOUT.color
-
-
-def test_a_second_run_of_a_model_does_not_take_the_colour_of_another_model_that_is_drawn():
     frame = measures(3)
     frame.loc[frame["run"] == "run 2", "model"] = "LdSM"
     colors = {trace.name: trace.marker.color for trace in figures.measures_compared(frame).data}
     assert colors["run 0"] == PLT.ABOUT.color and colors["run 2"] == LdSM.ABOUT.color
     assert colors["run 1"] not in {colors["run 0"], colors["run 2"]}
+    values = {"measure": "P@k", "k": 1, "value": 0.5, "low": 0.4, "high": 0.6}
+    frame = pd.DataFrame({"run": [f"run {number}" for number in range(12)], "model": "PLT", **values})
+    marks = [trace.marker for trace in figures.measures_compared(frame).data]
+    assert len({(mark.color, mark.symbol) for mark in marks}) == 12
 
 
 def test_buckets_are_drawn_in_percent_for_each_run():
@@ -55,7 +56,7 @@ def test_buckets_are_drawn_in_percent_for_each_run():
         figures.buckets_compared(frame, "precision")
 
 
-def test_parameters_of_parallel_coordinates_are_in_order_and_lines_without_a_value_are_counted():
+def test_parameters_are_in_order_spaced_by_ratios_and_lines_without_a_value_are_counted():
     frame = pd.DataFrame(
         {"C": ["10", "automatic", "0.3", None], "trees": [3, 1, 1, 1], "P@1": [70.0, 60.0, 50.0, 40.0]}
     )
@@ -64,13 +65,24 @@ def test_parameters_of_parallel_coordinates_are_in_order_and_lines_without_a_val
     assert list(c.ticktext) == ["0.3", "10", "automatic"] and list(c.values) == [1, 2, 0]
     assert list(trees.tickvals) == [1, 3] and measure.label == "P@1, %"
     assert figure.layout.meta == {"shown": 3, "total": 4, "left_out": 1}
-
-
-def test_twelve_runs_of_one_model_differ_in_colour_or_mark():
-    values = {"measure": "P@k", "k": 1, "value": 0.5, "low": 0.4, "high": 0.6}
-    frame = pd.DataFrame({"run": [f"run {number}" for number in range(12)], "model": "PLT", **values})
-    marks = [trace.marker for trace in figures.measures_compared(frame).data]
-    assert len({(mark.color, mark.symbol) for mark in marks}) == 12
+    few = [0.1, 0.3, 1.0, 10.0]
+    frame = pd.DataFrame(
+        {"C": few, "trees": [1, 3, 5, 9], "eps": [0.0, 1.0, 2.0, 50.0], "P@1": [60.0, 64.0, 62.0, 61.0]}
+    )
+    axes = figures.parameters_compared(frame, {"C": "C", "trees": "Trees", "eps": "ε"}, "P@1").data[0].dimensions
+    C, trees, eps, measure = axes
+    assert list(C.values) == pytest.approx(np.log10(few)) == list(C.tickvals) and list(C.ticktext) == [
+        "0.1",
+        "0.3",
+        "1",
+        "10",
+    ]
+    assert list(trees.values) == [1, 3, 5, 9] and list(eps.values) == [0, 1, 2, 50], "0 has no ratio to 50"
+    assert list(measure.values) == frame["P@1"].tolist()
+    many = pd.DataFrame({"C": np.geomspace(0.02, 300, 20), "P@1": np.arange(20.0)})
+    axis = figures.parameters_compared(many, {"C": "C"}, "P@1").data[0].dimensions[0]
+    assert list(axis.ticktext) == ["0.02", "0.1", "1", "10", "100", "300"]
+    assert list(axis.tickvals) == pytest.approx(np.log10([0.02, 0.1, 1, 10, 100, 300]))
 
 
 LONG = [f"PLT (Trees {trees}, {'Arity 16, ' * 4}C {c}, {'Epochs 20, ' * 3}end)" for trees in (1, 3) for c in (0.5, 1.0)]
@@ -109,24 +121,3 @@ def test_of_names_that_begin_alike_the_words_are_kept_in_which_they_differ():
     assert apart(["PLT (Arity 16, Trees 3)", "PLT (Arity 16, Trees 5)"], 20) == {
         "PLT (Arity 16, Trees 3)": "PLT (Arity… Trees 3)", "PLT (Arity 16, Trees 5)": "PLT (Arity… Trees 5)"
     }  # fmt: skip
-
-
-def test_settings_that_differ_by_ratios_are_spaced_by_them_on_their_axis():
-    few = [0.1, 0.3, 1.0, 10.0]
-    frame = pd.DataFrame(
-        {"C": few, "trees": [1, 3, 5, 9], "eps": [0.0, 1.0, 2.0, 50.0], "P@1": [60.0, 64.0, 62.0, 61.0]}
-    )
-    axes = figures.parameters_compared(frame, {"C": "C", "trees": "Trees", "eps": "ε"}, "P@1").data[0].dimensions
-    C, trees, eps, measure = axes
-    assert list(C.values) == pytest.approx(np.log10(few)) == list(C.tickvals) and list(C.ticktext) == [
-        "0.1",
-        "0.3",
-        "1",
-        "10",
-    ]
-    assert list(trees.values) == [1, 3, 5, 9] and list(eps.values) == [0, 1, 2, 50], "0 has no ratio to 50"
-    assert list(measure.values) == frame["P@1"].tolist()
-    many = pd.DataFrame({"C": np.geomspace(0.02, 300, 20), "P@1": np.arange(20.0)})
-    axis = figures.parameters_compared(many, {"C": "C"}, "P@1").data[0].dimensions[0]
-    assert list(axis.ticktext) == ["0.02", "0.1", "1", "10", "100", "300"]
-    assert list(axis.tickvals) == pytest.approx(np.log10([0.02, 0.1, 1, 10, 100, 300]))

@@ -9,14 +9,8 @@ def contributions(n=14):
     """Contributions 14, -13, 12, ... of features named after their ids."""
     size = np.arange(n, 0, -1.0)
     sign = np.where(np.arange(n) % 2, -1, 1)
-    return pd.DataFrame(
-        {
-            "feature": np.arange(n),
-            "name": [f"word <{j}>" for j in range(n)],
-            "value": np.linspace(1, 2, n),
-            "contribution": size * sign,
-        }
-    )
+    frame = pd.DataFrame({"feature": np.arange(n), "value": np.linspace(1, 2, n), "contribution": size * sign})
+    return frame.assign(name=[f"word <{j}>" for j in range(n)])
 
 
 def bars(figure):
@@ -30,7 +24,7 @@ def bars(figure):
     return found
 
 
-def test_bars_add_up_with_the_others_as_one():
+def test_bars_add_up_with_the_others_as_one_and_name_features_and_values():
     frame = contributions()
     figure = figures.contribution_bars(frame, 10)
     drawn = bars(figure)
@@ -42,50 +36,35 @@ def test_bars_add_up_with_the_others_as_one():
     other = bars(figures.contribution_bars(frame, 10, wording=("for a", "for b")))
     assert other[0][2] == "for a" and other[1][2] == "for b"
     assert drawn[0][1] != drawn[1][1]
-
-
-def test_figures_can_share_an_axis_and_all_bars_are_equally_wide():
+    figure = figures.contribution_bars(contributions(11), 10)
+    assert len(bars(figure)) == 11 and figure.layout.meta["others"] == 0
+    assert "word &lt;10&gt;" in figure.layout.yaxis.ticktext[-1]
+    figure = figures.contribution_bars(contributions(3))
+    assert figure.layout.yaxis.ticktext[0] == "word &lt;0&gt; <i>1</i>"
+    assert len(figures.contribution_bars(contributions(0)).data) == 0
     figure = figures.contribution_bars(contributions(), ends=(-20, 40))
     low, high = figure.layout.xaxis.range
     assert low < -20 and high > 40
     assert {trace.width for trace in figure.data} == {0.75}
 
 
-def test_one_other_feature_is_drawn_by_its_name():
-    figure = figures.contribution_bars(contributions(11), 10)
-    assert len(bars(figure)) == 11 and figure.layout.meta["others"] == 0
-    assert "word &lt;10&gt;" in figure.layout.yaxis.ticktext[-1]
-
-
-def test_beside_a_bar_are_name_and_value_and_names_are_no_mark_up():
-    figure = figures.contribution_bars(contributions(3))
-    assert figure.layout.yaxis.ticktext[0] == "word &lt;0&gt; <i>1</i>"
-    assert len(figures.contribution_bars(contributions(0)).data) == 0
-
-
-def test_features_that_contribute_are_told_from_those_that_are_only_large():
-    frame = contributions(5)[["feature", "name", "value"]]
-    figure = figures.magnitude_bars(frame, 4, marked=[0, 2, 9])
-    assert figure.layout.meta == {"shown": 4, "total": 5, "marked": 2}
-    colors = {trace.name: trace.marker.color for trace in figure.data}
-    assert list(colors) == ["among the largest contributions", "not among them"] and len(set(colors.values())) == 2
-
-
-def test_importance_has_sizes_as_bars_and_means_as_marks():
+def test_sizes_are_bars_and_means_or_second_contributions_marks():
     frame = pd.DataFrame({"name": ["a", "b", "c"], "mean_abs": [3.0, 2, 1], "mean": [3.0, -2, 0], "n_rows": [5, 4, 3]})
     figure = figures.importance_bars(frame, 2)
     assert {place: value for place, (value, _, _) in bars(figure).items()} == {0: 3, 1: 2}
     marks = next(trace for trace in figure.data if trace.type == "scatter")
     assert list(marks.x) == [3, -2] and list(marks.y) == [1, 0]
     assert figure.layout.meta == {"shown": 2, "total": 3}
-
-
-def test_two_contributions_of_a_feature_are_on_one_line():
     frame = pd.DataFrame({"name": ["a", "b"], "first": [1.0, 0.0], "second": [0.5, -1.0]})
     figure = figures.contributions_compared(frame, first="PLT", second="<LdSM>")
     one, two = (trace for trace in figure.data if trace.mode == "markers")
     assert (one.name, list(one.x), two.name, list(two.x)) == ("PLT", [1, 0], "&lt;LdSM&gt;", [0.5, -1])
     assert list(one.y) == list(two.y) == [1, 0]
+    frame = contributions(5)[["feature", "name", "value"]]
+    figure = figures.magnitude_bars(frame, 4, marked=[0, 2, 9])
+    assert figure.layout.meta == {"shown": 4, "total": 5, "marked": 2}
+    colors = {trace.name: trace.marker.color for trace in figure.data}
+    assert list(colors) == ["among the largest contributions", "not among them"] and len(set(colors.values())) == 2
 
 
 def test_the_product_along_a_path_ends_at_the_probability():
@@ -115,7 +94,7 @@ def test_ways_to_leaves_have_a_mean_that_holds_what_ended_and_weighs_leaves():
     assert len(figures.path_shares(short).data) == 1
 
 
-def test_deletion_has_a_curve_per_ranking_with_intervals_and_says_what_is_left():
+def test_deletion_and_stability_are_means_of_rows_with_intervals_where_there_are_several():
     frame = pd.DataFrame(
         [
             (method, removed, row, (0.8 + 0.1 * row) * left**removed)
@@ -131,36 +110,12 @@ def test_deletion_has_a_curve_per_ranking_with_intervals_and_says_what_is_left()
     assert figure.layout.meta["left"] == pytest.approx({"contributions": 0.25, "magnitude": 0.81})
     upper = figure.data[0].y[0]  # t(0.975, 1 df) * sd / sqrt(2), around the mean of 80 and 90
     assert upper == pytest.approx(85 + 12.7062 * 5, rel=1e-4)
-
-
-def test_one_row_has_no_interval():
     frame = pd.DataFrame({"method": "random", "removed": [0, 1], "row": 0, "score": [0.5, 0.4]})
     figure = figures.deletion_curves(frame)
     assert all(np.isfinite(trace.y).all() for trace in figure.data)
-
-
-def test_stability_is_the_mean_of_rows_not_of_repeats():
     frame = pd.DataFrame(
         [(0, 0.1, r, 1.0, 1.0) for r in range(3)] + [(1, 0.1, 0, 0.0, 0.5)],
         columns=["row", "sigma", "repeat", "spearman", "overlap"],
     )
     drawn = {t.name: t for t in figures.stability_curves(frame).data if t.mode == "lines+markers"}
     assert [list(trace.y) for trace in drawn.values()] == [[0.5], [0.75]]
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        figures.contribution_bars,
-        figures.magnitude_bars,
-        figures.importance_bars,
-        figures.contributions_compared,
-        figures.path_products,
-        figures.path_shares,
-        figures.deletion_curves,
-        figures.stability_curves,
-    ],
-)
-def test_a_missing_column_is_named(function):
-    with pytest.raises(ValueError, match="needs the column"):
-        function(pd.DataFrame({"row": [0]}))

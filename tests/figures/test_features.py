@@ -2,12 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.figures.seen import contrast, rgb
 from xmlcore import figures
 from xmlcore.figures._color_bar import percent_ticks
 from xmlcore.selection import significance_graph
 
 
-def test_feature_bars_are_the_best_with_intervals_where_scores_are_estimates():
+def test_feature_bars_are_the_best_with_intervals_occurrence_and_names():
     frame = pd.DataFrame({"name": ["a <b>", "b", "c"], "score": [3.0, 2.0, 1.0], "standard_error": [0.1, 0.2, 0.3]})
     figure = figures.feature_bars(frame, 2)
     bar = figure.data[0]
@@ -19,6 +20,12 @@ def test_feature_bars_are_the_best_with_intervals_where_scores_are_estimates():
     assert figure.layout.yaxis.ticktext[0] == "a &lt;b&gt;"
     assert figure.layout.meta == {"shown": 2, "total": 3}
     assert figures.feature_bars(frame[["name", "score"]]).data[0].error_x.array is None
+    frame = pd.DataFrame({"name": ["a"], "score": [1.0], "with_label": [0.5], "without_label": [0.01]})
+    assert (
+        "in 50 % of the rows with the label, in 1 % of the others" in figures.feature_bars(frame).data[0].customdata[0]
+    )
+    unknown = figures.feature_bars(frame.assign(with_label=np.nan))
+    assert "rows" not in unknown.data[0].customdata[0]
 
 
 def test_feature_bars_tell_features_that_go_with_the_label_from_others():
@@ -34,24 +41,11 @@ def test_feature_bars_tell_features_that_go_with_the_label_from_others():
         figures.feature_bars(frame[["name", "score"]], by_occurrence=True)
 
 
-def test_feature_bars_say_how_often_a_feature_occurs():
-    frame = pd.DataFrame({"name": ["a"], "score": [1.0], "with_label": [0.5], "without_label": [0.01]})
-    assert (
-        "in 50 % of the rows with the label, in 1 % of the others" in figures.feature_bars(frame).data[0].customdata[0]
-    )
-    unknown = figures.feature_bars(frame.assign(with_label=np.nan))
-    assert "rows" not in unknown.data[0].customdata[0]
-
-
 def heat():
     return pd.DataFrame(
         {
-            "label": [4, 4, 7, 7],
-            "feature": [9, 2, 9, 2],
-            "label_name": ["same", "same", "same", "same"],
-            "name": ["<i>", "two", "<i>", "two"],
-            "value": [1.0, np.nan, 0.5, 0.25],
-            "rank": [1, 0, 10, 100],
+            **{"label": [4, 4, 7, 7], "feature": [9, 2, 9, 2], "label_name": "same", "name": ["<i>", "two"] * 2},
+            **{"value": [1.0, np.nan, 0.5, 0.25], "rank": [1, 0, 10, 100]},
         }
     )
 
@@ -79,28 +73,15 @@ def test_the_bar_of_ranks_ends_at_the_last_rank(most, ticks):
 def test_each_method_has_a_colour_of_its_own_that_both_pages_show():
     from xmlcore.figures._methods import METHOD_STYLE
 
-    def light(color):
-        parts = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-        return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
-
     colors = [color for color, _, _ in METHOD_STYLE.values()]
     assert len(set(colors)) == len(METHOD_STYLE) == len({mark for _, mark, _ in METHOD_STYLE.values()})
     for color in (METHOD_STYLE["Chi-squared"][0], METHOD_STYLE["Mutual information"][0]):
-        assert 1.05 / (light(color) + 0.05) > 3 and (light(color) + 0.05) / (light("#14181c") + 0.05) > 3
+        assert min(contrast(rgb(color), rgb(page)) for page in ("#ffffff", "#14181c")) > 3
 
 
 def test_group_heat_names_groups_by_what_stands_for_them():
-    frame = pd.DataFrame(
-        {
-            "label_group": [0, 0],
-            "feature_group": [0, 1],
-            "value": [0.5, 0.0],
-            "label_name": ["a name that is rather long", "a name that is rather long"],
-            "name": ["x", "y"],
-            "n_labels": [12, 12],
-            "n_features": [1, 3],
-        }
-    )
+    groups = {"label_group": 0, "feature_group": [0, 1], "value": [0.5, 0.0], "n_labels": 12, "n_features": [1, 3]}
+    frame = pd.DataFrame({**groups, "label_name": "a name that is rather long", "name": ["x", "y"]})
     figure = figures.group_heat(frame, n_labels=12, n_features=4)
     assert list(figure.data[0].x) == ["x", "y +2"] and figure.data[0].y[0].endswith("… +11")
     assert "and 11 more labels" in figure.data[0].customdata[0][0] and "50 % of their pairs" in str(
@@ -109,15 +90,8 @@ def test_group_heat_names_groups_by_what_stands_for_them():
 
 
 def test_overlap_heat_leaves_out_the_diagonal():
-    frame = pd.DataFrame(
-        {
-            "a": [1, 1, 2, 2],
-            "b": [1, 2, 1, 2],
-            "a_name": ["a", "a", "b", "b"],
-            "b_name": ["a", "b", "a", "b"],
-            "share": [1.0, 0.2, 0.2, 1.0],
-        }
-    )
+    pairs = {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "share": [1.0, 0.2, 0.2, 1.0]}
+    frame = pd.DataFrame({**pairs, "a_name": [*"aabb"], "b_name": [*"abab"]})
     figure = figures.overlap_heat(frame, n_labels=9)
     np.testing.assert_allclose(figure.data[0].z, [[np.nan, 0.2], [0.2, np.nan]])
     assert figure.layout.coloraxis.cmax == pytest.approx(0.2) and figure.layout.coloraxis.cmin == 0
@@ -180,23 +154,6 @@ def test_stability_boxes_have_a_point_per_label_and_what_chance_gives():
     unknown = figures.stability_boxes(frame.assign(spearman=np.nan))
     assert [trace.name for trace in unknown.data] == ["Jaccard"]
     assert [trace.name for trace in figures.stability_boxes(frame.drop(columns="spearman")).data] == ["Jaccard"]
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        figures.feature_bars,
-        lambda frame: figures.selection_heat(frame, n_labels=1, n_features=1),
-        lambda frame: figures.group_heat(frame, n_labels=1, n_features=1),
-        lambda frame: figures.overlap_heat(frame, n_labels=1),
-        figures.patterns_compared,
-        figures.score_against_share,
-        figures.stability_boxes,
-    ],
-)
-def test_frames_without_what_is_drawn_are_refused_by_name(draw):
-    with pytest.raises(ValueError, match="needs the column"):
-        draw(pd.DataFrame({"x": [1]}))
 
 
 def test_methods_that_a_test_does_not_tell_apart_are_joined():

@@ -1,3 +1,5 @@
+import inspect
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -26,9 +28,16 @@ def test_label_frequency_draws_every_label_on_log_axes_most_frequent_first():
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
     expected = {"shown": 3, "total": 3, "without_rows": 0, "buckets": {}, "least": 1, "most": 10, "flat": False}
     assert figure.layout.meta == expected
+    marks = {n: figures.label_frequency(labels(np.arange(n) + 1)).data[0].mode for n in (200, 201)}
+    assert marks == {200: "lines+markers", 201: "lines"}
+    figure = figures.label_frequency(labels([0, 5, 0, 2]))
+    assert curve(figure)[1].tolist() == [5, 2]
+    assert figure.layout.meta["without_rows"] == 2
+    assert figures.label_frequency(labels([0, 0])).layout.meta["shown"] == 0
+    assert figures.label_frequency(labels([])).layout.meta["total"] == 0
 
 
-def test_label_frequency_thins_many_labels_without_changing_the_curve():
+def test_label_frequency_thins_many_labels_and_stays_drawable_when_every_count_differs():
     rng = np.random.default_rng(0)
     counts = np.sort(rng.zipf(1.6, 60_000).clip(max=5_000))[::-1]
     figure = figures.label_frequency(labels(counts))
@@ -39,27 +48,11 @@ def test_label_frequency_thins_many_labels_without_changing_the_curve():
     between = np.interp(np.arange(1, 60_001), x, y)
     assert np.abs(between - counts).max() < 1e-9
     assert any("60,000" in annotation.text for annotation in figure.layout.annotations)
-
-
-def test_label_frequency_stays_drawable_when_every_count_differs():
     figure = figures.label_frequency(labels(np.arange(40_000, 0, -1)))
     x, y = curve(figure)
     assert 1_000 < x.size <= 5_002
     assert (x[0], x[-1]) == (1, 40_000)
     assert np.all(np.diff(x) > 0)
-
-
-def test_only_few_labels_have_a_mark_each():
-    marks = {n: figures.label_frequency(labels(np.arange(n) + 1)).data[0].mode for n in (200, 201)}
-    assert marks == {200: "lines+markers", 201: "lines"}
-
-
-def test_labels_without_rows_are_counted_not_drawn():
-    figure = figures.label_frequency(labels([0, 5, 0, 2]))
-    assert curve(figure)[1].tolist() == [5, 2]
-    assert figure.layout.meta["without_rows"] == 2
-    assert figures.label_frequency(labels([0, 0])).layout.meta["shown"] == 0
-    assert figures.label_frequency(labels([])).layout.meta["total"] == 0
 
 
 def test_head_torso_and_tail_are_marked_and_counted_with_the_labels_that_cannot_be_drawn():
@@ -69,6 +62,10 @@ def test_head_torso_and_tail_are_marked_and_counted_with_the_labels_that_cannot_
     assert len(figure.layout.shapes) == 2
     assert figure.layout.meta["buckets"] == {"head": 1, "torso": 2, "tail": 3}
     assert figure.layout.meta["without_rows"] == 1
+    figure = figures.label_frequency(
+        labels(np.arange(159, 0, -1), bucket=np.repeat(["head", "torso", "tail"], (41, 58, 60)))
+    )
+    assert [a.text for a in figure.layout.annotations] == ["head", "torso", "tail"]
 
 
 @pytest.mark.parametrize(
@@ -87,14 +84,7 @@ def test_names_of_stretches_never_meet_even_on_a_phone(sizes):
     assert all(width / 2 - 2 <= x <= 262 - width / 2 for x, width in places)
 
 
-def test_the_tail_of_few_labels_is_named_as_well():
-    figure = figures.label_frequency(
-        labels(np.arange(159, 0, -1), bucket=np.repeat(["head", "torso", "tail"], (41, 58, 60)))
-    )
-    assert [a.text for a in figure.layout.annotations] == ["head", "torso", "tail"]
-
-
-def test_counts_that_hardly_differ_fill_a_linear_axis():
+def test_an_axis_spans_the_data_and_is_linear_where_counts_hardly_differ():
     figure = figures.label_frequency(labels([105, 100, 87]))
     assert figure.layout.meta["flat"]
     assert figure.layout.yaxis.type is None and "log" not in figure.layout.yaxis.title.text
@@ -102,32 +92,17 @@ def test_counts_that_hardly_differ_fill_a_linear_axis():
     assert 80 < low < 87 and 105 < high < 112
     assert figures.label_frequency(labels([2, 1])).layout.yaxis.range[0] == 0
     assert figures.label_frequency(labels([7, 7])).layout.yaxis.range[1] > 7
-
-
-def test_log_axis_spans_the_data():
     low, high = figures.label_frequency(labels([5000, 100])).layout.yaxis.range
     assert 1.8 < low < 2 and 3.6 < high < 3.9
 
 
-def test_the_font_is_the_systems_so_that_an_exported_image_has_it_too():
+def test_fonts_and_ticks_are_those_of_the_template():
     figure = figures.labels_per_row(pd.DataFrame({"labels": [1], "rows": [2]}))
     for font in (figure.layout.font, figure.layout.title.font, figure.layout.template.layout.font):
         assert font.family == "Arial, Helvetica, sans-serif"
-
-
-def test_a_browser_does_not_measure_every_tick_label_once_more():
     layout = figures.label_frequency(labels([3, 10, 1])).layout.template.layout
     assert layout.xaxis.ticklabeloverflow == layout.yaxis.ticklabeloverflow == "allow"
     assert layout.xaxis.automargin and layout.yaxis.automargin, "so labels do not leave the figure"
-
-
-def test_features_per_row_are_drawn_as_labels_are():
-    counts = {"rows": [3, 1], "part": ["training", "test"]}
-    figure = figures.features_per_row(pd.DataFrame({"features": [2, 4], **counts}))
-    labels = figures.labels_per_row(pd.DataFrame({"labels": [2, 4], **counts}))
-    assert [list(bar.y) for bar in figure.data] == [list(bar.y) for bar in labels.data] == [[100], [100]]
-    assert (figure.layout.title.text, figure.layout.xaxis.title.text) == ("Features per row", "Features of a row")
-    assert "features" in figure.data[0].hovertemplate
 
 
 def test_imbalance_ratios_are_counted_between_one_two_and_five_times_powers_of_ten():
@@ -143,7 +118,7 @@ def test_imbalance_ratios_are_counted_between_one_two_and_five_times_powers_of_t
     assert figures.imbalance_ratios(pd.DataFrame({"irlbl": [1.0, 1.0]})).data[0].y.tolist() == [2]
 
 
-def test_labels_per_row_gives_shares_of_each_part():
+def test_labels_and_features_per_row_are_shares_of_each_part():
     frame = pd.DataFrame({"part": ["training", "training", "test"], "labels": [0, 2, 2], "rows": [1, 3, 5]})
     figure = figures.labels_per_row(frame)
     assert [bar.name for bar in figure.data] == ["training (4 rows)", "test (5 rows)"]
@@ -152,9 +127,15 @@ def test_labels_per_row_gives_shares_of_each_part():
     assert figure.layout.yaxis.range == (0, 100)  # more cannot be
     assert figure.layout.legend.y is None  # below, as in all figures: above the bars it covers the title on a phone
     assert figure.data[0].marker.color == figures.PART_COLORS["training"]
+    counts = {"rows": [3, 1], "part": ["training", "test"]}
+    figure = figures.features_per_row(pd.DataFrame({"features": [2, 4], **counts}))
+    labels = figures.labels_per_row(pd.DataFrame({"labels": [2, 4], **counts}))
+    assert [list(bar.y) for bar in figure.data] == [list(bar.y) for bar in labels.data] == [[100], [100]]
+    assert (figure.layout.title.text, figure.layout.xaxis.title.text) == ("Features per row", "Features of a row")
+    assert "features" in figure.data[0].hovertemplate
 
 
-def test_a_hundred_numbers_of_labels_stay_readable():
+def test_a_hundred_numbers_of_labels_stay_readable_and_few_have_a_bar_each():
     counts = np.arange(1, 101)
     frame = pd.DataFrame({"part": "training", "labels": counts, "rows": np.where(counts <= 40, 200, 1)})
     figure = figures.labels_per_row(frame)  # 8,000 rows have up to 40 labels, 60 rows have more
@@ -165,15 +146,9 @@ def test_a_hundred_numbers_of_labels_stay_readable():
     assert bar.customdata[-1][0] == 59 and axis.ticktext[-1] == "≥ 42" and len(axis.ticktext) <= 8
     assert axis.ticktext[0] == "0–1", "the first bar has a number, too"
     assert list(axis.tickvals) == sorted(axis.tickvals)
-
-
-def test_few_numbers_of_labels_have_a_bar_each():
     figure = figures.labels_per_row(pd.DataFrame({"labels": np.arange(25), "rows": 1}))
     assert list(figure.data[0].x) == list(range(25))
     assert (figure.layout.meta["width"], figure.layout.meta["last"]) == (1, None)
-
-
-def test_one_value_is_a_bar_and_not_a_wall():
     figure = figures.labels_per_row(pd.DataFrame({"labels": [1], "rows": [2]}))
     assert figure.layout.xaxis.range == (-0.5, 4.5)
     assert figure.data[0].name == "training (2 rows)"
@@ -191,13 +166,21 @@ def test_measures_are_percent_with_their_own_colour_and_mark():
     assert [line.visible for line in figure.data] == [True, "legendonly", "legendonly"]
 
 
-@pytest.mark.parametrize(
-    ("draw", "missing"),
-    [(figures.label_frequency, "n_train"), (figures.labels_per_row, "labels"), (figures.measures_at_k, "measure")],
-)
-def test_missing_columns_are_named(draw, missing):
-    with pytest.raises(ValueError, match=missing):
-        draw(pd.DataFrame({"other": [1]}))
+REQUIRED = {"difference": 1.0, "value": "a", "group": "b", "axis": "c", "title": "d", "n_labels": 1, "n_features": 1}
+REQUIRED |= {"arity": 2, "color": "e", "measure": "P@1", "parameters": {"C": "C"}, "k": 1, "forecasts": None}
+REQUIRED |= {"costs": {"s": "Seconds"}, "measures": ["P@1"]}
+
+
+def draws_frame(public):
+    return inspect.isfunction(public) and next(iter(inspect.signature(public).parameters), "") in ("frame", "trials")
+
+
+@pytest.mark.parametrize("draw", [draw for draw in map(figures.__dict__.get, figures.__all__) if draws_frame(draw)])
+def test_frames_without_what_is_drawn_are_refused_by_name(draw):
+    _, *others = inspect.signature(draw).parameters.values()
+    given = {one.name: REQUIRED[one.name] for one in others if one.default is one.empty}
+    with pytest.raises(ValueError, match="needs the column"):
+        draw(pd.DataFrame({"x": [1]}), **given)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.figures.seen import contrast, rgb
 from xmlcore import figures
 
 PAGES = tomllib.loads((Path(__file__).parents[2] / ".streamlit/config.toml").read_text())["theme"]
@@ -47,7 +48,7 @@ def laid_out(**columns):
     return frame.assign(**columns)
 
 
-def test_children_are_bars_in_the_order_of_the_frame_and_know_their_nodes():
+def test_children_and_features_of_a_node_are_bars_in_the_order_of_the_frame():
     figure = figures.node_bars(children(about="x"), "rows", axis="Training rows", chosen=5, title="Children", total=80)
     inner, leaf = figure.data
     assert list(inner.x) == [120] and list(inner.y) == [2] and list(leaf.x) == [30, 2] and list(leaf.y) == [1, 0]
@@ -55,6 +56,12 @@ def test_children_are_bars_in_the_order_of_the_frame_and_know_their_nodes():
     assert leaf.customdata[0][1] == "<b>b &lt;i&gt;</b><br>Training rows: 30<br>x"
     assert list(figure.layout.yaxis.ticktext) == ["a and 3 more", "<b>b &lt;i&gt;</b>", "c"]
     assert figure.layout.meta == {"shown": 3, "total": 80} and figure.layout.showlegend
+    figure = figures.feature_bars_of_node(
+        features(["for it", "for it", "against it"]), "weight", "group", axis="Weight", title="Words", total=9
+    )
+    assert [trace.name for trace in figure.data] == ["for it", "against it"]
+    assert len({trace.marker.color for trace in figure.data}) == 2
+    assert figure.layout.meta == {"shown": 3, "total": 9}
 
 
 def test_shares_are_in_percent_on_one_scale_and_unknown_ones_are_said_to_be_so():
@@ -66,43 +73,7 @@ def test_shares_are_in_percent_on_one_scale_and_unknown_ones_are_said_to_be_so()
     assert list(alone.data[0].text) == ["unknown"] and not alone.layout.showlegend
 
 
-def test_features_of_a_node_have_a_colour_for_each_group():
-    figure = figures.feature_bars_of_node(
-        features(["for it", "for it", "against it"]), "weight", "group", axis="Weight", title="Words", total=9
-    )
-    assert [trace.name for trace in figure.data] == ["for it", "against it"]
-    assert len({trace.marker.color for trace in figure.data}) == 2
-    assert figure.layout.meta == {"shown": 3, "total": 9}
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda frame: figures.node_bars(frame, "rows", axis="Rows"),
-        lambda frame: figures.feature_bars_of_node(frame, "weight", "group", axis="Weight", title="Words"),
-    ],
-)
-def test_frames_without_what_is_drawn_are_refused_by_name(draw):
-    with pytest.raises(ValueError, match="needs the column"):
-        draw(pd.DataFrame({"x": [1]}))
-
-
 # --- contrast
-
-
-def luminance(color):
-    """Relative luminance of (red, green, blue), each from 0 to 255, as the Web Content Accessibility Guidelines say."""
-    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in np.asarray(color) / 255]
-    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
-
-
-def contrast(one, other):
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
-
-
-def rgb(color):
-    return np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)], float)
 
 
 def opaque(color, page):
@@ -185,11 +156,6 @@ def test_names_within_bars_of_a_label_tree_have_a_contrast_of_four_and_a_half():
     assert len(fills) > 50 and min(contrast(rgb("#ffffff"), rgb(color)) for color in fills) >= 4.5
 
 
-def test_contrast_is_that_of_the_guidelines():
-    assert contrast(rgb("#000000"), rgb("#ffffff")) == pytest.approx(21)
-    assert contrast(rgb("#777777"), rgb("#ffffff")) == pytest.approx(4.48, abs=0.01)
-
-
 def test_a_label_tree_is_bars_as_wide_as_their_labels_that_know_their_nodes():
     figure = figures.label_tree(laid_out(about="x"), "rows", axis="Training rows", log=True, chosen=3, total=9)
     scale, bars = figure.data
@@ -235,8 +201,3 @@ def test_the_path_to_a_node_that_is_searched_for_is_dotted_and_a_triangle_points
     assert 2.43 < end.y[0] < figure.layout.yaxis.range[0]
     above = figures.label_tree(laid_out().iloc[:3], "rows", axis="Training rows", path=[0, 1, 4])
     assert len(above.layout.shapes) == 2 and above.data[-1].type == "bar"  # the end is not in this part
-
-
-def test_a_label_tree_needs_its_columns():
-    with pytest.raises(ValueError, match=r"label_tree needs the column\(s\) start"):
-        figures.label_tree(laid_out().drop(columns="start"), "rows", axis="Rows")

@@ -1,6 +1,5 @@
 import numpy as np
 import pandas as pd
-import pytest
 
 from xmlcore import figures
 from xmlcore.figures._style import run_style
@@ -34,16 +33,18 @@ def bands(figure):
     return [trace for trace in figure.data if trace.fill == "tonexty"]
 
 
-def test_a_run_has_its_models_colour_and_a_second_run_of_it_is_dashed():
+def test_a_run_has_its_models_colour_and_its_name_which_is_no_mark_up():
     runs = [("PLT", "PLT"), ("PLT (C: 1)", "PLT"), ("PLT trained with noise", "ExtendedPLT")]
     drawn = lines(figures.robustness_curves(summary(runs)))
     assert list(drawn) == [name for name, _ in runs]
     assert [trace.line.color for trace in drawn.values()] == [run_style(model)["color"] for _, model in runs]
     assert [trace.line.dash for trace in drawn.values()] == ["solid", "dash", "solid"]
     assert len({(trace.line.color, trace.line.dash, trace.marker.symbol) for trace in drawn.values()}) == 3
+    drawn = lines(figures.robustness_curves(summary([("<b>PLT</b>", "PLT")])))
+    assert list(drawn) == ["&lt;b&gt;PLT&lt;/b&gt;"]
 
 
-def test_curves_are_in_percent_with_the_interval_as_a_band():
+def test_curves_are_in_percent_with_the_interval_as_a_band_or_say_what_is_lost():
     figure = figures.robustness_curves(summary(), "P@k", 3)
     line = lines(figure)["PLT"]
     np.testing.assert_allclose(line.x, [0, 0.05, 0.1])
@@ -52,26 +53,12 @@ def test_curves_are_in_percent_with_the_interval_as_a_band():
     np.testing.assert_allclose(band.y, [80, 74, 69])
     assert band.legendgroup == line.legendgroup
     assert figure.layout.yaxis.title.text == "P@3, %" and figure.layout.meta == {"shown": 3, "total": 3}
-
-
-def test_what_is_lost_can_be_drawn_instead():
     figure = figures.robustness_curves(summary(), drop=True)
     np.testing.assert_allclose(lines(figure)["PLT"].y, [0, 6.25, 12.5])
     assert "lost" in figure.layout.yaxis.title.text
-
-
-def test_one_repeat_has_no_band():
     figure = figures.robustness_curves(summary().assign(low=np.nan, high=np.nan, n=1))
     assert not bands(figure)
     assert lines(figure)["PLT"].customdata[1][0] == ""
-
-
-def test_names_of_runs_are_no_mark_up():
-    drawn = lines(figures.robustness_curves(summary([("<b>PLT</b>", "PLT")])))
-    assert list(drawn) == ["&lt;b&gt;PLT&lt;/b&gt;"]
-
-
-def test_every_level_that_has_room_has_a_tick_and_no_noise_always_has():
     axis = figures.robustness_curves(summary(sigmas=(0.0, 0.001, 0.01, 0.05, 0.1))).layout.xaxis
     assert list(axis.ticktext) == ["0", "0.05", "0.1"]
     axis = figures.robustness_curves(summary(sigmas=(0.0, 0.5))).layout.xaxis
@@ -97,7 +84,7 @@ def test_parts_of_precision_are_stacked_and_recalls_of_buckets_are_not():
     assert not any(trace.stackgroup for trace in apart.data)
 
 
-def test_each_row_has_a_part_with_its_features_first_on_top():
+def test_each_row_has_a_part_with_its_features_first_on_top_also_a_single_one_or_none():
     frame = pd.DataFrame(
         {
             "row": [4, 4, 7],
@@ -119,18 +106,6 @@ def test_each_row_has_a_part_with_its_features_first_on_top():
     assert [trace.showlegend for trace in clean] == [True, False]
     said = [annotation.text for annotation in figure.layout.annotations]
     assert said == ["<b>Test row 4: &lt;i&gt;x&lt;/i&gt;</b>", "<b>Test row 7</b>"]
-
-
-def test_a_single_row_and_no_rows_can_be_drawn():
     frame = pd.DataFrame({"row": [1], "row_name": ["one"], "name": ["a"], "clean": [1.0], "noisy": [2.0]})
     assert figures.noisy_features(frame).layout.meta["shown"] == 1
     assert figures.noisy_features(frame.iloc[:0]).layout.meta == {"shown": 0, "total": 0}
-
-
-@pytest.mark.parametrize(
-    "function",
-    [figures.robustness_curves, figures.prediction_times, figures.buckets_under_noise, figures.noisy_features],
-)
-def test_a_missing_column_is_named(function):
-    with pytest.raises(ValueError, match="needs the column"):
-        function(pd.DataFrame({"row": [0], "sigma": [0.0]}))

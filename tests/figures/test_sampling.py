@@ -35,15 +35,8 @@ def sweep(seeds=3):
 
 
 def candidates():
-    return pd.DataFrame(
-        {
-            "n_candidates": [10, 1, 100],
-            "recall": [0.75, 0.4, 0.9],
-            "accuracy": [0.42, 0.4, 0.38],
-            "macro_f1": [0.32, 0.35, 0.28],
-            "predict_ms_per_row": [0.05, 0.02, 0.4],
-        }
-    )
+    lines = [(10, 0.75, 0.42, 0.32, 0.05), (1, 0.4, 0.4, 0.35, 0.02), (100, 0.9, 0.38, 0.28, 0.4)]
+    return pd.DataFrame(lines, columns=["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"])
 
 
 def contributions(n=3):
@@ -111,7 +104,7 @@ def test_candidates_are_in_order_in_percent_and_the_own_q_is_marked():
     assert list(figure.layout.xaxis2.ticktext) == ["1", "10", "100"]
 
 
-def test_a_sweep_has_means_over_seeds_and_their_intervals():
+def test_a_sweep_has_means_over_seeds_and_their_intervals_and_one_training_has_no_band():
     figure = figures.sampling_sweep(sweep(), "n_adversarial", 10)
     accuracy = trace(figure, "accuracy")
     assert list(accuracy.x) == [1, 10, 100] and list(accuracy.y) == pytest.approx([41, 41, 41])
@@ -121,9 +114,6 @@ def test_a_sweep_has_means_over_seeds_and_their_intervals():
     assert list(trace(figure, "training").y) == pytest.approx([0.2, 2, 20]) and figure.layout.meta["seeds"] == 3
     assert list(trace(figure, "memory").y) == pytest.approx([1.5, 10.5, 100.5])
     assert figure.layout.yaxis3.title.text == "Memory, MB"
-
-
-def test_one_training_has_no_band_and_the_other_axis_its_own_values():
     figure = figures.sampling_sweep(sweep(1), "examples_per_class")
     assert not bands(figure) and list(trace(figure, "accuracy").x) == [0.5, 2.0]
     assert not figure.layout.shapes and figure.layout.xaxis3.title.text == "Examples per label (log)"
@@ -167,7 +157,7 @@ def test_weights_keep_their_order_and_say_what_features_mean():
     assert len(figures.feature_weights(frame).data) == 3  # without meanings too
 
 
-def test_contributions_add_up_to_the_last_column_and_what_is_no_candidate_is_marked():
+def test_contributions_add_up_to_the_last_column_in_steps_of_two_hues_that_meet_at_nothing():
     frame = contributions()
     figure = figures.candidate_features(frame)
     heat, pale, strong = figure.data
@@ -183,32 +173,10 @@ def test_contributions_add_up_to_the_last_column_and_what_is_no_candidate_is_mar
     reach = np.abs(heat.z[:, :-1]).max()
     assert all(abs(heat.z[y, x]) >= reach / 2 for x, y in zip(strong.x, strong.y)) and len(strong.x)
     assert len(pale.x) + len(strong.x) == heat.z.size
-
-
-def test_the_colours_of_contributions_are_steps_of_two_hues_that_meet_at_nothing():
     scale = figures.candidate_features(contributions()).data[0].colorscale
     at = [place for place, _ in scale]
     assert at == sorted(at) and at[0] == 0 and at[-1] == 1
     assert all(color.endswith(" 0.0)") for place, color in scale if 0.45 < place < 0.55)
     assert scale[0][1].endswith(" 1.0)") and scale[-1][1].endswith(" 1.0)")
-
-
-def test_equal_candidates_and_none_can_be_drawn():
     assert set(figures.candidate_features(contributions(1).assign(contribution=0.0)).data[1].text) == {"0"}
     assert figures.candidate_features(contributions().iloc[:0]).layout.meta["shown"] == 0
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        figures.sampled_classes,
-        figures.candidate_curves,
-        figures.sampling_sweep,
-        figures.bucket_bars,
-        figures.feature_weights,
-        figures.candidate_features,
-    ],
-)
-def test_a_missing_column_is_named(function):
-    with pytest.raises(ValueError, match="needs the column"):
-        function(pd.DataFrame({"name": ["a"]}))

@@ -31,9 +31,3 @@ def test_bars_join_the_ranks_that_are_not_told_apart():
     assert figure.layout.meta["groups"] == [(2.4, 2.5)]
     assert list(figure.layout.yaxis.ticktext) == ["PLT  1.10", "LdSM  2.40", "a &lt;b&gt;  2.50"]
     assert "critical difference 0.50" in figure.data[0].text[0]
-
-
-@pytest.mark.parametrize("draw", [figures.reliability_curve, lambda frame: figures.critical_difference(frame, 1.0)])
-def test_frames_without_what_is_drawn_are_refused(draw):
-    with pytest.raises(ValueError, match="needs the column"):
-        draw(pd.DataFrame({"x": [1]}))

@@ -12,7 +12,7 @@ def trials(**columns):
     return pd.DataFrame({"value": np.linspace(0.1, 0.5, n), "rows": 100, "seed": np.arange(n) % 2, **columns})
 
 
-def test_each_parameter_has_a_panel_with_a_point_for_each_training_and_the_mean():
+def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn():
     frame = trials(C=[1.0, 1.0, 10.0, 10.0], tree=["kmeans", "huffman"] * 2)
     figure = figures.sweep_values(frame, {"C": "C, weight", "tree": "Tree"}, "P@1")
     points, mean, _, by_tree = figure.data
@@ -20,24 +20,15 @@ def test_each_parameter_has_a_panel_with_a_point_for_each_training_and_the_mean(
     assert list(mean.y) == pytest.approx([100 * frame["value"][:2].mean(), 100 * frame["value"][2:].mean()])
     assert list(by_tree.x) == ["kmeans", "huffman"] and figure.layout.xaxis2.type == "category"
     assert figure.layout.xaxis.type == "log" and figure.layout.xaxis2.title.text == "Tree"
-
-
-def test_samples_of_other_sizes_have_lines_of_their_own_and_failed_trials_are_not_drawn():
     frame = trials(C=[1.0, 2.0, 3.0, 3.0]).assign(rows=[50, 50, 50, 150])
     frame.loc[1, "value"] = np.nan
     figure = figures.sweep_values(frame, {"C": "C"}, "P@1")
     assert [len(trace.x) for trace in figure.data[::2]] == [1, 2] and figure.layout.meta["shown"] == 3
     assert figure.data[0].marker.color != figure.data[2].marker.color
-
-
-def test_many_values_are_grouped_for_the_line_and_automatic_values_are_named():
     figure = figures.sweep_values(trials(C=np.geomspace(0.1, 10, 40)), {"C": "C"}, "P@1")
     assert len(figure.data[0].x) == 40 and len(figure.data[1].x) == 6
     named = figures.sweep_values(trials(C=["auto", 1.0]), {"C": "C"}, "P@1")
     assert list(named.data[0].x) == ["automatic", "1"]
-
-
-def test_named_values_come_before_numbers_in_their_order_and_the_line_goes_from_left_to_right():
     frame = trials(C=[3.0, 10.0, "auto", 1.0, 10.0, 1.0]).assign(rows=[50, 50, 50, 50, 150, 150])
     figure = figures.sweep_values(frame, {"C": "C"}, "P@1")
     assert list(figure.layout.xaxis.categoryarray) == ["automatic", "1", "3", "10"]
@@ -59,12 +50,13 @@ def curve():
     return frame, forecasts
 
 
-def test_a_learning_curve_has_its_forecast_with_the_interval(curve):
+def test_a_learning_curve_has_its_forecast_with_the_interval_if_there_is_one(curve):
     figure = figures.learning_curve(*curve, "P@1")
     points, means, fitted, forecast = figure.data
     assert len(points.x) == 4 and list(means.y) == pytest.approx([40.05, 49.05])
     assert fitted.x[-1] == forecast.x[0] == 200 and fitted.y[-1] == pytest.approx(49.5)
     assert (forecast.error_y.array[0], forecast.error_y.arrayminus[0]) == pytest.approx((0.5, 1.0))
+    assert len(figures.learning_curve(*curve, "P@1", ["tail"]).data) == 2
 
 
 def test_numbers_of_rows_that_lie_close_together_are_not_all_written(curve):
@@ -72,10 +64,6 @@ def test_numbers_of_rows_that_lie_close_together_are_not_all_written(curve):
     frame = pd.concat([frame, frame[frame["rows"] == 100].assign(rows=70)])
     axis = figures.learning_curve(frame, forecasts, "P@1").layout.xaxis
     assert list(axis.ticktext) == ["10", "100", "200"]
-
-
-def test_without_a_forecast_only_what_was_measured_is_drawn(curve):
-    assert len(figures.learning_curve(*curve, "P@1", ["tail"]).data) == 2
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def points(figure):
     return found
 
 
-def test_tree_marks_leaves_sizes_by_rows_and_counts_what_is_hidden():
+def test_the_tree_draws_names_sizes_and_kinds_of_nodes_and_counts_what_is_hidden():
     figure = figures.tree(nodes(), total=7, title="Tree 1: 3 of 7 nodes")
     drawn = points(figure)
     assert [drawn[v][0] for v in (0, 1, 2)] == ["circle", "circle", "square"]
@@ -53,9 +53,6 @@ def test_tree_marks_leaves_sizes_by_rows_and_counts_what_is_hidden():
     assert "<b>+4 nodes</b>" in drawn[1][3] and "+" not in drawn[2][3]
     assert figure.layout.meta == {"shown": 3, "total": 7}
     assert figure.layout.coloraxis.cmin == 0.3 and figure.layout.coloraxis.cmax == 0.9
-
-
-def test_tree_shows_names_as_they_are_and_shortens_them_only_beside_the_node():
     drawn = points(figures.tree(nodes()))
     assert "a &lt;b&gt;x&lt;/b&gt;" in drawn[1][3] and "a &lt;b&gt;x&lt;/b&gt; 50 %" in drawn[1][4]
     assert "a label of a very l…" in drawn[2][3]
@@ -63,18 +60,22 @@ def test_tree_shows_names_as_they_are_and_shortens_them_only_beside_the_node():
     assert "<b>leaf 2</b>, depth 1" in drawn[2][4] and "40 % of those of node 0" in drawn[2][4]
     assert "sends 60 % to 1 / 40 % to 2" in drawn[0][4] and "J = −0.500" in drawn[0][4]
     assert "4 nodes below it not drawn" in drawn[1][4]
+    drawn = points(figures.tree(nodes(hidden=[5, 4, 0])))
+    assert drawn[0][3] == "" and "5 nodes below it not drawn" in drawn[0][4]
+    scales = {
+        color: figures.tree(nodes(integrity=0.5), color=color, title="Tree 1").layout.coloraxis.reversescale
+        for color in ("purity", "objective", "integrity")
+    }
+    assert scales == {"purity": False, "objective": True, "integrity": False}
 
 
-def test_leaves_have_no_objective_and_are_grey():
+def test_leaves_have_no_objective_and_are_grey_and_the_way_of_a_row_is_thick():
     figure = figures.tree(nodes(), "objective", color_range=(-2, 1))
     drawn = points(figure)
     assert drawn[1][2] == -0.8 and drawn[2][2] == "#8C8C8C"
     assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (-2, 1)
     one = figures.tree(nodes().iloc[[2]].assign(parent=-1), "objective")
     assert points(one)[2][2] == "#8C8C8C" and not one.layout.coloraxis.showscale
-
-
-def test_the_way_of_a_row_is_thick_and_the_chosen_node_has_a_ring():
     figure = figures.tree(nodes(visited=[True, False, True]), chosen=2)
     lines = [trace for trace in figure.data if trace.mode == "lines"]
     assert sorted(line.line.width for line in lines) == [1.2, 3]
@@ -89,11 +90,8 @@ def test_the_way_of_a_row_is_thick_and_the_chosen_node_has_a_ring():
 
 def test_rows_of_a_label_make_edges_thicker_and_ends_say_their_share_and_company():
     label = {"visited": [True, True, False], "share_of_label": [1.0, 0.4, 0.0], "share_with_label": [0.1, 0.05, 0.0]}
-    words = {
-        "held": ["100 %", "40 %", "0 %"],
-        "companion": ["b", "a name of many letters", "b"],
-        "having": ["", "so", ""],
-    }
+    words = {"held": ["100 %", "40 %", "0 %"], "companion": ["b", "a name of many letters", "b"]}
+    words["having"] = ["", "so", ""]
     figure = figures.tree(nodes(**label, **words), "share_with_label")
     widths = {trace.y[3]: trace.line.width for trace in figure.data if trace.mode == "lines"}
     assert widths[1.0] == 1.2 < widths[0.0] < 8
@@ -103,11 +101,6 @@ def test_rows_of_a_label_make_edges_thicker_and_ends_say_their_share_and_company
     assert drawn[1][3] == "  <b>40 %</b> a name of… <b>+4 nodes</b>" and "so" in drawn[1][4].split("<br>")
     assert drawn[0][3] == drawn[2][3] == ""
     assert "%" in figure.layout.coloraxis.colorbar.ticktext[0] and not figure.layout.coloraxis.reversescale
-
-
-def test_hidden_nodes_are_counted_only_where_a_branch_ends():
-    drawn = points(figures.tree(nodes(hidden=[5, 4, 0])))
-    assert drawn[0][3] == "" and "5 nodes below it not drawn" in drawn[0][4]
 
 
 def test_leaf_depths_are_shares_beside_the_logarithms():
@@ -121,22 +114,10 @@ def test_leaf_depths_are_shares_beside_the_logarithms():
 
 
 def test_objective_by_depth_draws_least_mean_and_greatest_of_one_part():
-    frame = pd.DataFrame(
-        {
-            "part": ["J", "J", "balance"],
-            "depth": [1, 0, 0],
-            "least": [-2.0, -1.0, 0.0],
-            "mean": [-1.0, -1.0, 0.1],
-            "greatest": [0.0, -1.0, 0.2],
-            "nodes": [2, 1, 1],
-        }
-    )
-    figure = figures.objective_by_depth(frame)
-    assert {trace.name: list(trace.y) for trace in figure.data} == {
-        "greatest": [-1, 0],
-        "least": [-1, -2],
-        "mean": [-1, -1],
-    }
+    lines = [("J", 1, -2.0, -1.0, 0.0, 2), ("J", 0, -1.0, -1.0, -1.0, 1), ("balance", 0, 0.0, 0.1, 0.2, 1)]
+    frame = pd.DataFrame(lines, columns=["part", "depth", "least", "mean", "greatest", "nodes"])
+    drawn = {trace.name: list(trace.y) for trace in figures.objective_by_depth(frame).data}
+    assert drawn == {"greatest": [-1, 0], "least": [-1, -2], "mean": [-1, -1]}
     assert figures.objective_by_depth(frame, "balance").layout.yaxis.title.text == "Balance"
 
 
@@ -147,12 +128,8 @@ def test_objective_in_training_marks_what_the_split_came_to():
         columns=["epoch", "part", "value", "stage"],
     )
     figure = figures.objective_in_training(frame)
-    assert [t.name for t in figure.data if t.showlegend is not False] == [
-        "J",
-        "Balance",
-        "Class integrity",
-        "Multi-way",
-    ]
+    shown = [trace.name for trace in figure.data if trace.showlegend is not False]
+    assert shown == ["J", "Balance", "Class integrity", "Multi-way"]
     assert all(list(t.y) == [0.3] for t in figure.data if t.mode == "markers")
     assert all(t.line.color == figures.OBJECTIVE_COLORS[t.legendgroup] for t in figure.data if t.mode != "markers")
 
@@ -164,41 +141,15 @@ def prefixes():
     return pd.DataFrame(rows, columns=["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"])
 
 
-def test_measures_of_prefixes_are_drawn_in_percent_with_the_whole_model_last():
+def test_measures_of_prefixes_are_drawn_in_percent_with_the_whole_model_last_and_depth_on_an_axis():
     figure = figures.measures_of_prefixes(prefixes())
     assert [trace.name for trace in figure.data] == ["P@1", "P@3", "P@5", "nDCG@3", "nDCG@5"]  # nDCG@1 is P@1
     assert list(figure.data[0].x) == [1, 2] and list(figure.data[0].y) == pytest.approx([10, 20])
     assert list(figure.layout.xaxis.ticktext) == ["1", "2"]
     alone = figures.measures_of_prefixes(prefixes(), measures=("nDCG@k",))
     assert [trace.name for trace in alone.data] == ["nDCG@1", "nDCG@3", "nDCG@5"]
-
-
-def test_smaller_trees_have_their_depth_on_the_other_axis():
     figure = figures.measures_of_prefixes(prefixes(), "max_nodes")
     assert figure.data[-1].yaxis == "y2" and list(figure.data[-1].y) == [0]
     assert figure.layout.yaxis.title.text == "Percent" and figure.layout.yaxis2.title.text == "Depth"
     with pytest.raises(ValueError, match="n_trees or max_nodes"):
         figures.measures_of_prefixes(prefixes(), "depth")
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        figures.tree,
-        lambda frame: figures.leaf_depths(frame, 5, 2),
-        figures.objective_by_depth,
-        figures.objective_in_training,
-        figures.measures_of_prefixes,
-    ],
-)
-def test_frames_without_what_is_drawn_are_refused_by_name(draw):
-    with pytest.raises(ValueError, match="needs the column"):
-        draw(pd.DataFrame({"x": [1]}))
-
-
-def test_gold_is_better_whatever_the_colour_is():
-    scales = {
-        color: figures.tree(nodes(integrity=0.5), color=color, title="Tree 1").layout.coloraxis.reversescale
-        for color in ("purity", "objective", "integrity")
-    }
-    assert scales == {"purity": False, "objective": True, "integrity": False}
