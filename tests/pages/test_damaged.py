@@ -48,7 +48,12 @@ def stability(session):
     return task, "features", "Agreement between seeds"
 
 
-MEASURED = [robustness, explanations, sampling, stability]
+def prefixes(session):
+    key = train(session, "LdSM", n_estimators=2)
+    return experiment.task("prefixes", {"run": key}), "trees", "Fewer trees"
+
+
+MEASURED = [robustness, explanations, sampling, stability, prefixes]
 
 
 @pytest.fixture(autouse=True)
@@ -114,7 +119,7 @@ def check_made_again(page, kind, shown):
     store.check(folder, record["key"])
 
 
-def test_a_run_whose_model_is_damaged_is_made_again_by_what_is_measured_on_robustness(ready):
+def test_a_run_whose_model_is_damaged_is_made_again_for_what_is_measured_and_for_rows_under_attack(ready):
     key = train(ready)
     damage_model(key)
     page = ready.go("robustness").until(drawn("P@1 under"))
@@ -163,36 +168,52 @@ def test_a_measurement_that_came_with_a_file_is_drawn_with_a_mark_and_made_again
     page.until(lambda s: MARK not in s.text() and drawn(title)(s))
 
 
-@pytest.mark.parametrize("name", ["robustness", "explain"])
-def test_a_damaged_run_is_made_again(ready, name):
-    key = train(ready)
-    damage("runs", key)
+RESULTS = {  # pages, the results that they show, and what they say of them
+    "train": (train, "runs", lambda s: "ranks a true label first" in s.text()),
+    "robustness": (train, "runs", lambda s: len(titles(s)) > 0),
+    "explain": (train, "runs", lambda s: len(titles(s)) > 0),
+    "trees": (lambda s: train(s, "LdSM", n_estimators=2), "runs", lambda s: "Leaves per row" in s.metrics()),
+    "sampling": (
+        lambda s: train(s, "DoubleSampling", data=classes(), n_candidates=3),
+        "runs",
+        lambda s: "F1 of means" in s.metrics(),
+    ),
+    "features": (lambda s: select(s, **FEW), "selections", lambda s: figure(s, "Features of topic")),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_damaged_result_is_made_again(ready, name):
+    make, folder, is_shown = RESULTS[name]
+    key = make(ready)
+    damage(folder, key)
     page = ready.go(name)
     assert NOTE in page.text()
-    page.until(lambda s: store.exists("runs", key) and len(titles(s)) > 0)
-    store.check("runs", key)
+    page.until(lambda s: store.exists(folder, key) and is_shown(s))
+    store.check(folder, key)
 
 
-def test_a_damaged_run_of_double_sampling_is_made_again(ready):
-    key = train(ready, "DoubleSampling", data=classes(), n_candidates=3)
-    damage("runs", key)
-    page = ready.go("sampling")
-    assert NOTE in page.text()
-    page.until(lambda s: store.exists("runs", key) and "F1 of means" in s.metrics())
-
-
-def test_a_damaged_selection_is_made_again(ready):
-    key = select(ready, **FEW)
-    damage("selections", key)
-    page = ready.go("features")
-    assert NOTE in page.text()
-    page.until(lambda s: store.exists("selections", key) and figure(s, "Features of topic"))
-
-
-def test_a_selection_that_came_with_a_file_is_shown_with_a_mark_and_made_again(ready):
-    key = select(ready, **FEW)
-    came_with_a_file("selections", key)
-    page = ready.go("features")
+@pytest.mark.parametrize("name", ["train", "trees", "features"])
+def test_a_result_that_came_with_a_file_is_shown_with_a_mark_and_made_again(ready, name):
+    make, folder, is_shown = RESULTS[name]
+    key = make(ready)
+    came_with_a_file(folder, key)
+    page = ready.go(name)
     assert MARK in page.text()
-    page.press(f"again-{key}").until(lambda s: made_here("selections", key))
-    page.until(lambda s: MARK not in s.text() and figure(s, "Features of topic"))
+    page.press(f"again-{key}").until(lambda s: made_here(folder, key))
+    page.until(lambda s: MARK not in s.text() and is_shown(s))
+
+
+@pytest.mark.parametrize("name", ["trees", "train"])
+def test_a_run_that_another_version_wrote_is_made_again_with_a_note(ready, name):
+    make, folder, is_shown = RESULTS[name]
+    key = make(ready)
+    own = ("kind", "key", "created", "bytes", "value_bytes", "value_crc", "files")  # which the store writes itself
+    facts = {name: fact for name, fact in store.info(folder, key).items() if name not in own}
+    params = experiment.load("train", key).params
+    with store.writing(folder, key, replace=True, **facts) as path:
+        store.write_value(path, {"model": "LdSM"})  # whole, but without the rest of a run
+    page = ready.go(name)
+    assert "another version of the program" in page.text() and not page.at.error
+    page.until(is_shown)
+    assert experiment.load("train", key).params == params

@@ -6,7 +6,7 @@ import pytest
 
 from pages.shared import addresses
 from tests.pages.conftest import Session
-from tests.pages.making import damage, select, train, use, word_data
+from tests.pages.making import damage, estimate, figure, said_plainly, select, train, use, word_data
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset
 
@@ -18,29 +18,31 @@ NONSENSE = re.compile(
 
 
 def open_all(page, server):
-    """Open all pages twice, the second time when what they have started is done; list what is wrong, and where."""
-    wrong = []
-    for _ in range(2):
-        for name in PAGES:
+    """Open all pages, and those that start jobs once more when these are done; list what is wrong, and where."""
+    wrong, names = [], PAGES
+    while names:
+        started = []
+        for name in names:
+            before = len(server.jobs())
             try:
                 said = page.go(name).text()
             except AssertionError as error:
                 wrong.append(f"{name}: {str(error).split('assert not ElementList')[0]}")
             else:
                 wrong += [f"{name}: {line}" for line in said.splitlines() if NONSENSE.search(line)]
+            started += [name] * (len(server.jobs()) > before)
         for job in server.jobs():
             job.wait(60)
+        names = started
     failed = [job.error for job in server.jobs() if job.state == "failed" and not job.error.startswith(REFUSALS)]
     assert not wrong + failed, "\n\n".join(wrong + failed)
 
 
 def test_an_empty_workspace(session, server, small_catalog):
-    def load(progress):
-        raise OSError("the disk is full")
-
-    small_catalog.load = load
+    small_catalog.load = no_room
     page = session().until(lambda s: s.at.error)
-    assert "There is no data set in use" in page.go("features").text()
+    for name in ("predict", "explain", "robustness", "trees", "features", "sampling"):
+        assert "There is no data set in use" in page.go(name).text(), name
     (dismiss,) = (button for button in page.go("data").at.button if button.label == "Dismiss")
     dismiss.click()
     open_all(page.run(), server)
@@ -114,3 +116,58 @@ def test_a_link_for_looking_only(ready, server):
     looking = re.search(r"workspace=([0-9a-f]+)", ready.at.sidebar.code[0].value)[1]
     assert looking != ready.token
     open_all(Session(looking), server)
+
+
+FIRST = {  # the button of a page without a result, and what the page has when its job is done
+    "predict": ("predict.train", lambda s: "first for test row 0" in s.text()),
+    "explain": ("explain.train", lambda s: figure(s, "Contributions to")),
+    "robustness": ("robustness.train", lambda s: figure(s, "P@1 under")),
+    "trees": ("trees.train.LdSM", lambda s: "Leaves per row" in s.metrics()),
+    "features": ("features.begin", lambda s: figure(s, "Features of topic")),
+    "sampling": ("sampling.train", lambda s: "F1 of means" in s.metrics()),
+}
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_a_page_without_a_result_has_a_button_that_makes_one(ready, name):
+    key, is_shown = FIRST[name]
+    page = ready.go(name)
+    assert not is_shown(page)
+    page.press(key).until(is_shown, seconds=300)
+
+
+MEASURED = {  # what a page measures by itself if it is short: its task, a model, its button and its figure
+    "explain": ("explanations", "PLT", "explain.measure", "Do the features "),
+    "robustness": ("robustness", "PLT", "robustness.start", "P@1 under"),
+    "trees": ("prefixes", "LdSM", "trees.measure", "Fewer trees"),
+    "sampling": ("sampling", "DoubleSampling", "sampling.measure.candidates", "What more candidates bring"),
+}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch, name):
+    kind, model, key, title = MEASURED[name]
+    estimate(monkeypatch, kind, 125.0)
+    train(ready, model)
+    page = ready.go(name)
+    assert "about 2 min" in said_plainly(page.at.button(key=key).label) and not figure(page, title)
+    page.press(key).until(lambda s: figure(s, title))
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, server, monkeypatch, name):
+    kind, model, key, _ = MEASURED[name]
+    monkeypatch.setattr(experiment.KINDS[kind], "run", no_room)
+    train(ready, model)
+    page = ready.go(name).until(lambda s: s.at.error)
+    assert "the disk is full" in page.at.error[0].value
+    for job in server.jobs():
+        job.wait(60)
+    while buttons := [button for button in page.run().at.button if button.label == "Dismiss"]:
+        buttons[0].click()
+    before = len(server.jobs())
+    assert not page.run().at.error and len(server.jobs()) == before and page.at.button(key=key)
+
+
+def no_room(*args, **settings):
+    raise OSError("the disk is full")

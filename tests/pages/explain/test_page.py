@@ -5,8 +5,8 @@ import pytest
 
 from pages.shared.rows import row_editor
 from tests.pages import making
-from tests.pages.making import estimate, figure, numbers, said_plainly, titles, train, word_data
-from xmlcore import datasets, experiment, explain, store
+from tests.pages.making import figure, numbers, titles, train, word_data
+from xmlcore import datasets, experiment, explain
 
 
 def bars(spec):
@@ -37,23 +37,7 @@ def model(key):
     return experiment.load_run_model(key)
 
 
-def test_without_a_data_set_there_is_nothing_to_explain(session, small_catalog):
-    def load(progress):
-        raise OSError("the disk is full")
-
-    small_catalog.load = load
-    page = session().until(lambda s: s.at.error).go("explain")
-    assert "There is no data set in use, so there is nothing to explain" in page.text()
-
-
-def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
-    page = ready.go("explain")
-    assert "This page shows which features made a model predict a label" in page.text()
-    page.press("explain.train").until(lambda s: figure(s, "Contributions to"), seconds=300)
-    assert "**PLT** ranks **topic" in page.text()
-
-
-def test_bars_add_up_from_the_empty_row_to_the_score(page, model):
+def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     data = word_data()
     label = int(model.predict_topk(data.X_test[[0]], 1).labels[0, 0])
     found = explain.contributions(model, data.X_test[[0]], label)
@@ -64,9 +48,17 @@ def test_bars_add_up_from_the_empty_row_to_the_score(page, model):
     sizes = np.abs(bars(figure(page, "Largest values")))
     assert (np.diff(sizes) <= 0).all()  # the paper's ranking stands beside it
     assert {"Figure, HTML", "Data, CSV", "Noisy copies, CSV"} <= page.downloads()
+    table = page.frame("depth", "name", "factor", "product")
+    way = explain.path(model, data.X_test[[0]], label)
+    assert table["node"].tolist() == way["node"].tolist() and table["name"].iloc[-1] == f"topic *{label}*"
+    assert table["product"].iloc[-1] == pytest.approx(100 * np.exp(way["log_proba"].iloc[-1]), rel=1e-6)
+    assert figure(page, f"Path to topic *{label}*")
+    kinds = [block.type for block in page.at.main]
+    assert kinds.index("number_input") < kinds.index("plotly_chart")
+    assert kinds.index("selectbox") < kinds.index("plotly_chart")
 
 
-def test_another_label_is_explained_and_belongs_to_its_row(page, model):
+def test_labels_and_rows_are_found_chosen_and_belong_together(page, model):
     choice = page.at.selectbox(key="explain.label")
     assert "predicted 1st" in choice.options[0] and "predicted 2nd" in choice.options[1]
     second = int(model.predict_topk(word_data().X_test[[0]], 2).labels[0, 1])
@@ -78,6 +70,24 @@ def test_another_label_is_explained_and_belongs_to_its_row(page, model):
     page.at.number_input(key="explain.row").set_value(3)
     page.run()
     assert "1st for test row 3" in page.text()
+    assert not [box for box in page.at.selectbox if box.key == "explain.second"], "there is one result"
+    page.search("explain.query", "topic *7*")
+    page.run()
+    found = page.at.selectbox(key="explain.found topic *7*")
+    data = word_data()
+    assert len(found.options) == int(data.Y_test[:, [7]].sum())
+    row = int(found.options[0].split(":")[0])
+    found.set_value(row)
+    page.run()
+    assert f"**Test row {row}**" in page.text() and page.at.number_input(key="explain.row").value == row
+    page.search("explain.query", "no such thing")
+    assert "No test row has" in page.run().text()
+    page.search("explain.label.query", "*5*")
+    page.run()
+    assert figure(page, "Features of topic *5*")
+    assert "Contributions to **topic *5***" in page.text()
+    page.search("explain.label.query", "no such thing")
+    assert "No label has" in page.run().text()
 
 
 @pytest.mark.parametrize("model", ["PLT", "OneVsRest", "LdSM", "DoubleSampling"])
@@ -95,12 +105,6 @@ def test_all_scores_of_a_label_are_on_one_scale(ready, model):
     for columns in (("correct", "score"), ("before", "score before")):  # predicted labels, and these under noise
         assert page.frame(*columns)[columns[1]].iloc[0] == pytest.approx(wanted, rel=1e-4)
     assert "Scores on this page are" in said
-
-
-def test_the_controls_and_the_labels_come_before_the_figures(page):
-    kinds = [block.type for block in page.at.main]
-    assert kinds.index("number_input") < kinds.index("plotly_chart")
-    assert kinds.index("selectbox") < kinds.index("plotly_chart")
 
 
 def test_a_second_label_is_compared_with_the_first_one(page, model):
@@ -179,16 +183,6 @@ def test_a_true_label_that_was_missed_can_be_explained(page):
     )
 
 
-def test_the_path_ends_at_the_probability(page, model):
-    data = word_data()
-    label = int(model.predict_topk(data.X_test[[0]], 1).labels[0, 0])
-    table = page.frame("depth", "name", "factor", "product")
-    way = explain.path(model, data.X_test[[0]], label)
-    assert table["node"].tolist() == way["node"].tolist() and table["name"].iloc[-1] == f"topic *{label}*"
-    assert table["product"].iloc[-1] == pytest.approx(100 * np.exp(way["log_proba"].iloc[-1]), rel=1e-6)
-    assert figure(page, f"Path to topic *{label}*")
-
-
 SIGMOID = "the sigmoid of the margin of its classifier"
 
 
@@ -211,20 +205,6 @@ def test_the_path_says_how_this_model_makes_margins_probabilities(ready, model, 
     where = "its probability given its parent" if model == "PLT" else "so the path has one point"
     shown = ready.go("explain").text()
     assert where in shown and said in shown
-
-
-def test_rows_are_found_by_a_label_and_looked_at(page):
-    page.search("explain.query", "topic *7*")
-    page.run()
-    found = page.at.selectbox(key="explain.found topic *7*")
-    data = word_data()
-    assert len(found.options) == int(data.Y_test[:, [7]].sum())
-    row = int(found.options[0].split(":")[0])
-    found.set_value(row)
-    page.run()
-    assert f"**Test row {row}**" in page.text() and page.at.number_input(key="explain.row").value == row
-    page.search("explain.query", "no such thing")
-    assert "No test row has" in page.run().text()
 
 
 def test_noise_changes_contributions_and_none_does_not(page):
@@ -266,20 +246,6 @@ def test_two_models_explain_the_same_label_side_by_side(ready):
     assert "of a row without features to P =" in page.text()
 
 
-def test_a_single_result_is_not_compared_with_another(page):
-    assert "How does another result explain it?" not in page.text()
-    assert not [box for box in page.at.selectbox if box.key == "explain.second"]
-
-
-def test_features_of_a_label_are_searched_for(page):
-    page.search("explain.label.query", "*5*")
-    page.run()
-    assert figure(page, "Features of topic *5*")
-    assert "Contributions to **topic *5***" in page.text()
-    page.search("explain.label.query", "no such thing")
-    assert "No label has" in page.run().text()
-
-
 def test_the_whole_model_is_explained_by_itself_once(page, key, server):
     page.until(whole_model)
     found = experiment.task("explanations", {"run": key}, {"n_rows": 30}).load()
@@ -291,46 +257,6 @@ def test_the_whole_model_is_explained_by_itself_once(page, key, server):
     before = len(server.jobs())
     page.go("train").go("explain")
     assert len(server.jobs()) == before
-
-
-def test_long_explaining_waits_for_a_button_that_says_how_long(ready, monkeypatch):
-    estimate(monkeypatch, "explanations", 125.0)
-    train(ready)
-    page = ready.go("explain")
-    assert "about 2 min" in said_plainly(page.at.button(key="explain.measure").label)
-    page.press("explain.measure").until(whole_model)
-
-
-def test_failed_explaining_says_why_and_is_not_started_again_by_itself(ready, monkeypatch, server):
-    def fail(*args, **kwargs):
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr(explain, "deletion_curve", fail)
-    train(ready)
-    page = ready.go("explain").until(lambda s: s.at.error)
-    assert "the disk is full" in page.at.error[0].value
-    before = len(server.jobs())
-    next(b for b in page.at.button if b.label == "Dismiss").click()
-    page.run().run()
-    assert not page.at.error and len(server.jobs()) == before
-
-
-def test_a_row_without_features_has_no_contributions(ready, monkeypatch):
-    data = word_data()
-    X = data.X_test.toarray()
-    X[0] = 0
-    empty = datasets.Dataset("words", data.X_train, data.Y_train, X, data.Y_test, label_names=data.label_names)
-    train(ready, data=empty)
-    page = ready.go("explain")
-    assert "This row has no features, so nothing contributes" in page.text()
-
-
-def test_a_damaged_model_is_made_again_with_a_note(ready):
-    key = train(ready)
-    (store.folder("runs", key) / "model" / "params.json").write_text("{")
-    page = ready.go("explain")
-    assert "It is being made again" in page.at.warning[0].value
-    page.until(lambda s: store.exists("runs", key) and not s.at.warning)
 
 
 @pytest.mark.parametrize("model", [name for name in experiment.MODELS if name != "PLT"])

@@ -79,23 +79,7 @@ def html(page):
     return "\n".join(element.proto.body for element in page.at.get("html") if "hl-text" in element.proto.body)
 
 
-def test_without_a_result_the_page_says_what_it_shows_and_trains_one(ready):
-    page = ready.go("predict")
-    assert "This page shows which labels a model gives rows and texts that are new to it" in page.text()
-    page.press("predict.train").until(lambda s: "ranks these labels first for test row 0" in s.text(), seconds=300)
-
-
-def test_without_a_data_set_nothing_predicts(session, small_catalog):
-    def load(progress):
-        raise OSError("the disk is full")
-
-    small_catalog.load = load
-    page = session().until(lambda s: s.at.error).go("predict")
-    assert "There is no data set in use, so no model of this workspace predicts" in page.text()
-    assert "Open a model from a file" in page.text()
-
-
-def test_a_test_row_gets_the_labels_of_the_model_with_scores_and_whether_they_are_right(page, model):
+def test_a_test_row_gets_labels_with_scores_and_bars_that_add_up_to_them(page, model):
     data = word_data()
     page.at.number_input(key="predict.row").set_value(3)
     page.run()
@@ -107,14 +91,9 @@ def test_a_test_row_gets_the_labels_of_the_model_with_scores_and_whether_they_ar
     true = set(data.Y_test[[3]].indices.tolist())
     assert [line.startswith("✓") for line in frame["correct"]] == [int(j) in true for j in labels]
     assert f"first for test row 3: **topic *{labels[0]}***" in page.text()
-
-
-def test_more_labels_are_predicted_when_asked_for(page):
+    page.at.number_input(key="predict.row").set_value(0)
     page.at.number_input(key="predict.count").set_value(7)
     assert len(page.run().frame("rank", "name", "score")) == 7
-
-
-def test_bars_of_the_chosen_label_add_up_to_its_score(page, model):
     x = word_data().X_test[[0]]
     second = int(model.predict_topk(x, 2).labels[0, 1])
     page.at.selectbox(key="predict.label").set_value(second)
@@ -176,7 +155,14 @@ def test_a_text_is_predicted_and_its_words_are_marked_and_escaped(texts):
         assert ("hl-for" if value > 0 else "hl-against") in shown.split(f">{word}</mark>")[0].rsplit("<mark", 1)[1]
 
 
-def test_a_text_is_still_there_after_a_page_switch_and_a_word_of_it_can_be_changed(texts):
+def test_a_text_is_kept_after_a_page_switch_and_changed_without_other_sections_and_may_have_no_known_word(texts):
+    page = typed(texts, "")
+    before = [tab.label for tab in page.at.tabs]
+    assert "as soon as there is a text" in page.text()
+    page = typed(texts, "an apple")
+    assert [tab.label for tab in page.at.tabs] == before
+    page = typed(texts, "xyzzy")
+    assert "No word of the text is known to the model" in page.text()
     page = typed(texts, "an apple").go("data").go("predict")
     assert page.at.text_area(key="predict.text").value == "an apple"
     field = next(area for area in page.at.text_area if area.key.startswith("predict.changed"))
@@ -190,31 +176,14 @@ def test_a_text_is_still_there_after_a_page_switch_and_a_word_of_it_can_be_chang
     assert page.at.button(key="predict.changed.undo").disabled, "there is nothing to undo"
 
 
-def test_the_sections_are_the_same_before_and_after_a_text_is_typed(texts):
-    page = typed(texts, "")
-    before = [tab.label for tab in page.at.tabs]
-    assert "as soon as there is a text" in page.text()
-    page = typed(texts, "an apple")
-    assert [tab.label for tab in page.at.tabs] == before
-
-
-def test_a_text_without_known_words_says_so(texts):
-    page = typed(texts, "xyzzy")
-    assert "No word of the text is known to the model" in page.text()
-
-
-def test_the_text_of_a_test_row_is_shown_with_its_words_and_can_be_taken_as_a_text(texts):
+def test_the_text_of_a_test_row_has_marked_words_unless_the_model_compares_texts_as_a_whole(texts):
     shown = html(texts)
     assert "The " in shown and "hl-for" in shown
     texts.at.radio(key="predict.way").set_value("A text")
     texts.run().press("predict.take")
     assert texts.at.text_area(key="predict.text").value in text_data().texts_test
-
-
-def test_a_model_that_compares_texts_as_a_whole_has_no_words_to_mark(ready):
-    train(ready, "DoubleSampling", data=text_data())
-    page = ready.go("predict")
-    assert "single words have no contributions" in page.text() and not html(page)
+    train(texts, "DoubleSampling", data=text_data())
+    assert "no contributions" in texts.go("predict").text() and not html(texts)
 
 
 def upload(page, key, name, content, monkeypatch):
@@ -239,7 +208,7 @@ def upload(page, key, name, content, monkeypatch):
     return page.press(key if key == "predict.open" else "predict.file.start")
 
 
-def test_a_file_is_predicted_with_the_least_certain_rows_first(page, model, monkeypatch):
+def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_looked_at(page, model, monkeypatch):
     data = word_data()
     upload(page, "predict.file", "new rows.txt", xmlc(data, "test"), monkeypatch)
     page.until(lambda s: "of new rows.txt" in s.text())
@@ -253,15 +222,27 @@ def test_a_file_is_predicted_with_the_least_certain_rows_first(page, model, monk
     page.at.radio(key="predict.certainty").set_value("margin")
     page.run()
     assert page.frame("row", "sure", "labels")["row"].tolist() == np.argsort(margin, kind="stable").tolist()
+    row = tick(page, 2)
+    x = datasets.read_matrix(xmlc(data, "test"))[0][[row]]
+    label = model.predict_topk(x, 1).labels[0, 0]
+    assert f"first for row {row} of new rows.txt: **topic *{label}***" in page.run().text()
+    assert page.frame("rank", "name", "score")["label"].iloc[0] == label
 
 
-def test_texts_of_a_file_are_predicted(texts, monkeypatch):
+def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts, monkeypatch):
     content = b"number,abstract\n1,An apple and a banana\n2,A comet in the sky\n"
     upload(texts, "predict.file", "new.csv", content, monkeypatch)
     texts.until(lambda s: "**2 texts** of new.csv" in s.text())
     frame = texts.frame("row", "text", "labels").sort_values("row")
     assert frame["text"].tolist() == ["An apple and a banana", "A comet in the sky"]
     assert [line.split()[0] for line in frame["labels"]] == ["fruit", "stars"]
+    row = tick(texts, 1)
+    said = texts.run().text()
+    assert f"first for text {row} of new.csv: **{['fruit', 'stars'][row]}**" in said
+    assert ["apple", "comet"][row] in html(texts) and "What if the text were different?" in said
+    assert not texts.at.warning
+    texts.at.radio(key="predict.way").set_value("A test row")
+    assert "ranks these labels first for test row 0" in texts.run().text()
 
 
 def tick(page, line):
@@ -276,36 +257,14 @@ def tick(page, line):
     return table.value["row"].iloc[line]
 
 
-def test_a_text_of_the_table_is_looked_at_and_its_words_are_marked(texts, monkeypatch):
-    content = b"text\nAn apple and a banana\nA comet in the sky\n"
-    upload(texts, "predict.file", "new.csv", content, monkeypatch)
-    texts.until(lambda s: "**2 texts** of new.csv" in s.text())
-    row = tick(texts, 1)
-    said = texts.run().text()
-    assert f"first for text {row} of new.csv: **{['fruit', 'stars'][row]}**" in said
-    assert ["apple", "comet"][row] in html(texts) and "What if the text were different?" in said
-    assert not texts.at.warning
-    texts.at.radio(key="predict.way").set_value("A test row")
-    assert "ranks these labels first for test row 0" in texts.run().text()
-
-
-def test_a_row_of_the_table_is_looked_at(page, model, monkeypatch):
-    data = word_data()
-    upload(page, "predict.file", "new.txt", xmlc(data, "test"), monkeypatch)
-    page.until(lambda s: "of new.txt" in s.text())
-    row = tick(page, 2)
-    x = datasets.read_matrix(xmlc(data, "test"))[0][[row]]
-    label = model.predict_topk(x, 1).labels[0, 0]
-    assert f"first for row {row} of new.txt: **topic *{label}***" in page.run().text()
-    assert page.frame("rank", "name", "score")["label"].iloc[0] == label
-
-
-def test_a_file_that_does_not_fit_says_why_with_its_name(page, monkeypatch):
+def test_files_that_do_not_fit_say_why_with_their_names(page, monkeypatch):
     upload(page, "predict.file", "wrong.txt", b"1 7 2\n 0:1\n", monkeypatch)
     page.until(lambda s: s.at.error)
     said = page.at.error[0].value.replace("\\", "")
     assert "wrong.txt, line" in said or "wrong.txt: " in said
     assert "the header promises 7 features, but the model has 24" in said
+    upload(page, "predict.open", "other.zip", b"no zip at all", monkeypatch)
+    page.until(lambda s: any("no zip file" in error.value for error in s.at.error))
 
 
 def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model, monkeypatch):
@@ -324,12 +283,6 @@ def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model, 
     frame = page.frame("rank", "name", "score")
     assert frame["label"].tolist() == model.predict_topk(x, 5).labels[0].tolist()
     assert frame["name"].iloc[0].startswith("topic *")
-
-
-def test_a_foreign_zip_is_refused_with_what_was_found(page, monkeypatch):
-    upload(page, "predict.open", "other.zip", b"no zip at all", monkeypatch)
-    page.until(lambda s: s.at.error)
-    assert "is damaged, or no zip file" in page.at.error[0].value.replace("\\", "")
 
 
 def test_who_only_looks_sees_predictions_and_can_upload_nothing(ready, key, session):

@@ -2,16 +2,16 @@
 
 import io
 import json
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from tests.pages import making
-from tests.pages.making import estimate, numbers, said_plainly, titles
+from tests.pages.making import numbers, said_plainly, titles
 from xmlcore import DoubleSampling, datasets, experiment, metrics
 from xmlcore.datasets.statistics.description import label_buckets
+from xmlcore.models.double_sampling import MEANINGS
 
 MODEL = "DoubleSampling"
 
@@ -85,23 +85,6 @@ def study(key, **params):
     return experiment.task("sampling", {"run": key}, params).load()
 
 
-def test_without_a_data_set_there_is_nothing_to_sample(session, small_catalog):
-    def load(progress):
-        raise OSError("the disk is full")
-
-    small_catalog.load = load
-    page = session().until(lambda s: s.at.error).go("sampling")
-    assert "There is no data set in use, so there is nothing to sample" in page.text()
-
-
-def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
-    page = ready.go("sampling")
-    text = page.text()
-    assert "DoubleSampling learns from a sample of rows" in text and "No DoubleSampling has been trained on" in text
-    page.press("sampling.train").until(lambda s: "F1 of means" in s.metrics(), seconds=300)
-    assert "the label that double sampling predicts first is right for" in page.text()
-
-
 def test_data_with_negative_values_is_refused_before_training_and_the_remedy_named(ready):
     data = tailed_data()
     signed = datasets.Dataset("signed", -data.X_train, data.Y_train, data.X_test, data.Y_test)
@@ -111,7 +94,7 @@ def test_data_with_negative_values_is_refused_before_training_and_the_remedy_nam
     assert "“Negative values in training” = taken as 0" in page.at.warning[0].value
 
 
-def test_the_first_sentence_has_accuracy_candidates_and_what_was_drawn(measured, key):
+def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(measured, key, page):
     data, model = tailed_data(), experiment.load_run_model(key)
     ranking = model.predict_topk(data.X_test, 1)
     accuracy, macro = metrics.accuracy(data.Y_test, ranking), metrics.macro_f1(data.Y_test, ranking)
@@ -128,6 +111,10 @@ def test_the_first_sentence_has_accuracy_candidates_and_what_was_drawn(measured,
     assert cards["Accuracy"] == cards["P@1"] == percent(accuracy) and cards["True label among 10"] == percent(among)
     assert cards["F1 of means"] == percent(macro)
     assert cards["Pairs"] == f"{model.n_pairs_:,}"
+    assert all(f"| **{name}** | {MEANINGS[name]} |" in said for name in model.feature_names_)
+    scaled = model.weights_ * model.feature_scale_
+    x = [line(page, "Weights of the features", f"larger {way} the score") for way in ("raises", "lowers")]
+    assert sorted(x[0][0] + x[1][0]) == pytest.approx(sorted(scaled))
 
 
 def test_accuracy_stands_beside_the_p_at_1_of_the_train_page_and_says_why_it_differs(ready):
@@ -178,37 +165,7 @@ def test_candidates_and_samples_are_measured_by_themselves_once_and_hold_the_run
     assert len(server.jobs()) == before
 
 
-def test_long_measuring_waits_for_buttons_that_say_how_long(ready, monkeypatch):
-    estimate(monkeypatch, "sampling", 125.0)
-    train(ready)
-    page = ready.go("sampling")
-    for widget in ("candidates", "sweep"):
-        assert "about 2 min" in said_plainly(page.at.button(key=f"sampling.measure.{widget}").label)
-    assert "True label among 10" not in page.metrics()
-    page.press("sampling.measure.candidates").until(lambda s: "What more candidates bring" in titles(s))
-    assert "More adversarial labels" not in titles(page)
-    page.press("sampling.measure.sweep").until(everything)
-
-
-def test_a_failed_measurement_says_why_and_is_not_started_again_by_itself(ready, monkeypatch, server):
-    sampling = sys.modules[experiment.KINDS["sampling"].__module__]
-
-    def fail(*args, **kwargs):
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr(sampling, "sampling_study", fail)
-    train(ready)
-    page = ready.go("sampling").until(lambda s: len(s.at.error) == 2)
-    assert "the disk is full" in page.at.error[0].value
-    before = len(server.jobs())
-    for _ in range(2):
-        next(b for b in page.at.button if b.label == "Dismiss").click()
-        page.run().run()
-    assert not page.at.error and len(server.jobs()) == before
-    assert page.at.button(key="sampling.measure.sweep") and page.at.button(key="sampling.measure.candidates")
-
-
-def test_other_values_are_measured_and_outlive_a_page_switch(measured, key):
+def test_values_that_are_typed_are_measured_outlive_a_page_switch_and_are_refused_alone(measured, key):
     short = key[:8]
     measured.at.text_input(key=f"sampling.candidates {short}").set_value("3; 7, 3")
     measured.at.text_input(key=f"sampling.kappa {short}").set_value("4")
@@ -225,9 +182,6 @@ def test_other_values_are_measured_and_outlive_a_page_switch(measured, key):
     assert "no intervals" in measured.text()
     again = measured.go("data").go("sampling")
     assert again.at.text_input(key=f"sampling.candidates {short}").value == "3; 7, 3" and there(again)
-
-
-def test_values_that_cannot_be_read_are_said_to_be_so_and_the_rest_of_the_page_stays(measured, key):
     shown = set(titles(measured))
     measured.at.text_input(key=f"sampling.kappa {key[:8]}").set_value("1, many")
     measured.at.text_input(key=f"sampling.candidates {key[:8]}").set_value("31")
@@ -259,16 +213,6 @@ def test_buckets_are_those_of_the_study_with_other_models_beside_them(ready):
     assert own["n_rows"].sum() == 100
     table = page.frame("bucket", "candidate_recall")
     assert table["candidate_recall"].tolist() == pytest.approx(100 * measured["candidate_recall"])
-
-
-def test_weights_are_shown_with_the_meaning_of_each_feature(page, key):
-    from xmlcore.models.double_sampling import MEANINGS
-
-    model, said = experiment.load_run_model(key), page.text()
-    assert all(f"| **{name}** | {MEANINGS[name]} |" in said for name in model.feature_names_)
-    scaled = model.weights_ * model.feature_scale_
-    x = [line(page, "Weights of the features", f"larger {way} the score") for way in ("raises", "lowers")]
-    assert sorted(x[0][0] + x[1][0]) == pytest.approx(sorted(scaled))
 
 
 def test_a_row_has_its_candidates_by_f_with_their_features(page, key):
@@ -327,7 +271,7 @@ def test_rows_of_several_classes_and_none_can_be_looked_at(ready):
     assert "of 2 true labels" in page.text() and "**True labels:**" in page.text()
 
 
-def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
+def test_runs_are_chosen_newest_first_the_train_page_shows_the_same_and_copies_are_those_drawn(ready):
     older, newer = train(ready), train(ready, n_adversarial=5)
     page = ready.go("sampling")
     choice = page.at.selectbox(key="sampling.run")
@@ -360,16 +304,6 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     page.at.text_input(key=f"sampling.kappa {key[:8]}").set_value("2, 10")
     page.run()
     assert any("cannot be 10" in error.value for error in page.at.error)
-
-
-def test_fewer_pairs_than_copies_times_kappa_are_said_to_be_up_to_kappa(ready, monkeypatch):
-    from pages.shared import server
-
-    model = experiment.load_run_model(train(ready))
-    model.n_pairs_ = 10 * int(model.sampled_size_.sum()) - 30
-    monkeypatch.setattr(server, "model", lambda key: model)
-    average = model.n_pairs_ / model.sampled_size_.sum()
-    assert f"each against up to 10 other labels (about {average:.1f} on average)" in ready.go("sampling").text()
 
 
 @pytest.mark.parametrize(
@@ -465,9 +399,3 @@ def test_the_csvs_are_complete_and_have_names(measured, monkeypatch, key):
     assert sum("pair_bytes" in frame for frame in frames.values()) == 2
     pairs = next(frame for frame in frames.values() if "contribution" in frame)
     assert len(pairs) % len(model.feature_names_) == 0 and pairs["name"].notna().all()
-
-
-def test_the_train_page_leads_from_a_result_to_this_page(ready, key):
-    page = ready.go("train")
-    links = [link.proto.page for link in page.at.get("page_link")]
-    assert links[-4:] == ["sampling", "explain", "robustness", "compare"]

@@ -1,19 +1,17 @@
 """What pages do with a task: show its result, start it, offer it, and make it again."""
 
-import json
 import threading
 from types import SimpleNamespace
 
 import pytest
 
-from pages.shared import server, tasks
+from pages.shared import tasks
 from pages.shared.process import job_queue
 from pages.shared.workspaces import result_list
-from tests.pages.making import Row, said_plainly
+from tests.pages.making import Row, damage, said_plainly
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved
 
-NOTE = "was damaged. It is being made again."
 PARAMS = {"n_estimators": 2, "n_epochs": 5, "learning_rate": 1.0}
 
 
@@ -39,88 +37,6 @@ def run_record(ready):
     return record
 
 
-def damage(folder, key):
-    """Cut a kept result short."""
-    path = store.folder(folder, key) / store.VALUE
-    path.write_bytes(path.read_bytes()[:-20])
-
-
-def came_with_a_file(folder, key):
-    path = store.folder(folder, key) / store.META
-    path.write_text(json.dumps({**json.loads(path.read_text()), "imported": "2026-01-01"}))
-
-
-def made_here(folder, key):
-    """Whether a result was made again; while it is being replaced, there is none for a moment."""
-    try:
-        return "imported" not in store.info(folder, key)
-    except store.MissingArtifactError:
-        return False
-
-
-def prefixes(record):
-    return experiment.task("prefixes", {"run": record["key"]})
-
-
-def forget():
-    server.forget()
-
-
-def test_a_damaged_measurement_is_made_again_with_a_note(ready, run_record):
-    task = prefixes(run_record)
-    page = ready.go("trees").until(lambda s: task.exists() and "trees.fewer" in str(s.at.get("plotly_chart")))
-    damage("prefixes", task.key)
-    forget()
-    page.run()
-    assert NOTE in page.text()
-    page.until(lambda s: task.exists() and "trees.fewer" in str(s.at.get("plotly_chart")))
-    store.check("prefixes", task.key)
-
-
-@pytest.mark.parametrize("name", ["trees", "train"])
-@pytest.mark.parametrize("part", ["value", "model"])
-def test_a_damaged_run_is_made_again_with_a_note(ready, run_record, name, part):
-    if part == "value":
-        damage("runs", run_record["key"])
-    elif name == "train":
-        pytest.skip("the Train page does not read models")
-    else:
-        arrays = store.folder("runs", run_record["key"]) / "model" / "arrays.npz"
-        arrays.write_bytes(arrays.read_bytes()[:100])
-    page = ready.go(name)
-    assert NOTE in page.text()
-    sentence = "LdSM has grown" if name == "trees" else "ranks a true label first"
-    page.until(lambda s: store.exists("runs", run_record["key"]) and sentence in s.text())
-    store.check("runs", run_record["key"])
-
-
-@pytest.mark.parametrize("name", ["trees", "train"])
-def test_a_run_that_another_version_wrote_is_made_again_with_a_note(ready, run_record, name):
-    with store.writing("runs", run_record["key"], replace=True, **facts_of("runs", run_record["key"])) as path:
-        store.write_value(path, {"model": "LdSM"})  # whole, but without the rest of a run
-    page = ready.go(name)
-    assert "was written by another version of the program" in page.text() and not page.at.error
-    sentence = "LdSM has grown" if name == "trees" else "ranks a true label first"
-    page.until(lambda s: sentence in s.text())
-    assert experiment.load("train", run_record["key"]).params == run_record["params"]
-
-
-def facts_of(folder, key):
-    """The part of a record that the store does not write itself."""
-    own = ("kind", "key", "created", "bytes", "value_bytes", "value_crc", "files")
-    return {name: fact for name, fact in store.info(folder, key).items() if name not in own}
-
-
-@pytest.mark.parametrize("name", ["trees", "train"])
-def test_a_run_that_came_with_a_file_is_shown_with_a_mark_and_made_again(ready, run_record, name):
-    came_with_a_file("runs", run_record["key"])
-    page = ready.go(name)
-    assert "came with the file" in page.text()
-    page.press(f"again-{run_record['key']}")
-    page.until(lambda s: made_here("runs", run_record["key"]))
-    page.until(lambda s: "came with the file" not in s.text())
-
-
 def test_a_run_of_an_earlier_version_is_shown_with_a_mark_and_its_successor_takes_its_place(
     ready, run_record, monkeypatch
 ):
@@ -133,34 +49,18 @@ def test_a_run_of_an_earlier_version_is_shown_with_a_mark_and_its_successor_take
     page.until(lambda s: [r["key"] for r in stored(s)["runs"]] == [task.key])
 
 
-def test_a_measurement_that_came_with_a_file_is_drawn_with_a_mark(ready, run_record):
-    task = prefixes(run_record)
-    experiment.keep(task)
-    came_with_a_file("prefixes", task.key)
-    page = ready.go("trees")
-    assert "trees.fewer" in str(page.at.get("plotly_chart")) and "came with the file" in page.text()
-    page.press(f"again-{task.key}")
-    page.until(lambda s: made_here("prefixes", task.key))
-    page.until(lambda s: "came with the file" not in s.text())
+def stored(session):
+    return Row(session.token).read()
 
 
-def stored(page):
-    return Row(page.token).read()
-
-
-def test_a_damaged_data_set_of_the_catalog_is_made_again(ready):
+def test_a_damaged_data_set_of_the_catalog_is_made_again_or_saved_again_while_the_server_has_it(ready):
     fingerprint = stored(ready)["dataset"]
     damage("datasets", fingerprint)
-    forget()
     page = ready.run()
     assert "was damaged" in page.text()
     page.until(lambda s: store.exists("datasets", fingerprint) and "Labels per row" in s.metrics())
-
-
-def test_a_data_set_that_is_lost_on_disk_while_the_server_has_it_is_saved_again(ready):
-    ready.run()
-    fingerprint = stored(ready)["dataset"]
-    damage("datasets", fingerprint)
+    path = store.folder("datasets", fingerprint) / store.VALUE
+    path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(store.DamagedArtifactError):  # as a job would find it
         load_saved(fingerprint)
     assert not store.exists("datasets", fingerprint)
@@ -168,22 +68,15 @@ def test_a_data_set_that_is_lost_on_disk_while_the_server_has_it_is_saved_again(
     assert load_saved(fingerprint).n_train > 0
 
 
-# --- several trainings ---
-
-
-def workspace_of(session):
-    return Row(session.token).read()
-
-
 def trained(session):
     """The models of the runs that the workspace lists."""
-    return {run["model"] for run in workspace_of(session)["runs"]}
+    return {run["model"] for run in stored(session)["runs"]}
 
 
 def shown(session):
     """The model of the run that the workspace shows."""
-    stored = workspace_of(session)
-    return next(run["model"] for run in stored["runs"] if run["key"] == stored["shown"][stored["dataset"]])
+    row = stored(session)
+    return next(run["model"] for run in row["runs"] if run["key"] == row["shown"][row["dataset"]])
 
 
 def choose(session, model):
@@ -209,7 +102,7 @@ def gates(monkeypatch):
 
 def wait_until_done(session, model):
     """Wait until a training is done, without a run of the script, which would collect its result."""
-    (record,) = [one for one in workspace_of(session)["jobs"] if one["params"]["model"] == model]
+    (record,) = [one for one in stored(session)["jobs"] if one["params"]["model"] == model]
     job_queue.queue().get(record["id"]).result(timeout=120)
 
 

@@ -1,16 +1,15 @@
 """The Trees page, opened and used through app.py."""
 
-import base64
 import io
 import json
-import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from tests.pages.making import Row, said_plainly
+from tests.pages import making
+from tests.pages.making import numbers, titles
 from xmlcore import LdSM, datasets, experiment
 from xmlcore.models.ldsm import frames as tree_frames
 
@@ -30,17 +29,7 @@ def grouped_data():
 
 def train(session, **params):
     """Put the data set and a run into the workspace, as other pages would."""
-    data = grouped_data()
-    fingerprint = datasets.save_dataset(data)
-    params = experiment.full_params("LdSM", {**PARAMS, **params})
-    key = experiment.keep(experiment.task("train", {"dataset": fingerprint}, {"model": "LdSM", "params": params}))
-    path = Row(session.token)
-    workspace = path.read()
-    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    run = {"key": key, "fingerprint": fingerprint, "model": "LdSM", "params": params, "k": 5}
-    workspace["runs"].append({**run, "created": f"2026-01-0{len(workspace['runs']) + 1}T00:00:00+00:00"})
-    path.write({**workspace, "dataset": fingerprint, "used": time.time()})
-    return key
+    return making.train(session, "LdSM", grouped_data(), **{**PARAMS, **params})
 
 
 @pytest.fixture
@@ -58,39 +47,10 @@ def model(key):
     return experiment.load_run_model(key)
 
 
-def figures(page):
-    """Titles of all figures."""
-    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in page.at.get("plotly_chart")]
-
-
-def numbers(values):
-    """Numbers of a figure, which Plotly may have packed."""
-    if isinstance(values, dict):
-        return np.frombuffer(base64.b64decode(values["bdata"]), np.dtype(values["dtype"])).tolist()
-    return values
-
-
 def drawing(page):
     spec = json.loads(page.at.get("plotly_chart")[0].proto.spec)
     nodes = [int(point[0]) for trace in spec["data"] for point in trace.get("customdata", [])]
     return spec["layout"]["title"]["text"], sorted(nodes)
-
-
-def test_without_a_data_set_there_is_nothing_to_look_at(session, small_catalog):
-    def load(progress):
-        raise OSError("the disk is full")
-
-    small_catalog.load = load
-    page = session().until(lambda s: s.at.error).go("trees")
-    assert "There is no data set in use, so there are no trees" in page.text()
-
-
-def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
-    page = ready.go("trees")
-    assert "An LdSM has decision trees" in page.text()
-    page.press("trees.train.LdSM").until(lambda s: "Leaves per row" in s.metrics(), seconds=300)
-    assert "has grown **20 decision trees**" in page.text()
-    assert page.go("train").at.selectbox(key="train.model").options[1].startswith("LdSM")
 
 
 def about_depth(page):
@@ -98,7 +58,7 @@ def about_depth(page):
     return next(one.proto.help for one in page.at.metric if one.label == "Deepest leaf")
 
 
-def test_the_first_sentence_has_nodes_depth_and_objective(page, model):
+def test_the_first_sentence_and_the_drawing_say_what_the_tree_has_and_how_much_is_shown(page, model):
     said = page.text()
     sizes = [tree.parent.size for tree in model.trees_]
     assert f"{min(sizes)} to {max(sizes)} nodes" in said or f"{sizes[0]} nodes each" in said
@@ -110,9 +70,6 @@ def test_the_first_sentence_has_nodes_depth_and_objective(page, model):
     assert f"**{np.nanmean(objective):.2f}** on average over all splits".replace("-", "−") in said
     leaves = sum(int((tree.children[:, 0] < 0).sum()) for tree in model.trees_)
     assert page.metrics()["Leaves"] == f"{leaves:,}"
-
-
-def test_the_drawing_says_how_much_of_the_tree_it_shows(page, model):
     title, nodes = drawing(page)
     tree = model.trees_[0]
     assert nodes == [v for v in range(tree.parent.size) if tree.depth[v] <= 4]
@@ -121,16 +78,27 @@ def test_the_drawing_says_how_much_of_the_tree_it_shows(page, model):
     assert drawing(page.run())[1] == [0, 1, 2]
 
 
-def test_another_tree_is_drawn_and_the_figures_below_follow(page, model):
+def test_another_tree_is_drawn_figures_follow_and_all_is_kept_after_a_page_switch_and_a_reload(page, model, session):
     page.at.number_input(key="trees.tree").set_value(2)
     page.at.radio(key="trees.scope").set_value("one")
     page.run().run()
     assert drawing(page)[0].startswith("Tree 2 below")
-    assert "Depth of the leaves, tree 2" in figures(page)
+    assert "Depth of the leaves, tree 2" in titles(page)
     assert len(page.frame("node", "parent", "below")) == model.trees_[1].parent.size
+    page.at.number_input(key="trees.tree").set_value(3)
+    page.run()
+    page.at.selectbox(key="trees.color").set_value("objective")
+    page.at.number_input(key="trees.levels").set_value(2)
+    page.at.radio(key="trees.part").set_value("balance")
+    page.run()
+    said = drawing(page)
+    for again in (page.go("data").go("trees"), session(page.token, page.view).go("trees")):
+        assert drawing(again) == said and said[0].startswith("Tree 3")
+        assert again.at.selectbox(key="trees.color").value == "objective"
+        assert again.at.radio(key="trees.part").value == "balance"
 
 
-def test_a_node_is_looked_at_by_its_number_and_becomes_the_top_when_it_hides_others(page, model):
+def test_a_node_and_a_leaf_are_looked_at_by_their_numbers(page, model):
     tree = model.trees_[0]
     inner = int(tree.children[0].max() if tree.children[tree.children[0].max(), 0] >= 0 else tree.children[0].min())
     page.at.number_input(key="trees.levels").set_value(1)
@@ -143,12 +111,9 @@ def test_a_node_is_looked_at_by_its_number_and_becomes_the_top_when_it_hides_oth
     assert labels["name"].str.startswith("topic").all()
     expected = tree.histograms[[inner]].toarray()[0]
     assert labels["rows"].tolist() == sorted(expected[expected > 0], reverse=True)
-    assert f"J while node {inner} was trained" in figures(page)
+    assert f"J while node {inner} was trained" in titles(page)
     page.press("trees.crumb.0")
     assert "below the root" in drawing(page)[0]
-
-
-def test_a_leaf_has_labels_and_no_training(page, model):
     leaf = int(np.flatnonzero(model.trees_[0].children[:, 0] < 0)[-1])
     page.at.number_input(key="trees.node").set_value(leaf)
     page.run()
@@ -211,7 +176,7 @@ def test_the_way_of_a_test_row_to_a_leaf_has_the_margins_and_the_features_that_d
     assert "of tree 2" in next(one.value for one in page.at.subheader if one.value.startswith("The way"))
 
 
-def test_the_rows_of_a_label_are_followed_to_their_leaves(page, model):
+def test_the_rows_of_a_label_are_followed_to_their_leaves_and_a_limit_is_said(page, model):
     tree = model.trees_[0]
     rows_of(page, "topic 7")
     count = tree.histograms.toarray()[:, 7]
@@ -235,7 +200,7 @@ def test_the_rows_of_a_label_are_followed_to_their_leaves(page, model):
     assert drawing(page.run())[0] == title and any("Node 0 of tree 1" in s.value for s in page.at.subheader)
 
 
-def test_a_label_is_found_by_its_id_and_a_search_that_finds_nothing_says_so(page):
+def test_a_label_is_found_by_its_id_a_search_says_what_is_not_found_and_not_more_is_drawn_than_asked_for(page, model):
     rows_of(page, "11")
     assert page.at.selectbox(key="trees.label").value == 11
     rows_of(page, "no such label")
@@ -243,6 +208,17 @@ def test_a_label_is_found_by_its_id_and_a_search_that_finds_nothing_says_so(page
     assert page.at.selectbox(key="trees.label").value == 11 and "topic 11 in tree 1" in drawing(page)[0]
     page.at.selectbox(key="trees.label").set_value(4)
     assert "topic 4 in tree 1" in drawing(page.run())[0]
+    rows_of(page, "topic 5")
+    page.walk(at=page.view.replace("of-5", "of-8"))
+    assert page.at.selectbox(key="trees.label").label == "Label (1 found, not the one shown)"
+    rows_of(page, "topic 3")
+    reached = int((model.trees_[0].histograms.toarray()[:, 3] > 0).sum())
+    assert page.at.number_input(key="trees.most").value == 100
+    page.at.number_input(key="trees.most").set_value(10)
+    page.run()
+    assert len(drawing(page)[1]) == 10
+    assert f"Drawn are 10 of the {reached} nodes that rows of the label reach" in page.text()
+    assert page.go("data").go("trees").at.number_input(key="trees.most").value == 10
 
 
 def test_a_choice_among_labels_that_are_no_longer_listed_changes_nothing(page, monkeypatch):
@@ -273,23 +249,6 @@ def test_labels_of_one_name_are_told_apart_by_their_ids(ready, monkeypatch):
     assert page.run().at.selectbox(key="trees.label").value == 1 - first
     rows_of(page, "2")
     assert page.at.selectbox(key="trees.label").options == ["(2)"]
-
-
-def test_a_search_says_when_the_label_shown_is_not_among_those_found(page):
-    rows_of(page, "topic 5")
-    page.walk(at=page.view.replace("of-5", "of-8"))
-    assert page.at.selectbox(key="trees.label").label == "Label (1 found, not the one shown)"
-
-
-def test_no_more_nodes_of_a_label_are_drawn_than_asked_for(page, model):
-    rows_of(page, "topic 3")
-    reached = int((model.trees_[0].histograms.toarray()[:, 3] > 0).sum())
-    assert page.at.number_input(key="trees.most").value == 100
-    page.at.number_input(key="trees.most").set_value(10)
-    page.run()
-    assert len(drawing(page)[1]) == 10
-    assert f"Drawn are 10 of the {reached} nodes that rows of the label reach" in page.text()
-    assert page.go("data").go("trees").at.number_input(key="trees.most").value == 10
 
 
 def test_the_label_looked_at_is_that_of_all_trees_and_outlives_a_page_switch_and_a_reload(page, session):
@@ -331,13 +290,13 @@ def test_a_label_without_training_rows_is_said_to_be_nowhere(ready, monkeypatch)
     train(ready)
     page = rows_of(ready.go("trees"), "topic 9")
     assert "No training row has topic 9" in page.text().replace("*", "")
-    assert not any("in tree 1" in title for title in figures(page))
+    assert not any("in tree 1" in title for title in titles(page))
     assert "How a test row is predicted" in [h.value for h in page.at.header]
 
 
 def test_parts_of_the_model_are_measured_by_themselves_and_end_with_the_run(page, key, server):
-    page.until(lambda s: "Fewer trees" in figures(s))
-    assert {"Fewer trees", "Smaller trees"} <= set(figures(page))
+    page.until(lambda s: "Fewer trees" in titles(s))
+    assert {"Fewer trees", "Smaller trees"} <= set(titles(page))
     chart = next(c for c in page.at.get("plotly_chart") if '"Fewer trees"' in c.proto.spec)
     line = next(t for t in json.loads(chart.proto.spec)["data"] if t["name"] == "P@1")
     run = experiment.load("train", key)
@@ -346,44 +305,6 @@ def test_parts_of_the_model_are_measured_by_themselves_and_end_with_the_run(page
     before = len(server.jobs())
     page.go("train").go("trees")
     assert len(server.jobs()) == before  # once
-
-
-def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch):
-    monkeypatch.setattr(experiment.KINDS["prefixes"], "estimate", lambda task: experiment.Estimate(125.0))
-    train(ready)
-    page = ready.go("trees")
-    button = page.at.button(key="trees.measure")
-    assert "about 2 min" in said_plainly(button.label)
-    page.press("trees.measure").until(lambda s: "Fewer trees" in figures(s))
-
-
-def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, monkeypatch, server):
-    def fail(*args, **kwargs):
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr(experiment.kinds.prefixes, "prefix_measures", fail)
-    train(ready)
-    page = ready.go("trees").until(lambda s: s.at.error)
-    assert "the disk is full" in page.at.error[0].value
-    before = len(server.jobs())
-    next(b for b in page.at.button if b.label == "Dismiss").click()
-    page.run().run()
-    assert not page.at.error and len(server.jobs()) == before
-    assert page.at.button(key="trees.measure")
-
-
-def test_what_is_looked_at_survives_a_page_switch_and_a_reload(page, session):
-    page.at.number_input(key="trees.tree").set_value(3)
-    page.run()
-    page.at.selectbox(key="trees.color").set_value("objective")
-    page.at.number_input(key="trees.levels").set_value(2)
-    page.at.radio(key="trees.part").set_value("balance")
-    page.run()
-    said = drawing(page)
-    for again in (page.go("data").go("trees"), session(page.token, page.view).go("trees")):
-        assert drawing(again) == said and said[0].startswith("Tree 3")
-        assert again.at.selectbox(key="trees.color").value == "objective"
-        assert again.at.radio(key="trees.part").value == "balance"
 
 
 def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
@@ -429,13 +350,8 @@ def test_the_csv_of_nodes_is_complete_and_has_names(page, model, monkeypatch):
     assert {"Leaves of the row, CSV", "Labels of the node, CSV"} <= set(made)
 
 
-def test_the_train_page_leads_from_a_result_to_its_trees_its_reasons_and_its_robustness(ready, key):
-    page = ready.go("train")
-    assert [link.proto.page for link in page.at.get("page_link")][-4:] == ["trees", "explain", "robustness", "compare"]
-
-
 def test_a_model_that_learned_from_noisy_rows_is_shown(ready):
     train(ready, noise_sigma=0.1, noise_support="nonzero")
     page = ready.go("trees")
     assert "has grown **3 decision trees**" in page.text() and page.frame("purity", "rows") is not None
-    assert figures(page)[0].startswith("Tree 1 below the root")
+    assert titles(page)[0].startswith("Tree 1 below the root")
