@@ -1,12 +1,10 @@
 """Choosing, uploading and preparing data sets, through app.py."""
 
 import threading
-import time
 
 import pytest
 
 from tests.pages import making
-from tests.pages.making import Row
 from tests.pages.small import small_data, xmlc
 
 
@@ -24,30 +22,24 @@ def upload(session, train, **others):
     return session.press("upload.make")
 
 
-def test_first_visit_prepares_a_data_set_and_shows_what_is_in_it(session):
+def test_first_visit_prepares_a_data_set_that_the_next_one_is_shown_at_once(session, ready, server):
     page = session().until(lambda s: "Labels per row" in s.metrics())
     assert "**api-docs**: 80 rows, 16 features, 8 labels" in page.text()
     assert page.metrics()["Training rows"] == "60"
     assert page.metrics()["Test rows"] == "20"
     assert "60 training and 20 test rows, 16 features, 8 labels" in page.text(page.at.sidebar)
-
-
-def test_a_data_set_that_is_kept_is_shown_at_once(ready, session, server):
     jobs = len(server.jobs())
     assert "**api-docs**: 80 rows, 16 features, 8 labels" in session().text()
     assert len(server.jobs()) == jobs
 
 
-def test_figures_rows_and_labels_are_shown_with_names(ready):
+def test_rows_labels_and_figures_have_names_and_what_is_searched_for_stays_with_its_data_set(ready):
     assert "topic *0*" in set(ready.frame("n_train", "inverse_propensity")["name"])
     rows = ready.frame("row", "labels")
     assert len(rows) == 60
     assert rows["labels"].str.contains("topic").all()
     assert ready.frame("feature", "value")["feature"].str.startswith("word").all()
     assert {"Figure, HTML", "Data, CSV", "All labels, CSV"} <= ready.downloads()
-
-
-def test_search_finds_rows_and_labels_and_says_when_nothing_matches(ready):
     ready.search("rows.query", "TOPIC *3*")
     ready.search("labels.query", "topic *3*")
     ready.run()
@@ -56,9 +48,6 @@ def test_search_finds_rows_and_labels_and_says_when_nothing_matches(ready):
     ready.search("rows.query", "no such thing")
     ready.run()
     assert "No training row has" in ready.text()
-
-
-def test_what_is_looked_for_in_one_data_set_is_not_looked_for_in_another(ready):
     ready.search("rows.query", "topic *3*")
     ready.search("labels.query", "topic *3*")
     ready.run()
@@ -70,18 +59,7 @@ def test_what_is_looked_for_in_one_data_set_is_not_looked_for_in_another(ready):
     assert ready.frame("n_train", "inverse_propensity")["name"].tolist() == ["topic *3*"]
 
 
-def test_random_row_changes_the_row_looked_at(ready):
-    button = next(b for b in ready.at.button if b.label == "Random row")
-    seen = set()
-    for _ in range(6):
-        button = next(b for b in ready.at.button if b.label == "Random row")
-        button.click()
-        ready.run()
-        seen.add(next(m.value for m in ready.at.markdown if m.value.startswith("**Training row")))
-    assert len(seen) > 1
-
-
-def test_upload_is_read_split_and_used(ready):
+def test_an_upload_is_read_split_used_chosen_back_and_not_seen_by_another_session(ready, session):
     data = small_data("other", seed=1)
     page = upload(
         ready,
@@ -94,45 +72,26 @@ def test_upload_is_read_split_and_used(ready):
     assert "**mine**" in page.text()
     assert "subject 0" in set(page.frame("n_train", "inverse_propensity")["name"])
     assert page.at.session_state["upload.round"] == 1  # empty widgets: the bytes are let go
-
-
-def test_upload_with_a_test_file_keeps_both_parts_whole(ready):
-    data = small_data("other", seed=1)
-    page = upload(ready, xmlc(data), test=xmlc(data, "test"))
-    assert page.metrics()["Training rows"] == "60"
-    assert page.metrics()["Test rows"] == "20"
-    assert "label 0" in set(page.frame("n_train", "inverse_propensity")["name"])
-
-
-def test_uploads_are_not_seen_by_another_session(ready, session):
-    upload(ready, xmlc(small_data("other", seed=1)))
     assert any("mine" in option for option in ready.at.selectbox(key="data.choice").options)
     stranger = session().until(lambda s: "Labels per row" in s.metrics())
     assert stranger.token != ready.token
     assert not any("mine" in option for option in stranger.at.selectbox(key="data.choice").options)
     assert stranger.metrics()["Training rows"] == "60"
-
-
-def test_data_sets_are_chosen_back_and_forth(ready):
-    upload(ready, xmlc(small_data("other", seed=1)))
     ready.at.selectbox(key="data.choice").set_value("catalog api-docs")
-    ready.run()
-    assert ready.metrics()["Training rows"] == "60"
-    known = ready.at.session_state["workspace.snapshot"]["known"]
-    mine = next(fingerprint for fingerprint, entry in known.items() if entry["name"] == "mine")
-    ready.at.selectbox(key="data.choice").set_value(f"upload {mine}")
-    ready.run()
-    assert ready.metrics()["Training rows"] == "48"
+    assert ready.run().metrics()["Training rows"] == "60"
 
 
-def test_broken_file_is_refused_with_line_and_column_and_the_data_set_stays(ready):
+def test_a_broken_file_is_refused_and_the_next_one_keeps_both_its_parts_whole(ready):
     page = upload(ready, b"3 4 2\n0 0:1\n1 1:zwei\n0 2:1\n")
     said = page.at.error[0].value
     assert "line 3" in said and "column" in said
     assert page.metrics()["Training rows"] == "60"
     assert "api-docs" in page.text(page.at.sidebar)
-    page = upload(page, xmlc(small_data("other", seed=1)))
-    assert not page.at.error
+    data = small_data("other", seed=1)
+    page = upload(ready, xmlc(data), test=xmlc(data, "test"))
+    assert page.metrics()["Training rows"] == "60"
+    assert page.metrics()["Test rows"] == "20"
+    assert "label 0" in set(page.frame("n_train", "inverse_propensity")["name"])
 
 
 def test_no_data_set_says_what_to_do(session, small_catalog):
@@ -167,16 +126,3 @@ def test_failed_preparation_shows_the_reason_and_can_be_tried_again(session, sma
     small_catalog.load = works
     next(b for b in page.at.button if b.label == "Try again").click()
     page.run().until(lambda s: "Labels per row" in s.metrics())
-
-
-def use(session, data):
-    """Put a data set into a session's workspace."""
-
-    from xmlcore import datasets
-
-    fingerprint = datasets.save_dataset(data)
-    path = Row(session.token)
-    workspace = path.read()
-    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    path.write({**workspace, "dataset": fingerprint, "used": time.time()})
-    session.run()

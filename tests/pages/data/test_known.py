@@ -62,7 +62,7 @@ def test_the_page_says_what_a_published_data_set_is_before_it_is_downloaded(read
     assert button(ready, "known.make").label == "Download eurlex-4k"
 
 
-def test_a_published_data_set_is_downloaded_and_put_in_use(ready, sources, packed):
+def test_a_published_data_set_is_downloaded_once_and_used_by_all_workspaces(ready, sources, packed, session):
     with serving({"/set.zip": File(packed)}) as address:
         sources({"bibtex": f"{address}/set.zip"})
         page = choose(ready, "bibtex").press("known.make").until(lambda s: "**bibtex**: 80 rows" in s.text())
@@ -70,6 +70,10 @@ def test_a_published_data_set_is_downloaded_and_put_in_use(ready, sources, packe
     assert "Downloaded from" in page.text() and "Not as published: 7,395 rows, read are 80" in page.text()
     assert button(page, "known.make").label == "In use"
     assert dict(page.frame("A row is", "State")[["Data set", "State"]].to_numpy())["bibtex"] == "in use"
+    other = session().until(lambda s: "Labels per row" in s.metrics())
+    choose(other, "bibtex")
+    assert button(other, "known.make").label == "Use bibtex"
+    assert "**bibtex**: 80 rows" in other.press("known.make").run().text()
 
 
 def test_a_failed_download_says_why_and_where_to_put_the_file_which_is_then_found(ready, sources, packed):
@@ -87,7 +91,7 @@ def test_a_failed_download_says_why_and_where_to_put_the_file_which_is_then_foun
     assert not page.at.error and "Read from what I saved.zip" in page.text()
 
 
-def test_a_failed_download_is_tried_again_only_when_asked(ready, sources, packed):
+def test_a_failed_download_is_tried_again_only_when_asked_and_can_be_dismissed(ready, sources, packed):
     file = File(packed, status=[404])
     with serving({"/set.zip": file}) as address:
         sources({"bibtex": f"{address}/set.zip"})
@@ -110,16 +114,6 @@ def test_the_failure_can_be_dismissed_and_does_not_come_back(ready, sources):
     assert page.at.session_state["workspace.snapshot"]["wanted"] is None
 
 
-def test_another_workspace_uses_what_was_downloaded_without_a_download(ready, session, sources, packed):
-    with serving({"/set.zip": File(packed)}) as address:
-        sources({"bibtex": f"{address}/set.zip"})
-        choose(ready, "bibtex").press("known.make").until(lambda s: "**bibtex**: 80 rows" in s.text())
-    other = session().until(lambda s: "Labels per row" in s.metrics())
-    choose(other, "bibtex")
-    assert button(other, "known.make").label == "Use bibtex"
-    assert "**bibtex**: 80 rows" in other.press("known.make").run().text()
-
-
 def test_who_only_looks_sees_no_forms_and_no_folders_of_the_machine(ready, session):
     from pages.shared.workspaces import stored
 
@@ -132,7 +126,7 @@ def test_who_only_looks_sees_no_forms_and_no_folders_of_the_machine(ready, sessi
     assert not {b.key for b in looking.at.button} & {"upload.make", "manage.rename", "manage.remove", "known.make"}
 
 
-def test_a_synthetic_data_set_is_made_and_put_in_use(ready):
+def test_a_synthetic_data_set_is_made_and_put_in_use_and_its_tail_is_that_of_the_chosen_sizes(ready):
     ready.at.selectbox(key="made.shape").set_value("small")
     ready.run()
     ready.at.select_slider(key="made.share").set_value(10)
@@ -142,9 +136,6 @@ def test_a_synthetic_data_set_is_made_and_put_in_use(ready):
     page = ready.press("made.make").until(lambda s: "synthetic small, 20 labels, noise 50 %**: 250 rows" in s.text())
     assert "feature_noise=0.5" in page.text()
     assert "synthetic small, 20 labels, noise 50 % (made here)" in page.at.selectbox(key="data.choice").options
-
-
-def test_the_tail_begins_with_that_of_the_chosen_sizes(ready):
     for shape, tail in (("mediamill", 1.0), ("amazon-670k", 0.5)):
         ready.at.selectbox(key="made.shape").set_value(shape)
         ready.run()
@@ -153,7 +144,7 @@ def test_the_tail_begins_with_that_of_the_chosen_sizes(ready):
 
 def test_a_data_set_that_was_made_while_another_was_chosen_is_only_listed(ready):
     from pages.shared import tasks
-    from tests.pages.data.test_choosing import use
+    from tests.pages.making import use
 
     use(ready, small_data("other", seed=5))
     record = {"kind": "synthetic", "fingerprint": "another", "title": "Making", "params": {}, "inputs": {}}

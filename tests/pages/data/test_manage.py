@@ -5,8 +5,7 @@ import zipfile
 
 import pytest
 
-from tests.pages.data.test_choosing import use
-from tests.pages.making import train
+from tests.pages.making import train, use
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment
 
@@ -15,20 +14,33 @@ from xmlcore import datasets, experiment
 def two(ready):
     """A session with two data sets; "other" is in use."""
     use(ready, small_data("other", seed=1))
-    return ready
+    return ready.run()
 
 
 def known(page):
     return page.at.session_state["workspace.snapshot"]["known"]
 
 
-def test_all_data_sets_are_listed_without_loading_them(two):
+def test_data_sets_are_listed_and_removed_only_when_that_is_confirmed_and_come_back_with_undo(two):
     table = two.frame("On disk", "Results", "In use")
     assert table["Data set"].tolist() == ["api-docs", "other"] and table["In use"].tolist() == [False, True]
     assert table["Rows"].tolist() == [80, 80] and table["From"].tolist() == ["comes with xmlcore", "uploaded here"]
+    train(two, data=small_data("other", seed=1))
+    before = two.run().at.session_state["workspace.snapshot"]
+    assert "its 1 result from this workspace?" in two.press("manage.remove").text() and len(known(two)) == 2
+    snapshot = two.press("manage.confirm").run().at.session_state["workspace.snapshot"]
+    assert [entry["name"] for entry in snapshot["known"].values()] == ["api-docs"] and snapshot["runs"] == []
+    assert "Deleted: other." in two.text() and "No data set is in use" in two.text()
+    after = two.press("undo").at.session_state["workspace.snapshot"]
+    assert {name: after[name] for name in ("known", "runs", "dataset")} == {
+        name: before[name] for name in ("known", "runs", "dataset")
+    }
+    assert "Deleted: other." not in two.text()
+    two.press("manage.remove").press("manage.keep")
+    assert len(known(two)) == 2
 
 
-def test_statistics_stand_beside_each_other(two):
+def test_statistics_stand_beside_each_other_of_the_data_sets_that_are_chosen(two):
     two.until(lambda s: any("Statistic" in t.value.columns for t in s.at.dataframe))
     table = two.until(lambda s: s.frame("Statistic").shape[1] == 3).frame("Statistic").set_index("Statistic")
     assert table.columns.tolist() == ["api-docs", "other"]
@@ -37,13 +49,21 @@ def test_statistics_stand_beside_each_other(two):
     assert table.loc["Training rows", "other"] == "60"
     assert table.loc["Labels per row (cardinality)", "other"] == f"{summary['cardinality']:.2f}"
     assert "Statistics, CSV" in two.downloads()
+    use(two, small_data("third", seed=2))
+    box = next(box for box in two.run().at.multiselect if box.label == "Data sets to compare")
+    assert box.options == ["api-docs", "other", "third"] and len(box.value) == 3
+    box.set_value(box.value[1:])
+    two.run().until(lambda s: s.frame("Statistic").columns.tolist() == ["Statistic", "other", "third"])
 
 
-def test_a_data_set_is_renamed_and_two_never_have_one_name(two):
-    fingerprint = next(fp for fp, entry in known(two).items() if entry["name"] == "other")
+def test_a_data_set_is_renamed_keeps_its_results_and_two_never_have_one_name(two):
+    key = train(two, data=small_data("other", seed=1))
+    fingerprint = two.run().at.session_state["workspace.snapshot"]["dataset"]
     two.at.text_input(key=f"manage.name.{fingerprint}.other").set_value(" Fruit ")
     two.run().press("manage.rename")
     assert known(two)[fingerprint]["name"] == "Fruit" and "**Fruit**: 80 rows" in two.text()
+    assert two.frame("On disk", "Results").set_index("Data set").loc["Fruit", "Results"] == 1
+    assert [run["key"] for run in two.at.session_state["workspace.snapshot"]["runs"]] == [key]
     two.at.text_input(key=f"manage.name.{fingerprint}.Fruit").set_value("api-docs")
     two.run().press("manage.rename")
     assert known(two)[fingerprint]["name"] == "api-docs (2)"
@@ -69,72 +89,19 @@ def test_a_data_set_is_written_to_a_file_that_reads_back(two):
     assert (read.Y_train != small_data("other", seed=1).Y_train).nnz == 0
 
 
-def test_removing_is_asked_and_says_what_happens_to_results(two):
-    train(two, data=small_data("other", seed=1))
-    two.run()
-    page = two.press("manage.remove")
-    assert "Remove **other** and its 1 result from this workspace?" in page.text()
-    assert "Computed results stay in the cache" in page.text() and len(known(page)) == 2
-    page.press("manage.confirm")
-    snapshot = page.run().at.session_state["workspace.snapshot"]
-    assert [entry["name"] for entry in snapshot["known"].values()] == ["api-docs"]
-    assert snapshot["runs"] == [] and snapshot["dataset"] is None
-    assert "No data set is in use" in page.text()
-
-
-def test_a_removed_data_set_comes_back_with_its_results_and_in_use(two):
-    train(two, data=small_data("other", seed=1))
-    before = two.run().at.session_state["workspace.snapshot"]
-    two.press("manage.remove").press("manage.confirm").run()
-    assert "Deleted: other." in two.text()
-    after = two.press("undo").at.session_state["workspace.snapshot"]
-    assert {name: after[name] for name in ("known", "runs", "dataset")} == {
-        name: before[name] for name in ("known", "runs", "dataset")
-    }
-    assert "Deleted: other." not in two.text()
-
-
-def test_results_stay_with_a_data_set_that_is_renamed(two):
-    key = train(two, data=small_data("other", seed=1))
-    fingerprint = two.run().at.session_state["workspace.snapshot"]["dataset"]
-    two.at.text_input(key=f"manage.name.{fingerprint}.other").set_value("Fruit")
-    two.run().press("manage.rename")
-    table = two.frame("On disk", "Results", "In use").set_index("Data set")
-    assert table.loc["Fruit", "Results"] == 1
-    assert [run["key"] for run in two.at.session_state["workspace.snapshot"]["runs"]] == [key]
-
-
-def test_data_sets_to_compare_are_chosen_if_there_are_many(two):
-    use(two, small_data("third", seed=2))
-    box = next(box for box in two.at.multiselect if box.label == "Data sets to compare")
-    assert box.options == ["api-docs", "other", "third"] and len(box.value) == 3
-    box.set_value(box.value[1:])
-    two.run().until(lambda s: s.frame("Statistic").columns.tolist() == ["Statistic", "other", "third"])
-
-
-def test_keeping_removes_nothing(two):
-    two.press("manage.remove").press("manage.keep")
-    assert len(known(two)) == 2
-
-
-def test_a_data_set_with_running_jobs_is_not_removed(two, monkeypatch):
-    from pages.data import manage
-
-    monkeypatch.setattr(manage.jobs, "active", lambda kind=None, **about: [object()] if "fingerprint" in about else [])
-    assert "1 job of **other** still run" in two.press("manage.remove").text()
-
-
-def test_a_data_set_whose_job_began_after_the_question_is_not_removed(two, monkeypatch):
+def test_a_data_set_with_jobs_is_not_removed_also_if_they_began_after_the_question(two, monkeypatch):
     from pages.data import manage
 
     two.press("manage.remove")
     monkeypatch.setattr(manage.jobs, "active", lambda kind=None, **about: [object()] if "fingerprint" in about else [])
     assert "other is not removed: a job of it runs" in two.press("manage.confirm").text() and len(known(two)) == 2
+    assert "still run" in two.press("manage.remove").text()
 
 
 def test_the_button_for_statistics_counts_data_sets(two):
     two.at.toggle(key="preferences.automatic").set_value(False)
     use(two, small_data("third", seed=2))
     use(two, small_data("fourth", seed=3))
+    two.run()
     label = two.at.button(key="manage.statistics").label
     assert label.startswith("Compute the statistics of") and "data sets" in label

@@ -11,7 +11,6 @@ from pages.data import alike, counted, examined, label_sets, labels, problems
 from pages.data.forms import form, uploads
 from pages.data.forms import split as split_form
 from pages.shared.workspaces import dataset_list, workspace
-from tests.pages.data.test_page import tick as tick_row
 from tests.pages.making import said_plainly
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment
@@ -42,15 +41,12 @@ def test_the_page_answers_questions_in_their_order(ready):
     assert {"All statistics, CSV", "All features, CSV", "Pairs, CSV", "All labels, CSV"} <= downloads
 
 
-def test_what_is_wrong_is_said_with_numbers_and_what_is_not_is_named(leaky):
+def test_what_is_wrong_is_said_once_with_numbers_and_what_is_not_is_named(leaky):
     wrong, fine = problems.findings(leaky, describe(leaky).summary | examine(leaky).summary)
     wrong = [said_plainly(line) for line in wrong]
     assert wrong[0].startswith("**3 test rows** (100.0 %) have the same features as a training row, and 1 of them")
     assert any(line.startswith("**1 training row** (25.0 %) has no features.") for line in wrong)
     assert "unused labels" in fine and not any("unused" in line for line in wrong)
-
-
-def test_leaks_and_labels_of_test_rows_only_are_named_in_one_place(leaky):
     summary = describe(leaky).summary | examine(leaky).summary
     wrong, alike_said = problems.findings(leaky, summary)[0], alike._sentences(leaky, summary)
     assert "as a training row, and 1 of them also its labels. A model" in wrong[0]
@@ -60,13 +56,14 @@ def test_leaks_and_labels_of_test_rows_only_are_named_in_one_place(leaky):
     )
 
 
-def test_the_rows_of_a_label_set_have_its_labels_and_no_others(leaky):
+def test_the_rows_of_a_label_and_of_a_label_set_are_found(leaky):
     found = datasets.label_sets(leaky)
     assert label_sets.names(leaky, int(found["row"].iloc[0])) == "label 0"
     assert label_sets.rows_with(leaky, int(found["row"].iloc[1])).values.tolist() == [["training", 1], ["test", 1]]
+    assert labels.rows_of(leaky, 0).values.tolist() == [["training", 0], ["training", 2], ["test", 0]]
 
 
-def test_a_ticked_label_set_shows_its_rows(ready):
+def test_a_ticked_label_or_label_set_shows_its_rows_and_labels_are_ordered(ready):
     table = next(t for t in ready.at.dataframe if list(t.value.columns)[:3] == ["rows", "labels", "size"])
     assert table.value["rows"].is_monotonic_decreasing
     tick_line(ready, table, 0)
@@ -74,6 +71,16 @@ def test_a_ticked_label_set_shows_its_rows(ready):
     assert f"Rows of {labels_of_set}" in ready.text()
     shown = ready.frame("part", "row", "features")
     assert len(shown) == rows and set(shown["labels"]) == {labels_of_set}
+    table = next(t for t in ready.at.dataframe if "partners" in t.value)
+    tick_line(ready, table, 2)
+    name, n_train, n_test = table.value.iloc[2][["name", "n_train", "n_test"]]
+    assert f"Rows of {name}" in ready.text()
+    assert f"Showing {n_train + n_test} of {n_train + n_test} rows: {n_train} for training" in ready.text()
+    rows = ready.frame("part", "row", "features")
+    assert all(name in text for text in rows["labels"])
+    ready.at.selectbox(key="labels.order").set_value("rarest first")
+    ready.run()
+    assert ready.frame("partners")["rank"].tolist() == list(range(8, 0, -1))
 
 
 def tick_line(ready, table, line):
@@ -86,36 +93,12 @@ def tick_line(ready, table, line):
     assert not ready.at.exception
 
 
-def test_every_row_of_a_label_is_found(leaky):
-    assert labels.rows_of(leaky, 0).values.tolist() == [["training", 0], ["training", 2], ["test", 0]]
-
-
-def test_a_ticked_label_shows_its_rows(ready):
-    table = next(t for t in ready.at.dataframe if "partners" in t.value)
-    tick_line(ready, table, 2)
-    name, n_train, n_test = table.value.iloc[2][["name", "n_train", "n_test"]]
-    assert f"Rows of {name}" in ready.text()
-    assert f"Showing {n_train + n_test} of {n_train + n_test} rows: {n_train} for training" in ready.text()
-    rows = ready.frame("part", "row", "features")
-    assert all(name in text for text in rows["labels"])
-
-
-def test_labels_can_be_ordered(ready):
-    ready.at.selectbox(key="labels.order").set_value("rarest first")
-    ready.run()
-    assert ready.frame("partners")["rank"].tolist() == list(range(8, 0, -1))
-
-
-def test_a_stratified_split_is_a_second_data_set_with_a_name_and_a_note(ready):
+def test_a_stratified_split_is_a_second_data_set_that_keeps_its_name_when_made_again(ready):
     ready.press("resplit.make")
     assert "**api-docs, stratified 20 %**: 80 rows" in ready.text()
     assert "chosen by iterative stratification with seed 0" in ready.text()
-    known = ready.at.session_state["workspace.snapshot"]["known"].values()
-    assert [entry["name"] for entry in known] == ["api-docs", "api-docs, stratified 20 %"]
-
-
-def test_the_same_split_made_again_keeps_its_name_and_is_in_use(ready):
-    first = ready.press("resplit.make").at.session_state["workspace.snapshot"]
+    first = ready.at.session_state["workspace.snapshot"]
+    assert [entry["name"] for entry in first["known"].values()] == ["api-docs", "api-docs, stratified 20 %"]
     again = f"catalog {first['known'][list(first['known'])[0]]['name']}"
     ready.at.selectbox(key="data.choice").set_value(again)
     name = next(field for field in ready.run().at.text_input if (field.key or "").startswith("resplit.name"))
@@ -174,25 +157,16 @@ def test_row_numbers_of_a_file_that_was_split_at_random_are_those_of_the_file(tm
     assert np.allclose(found.X_test.toarray(), data.X_train[[4]].toarray(), atol=1e-6)
 
 
-def test_a_wrong_row_number_is_refused_with_the_name_of_its_file():
+def test_row_numbers_that_do_not_fit_are_refused():
     with pytest.raises(DatasetFormatError, match="numbers.txt.*'90' is not the number of a row"):
         split(small_data(), "file", {"train": b"1\n90\n", "test": b"5\n", "column": 1, "first": 1})
-
-
-def test_row_numbers_from_0_are_refused_in_the_words_of_the_form():
     with pytest.raises(DatasetFormatError) as caught:
         split(small_data(), "file", {"train": b"0\n1\n", "test": b"5\n", "column": 1, "first": 1})
     said = uploads.explain(caught.value)
     assert "first row has the number 0, choose so above" in said and "first=0" not in said
-
-
-def test_row_numbers_of_a_file_are_not_applied_to_a_new_split():
     data = datasets.split_again(small_data())
     with pytest.raises(ValueError, match="itself a new split"):
         split(data, "file", {"train": b"1\n", "test": b"5\n", "column": 1, "first": 1}, data.notes)
-
-
-def test_row_numbers_of_a_file_are_not_applied_to_rows_in_the_order_of_a_published_split():
     notes = [f"{split_files.PUBLISHED_SPLIT} the first of the published splits."]
     with pytest.raises(ValueError, match="Upload that file as your own data"):
         split(small_data(), "file", {"train": b"1\n", "test": b"5\n", "column": 1, "first": 1}, notes)
@@ -216,11 +190,6 @@ def test_a_split_that_cannot_be_made_says_why_and_changes_nothing(ready):
     assert ready.at.error[0].value.startswith("The rows could not be split: "), "no file was read"
     assert len(ready.at.session_state["workspace.snapshot"]["known"]) == 1
     assert not ready.run().at.error
-
-
-def test_a_row_can_still_be_ticked(ready):
-    tick_row(ready, 3)
-    assert "**Training row 3" in ready.text()
 
 
 def test_the_power_law_is_tested_when_the_button_is_pressed_and_not_unasked(ready):

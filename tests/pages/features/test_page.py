@@ -45,15 +45,6 @@ def found(key):
     return experiment.load("select", key)
 
 
-def test_the_first_selection_says_what_it_will_take_and_is_shown_when_done(ready):
-    page = ready.go("features")
-    assert "This page shows which features matter for which label" in page.text()
-    assert "of memory in addition to the data. Scores are computed from all training rows" in page.text()
-    assert "steps, because there are few rows" in page.text()
-    page.press("features.begin").until(lambda s: figure(s, "Features of topic"), seconds=300)
-    assert "FALS keeps **2 of 16 features** for each of 8 labels" in page.text()
-
-
 def test_labels_of_few_rows_that_keep_as_many_features_as_others_are_counted():
     Y = np.zeros((30, 10), dtype=bool)
     Y[:, :8] = True
@@ -161,18 +152,27 @@ def test_the_ranking_of_the_paper_is_one_choice_away(misled):
     assert page.frame("name", "features").set_index("label")["features"][5].startswith(", ".join(best))
 
 
-def test_scores_that_count_occurrence_already_are_not_weighted(ready):
+def test_other_selections_are_described_by_what_they_are(ready):
     select(ready, attribution="deeplift")
     page = ready.go("features")
     assert not [box for box in page.at.radio if box.key == "features.order"]
     assert "weighted by occurrence" not in page.text() and "weighted_score" not in page.frame("rank", "score")
+    select(ready, "ChiSquared")
+    assert "involves no chance" in ready.go("features").text()
+    select(ready, pattern="FAMS")
+    page = ready.go("features")
+    assert "the same for all 8 labels" in page.text() and not figure(page, "Features in common")
+    data = word_data()
+    bare = datasets.Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
+    making.select(ready, "ChiSquared", data=bare, n_features=2)
+    assert "keeps **2 of 24 features**" in ready.go("features").text()
 
 
-def test_the_label_looked_at_outlives_a_page_switch(page):
-    page.at.selectbox(key="features.label").set_value(3)
+def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
+    estimate(monkeypatch, "compare_selections", 1.0)
+    page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
     page.run()
-    page.go("data").go("features")
-    assert page.at.selectbox(key="features.label").value == 3 and figure(page, "Features of topic *3*")
+    page.until(lambda s: figure(s, "Average precision by method") and figure(s, "Average precision against k/D"))
 
 
 def test_the_form_selects_by_another_method_and_a_count(page):
@@ -197,17 +197,7 @@ def page_key(page, method):
     return next(one["key"] for one in workspace["selections"] if one["method"] == method)
 
 
-def test_settings_that_do_not_go_together_are_said_before_anything_starts(page):
-    page.at.selectbox(key="form.FALS.pattern").set_value("FILS")
-    page.run()
-    page.at.selectbox(key="form.FALS.attribution").set_value("lrp")
-    page.run()
-    assert any("Fisher information" in error.value for error in page.at.error)
-    page.press("features.select")
-    assert "The selection was not started" in page.text()
-
-
-def test_a_share_or_number_that_cannot_be_is_not_replaced_by_the_one_before(page):
+def test_settings_that_do_not_go_together_and_numbers_that_cannot_be_start_nothing(page):
     page.at.number_input(key="features.share").set_value(5.0)
     page.run()
     assert any("Share, k/D is 5, but must be above 0 and at most 1" in error.value for error in page.at.error)
@@ -218,11 +208,22 @@ def test_a_share_or_number_that_cannot_be_is_not_replaced_by_the_one_before(page
     page.at.number_input(key="features.count 24").set_value(25)
     page.run()
     assert any("must be from 1 to 24" in error.value for error in page.at.error)
+    page.at.number_input(key="features.count 24").set_value(3)
+    page.at.selectbox(key="form.FALS.pattern").set_value("FILS")
+    page.run()
+    page.at.selectbox(key="form.FALS.attribution").set_value("lrp")
+    page.run()
+    assert any("Fisher information" in error.value for error in page.at.error)
+    page.press("features.select")
+    assert "The selection was not started" in page.text()
 
 
-def test_values_that_chi_squared_does_not_take_are_said_before_anything_starts(page, monkeypatch):
+def test_values_and_features_that_selections_do_not_fit_are_said(page, monkeypatch):
     from pages.shared import server
 
+    assert "occur in at most" not in page.text()
+    monkeypatch.setattr(words, "RARE", 1000)
+    assert "occur in at most" in page.run().text() and "DeepLIFT" in page.text()
     data = word_data()
     odd = datasets.Dataset("odd", -data.X_train, data.Y_train, data.X_test, data.Y_test)
     monkeypatch.setattr(server, "dataset", lambda fingerprint: odd)
@@ -232,28 +233,6 @@ def test_values_that_chi_squared_does_not_take_are_said_before_anything_starts(p
     assert any("needs values of at least 0" in error.value for error in page.at.error)
 
 
-def test_features_that_hardly_occur_are_said_to(page, monkeypatch):
-    from pages.features import words
-
-    assert "occur in at most" not in page.text()
-    monkeypatch.setattr(words, "RARE", 1000)
-    assert "occur in at most" in page.run().text() and "DeepLIFT" in page.text()
-
-
-def test_a_label_with_the_name_of_a_parameter_keeps_it_in_a_warning(ready, monkeypatch):
-    from pages.shared import server
-
-    key, data = select(ready), word_data()
-    found = experiment.load("select", key)
-    found.warnings[:] = ["label 3 is odd: lower learning_rate"]
-    data.label_names[3] = "n_layers"
-    monkeypatch.setattr(server, "selection", lambda key: found)
-    monkeypatch.setattr(server, "dataset", lambda fingerprint: data)
-    page = ready.go("features")
-    said = [warning.value.replace("\\", "") for warning in page.at.warning]
-    assert "“n_layers” is odd: lower “Step size”" in said
-
-
 def test_warnings_have_names_in_the_place_of_ids():
     from pages.features import words
 
@@ -261,14 +240,17 @@ def test_warnings_have_names_in_the_place_of_ids():
     assert said == "“word_3” has values up to 2,000; 1 of 8 labels, “topic *2*” first"
 
 
-def test_one_set_for_all_labels_has_nothing_to_compare_between_labels(ready):
-    select(ready, pattern="FAMS")
-    page = ready.go("features")
-    assert "the same for all 8 labels" in page.text() and "nothing to compare between labels" in page.text()
-    assert figure(page, "Features of all labels") and not figure(page, "Features in common")
-
-
-def test_heat_maps_show_labels_and_groups(page):
+def test_heat_maps_show_labels_and_groups_and_what_two_labels_share(page, found):
+    pairs = [(a, b) for a in range(8) for b in range(a)]
+    share = np.mean([np.isin(found.selected[a], found.selected[b]).mean() for a, b in pairs])
+    assert f"Two labels share **{100 * share:.0f} %** of the features that they keep" in page.text()
+    assert (
+        page.metrics()["Shared by two labels"] == f"{100 * share:.0f} %" and "Overlap of labels" not in page.metrics()
+    )
+    table = page.frame("a_name", "b_name", "share")  # all 28 pairs
+    assert table["share"].mean() == pytest.approx(100 * share) and "jaccard" not in table
+    drawn = json.dumps(figure(page, "Features in common"))
+    assert "Share of the features kept" in drawn and "Jaccard" not in drawn
     assert figure(page, "Labels and their features") and figure(page, "Features in common")
     assert "8 of 8 labels" in page.text()
     page.at.selectbox(key="features.heat").set_value("All labels, in groups")
@@ -282,20 +264,7 @@ def test_heat_maps_show_labels_and_groups(page):
     assert len(page.frame("a_name", "b_name", "share")) == 28
 
 
-def test_what_two_labels_have_in_common_is_one_measure_on_the_whole_page(page, found):
-    pairs = [(a, b) for a in range(8) for b in range(a)]
-    share = np.mean([np.isin(found.selected[a], found.selected[b]).mean() for a, b in pairs])
-    assert f"Two labels share **{100 * share:.0f} %** of the features that they keep" in page.text()
-    assert (
-        page.metrics()["Shared by two labels"] == f"{100 * share:.0f} %" and "Overlap of labels" not in page.metrics()
-    )
-    table = page.frame("a_name", "b_name", "share")  # all 28 pairs
-    assert table["share"].mean() == pytest.approx(100 * share) and "jaccard" not in table
-    drawn = json.dumps(figure(page, "Features in common"))
-    assert "Share of the features kept" in drawn and "Jaccard" not in drawn
-
-
-def test_methods_are_compared_when_asked_and_the_table_has_all_measures(page):
+def test_compared_methods_have_all_measures_in_the_table_and_their_warnings_on_the_page(page):
     page.at.multiselect(key="features.methods").set_value(["all features", "FALS", "Chi-squared"])
     page.at.number_input(key="features.seeds").set_value(2)
     page.run()
@@ -308,13 +277,6 @@ def test_methods_are_compared_when_asked_and_the_table_has_all_measures(page):
     page.at.selectbox(key="features.measure").set_value("Hamming loss")
     assert figure(page.run(), "Hamming loss by method")
     page.press("features.curve").until(lambda s: figure(s, "Hamming loss against k/D"))
-
-
-def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
-    estimate(monkeypatch, "compare_selections", 1.0)
-    page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
-    page.run()
-    page.until(lambda s: figure(s, "Average precision by method") and figure(s, "Average precision against k/D"))
 
 
 def test_stability_is_measured_and_names_the_least_stable_labels(page):
@@ -433,11 +395,6 @@ def test_methods_equal_at_the_digits_shown_are_said_to_be_as_good(values, best, 
     assert compare.best_methods(lines, best) == said
 
 
-def test_what_has_no_seed_is_said_to_be_stable(ready):
-    select(ready, "ChiSquared")
-    assert "involves no chance" in ready.go("features").text()
-
-
 def test_a_model_is_trained_on_the_union_and_compared_in_one_click(page, found):
     union = experiment.union_of_features(found.selected, experiment.fitting_depth(found.selected, 12)).size
     assert f"PLT learns from the union, **{union} of 24 features**" in page.text()
@@ -448,19 +405,11 @@ def test_a_model_is_trained_on_the_union_and_compared_in_one_click(page, found):
     assert "Both results, CSV" in page.downloads()
 
 
-def test_labels_may_learn_from_their_own_features(page):
-    page.at.selectbox(key=model_key(page)).set_value("OneVsRest")
-    page.run()
-    assert "each label on its own" in page.text()
-    page.press("features.train").until(lambda s: "On the selected features **OneVsRest**" in s.text(), seconds=300)
-    assert "Each label learned from its own" in page.text()
-
-
 def model_key(page):
     return next(box.key for box in page.at.selectbox if str(box.key).startswith("features.model"))
 
 
-def test_results_of_the_train_page_are_offered(ready):
+def test_labels_learn_from_their_own_features_and_results_of_the_train_page_are_offered(ready):
     run = train(ready, C=3.0)
     select(ready)
     page = ready.go("features")
@@ -468,6 +417,11 @@ def test_results_of_the_train_page_are_offered(ready):
     assert box.value == run and box.options[0] == "PLT (C 3)"
     assert "PLT (C automatic), not trained yet" in box.options
     assert "Train PLT on them and compare (about" in " ".join(b.label for b in page.at.button)
+    page.at.selectbox(key=model_key(page)).set_value("OneVsRest")
+    page.run()
+    assert "each label on its own" in page.text()
+    page.press("features.train").until(lambda s: "On the selected features **OneVsRest**" in s.text(), seconds=300)
+    assert "Each label learned from its own" in page.text()
 
 
 def test_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
@@ -481,10 +435,3 @@ def test_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
     np.testing.assert_allclose(frame["score"], found.selected_scores.ravel(), rtol=1e-5)
     assert {"label", "label_name", "rank", "name", "weighted_rank", "weighted_score"} <= set(frame.columns)
     assert frame["name"].iloc[0] == f"word_{found.selected[0, 0]}"
-
-
-def test_data_without_names_shows_numbers(ready):
-    data = word_data()
-    bare = datasets.Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
-    making.select(ready, "ChiSquared", data=bare, n_features=2)
-    assert "keeps **2 of 24 features** for each of 8 labels" in ready.go("features").text()
