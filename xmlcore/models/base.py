@@ -66,6 +66,13 @@ class Estimator(HasParameters):
         ------
         ValueError, TypeError
             Bad parameters or data; the message names them.
+        MemoryError
+            More memory would be needed than is free; nothing was trained.
+
+        Warns
+        -----
+        UserWarning
+            Rows or values were left out, or a part of the training stopped before its end; the message says which.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method fit")
 
@@ -249,6 +256,7 @@ class MultiLabelModel(Estimator):
         Returns
         -------
         Ranking
+            Of equal scores, compared before they are rounded to float32, the smaller label id comes first.
 
         Raises
         ------
@@ -266,6 +274,7 @@ class MultiLabelModel(Estimator):
         ----------
         X : sparse or dense, shape (n, D)
         threshold : float in [0, 1]
+            Smaller values are left out. At 0 nearly all n * L may be stored.
 
         Returns
         -------

@@ -70,28 +70,6 @@ class DenseOutput(WrapsModel):
         y: Labels | None = None,
         label_names: LabelNames | None = None,
     ) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
-        progress : callable, optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (L,), optional
-            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
-
-        Returns
-        -------
-        DenseOutput
-            Itself. If training is stopped or fails, its earlier fitted state is kept.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad parameters or data; the message names them.
-        """
         self._check_params()
         model = PLT() if self.model is None else type(self.model)(**self.model.get_params(deep=False))
         self.model_ = model.fit(X, labels_given(Y, y), progress, label_names=label_names)

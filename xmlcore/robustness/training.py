@@ -134,29 +134,6 @@ class AdversarialTraining(WrapsModel):
         y: Labels | None = None,
         label_names: LabelNames | None = None,
     ) -> Self:
-        """Make the copies and fit the model.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (L,), optional
-            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
-
-        Returns
-        -------
-        AdversarialTraining
-            Itself.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Parameters or data are invalid, or an attack needs a gradient and the model has none; the message says
-            which.
-        """
         progress = to_progress(progress)
         self._check_params()
         Y, label_names = read_label_names(labels_given(Y, y), label_names)

@@ -186,34 +186,6 @@ class DoubleSampling(MultiLabelModel):
         y: Labels | None = None,
         label_names: LabelNames | None = None,
     ) -> Self:
-        """Learn the function f that ranks classes, on sampled pairs of the rows of X with the classes Y.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (N, D)
-            Counts, or other amounts of at least 0.
-        Y : sparse or dense binary, shape (N, L), lists of class ids or of names, or one for each row, shape (N,)
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (L,), optional
-            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
-
-        Returns
-        -------
-        DoubleSampling
-            The model. If training is stopped or fails, its earlier fitted state is kept.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad parameters or data; the message names them.
-
-        Warns
-        -----
-        UserWarning
-            When rows without labels are left out, or negative values are replaced by 0.
-        """
         progress = to_progress(progress)
         self._check_params()
         Y, label_names = read_label_names(labels_given(Y, y), label_names, one_each=True)

@@ -152,35 +152,6 @@ class LdSM(MultiLabelModel):
         y: Labels | None = None,
         label_names: LabelNames | None = None,
     ) -> Self:
-        """Grow the trees on the rows of X with the labels Y.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the training, at the latest after the
-            epoch that a node is in. Several threads call it, one at a time: those that grow trees (with one thread,
-            that is the one that called ``fit``), and one that reports while a single node takes long.
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (L,), optional
-            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
-
-        Returns
-        -------
-        LdSM
-            The model. If training is stopped or fails, its earlier fitted state is kept.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad parameters or data; the message names them.
-
-        Warns
-        -----
-        UserWarning
-            When rows without labels were left out; when many rows are in leaves whose split was undone.
-        """
         progress = to_progress(progress)
         self._check_params()
         Y, label_names = read_label_names(labels_given(Y, y), label_names)

@@ -133,33 +133,6 @@ class OneVsRest(MultiLabelModel):
         y: Labels | None = None,
         label_names: LabelNames | None = None,
     ) -> Self:
-        """Train on the rows of X with the labels Y.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (L,), optional
-            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
-
-        Returns
-        -------
-        OneVsRest
-            The model. If training is stopped or fails, its earlier fitted state is kept.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad parameters or data; the message names them.
-
-        Warns
-        -----
-        sklearn.exceptions.ConvergenceWarning
-            When labels stopped at ``max_iter``.
-        """
         from sklearn.exceptions import ConvergenceWarning
 
         progress = to_progress(progress)
@@ -283,22 +256,6 @@ class OneVsRest(MultiLabelModel):
         return Choice({"C": settings["C"]}, trials)
 
     def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
-        """Return the k labels of largest margin of each row.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        k : int
-            May exceed L: rows are padded with label -1 and score 0.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`.
-
-        Returns
-        -------
-        Ranking
-            Sigmoids of the margins as scores: probabilities with the logistic loss. Equal margins are ranked by
-            label id; they are compared before they are rounded to float32.
-        """
         progress = to_progress(progress)
         k = check_count(k, "k")
         X = self._check_input(X)
@@ -318,21 +275,6 @@ class OneVsRest(MultiLabelModel):
         return Ranking(labels, scores)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
-        """Return the sigmoids of the margins that reach a threshold.
-
-        With the logistic loss they are probabilities. With the squared hinge loss they are margins, mapped to values
-        between 0 and 1.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        threshold : float in [0, 1]
-            At 0, all labels of positive probability are stored: nearly n * L numbers.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of float32, shape (n, L)
-        """
         threshold = check_threshold(threshold)
         X = self._check_input(X)
         x, n_labels = csr_parts(X), self.n_labels_

@@ -151,33 +151,6 @@ class PLT(MultiLabelModel):
         y: Labels | None = None,
         label_names: LabelNames | None = None,
     ) -> Self:
-        """Train on the rows of X with the labels Y.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (L,), optional
-            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
-
-        Returns
-        -------
-        PLT
-            The model. If training is stopped or fails, its earlier fitted state is kept.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad parameters or data; the message names them.
-
-        Warns
-        -----
-        sklearn.exceptions.ConvergenceWarning
-            When node classifiers stopped at ``max_iter``.
-        """
         progress = to_progress(progress)
         Y, label_names = read_label_names(labels_given(Y, y), label_names)
         self._train(X, Y, progress)._keep_label_names(label_names)
@@ -252,22 +225,6 @@ class PLT(MultiLabelModel):
         return stats
 
     def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
-        """Return the k most probable labels of each row.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        k : int
-            May exceed L: rows are padded with label -1 and score 0.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`.
-
-        Returns
-        -------
-        Ranking
-            Probabilities as scores. Without a ``beam`` these are exactly the k best. Equal probabilities are ranked by
-            label id; they are compared before they are rounded to float32.
-        """
         progress = to_progress(progress)
         k = check_count(k, "k")
         beam = None if self.beam is None else check_count(self.beam, "beam", most=INT32_MAX)
@@ -286,18 +243,6 @@ class PLT(MultiLabelModel):
         return padded_ranking(labels, scores, k)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
-        """Return the probabilities of all labels that reach a threshold, exactly.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        threshold : float in [0, 1]
-            Smaller probabilities are left out. At 0 nearly all n * L values are stored.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of float32, shape (n, L)
-        """
         threshold = check_threshold(threshold)
         X = self._check_input(X)
         x, search = csr_parts(X), self._search()

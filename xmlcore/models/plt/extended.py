@@ -80,25 +80,6 @@ class ExtendedPLT(PLT):
         y: Labels | None = None,
         label_names: LabelNames | None = None,
     ) -> Self:
-        """Train on X and Y as they are given, as :meth:`PLT.fit` does.
-
-        :meth:`fit_for_adversarial_examples` trains with noisy copies of the rows in addition.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (L,), optional
-            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
-
-        Returns
-        -------
-        ExtendedPLT
-            This model. If training is stopped, the model stays as it was before the call.
-        """
         progress = to_progress(progress)
         Y, label_names = read_label_names(labels_given(Y, y), label_names)
         self._fit(X, Y, Y_given=Y, n_augmented=0, progress=progress)._keep_label_names(label_names)

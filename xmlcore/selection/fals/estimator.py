@@ -139,32 +139,6 @@ class FALS(KeepsColumns, MultiLabelModel):
         y: Labels | None = None,
         label_names: LabelNames | None = None,
     ) -> Self:
-        """Train the network, score all features for each label, and select the best.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
-            Rows without labels are negative examples of every label.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (L,), optional
-            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
-
-        Returns
-        -------
-        FALS
-            The estimator. If training is stopped or fails, its earlier fitted state is kept.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad parameters or data, a training that diverged, or a network whose gradients are all 0; the message names
-            them.
-        MemoryError
-            The network and the scores would need more memory than is free; nothing was trained.
-        """
         progress = to_progress(progress)
         self._check_params()
         Y, label_names = read_label_names(labels_given(Y, y), label_names)
@@ -307,19 +281,6 @@ class FALS(KeepsColumns, MultiLabelModel):
         return _joined([attributions(network, X, method, n_steps) for network in networks])
 
     def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
-        """Return the k labels that the network finds most probable.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        k : int
-            May exceed L: rows are padded with label -1 and score 0.
-        progress : callable or "bar", optional
-
-        Returns
-        -------
-        Ranking
-        """
         progress = to_progress(progress)
         k = check_count(k, "k")
         X = self._check_input(X)
@@ -334,18 +295,6 @@ class FALS(KeepsColumns, MultiLabelModel):
         return Ranking(labels, scores)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
-        """Return the probabilities that the network predicts.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        threshold : float in [0, 1]
-            Smaller probabilities are left out.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of float32, shape (n, L)
-        """
         threshold = check_threshold(threshold)
         X = self._check_input(X)
         parts = []
