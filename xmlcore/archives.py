@@ -71,11 +71,9 @@ class Writer:
         self._zip, self.about = file, about
 
     def open(self, name: str):
-        """Return a stream for the bytes of a member."""
         return self._zip.open(name, "w", force_zip64=True)
 
     def text(self, name: str, text: str) -> None:
-        """Write a text."""
         with self.open(name) as stream:
             stream.write(text.encode())
 
@@ -84,12 +82,10 @@ class Writer:
         self.text(name, as_json(value))
 
     def arrays(self, name: str, arrays: dict[str, np.ndarray]) -> None:
-        """Write an npz file."""
         with self.open(name) as stream:
             np.savez(stream, **arrays)
 
     def file(self, name: str, path) -> None:
-        """Write the content of a file."""
         with open(path, "rb") as source, self.open(name) as stream:
             shutil.copyfileobj(source, stream, _PIECE)
 
@@ -151,11 +147,9 @@ class Archive:
         self._check_sizes(most_bytes)
 
     def _refuse(self, reason):
-        """Raise the error of this use of archives."""
         raise self._use.error(f"{self._name} {reason}")
 
     def _manifest(self, entries) -> dict:
-        """Return the manifest, which has the right form."""
         title = self._use.title
         if MANIFEST not in entries:
             self._refuse(f"is no {title}: it has no {MANIFEST}")
@@ -201,18 +195,15 @@ class Archive:
 
     @property
     def total(self) -> int:
-        """Bytes of all members, when they are unpacked."""
         return sum(size for size, _ in self.members.values())
 
     def json(self, name: str):
-        """Return the value of a member of JSON."""
         with self._damage(name):
             content = io.BytesIO()
             self._unpack(name, content)
             return json.loads(content.getvalue())
 
     def arrays(self, name: str) -> dict[str, np.ndarray]:
-        """Return the arrays of an npz member."""
         path = self.extract(name)
         with self._damage(name):
             arrays = plain_arrays(path)

@@ -25,7 +25,6 @@ def in_one_step(fit: Callable) -> Callable:
 
     @functools.wraps(fit)
     def whole(self, *args, **kwargs):
-        """Fit a stand-in and take over what it has become."""
         stand_in = object.__new__(type(self))
         stand_in.__dict__.update(self.__dict__)
         handler = getsignal(SIGINT)

@@ -14,7 +14,6 @@ from xmlcore.validation import check_labels, is_lists
 
 
 def check_label_names(names, what: str = "label_names") -> list:
-    """Return names of labels as a list of Python values."""
     if isinstance(names, (str, bytes)) or not (isinstance(names, Sequence) or hasattr(names, "tolist")):
         raise TypeError(f"{what} must be a list with the name of each label, not {names!r:.60}")
     if getattr(names, "ndim", 1) != 1:
@@ -166,7 +165,6 @@ def _rows_of_names(Y, name) -> list[list]:
 
 
 def _sorted_names(rows, name) -> list:
-    """Return the names that occur, sorted."""
     found = {label for row in rows for label in row}
     try:
         return sorted(found)

@@ -117,7 +117,6 @@ class GaussianNoise:
         return self._on_all(X, rows, seed, n_jobs) if self.support == "all" else self._on_present(X, rows, seed, n_jobs)
 
     def _on_all(self, X, rows, seed, n_jobs):
-        """Return X with noise on every feature."""
         n, D = X.shape
         parts = csr_parts(X)
         indices, data = np.empty(n * D, np.int32), np.empty(n * D, np.float32)
@@ -131,7 +130,6 @@ class GaussianNoise:
         return _finished(data, indices, indptr, X.shape, sum(zeros))
 
     def _on_present(self, X, rows, seed, n_jobs):
-        """Return X with noise on the features that each row has."""
         parts = csr_parts(X)
         data = np.empty(X.nnz, np.float32)
 

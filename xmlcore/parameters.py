@@ -123,7 +123,6 @@ class Parameter:
         """Return the help with the options named as in the form, and bold, where it explains one: ``plt: ...``."""
 
         def title(match):
-            """Return the name of an option, and any other word as it is."""
             return f"**{self.named(match[1])}**:" if match[1] in self.options else match[0]
 
         return re.sub(r"(\w+):", title, self.help)
@@ -256,7 +255,6 @@ def filled(parameters: "tuple[Parameter, ...]", values: dict[str, Any], owner: s
 
 
 def check_parameters(estimator, parameters: "tuple[Parameter, ...]") -> None:
-    """Check the attributes of an estimator that are its parameters."""
     for parameter in parameters:
         parameter.check(getattr(estimator, parameter.name))
 
@@ -280,7 +278,6 @@ class HasParameters:
 
     @classmethod
     def _param_names(cls) -> list[str]:
-        """Return the names of the parameters, sorted."""
         return sorted(parameter.name for parameter in cls.PARAMETERS)
 
     @classmethod

@@ -36,7 +36,6 @@ def part_of(
     """Return a progress callback for one part of a longer piece of work."""
 
     def report(part_phase: str, fraction: float, part_detail: str = "") -> None:
-        """Pass on a report of the part as a report of the whole work."""
         full_detail = ": ".join(text for text in (detail, part_detail) if text)
         progress(phase or part_phase, start + fraction * (end - start), full_detail)
 

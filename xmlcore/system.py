@@ -75,7 +75,6 @@ def _folder_of_caches() -> Path:
 
 
 def _can_be_written(folder: Path) -> bool:
-    """Return whether this user can write to a folder, or make it."""
     existing = next(one for one in (folder, *folder.parents) if one.exists())
     return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
 

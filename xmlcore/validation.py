@@ -261,7 +261,6 @@ def check_threshold(value, name: str = "threshold") -> float:
 
 
 def _is_frame(X) -> bool:
-    """Return whether X is a pandas DataFrame."""
     return hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2
 
 

@@ -62,7 +62,6 @@ def difference(a: str, b: str, measure: str):
 
 @server.shared(max_entries=200, show_spinner="Testing the difference")
 def _difference(a, b, measure):
-    """Return the difference of two results in a measure."""
     one, other = server.run(a), server.run(b)
     return side_by_side.difference_of(server.dataset(one.fingerprint), one, other, measure)
 
@@ -101,7 +100,6 @@ def measures_figure(keys: list[str], names: dict, more=()):
 
 
 def drawn(frame) -> pd.DataFrame:
-    """Return the measures that are in the figure."""
     return frame[frame["measure"].isin(side_by_side.COMPARED)]
 
 

@@ -41,7 +41,6 @@ def link(key: str, name: str) -> None:
 
 
 def _open(said: str) -> None:
-    """Have the address name a result, or none."""
     if said:
         st.query_params[FIELD] = said
     else:
@@ -49,7 +48,6 @@ def _open(said: str) -> None:
 
 
 def show(line, record: dict, frame) -> None:
-    """Show all that is known of a result."""
     st.button(
         "All results", key="compare.back", icon=":material/arrow_back:", type="tertiary", on_click=_open, args=("",)
     )
@@ -104,7 +102,6 @@ def _put_in_use(record) -> None:
     """Put the data set of a result in use, and show the result on the Train page."""
 
     def change(data):
-        """Write the choice into the workspace's fields."""
         data["dataset"], data["wanted"] = record["fingerprint"], None
         data["shown"][record["fingerprint"]] = record["key"]
 
@@ -161,7 +158,6 @@ def _table(names, values, info, key) -> None:
 
 
 def _measures(line) -> None:
-    """Show all measures of the table."""
     st.subheader("Measures")
     lines = ["| % | k = 1 | k = 3 | k = 5 |", "|:--|--:|--:|--:|"]
     known = [name for name in metrics.MORE_MEASURES if line[f"{name[:-1]}1"] == line[f"{name[:-1]}1"]]
@@ -192,7 +188,6 @@ def _origin(line, record) -> dict:
 
 
 def _facts(title, facts) -> None:
-    """Show names and values as a table."""
     st.subheader(title)
     frame = pd.DataFrame({"what": list(facts), "value": [str(value) for value in facts.values()]})
     text = st.column_config.TextColumn
@@ -201,7 +196,6 @@ def _facts(title, facts) -> None:
 
 
 def _log(record) -> None:
-    """Show the warnings of the training."""
     found = results.run(record)
     if found is None:
         jobs.watch(jobs.active(key=record["key"]))

@@ -11,7 +11,6 @@ from pages.compare import answer, listed, one, side, table
 
 
 def main() -> None:
-    """Draw the Compare page."""
     st.title("Compare")
     results = listed.every()
     frame, records = results.frame, results.records

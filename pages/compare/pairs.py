@@ -50,7 +50,6 @@ def _details(a, b, names, file_name) -> None:
 
 
 def _labels(a, b, k, names, file_name) -> None:
-    """Show the labels for which the two differ."""
     st.subheader("Labels for which one is better")
     every = of_runs.labels(a, b, k)
     wins = of_runs.wins(every)

@@ -42,11 +42,9 @@ def show(chosen, lines, choice, frame) -> None:
         _settings(keys, names, wanted)
 
     def of_two(draw):
-        """Return the function for a section on two lines or more."""
         return draw if len(keys) > 1 else of_any(_ask_for_two)
 
     def of_any(draw):
-        """Return the function for a section on all lines of the data set."""
         return _without_lines if fingerprint is None else draw
 
     found = {}
@@ -198,7 +196,6 @@ def _settings(keys, names, wanted) -> None:
 
 
 def _listed(names) -> str:
-    """Return names in bold for a sentence."""
     return format.listed([f"**{format.plain(name)}**" for name in names])
 
 
@@ -283,7 +280,6 @@ def _which_memory(frame) -> str:
 
 
 def _styles(lines) -> list[str]:
-    """Return the names by which lines have their colours."""
     return [experiment.model_style(model, params) for model, params in zip(lines["model"], lines["params"])]
 
 

@@ -23,7 +23,6 @@ SMALL = 46  # width of a column of an interval, in pixels
 
 
 def chosen_keys() -> list[str]:
-    """Return the keys of the results that are ticked."""
     found = workspace.get("widgets").get(CHOSEN, [])
     return [key for key in found if isinstance(key, str)] if isinstance(found, list) else []
 

@@ -4,7 +4,6 @@ import streamlit as st
 
 
 def show(title: str, forms: dict) -> None:
-    """Draw the box."""
     used = [name for name, (in_use, _) in forms.items() if in_use]
     with st.expander(title, expanded=bool(used)):
         for tab, (_, draw) in zip(st.tabs(list(forms), default=used[0] if used else None), forms.values()):

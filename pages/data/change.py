@@ -6,7 +6,6 @@ from pages.shared.workspaces import workspace
 
 
 def show(data, fingerprint, used: dict) -> None:
-    """Show the box."""
     forms, only_looks = {}, workspace.only_looks()
     if data is not None and not only_looks:
         forms["Split again"] = split.FORM.busy(), lambda: form.draw(split.FORM, data, fingerprint, used)

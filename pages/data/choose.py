@@ -28,7 +28,6 @@ def show(fingerprint) -> None:
 
 
 def _published():
-    """Show the catalog of published data sets."""
     published.progress()
     fragments.alone(published.show)()
 
@@ -52,7 +51,6 @@ def _choice(fingerprint):
     options = [*(f"catalog {name}" for name in names), *(f"{entry['source']} {fp}" for fp, entry in own.items())]
 
     def title(option):
-        """Return the text that the select box shows for an option."""
         source, _, name = option.partition(" ")
         if source != "catalog":
             return f"{own[name]['name']} ({sources.words(own[name])})"

@@ -55,7 +55,6 @@ def drawn_ratios(fingerprint):
 
 
 def _imbalance(summary):
-    """Show cards of the measures of imbalance."""
     missing = summary["share_missing_estimate"]
     tables.cards(
         [

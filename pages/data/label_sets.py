@@ -58,7 +58,6 @@ def show(data, fingerprint, name) -> None:
 
 @server.shared(max_entries=4)
 def found(fingerprint):
-    """Return the table of all label sets of a data set."""
     return datasets.label_sets(server.dataset(fingerprint))
 
 

@@ -179,7 +179,6 @@ def _convert(fingerprint, name):
     task = experiment.task("export", {"dataset": fingerprint}, {"format": format_name})
 
     def draw(result):
-        """Show the button that downloads the written file."""
         charts.file_button(
             f"{format.file_name(name)}.zip, {format.size(task.file().stat().st_size)}",
             task.file().read_bytes,
@@ -202,7 +201,6 @@ def _remove(fingerprint, name):
 
 @st.dialog("Remove a data set")
 def _confirm(fingerprint, name):
-    """Say what is removed and what stays, and ask."""
     results, running = _results(fingerprint), jobs.active(fingerprint=fingerprint)
     if running:
         st.markdown(

@@ -34,7 +34,6 @@ from xmlcore import datasets
 
 
 def main() -> None:
-    """Draw the Data page."""
     st.title("Data")
     start.show(workspace.get("known").get(workspace.get("dataset")))
     # Always the same three boxes, so that a form that is being filled stays open when the data set above is ready.

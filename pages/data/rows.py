@@ -81,7 +81,6 @@ def show(data, fingerprint) -> None:
 
 
 def _looked_at(part, found) -> int:
-    """Return the row of a part that this tab looks at."""
     row = getattr(now(), part)
     return row if row is not None else int(found[0]) if found.size else 0
 
@@ -97,7 +96,6 @@ def _listed(fingerprint, part, query, found):
     first = st.session_state.get(remembered, -1)
 
     def key(first):
-        """Return the key of the table whose remembered first row is ``first``."""
         return f"rows.table.{fingerprint} {part}.{first}.{query}"
 
     if key(first) not in st.session_state and row is not None and row != first and row in found:
@@ -109,7 +107,6 @@ def _listed(fingerprint, part, query, found):
 
 
 def _one_row(data, X, Y, names, part, row):
-    """Show the name, the labels and the features of one row."""
     heading = f"{part.capitalize()} row {row:,}"
     if names is not None:
         heading += f": {format.plain(names[row])}"

@@ -40,12 +40,10 @@ def show(used: dict | None) -> None:
 
 
 def is_closed() -> bool:
-    """Return whether the panel is not shown."""
     return workspace.get("widgets").get(CLOSED) is True or workspace.only_looks()
 
 
 def _close():
-    """Remember that the panel is closed."""
     workspace.update(lambda data: data["widgets"].__setitem__(CLOSED, True))
 
 

@@ -96,7 +96,6 @@ def circle(fingerprint, which, number):
 
 
 def _sentence(data, found):
-    """Return a sentence about the strongest pair."""
     number = found.summary["n_pairs"]
     text = f"**{format.count(number, 'pair')} of labels** {'occurs' if number == 1 else 'occur'} on the same row."
     if found.pairs.empty:

@@ -20,7 +20,6 @@ def choose_run(fingerprint, titles, key) -> None:
 
 
 def choose_row(data, run) -> int:
-    """Return which test row is explained."""
     _find_row(data)
     return selectors.choose_test_row(data, run, "explain.row")
 
@@ -110,7 +109,6 @@ def choose_other(view) -> int | None:
     st.session_state["explain.other"] = other
 
     def text(j):
-        """Return a label's name, its rank and whether it is right."""
         place = f"ranked {format.ordinal(ranked.index(j) + 1)}" if j in ranked else f"not among the first {MOST_OTHERS}"
         return f"{view.data.label_name(j)} – {place}, {'right' if j in view.true else 'wrong'}"
 
@@ -139,7 +137,6 @@ def _label_options(view) -> dict[int, str]:
 
 
 def _remember_label():
-    """Look at the chosen label."""
     label = st.session_state["explain.label"]
     if isinstance(label, int):  # a user who is faster than the page chose from the options of the row before
         look(label=label)

@@ -45,7 +45,6 @@ def under_noise(view) -> None:
 
 
 def _choose(view):
-    """Return the noise, and the seed to draw it with."""
     size = float(np.abs(view.x.data).mean()) if view.x.nnz else 1.0
     left, middle, right = st.columns([1, 2, 1], vertical_alignment="bottom")
     with left:

@@ -16,7 +16,6 @@ from pages.shared.rows import explaining
 
 
 def main() -> None:
-    """Draw the Explain page."""
     st.title("Explain")
     used = begin.dataset(
         ready="Models can be trained on it and explained in a moment.", without="so there is nothing to explain."

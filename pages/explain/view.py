@@ -43,7 +43,6 @@ class View:
 
     @property
     def name(self) -> str:
-        """Name of the label."""
         return self.data.label_name(self.label)
 
     @property
@@ -59,7 +58,6 @@ class View:
 
     @functools.cached_property
     def true(self) -> set[int]:
-        """True labels of the row."""
         return set(tables.ids(self.data.Y_test, self.row).tolist())
 
     def values(self, labels, x=None) -> np.ndarray:

@@ -52,6 +52,5 @@ def choose_order(view) -> bool:
 
 
 def choose_label(view) -> int:
-    """Return the label whose features are shown."""
     names = server.label_names(view.fingerprint)
     return selectors.choose_label(view.data, names, "features", "features.label", QUERY)

@@ -95,7 +95,6 @@ def _choose(view):
     selections, seeds, data = [options[title][0] for title in picked], list(range(int(n_seeds))), view.data
 
     def seconds(n):
-        """Return the estimated time of the comparison on ``n`` training rows."""
         return estimates.comparison(data, selections, (view.selection.n_selected,), seeds, n).seconds
 
     least = min(2, data.n_train)
@@ -155,7 +154,6 @@ def _file_end(comparison) -> str:
 
 
 def _lines(comparison, measure=None):
-    """Return the lines of a comparison, of one measure or of all, as they are downloaded."""
     lines = comparison.frame if measure is None else comparison.frame[comparison.frame["measure"] == measure]
     return lines.assign(n_rows=comparison.n_rows, n_test_rows=comparison.n_test_rows)
 

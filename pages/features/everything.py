@@ -60,7 +60,6 @@ def all_labels(view) -> None:
 
 
 def _everything(view):
-    """Return a table of everything that is kept."""
     selection, data, shares = view.selection, view.data, None
     if view.by_gradient:
         shares = frames.shares_with_label(selection.selected, range(selection.n_labels), data.X_train, data.Y_train)

@@ -38,7 +38,6 @@ def labels_and_features(view) -> None:
 
 
 def _choose(view):
-    """Return which labels are drawn, and how many."""
     ways = [FREQUENT, ALIKE, GROUPED]
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     with left:
@@ -57,7 +56,6 @@ def _choose(view):
 
 
 def _with_names(view, table):
-    """Return the table with the names of its features and labels."""
     return view.named_features(table).assign(label_name=[view.data.label_name(int(j)) for j in table["label"]])
 
 

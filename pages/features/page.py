@@ -16,7 +16,6 @@ from pages.shared.results import results
 
 
 def main() -> None:
-    """Draw the Features page."""
     st.title("Features")
     used = begin.dataset(
         ready="Features can be selected on it in a moment.", without="so there are no features to select."

@@ -45,7 +45,6 @@ def show(view, drawn_state) -> None:
 
 
 def _choose(view):
-    """Show the controls and return what was chosen."""
     selection = view.selection
     options, titles = _models(view)
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
@@ -144,7 +143,6 @@ def _sentence(result, on_all, on_selected):
 
 
 def _sizes(view, result):
-    """Show the times and sizes of both models."""
     rows = (
         ("Features", lambda n: f"{int(n['n_features']):,}"),
         ("Training", lambda n: format.duration(n["fit_s"])),

@@ -44,7 +44,6 @@ def seeds(view) -> None:
 
 
 def _show(view, result):
-    """Draw the agreement between seeds."""
     table = _labels(view, result)
     compare.warnings(view, result.warnings)
     st.markdown(_shared_text(result, view.selection.shared))
@@ -79,7 +78,6 @@ def _labels(view, result) -> pd.DataFrame:
 
 
 def _caption(table, shared) -> str:
-    """Return the caption of the figure of agreement."""
     between = f"between two seeds: {'one point' if shared else 'a point per label'}, means over pairs."
     jaccard = f"Jaccard similarity of the kept features {between}"
     if "spearman" not in table:
@@ -96,7 +94,6 @@ def _caption(table, shared) -> str:
 
 
 def _cards(table, result):
-    """Show the mean agreement as metric cards."""
     cards = [("Jaccard", f"{table['jaccard'].mean():.2f}", f"Mean over labels; by chance {result.chance:.2f}.")]
     if "spearman" in table:
         about = (

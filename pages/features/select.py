@@ -48,7 +48,6 @@ def controls_and_jobs(data, fingerprint, shown: str | None) -> None:
 
 
 def _jobs(fingerprint):
-    """Show running or failed selections."""
     jobs.watch(jobs.active("select", fingerprint=fingerprint)[::-1])
     jobs.show_failures(jobs.failed("select", fingerprint=fingerprint))
 

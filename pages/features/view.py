@@ -12,7 +12,6 @@ class View:
     """The selection that is shown: its data set, its key, and ``past``, all selections on the data set."""
 
     def __init__(self, data, fingerprint, name, selection, key, past):
-        """Remember the selection, and what it was made from."""
         self.data, self.fingerprint, self.name = data, fingerprint, name
         self.selection, self.key, self.past = selection, key, past
         self.weighted = False  # whether features are ranked by score times occurrence: the page sets what was chosen
@@ -108,7 +107,6 @@ def closest_labels(key: str) -> tuple:
 
 @server.shared(max_entries=50)
 def selection_union(key: str) -> int:
-    """Return how many features are kept by any label."""
     return experiment.union_of_features(server.selection(key).selected).size
 
 

@@ -11,7 +11,6 @@ MOST = 20  # interrupted jobs that are listed with buttons of their own
 
 
 def show() -> None:
-    """List interrupted jobs with a button each, and one for all."""
     records, sweeps = jobs.interrupted(), sweeping.interrupted()
     if records or sweeps:
         st.header("Interrupted")
@@ -62,7 +61,6 @@ def _sweep(record):
 
 
 def _one(record, job):
-    """Show one interrupted job."""
     with st.container(key=f"interrupted-{record['id']}", border=True, gap="small"):
         st.markdown(f"**{format.plain(record['title'])}**")
         said = f"Interrupted {format.when(_iso(record['interrupted']))}"

@@ -78,7 +78,6 @@ def _pause(paused, job_id=None):
 
 
 def _live(ids):
-    """Show jobs."""
     queue = job_queue.queue()
     own = [queue.get(job_id) for job_id in ids]
     records = {record["id"]: record for record in workspace.get("jobs")}
@@ -94,7 +93,6 @@ def _live(ids):
 
 
 def _running(job, record):
-    """Show a job that runs."""
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
         st.markdown(f"**{format.plain(jobs.title(job, record))}**")
         fraction = min(max(job.fraction, 0.0), 1.0)
@@ -155,7 +153,6 @@ def _waiting(job, record, place, count):
 
 
 def _button(label, name, job, do, *args, disabled=False):
-    """Show a button of a job."""
     actions.button(label, key=f"jobs.{name}.{job.id}", on_click=do, args=args, disabled=disabled)
 
 

@@ -4,24 +4,20 @@ import streamlit as st
 
 
 def button(job) -> None:
-    """Show a button that shows or hides the log of a job."""
     shown = is_shown(job)
     st.button("Hide log" if shown else "Log", key=f"jobs.log.{job.id}", on_click=_toggle, args=(job.id, shown))
 
 
 def is_shown(job) -> bool:
-    """Return whether the log of a job is asked for."""
     return st.session_state.get("jobs.log") == job.id
 
 
 def show(job) -> None:
-    """Show the log of a job if it is asked for."""
     if is_shown(job):
         lines(job.log)
 
 
 def lines(log: list) -> None:
-    """Show lines of a log."""
     st.code("\n".join(log) or "Nothing was written yet.", language=None, height=min(300, 60 + 24 * len(log)))
 
 

@@ -9,7 +9,6 @@ from pages.shared.workspaces import workspace
 
 
 def main() -> None:
-    """Draw the Jobs page."""
     st.title("Jobs")
     queue = job_queue.queue()
     shown = jobs.own()

@@ -42,11 +42,9 @@ class Answer:
 
     @functools.cached_property
     def scores(self) -> np.ndarray:
-        """Their scores on the scale of explanations."""
         return explain.label_values(self.one.model, self.x, self.ranked)
 
     def name(self, label: int) -> str:
-        """Return the name of a label."""
         return self.one.packed.label_name(int(label))
 
 

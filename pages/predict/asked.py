@@ -77,12 +77,10 @@ def ask(one) -> Question | None:
 
 
 def _remember_way() -> None:
-    """Remember what is predicted."""
     workspace.update(lambda data: data["widgets"].__setitem__(WAY, st.session_state[WAY]))
 
 
 def count(one) -> int:
-    """Return how many labels are to be predicted."""
     return min(int(st.session_state.get(COUNT) or results.K), one.packed.n_labels)
 
 
@@ -92,7 +90,6 @@ def nothing_yet(one) -> str:
 
 
 def _row(one) -> Question:
-    """Show the choice of a test row, and return it."""
     row = selectors.choose_test_row(one.data, one.run, ROW_NUMBER)
     texts = one.data.texts_test
     text = texts[row] if texts is not None and one.packed.is_text else None
@@ -101,7 +98,6 @@ def _row(one) -> Question:
 
 
 def _text(one) -> Question | None:
-    """Show the field for a text, and return the text."""
     texts = None if one.data is None else one.data.texts_test
     typed = st.text_area(
         "Text",
@@ -146,7 +142,6 @@ def look_at(one, kind: str, key: str, name: str, row: int) -> None:
 
 
 def _from_file(one) -> Question | None:
-    """Show which row of a file is looked at, and return it."""
     chosen = st.session_state[LOOKED_AT]
     try:
         given = _given(chosen["kind"], chosen["key"])

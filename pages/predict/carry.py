@@ -29,7 +29,6 @@ def take(one, dataset_name: str | None) -> None:
     task = experiment.task("pack_model", {"run": one.key}, {"dataset_name": dataset_name})
 
     def draw(result):
-        """Show the button that downloads the file, and its card."""
         path = task.file()
         label = f"{one.files}.zip, {format.size(path.stat().st_size)}"
         charts.file_button(
@@ -41,7 +40,6 @@ def take(one, dataset_name: str | None) -> None:
 
 
 def _card(text: str) -> None:
-    """Show a model card."""
     with st.expander("Model card"):
         st.markdown(text.replace("\n# ", "\n#### ").replace("\n## ", "\n##### ").removeprefix("# "))
 

@@ -26,7 +26,6 @@ def changed(found, label: int | None) -> None:
 
 
 def _features(found) -> None:
-    """Show an editor of the features of a row."""
     st.header("What if the row were different?")
     one = found.one
     editor = row_editor.Editor("predict.changed", one.packed, found.x, (one.key, found.question.file))
@@ -44,7 +43,6 @@ def _features(found) -> None:
 
 
 def _text(found, label) -> None:
-    """Show a field with the text, in which words can be changed."""
     st.header("What if the text were different?")
     one = found.one
     text = found.question.text.replace("\r\n", "\n").replace("\r", "\n")  # as a browser returns it

@@ -20,7 +20,6 @@ WAYS = {  # how certain a model is of a row: what the control calls it, and the 
 
 
 def show(one, found, name: str, look) -> None:
-    """Show predictions for a file."""
     n_rows, k = found.ranking.labels.shape
     rows = format.count(n_rows, "row" if found.beginnings is None else "text")
     st.markdown(f"**{rows}** of {format.plain(name)}: up to {format.count(k, 'label')} for each.")
@@ -78,7 +77,6 @@ def _table(one, found, by, look) -> None:
         lines.insert(2, "text", [found.beginnings[i] for i in rows.tolist()])
 
     def chosen():
-        """Look at the row that was chosen."""
         ticked = st.session_state["predict.listed"]["selection"]["rows"]
         if ticked and ticked[0] < rows.size:
             look(int(rows[ticked[0]]))
@@ -113,7 +111,6 @@ def _table(one, found, by, look) -> None:
 
 
 def _labels(one, ranking, row, percent) -> str:
-    """Return the labels of a row with their scores."""
     pairs = zip(ranking.labels[row].tolist(), ranking.scores[row].tolist())
     return ", ".join(
         f"{one.packed.label_name(label)} ({format.probability(score) if percent else format.value(score)})"

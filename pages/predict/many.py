@@ -52,7 +52,6 @@ def many(one) -> None:
 
 
 def kind(one) -> str:
-    """Return the kind of the task that predicts a file."""
     return "predict_opened" if one.run is None else "predict"
 
 
@@ -116,7 +115,6 @@ def _upload(one) -> None:
     entry = {"key": task.key, "name": visible(file.name)}
 
     def add(data):
-        """Put the file before those that were predicted with the model earlier."""
         others = [other for other in remembered(one) if other["key"] != task.key]
         data["widgets"][_widget(one)] = [entry, *others][:MOST_FILES]
 

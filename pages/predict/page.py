@@ -14,7 +14,6 @@ from pages.shared.rows import explaining
 
 
 def main() -> None:
-    """Draw the Predict page."""
     st.title("Predict")
     used = begin.dataset(
         ready="Models can be trained on it and predict in a moment.", without="so no model of this workspace predicts."

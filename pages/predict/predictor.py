@@ -43,7 +43,6 @@ class Predictor:
 
     @property
     def model(self):
-        """The fitted model."""
         return self.packed.model
 
     @property
@@ -53,7 +52,6 @@ class Predictor:
 
     @property
     def inputs(self) -> dict:
-        """The inputs of a task that predicts with it."""
         return {"packed": self.key} if self.run is None else {"run": self.key}
 
 
@@ -96,7 +94,6 @@ def take(fingerprint: str | None, key: str) -> None:
     """Remember the model that predicts; a result is shown on the other pages, too."""
 
     def change(data):
-        """Write the choice into the workspace's fields."""
         data["widgets"][_name(fingerprint)] = key
         if key in {record["key"] for record in data["runs"]}:
             data["shown"][fingerprint] = key
@@ -133,5 +130,4 @@ def _of_run(key: str, fingerprint: str) -> PackedModel:
 
 @server.shared(max_entries=3, show_spinner="Loading the model")
 def _opened(key: str) -> PackedModel:
-    """Return a model that was opened from a file."""
     return opened_model(key)

@@ -66,7 +66,6 @@ def _choose(found, options) -> int:
     st.session_state[LABEL] = label
 
     def remember():
-        """Remember the choice."""
         picked = st.session_state[LABEL]
         if row is None:
             st.session_state[CHOSEN] = one.key, picked

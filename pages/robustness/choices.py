@@ -161,7 +161,6 @@ def watch_trainings(fingerprint: str, past: list) -> None:
 
 
 def choose_noise(data, fingerprint, runs) -> Settings:
-    """Return the noise or attack that is chosen."""
     kind = st.selectbox(
         "Noise or attack",
         list(KINDS),
@@ -183,11 +182,9 @@ def choose_noise(data, fingerprint, runs) -> Settings:
         options["random_start"] = n_repeats > 1
 
     def settings(n_rows):
-        """Return the settings for a number of test rows."""
         return Settings(kind, levels, options, n_repeats, int(n_rows), data.n_test, transferred, tree)
 
     def seconds(n_rows):
-        """Return the estimated time of the run that takes longest."""
         wanted = settings(n_rows)
         pairs = [(server.run(r["key"]), wanted.task(r).params) for r in wanted.alike(runs)]
         return max((estimates.robustness(run, data, params).seconds for run, params in pairs), default=0.0)
@@ -299,7 +296,6 @@ def _levels(kind, options, values, scope) -> list[float]:
 
 
 def _repeats(kind) -> int:
-    """Return the number of repeats chosen."""
     return int(
         st.number_input(
             "Repeats",

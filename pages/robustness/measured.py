@@ -23,7 +23,6 @@ MEASURES = {  # on the page; tables for download have more
 
 
 def title(measure: str) -> str:
-    """Return what a measure is called on the page."""
     return {PAPER_MEASURE: "PSDCG@k by 1/log(1 + n)", CERTIFIED: "Certified rows"}.get(measure, measure)
 
 
@@ -50,7 +49,6 @@ class Measured:
 
     @property
     def n_rows(self) -> dict[str, int]:
-        """Test rows measured, by run."""
         return {name: result.n_rows for name, result in self.results.items()}
 
     def value(self, run: str, measure: str, k: int, level: float, column: str = "mean") -> float:

@@ -41,12 +41,10 @@ def parse_levels(text: str, kind: str) -> tuple[list[float], str | None]:
 
 
 def written(levels) -> str:
-    """Return levels as text with commas between them."""
     return ", ".join(f"{level:g}" for level in levels)
 
 
 def level_title(kind: str, options: dict) -> str:
-    """Return the title of an axis of levels."""
     return KINDS[kind].axis.format(norm=NORMS[str(options.get("norm", 2))])
 
 

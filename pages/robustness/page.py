@@ -14,7 +14,6 @@ from xmlcore.robustness.perturbations import CERTIFICATE, KINDS
 
 
 def main() -> None:
-    """Draw the Robustness page."""
     st.title("Robustness")
     used = begin.dataset(
         ready="Models can be trained on it and measured in a moment.", without="so there is nothing to measure."

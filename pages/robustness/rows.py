@@ -39,7 +39,6 @@ def rows(data, fingerprint, runs, titles, settings, files) -> None:
     lengths = "; ".join(f"row {row:,} has {a:.3g}, what is added {b:.3g}" for row, a, b in zip(chosen, own, added))
 
     def all_values():
-        """Return the values of all features of the rows, for the file."""
         every = robustness.changed_values(X, noisy, data.n_features, new=data.n_features)
         return tables.csv_safe(_named(data, chosen, every))
 

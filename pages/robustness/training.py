@@ -20,7 +20,6 @@ LEAST_SIGMA = 1e-6  # units of the feature values; sigma 0 is not offered, becau
 
 
 def twins(data, fingerprint, runs, past, titles, k, measured) -> None:
-    """Offer to train the twin of a run."""
     plain = [r for r in runs if not trained_with_noise(r) and results.can_be_made(r)]
     plain = [r for r in plain if not settings.damaged(r["model"], r["params"])]
     if not plain:

@@ -65,7 +65,6 @@ def _frame(view, study, others, names):
 
 
 def _table(view, study):
-    """Show a table of the measures of this result by bucket."""
     shown = study.buckets[["bucket", "n_classes", "n_rows", *SHARES]].copy()
     shown[SHARES] *= 100
     number, share = st.column_config.NumberColumn, {"format": "%.2f", "width": 100}

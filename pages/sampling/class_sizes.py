@@ -9,7 +9,6 @@ from xmlcore.explain import candidates
 
 
 def class_sizes(view) -> None:
-    """Draw class sizes before and after sampling."""
     st.header("What is drawn")
     sizes = candidates.class_sizes(view.model, view.data)
     figure = figures.sampled_classes(sizes)

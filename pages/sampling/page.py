@@ -16,7 +16,6 @@ from pages.shared.results import results, run_names
 
 
 def main() -> None:
-    """Draw the Sampling page."""
     st.title("Sampling")
     used = begin.dataset(
         ready="Double sampling can be trained on it in a moment.", without="so there is nothing to sample."

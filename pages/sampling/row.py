@@ -39,7 +39,6 @@ def row(view) -> None:
 
 
 def _features(data, ranking, i):
-    """Show the true classes and the features of the row."""
     if ranking.true.size:
         names = [
             format.plain(data.label_name(int(j))) + (" (no candidate)" if j in ranking.missed else "")

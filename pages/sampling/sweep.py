@@ -51,7 +51,6 @@ def _choose(view):
     short = view.key[:8]
 
     def seconds(kappas, examples, n_repeats):
-        """Return the estimated time of the trainings with these values."""
         return values.estimate(view, kappas, examples, (), n_repeats).seconds
 
     first = values.first_sweep(seconds, (view.kappa, view.examples), view.most_kappa, tasks.AUTOMATIC_BELOW)

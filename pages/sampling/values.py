@@ -55,7 +55,6 @@ def parse(text: str, what: str, *, whole: bool, least: float, most: float) -> tu
 
 
 def written(values) -> str:
-    """Return values as text with commas between them."""
     return ", ".join(f"{value:.10g}" for value in values)
 
 

@@ -56,7 +56,6 @@ class View:
 
     @property
     def n_copies(self) -> int:
-        """Copies of examples from which f was learned."""
         return int(self.model.sampled_size_.sum())
 
     def task(self, kappas=(), examples=(), candidates=(), n_repeats=1):
@@ -69,7 +68,6 @@ class View:
         """First numbers of candidates in the field, the result's own among them."""
 
         def seconds(numbers):
-            """Return the estimated time of measuring these numbers of candidates."""
             return values.estimate(self, candidates=numbers).seconds
 
         return values.first_candidates(seconds, self.q, self.n_present, tasks.AUTOMATIC_BELOW)

@@ -44,7 +44,6 @@ def navigation():
 
 
 def link(name: str, label: str, icon: str, **also: str) -> None:
-    """Show a link to a page."""
     # With all that the address says in the link, changing the page is one step in the browser's history. If the script
     # wrote it anew, that would be a second step, and the first press of Back would stay on the page.
     query = {workspace.QUERY: workspace.address(), view.FIELD: view.now().text(), **also}

@@ -16,7 +16,6 @@ def polled(draw, every: float, over) -> None:
 
     @functools.wraps(draw)
     def look():
-        """Draw the part."""
         looks.append(None)
         polling = len(looks) > 1  # the first time is a part of the page's own run, which must not be cut short
         if polling and over():
@@ -34,7 +33,6 @@ def alone(draw):
 
     @functools.wraps(draw)
     def drawn(*args, **named):
-        """Draw the part."""
         try:
             if _of_page() != drawn_for:
                 st.rerun()

@@ -63,7 +63,6 @@ def failed(kind: str | None = None, **fields) -> list:
 
 
 def kept(kind: str, key: str) -> bool:
-    """Return whether the result of a task is kept."""
     return store.exists(experiment.KINDS[kind].folder, key)
 
 
@@ -117,13 +116,10 @@ def _dismissed(record):
 
 
 def dismiss(job_id: str) -> None:
-    """Forget a job's record."""
-
     if workspace.refuse():
         return
 
     def drop(data):
-        """Remove the record from the workspace's list."""
         data["jobs"] = [r for r in data["jobs"] if r["id"] != job_id]
 
     job_queue.job_records().pop(_name(job_id), None)
@@ -138,7 +134,6 @@ def goes_on(job_id: str) -> bool:
 
 
 def _show_jobs(ids, compact):
-    """Show the progress of jobs."""
     jobs = [job_queue.queue().get(job_id) for job_id in ids]
     records = {record["id"]: record for record in workspace.get("jobs")}
     known = [(job, records.get(job.id, {})) for job in jobs if job is not None]
@@ -221,7 +216,6 @@ def _show_job(job, name, compact, record):
 
 
 def _stop_button(job, label, compact):
-    """Show a button that stops a job."""
     key = f"stop-{'side' if compact else 'main'}-{job.id}"
     actions.button(label, key=key, on_click=stop, args=(job.id,), disabled=job.cancelling)
 
@@ -319,7 +313,6 @@ def remember(record) -> None:
 
 
 def _is_again(earlier, record) -> bool:
-    """Return whether an earlier record is of an interrupted job that the job of a record does again."""
     return "interrupted" in earlier and earlier["key"] == record["key"]
 
 
@@ -327,7 +320,6 @@ def interrupt(record: dict) -> None:
     """Note that a job was interrupted: the server has ended while it waited or ran."""
 
     def change(data):
-        """Mark the record, and drop the oldest of too many."""
         for one in data["jobs"]:
             if one["id"] == record["id"]:
                 one["interrupted"] = time.time()

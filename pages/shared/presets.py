@@ -42,7 +42,6 @@ def fill(name: str, values: dict, *, chosen: str | None = None) -> None:
     """Fill fields of a form: the session makes them anew with these values."""
 
     def change(data):
-        """Write the values into the workspace."""
         data["forms"].setdefault(name, {}).update(values)
         if chosen is not None:
             data["widgets"][_key(name)] = chosen

@@ -27,7 +27,6 @@ def turn_to(scope: str, title: str) -> None:
 
 
 def _draw(key, sections):
-    """Draw the tabs, and the section that is open."""
     titles = list(sections)
     tabs = st.tabs(titles, key=key, on_change="rerun")
     _keep_in_address(key, next(title for title, tab in zip(titles, tabs) if tab.open), titles[0])
@@ -58,5 +57,4 @@ def opened(page_name: str) -> str:
 
 
 def is_open(tab) -> bool:
-    """Return whether a tab is the open one."""
     return tab.open

@@ -100,7 +100,6 @@ def choose_label(data, names, field: str, key: str, query_field: str, first: int
     st.session_state[key] = label
 
     def chosen():
-        """Remember the label chosen in the select box."""
         # A user who is faster than the page may have chosen from the list of options shown before this one.
         if st.session_state[key] in listed:
             look(**{field: st.session_state[key]}, **also)

@@ -23,8 +23,6 @@ def shared(max_entries: int, show_spinner: bool | str = False):
     """Decorate a function whose arguments are texts and numbers: values that it returned are kept for all sessions."""
 
     def decorate(function):
-        """Return the function with its values kept."""
-
         # The cache's folder is part of each key: it is an environment variable, and tests change it.
         def of_root(root, *args):
             """Call the function; ``root`` only distinguishes values of different cache folders."""
@@ -36,7 +34,6 @@ def shared(max_entries: int, show_spinner: bool | str = False):
 
         @functools.wraps(function)
         def found(*args):
-            """Return the value for some arguments, made now if it is not kept."""
             names = (str(cache_root()), *args)
             value = kept(*names)
             in_memory.values.used(kept, names, value, max_entries)
@@ -99,17 +96,14 @@ def _estimated(record, learned_at):
 
 
 def run(key: str) -> experiment.Run:
-    """Return a run that is kept."""
     return loaded_by_key("train", key)
 
 
 def selection(key: str) -> experiment.Selection:
-    """Return a selection that is kept."""
     return loaded_by_key("select", key)
 
 
 def dataset(fingerprint: str) -> datasets.Dataset:
-    """Return a saved data set."""
     data = _dataset(fingerprint)
     with contextlib.suppress(OSError):
         datasets.save_dataset(data)
@@ -135,7 +129,6 @@ def description(fingerprint: str):
 
 @shared(max_entries=6, show_spinner="Loading the model")
 def model(key: str):
-    """Return the fitted model of a run."""
     return experiment.load_run_model(key)
 
 

@@ -84,7 +84,6 @@ def stop(record: dict) -> None:
         return
 
     def change(data):
-        """Note that the user stopped it."""
         for one in data["sweeps"]:
             if one["key"] == record["key"]:
                 one["stopped"] = True
@@ -131,7 +130,6 @@ def interrupted() -> list:
 
 
 def name(record: dict) -> str:
-    """Return what a sweep does, in words."""
     return task_of(record).title_on(workspace.get("known").get(record["fingerprint"], {}).get("name", "a data set"))
 
 
@@ -150,7 +148,6 @@ def watch_all() -> None:
 
 
 def _few_lines() -> None:
-    """Show a line and a bar for each sweep that runs."""
     for record in running():
         task = task_of(record)
         plan = task.plan(driver_of(record).failures)

@@ -36,7 +36,6 @@ def texts(data, name: str) -> list[str] | None:
 
 
 def shortened(text: str) -> str:
-    """Return the beginning of a text in one line, for a table."""
     line = " ".join(text[: 2 * TEXT].split())
     return line if len(line) <= TEXT and len(text) <= 2 * TEXT else f"{line[: TEXT - 1]}…"
 
@@ -89,7 +88,6 @@ def listed_rows(found: np.ndarray, first: int | None, most: int) -> np.ndarray:
 
 
 def label_names(data, labels) -> list[str]:
-    """Return the names of labels given by their ids."""
     return [data.label_name(int(j)) for j in labels]
 
 

@@ -117,14 +117,12 @@ def _kept(task):
 
 
 def _offer(task, button, key):
-    """Show the button that starts a task."""
     seconds = server.estimated_seconds(task)
     about = "" if seconds is None else f" ({takes(seconds)})"
     actions.button(f"{button or 'Start'}{about}", key=key or f"start-{task.key}", on_click=start, args=(task,))
 
 
 def _offer_all(waiting, button, key, of):
-    """Show one button that starts all tasks of a dict."""
     seconds = [server.estimated_seconds(task) for task in waiting.values()]
     about = "" if None in seconds else f" ({takes(sum(max(value, 1.0) for value in seconds))})"
     what = next(iter(waiting)) if len(waiting) == 1 else format.count(len(waiting), of)
@@ -264,12 +262,10 @@ def make_dataset(task, **about) -> bool:
 
 
 def train_task(fingerprint: str, model: str, params: dict | None, k: int):
-    """Return the task of a training."""
     return experiment.task("train", {"dataset": fingerprint}, {"model": model, "params": params, "k": k})
 
 
 def select_task(fingerprint: str, method: str, params: dict | None):
-    """Return the task of a selection of features."""
     return experiment.task("select", {"dataset": fingerprint}, {"method": method, "params": params})
 
 

@@ -84,7 +84,6 @@ def parsed(text: str) -> View:
 
 
 def now() -> View:
-    """Return what this tab looks at."""
     return st.session_state.get(NOW, View())
 
 

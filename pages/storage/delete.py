@@ -103,7 +103,6 @@ def ask(chosen: list, goes: list, n_also: int, titles: dict, found) -> None:
 
 
 def _go(also) -> str:
-    """Return the verb for a number of results."""
     return "goes" if len(also) == 1 else "go"
 
 

@@ -79,7 +79,6 @@ def table(own: list[store.Artifact], found: store.Inventory, fields: dict, by: s
 
 
 def kind_words(one: store.Artifact) -> str:
-    """Return what an artifact is, in words for users."""
     if one.kind == "datasets":
         return "data set"
     if "count" in one.record:

@@ -17,7 +17,6 @@ REMOVALS = 3  # lines on what was removed to make room
 
 
 def main() -> None:
-    """Draw the Storage page."""
     st.title("Storage")
     found = room.inventory()
     fields = {name: workspace.get(name) for name in owned.FIELDS}

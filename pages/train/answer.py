@@ -120,7 +120,6 @@ def chosen(run, name) -> None:
 
 
 def _compile_help(times):
-    """Return the help text of the training time."""
     compiled = times.get("compile_s") or 0.0
     extra = f" Compiling code, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""
     return f"On this machine, in one worker process.{extra}"

@@ -70,7 +70,6 @@ def _say_what_train_does(fingerprint, model, shown_key, pressed):
 
 
 def _params(model):
-    """Return the parameters of a model as the form has them."""
     return forms.values(model, experiment.MODELS[model])
 
 

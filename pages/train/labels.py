@@ -84,7 +84,6 @@ def _table(data, every, key, k):
     ticked = np.flatnonzero(listed["label"].to_numpy() == now().ticked).tolist()
 
     def remember():
-        """Look at the label that was ticked, or at none."""
         rows = st.session_state[table_key].selection.rows
         look(ticked=listed["label"].iloc[rows[0]] if rows and rows[0] < len(listed) else None)
 
@@ -157,7 +156,6 @@ def _rows_of_label(data, run, key, k, label):
     table_key = f"train.labels.rows.{key[:8]}.{k}.{label}"
 
     def look():
-        """Look at the row that was ticked, and at the label."""
         rows = st.session_state[table_key].selection.rows
         if rows and rows[0] < len(listed):
             look(row=listed["row"].iloc[rows[0]], label=label)

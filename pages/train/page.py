@@ -16,7 +16,6 @@ from xmlcore import experiment
 
 
 def main() -> None:
-    """Draw the Train page."""
     st.title("Train")
     used = begin.dataset(ready="Training can begin in a moment.", without="so there is nothing to train on.")
     if used is None:
@@ -79,7 +78,6 @@ def _record_to_show(fingerprint, runs):
 
 
 def _how_to_begin():
-    """Say what to do while there is no result."""
     if jobs.active("train"):
         st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
         return

@@ -49,7 +49,6 @@ def _choose(fingerprint, records):
 
 
 def _title(record) -> str:
-    """Return what tells a sweep from others."""
     params = record["params"]
     known = {p.name: p.label for p in experiment.MODELS[params["model"]].parameters}
     varied = format.listed([known.get(name, name) for name in params["grid"]])
@@ -59,7 +58,6 @@ def _title(record) -> str:
 
 
 def _section(record, file_name):
-    """Show one sweep."""
     state = sweeping.state(record)
     try:
         task = sweeping.task_of(record)
@@ -200,12 +198,10 @@ def _use(found):
 
 
 def _swept(found) -> dict:
-    """Return the values of the chosen setting."""
     return found.settings[found.best_setting]
 
 
 def _words(task, setting) -> str:
-    """Return a setting in words of the form."""
     return settings.words(task.params["model"], task.settings[setting])
 
 

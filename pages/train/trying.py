@@ -144,7 +144,6 @@ def _task(fingerprint, model, varied):
 
 
 def _values_field(model, parameter) -> None:
-    """Show the field for the values of a parameter."""
     key = f"try.{model}.{parameter.name}"
     remember = {"key": key, "on_change": _remember, "args": (model, parameter.name)}
     if parameter.kind in ("choice", "bool"):

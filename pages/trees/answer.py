@@ -28,7 +28,6 @@ def sentence(data, name, model) -> None:
 
 
 def _quality(model) -> str:
-    """Return sentences on how good the splits are."""
     trees = model.trees_
     split = np.concatenate([tree.objective for tree in trees])
     if not np.isfinite(split).any():
@@ -45,7 +44,6 @@ def _quality(model) -> str:
 
 
 def cards(data, model) -> None:
-    """Show the sizes of the trees and of their leaves."""
     trees = model.trees_
     leaf = [tree.children[:, 0] < 0 for tree in trees]
     leaves = sum(int(mask.sum()) for mask in leaf)

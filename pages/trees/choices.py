@@ -68,7 +68,6 @@ def show(view):
 
 
 def _levels(view):
-    """Show the field for how many levels of the tree are drawn."""
     if view.fit < 2:
         st.session_state["trees.levels"] = 1
         st.number_input("Levels below the top", min_value=1, max_value=1, key="trees.levels", disabled=True)

@@ -74,7 +74,6 @@ def show(view, color, files) -> None:
     chart = f"trees.chart.{view.key[:8]}.{view.t}.{view.mode}.{place}.{view.levels}"
 
     def look_at_clicked():
-        """Look at the node that was clicked in the drawing."""
         points = st.session_state[chart]["selection"]["points"]
         if points and points[0].get("customdata"):
             view.choose(int(points[0]["customdata"][0]))
@@ -91,7 +90,6 @@ def show(view, color, files) -> None:
 
 
 def _about_drawing(view, color):
-    """Return the caption of the drawing."""
     text = "From left to right by depth. Circles are splits, squares are leaves; a larger mark has more training rows. "
     text += {
         "purity": "Colour is purity: the share of the node's training rows that have its most frequent label. ",

@@ -101,7 +101,6 @@ def _label_text(view, found):
 
 
 def _look_at_leaf(view, found, key):
-    """Look at the leaf ticked in the table."""
     ticked = st.session_state[key]["selection"]["rows"]
     if ticked and ticked[0] < len(found):
         view.choose(int(found["node"].iloc[ticked[0]]))

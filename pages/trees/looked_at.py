@@ -19,7 +19,6 @@ LEAST_OF_LABEL = 10  # the smallest number of nodes of a label that the user can
 
 
 def tree_number(model) -> int:
-    """Return the index of the tree looked at."""
     return min(now().tree or 0, len(model.trees_) - 1)
 
 
@@ -89,7 +88,6 @@ class View:
 
     @staticmethod
     def _within(node, n):
-        """Return the node, or the root when the tree does not have this node."""
         return node if node is not None and node < n else 0
 
     def choose(self, node):
@@ -104,12 +102,10 @@ class View:
             look(node=node)
 
     def draw_from(self, node):
-        """Look at a node, and draw the part of the tree below it."""
         look(node=node, top=node, mode=PART)
 
     @property
     def label_name(self) -> str:
-        """Name of the label looked at."""
         return self.data.label_name(self.label)
 
     def follow(self, label):

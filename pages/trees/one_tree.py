@@ -8,7 +8,6 @@ from pages.trees import choices, drawing, label_rows, looked_at, one_node, test_
 
 
 def show(data, run, model, key, files) -> None:
-    """Show one tree of a run."""
     st.header("One tree")
     t = looked_at.tree_number(model)
     tree, row, mode = model.trees_[t], selectors.looked_at_row(data), now().mode or looked_at.PART

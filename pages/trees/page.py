@@ -15,7 +15,6 @@ from pages.trees import answer, depth, nodes, one_tree, parts, plt_page, words
 
 
 def main() -> None:
-    """Draw the Trees page."""
     st.html(words.STYLE)
     st.title("Trees")
     used = begin.dataset(ready="Trees can be trained on it in a moment.", without="so there are no trees to look at.")
@@ -75,7 +74,6 @@ def _watch(fingerprint):
 
 
 def _choose_run(fingerprint, runs, titles, key):
-    """Show a select box of the results."""
     text = "All results with trees, of LdSM and PLT, of this workspace on this data set, newest first."
     titles = {r["key"]: titles[r["key"]] for r in runs}
     results.choose("trees.run", fingerprint, titles, key, "Result shown", text)

@@ -41,7 +41,6 @@ def show(view, label: int) -> None:
     chart = f"trees.whole.{view.key[:8]}.{view.t}.{top}.{value}.{depths}"
 
     def walk_to_clicked():
-        """Walk to the node that was clicked."""
         points = st.session_state[chart]["selection"]["points"]
         if points and points[0].get("customdata"):
             view.walk(points[0]["customdata"][0])
@@ -121,7 +120,6 @@ def _first_depth(tree) -> int:
 
 
 def _about_label(view, frame, label, path) -> str:
-    """Return where the drawing has the label that is looked for."""
     name = f"**{format.plain(view.data.label_name(label))}**"
     drawn = frame["node"].isin(path)
     if not drawn.any():

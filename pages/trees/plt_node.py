@@ -15,7 +15,6 @@ FEATURES = 10  # features drawn for each sign
 
 
 def facts(view) -> None:
-    """Write what is known of the node looked at."""
     line = view.with_quality().iloc[view.node]
     leaf = view.is_leaf(view.node)
     kind = "Label: " if leaf else "Node: " if view.node else ""
@@ -63,7 +62,6 @@ def _labels(view):
     shown = found.assign(child=[view.short_name(v, 40) for v in found["child"]])
 
     def walk_to_ticked():
-        """Walk to the leaf of the label that was ticked."""
         ticked = st.session_state[key]["selection"]["rows"]
         if ticked and ticked[0] < len(found):
             view.walk(view.tree.leaf_of_label[found["label"].iloc[ticked[0]]])
@@ -138,5 +136,4 @@ def _features(view):
 
 
 def _of(count, sign):
-    """Return how many of the weights of one sign are drawn."""
     return f"{min(count, FEATURES):,} of {count:,} {sign}" if count > FEATURES else f"all {count:,} {sign}"

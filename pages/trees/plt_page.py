@@ -15,7 +15,6 @@ from xmlcore import experiment
 
 
 def answer(name, model) -> None:
-    """Say how large the label trees are, and what they are for."""
     plain = experiment.label_tree_model(model)
     tree, several = plain.trees_[0], len(plain.trees_) > 1
     inner, deepest = tree.n_nodes - tree.n_labels, int(tree.depth[-1])
@@ -47,7 +46,6 @@ def answer(name, model) -> None:
 
 
 def _of_first(several):
-    """Return the end of a help text."""
     return ", in the first tree." if several else "."
 
 

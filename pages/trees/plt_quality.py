@@ -68,7 +68,6 @@ def _table(view, shown, key):
     """Show a table of nodes with their quality; a tick walks to a node."""
 
     def walk_to_ticked():
-        """Walk to the node that was ticked."""
         ticked = st.session_state[key]["selection"]["rows"]
         if ticked and ticked[0] < len(shown):
             view.walk(shown["node"].iloc[ticked[0]])

@@ -88,7 +88,6 @@ def _labels(view, found, row, label):
     key = f"trees.plt.row.{view.key[:8]}.{view.t}.{row}"
 
     def choose_ticked():
-        """Show the path to the label that was ticked."""
         ticked = st.session_state[key]["selection"]["rows"]
         if ticked and ticked[0] < len(found):
             look(label=found["label"].iloc[ticked[0]])
@@ -164,7 +163,6 @@ def _path(view, path, row, label):
 
 
 def _steps(view, path) -> None:
-    """List the nodes of the path."""
     shown = path.assign(
         factor=100 * path["factor"],
         product=100 * path["product"],

@@ -44,20 +44,16 @@ class View:
 
     @property
     def classifiers(self):
-        """The linear classifiers of the nodes."""
         return self.model.linear_nodes(self.t)
 
     @property
     def several(self) -> bool:
-        """Whether the model has several trees."""
         return len(self.model.trees_) > 1
 
     def walk(self, node: int) -> None:
-        """Look at another node."""
         look(node=node)
 
     def is_leaf(self, node: int) -> bool:
-        """Return whether a node is the leaf of a label."""
         return bool(self.tree.label[node] >= 0)
 
     def name(self, node: int) -> str:

@@ -29,7 +29,6 @@ ORDERS = {"most": "Largest first", "least": "Smallest first", "node": "By number
 
 
 def show(key, data, run, model, files, quality) -> None:
-    """Show one node of the tree looked at."""
     view = View(key, data, run, model, files, quality)
     st.header("The tree")
     left, right = st.columns([2 if view.several else 1, 3], vertical_alignment="bottom")
@@ -126,7 +125,6 @@ def _children(view):
     chart = f"trees.children.{view.key[:8]}.{view.t}.{view.node}.{value}.{order}.{most}"
 
     def walk_to_clicked():
-        """Walk to the child that was clicked."""
         points = st.session_state[chart]["selection"]["points"]
         if points and points[0].get("customdata"):
             view.walk(points[0]["customdata"][0])
@@ -169,7 +167,6 @@ def _plus(drawn):
 
 
 def _about_child(view, line):
-    """Return the lines of a child's hover text."""
     text = f"node {line.node}, {format.count(int(line.rows), 'training row')}"
     if line.label < 0:
         text += f"<br>{format.count(int(line.n_labels), 'label')}, "

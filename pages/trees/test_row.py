@@ -56,7 +56,6 @@ def show(view, run, files) -> None:
 
 
 def _leaves(view, leaves, row, files):
-    """Show a table of the leaves that the row reaches."""
     shown = leaves.assign(
         tree=leaves["tree"] + 1,
         weight=100 * leaves["weight"],

@@ -22,7 +22,6 @@ def weights(model) -> tuple[float, float]:
 
 
 def arity(model) -> int:
-    """Return the number of children of each split."""
     return model.trees_[0].children.shape[1]
 
 

@@ -81,7 +81,6 @@ class KernelCache(NullCache):
         return sig, codegen.magic_tuple(), sys.implementation.cache_tag, llvmlite.__version__, self._stamp
 
     def _name(self, key):
-        """Return the name of the file for a key."""
         digest = hashlib.blake2b(repr((str(key[0]), *key[1:])).encode(), digest_size=8).hexdigest()
         name = f"{self._function.__module__.rpartition('.')[2]}.{self._function.__qualname__}"
         return f"{name.translate({ord('<'): None, ord('>'): None})[:150]}-{digest}{ENDING}"
@@ -123,7 +122,6 @@ def _digest_of_file(path):
 
 
 def _digest(content):
-    """Return the checksum of a file's content."""
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 

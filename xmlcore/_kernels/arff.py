@@ -149,7 +149,6 @@ def _find_value(text, first, stop, attributes, a):
 
 @inlined
 def _count(out, count, first_line, line):
-    """Count something, and keep the line of the first one."""
     if out[count] == 0:
         out[first_line] = line
     out[count] += 1

@@ -61,7 +61,6 @@ def _same_type(text, spans, n):
 
 @kernel
 def scan_attributes(text, spans, others):
-    """Find the attributes in the lines of a header."""
     n_attributes, n_others = 0, 0
     at = np.int64(0)
     line = 1

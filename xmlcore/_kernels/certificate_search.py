@@ -227,7 +227,6 @@ def clear_places(nodes, path, place):
 
 @kernel
 def new_cap(path, margin, terms):
-    """Return a cap for a path, without bounds yet."""
     d = path.size
     return Cap(
         path, np.empty(3), margin, terms, np.empty(d), np.empty(d + 1), np.empty(d + 1), np.empty(d + 1),

@@ -9,7 +9,6 @@ from xmlcore._kernels.ds_nearest import nearest, scratch, sort_best_first
 
 @kernel
 def rank_block(x, index, more, given, tree, w, labels, scores):
-    """Rank the candidates of rows by f."""
     ptr, terms, values = x
     q = labels.shape[1]
     room, near = scratch(0 if given else index.total.size), np.empty(q)

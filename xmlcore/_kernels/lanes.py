@@ -33,7 +33,6 @@ class Vector:
         return other.value if isinstance(other, Vector) else ir.Constant(FLOATS, [float(other)] * LANES)
 
     def _new(self, value):
-        """Return a Vector for an LLVM value."""
         return Vector(self.builder, value)
 
     def __add__(self, other):
@@ -72,7 +71,6 @@ class CompiledOps:
         return self.builder.bitcast(x.value, INTS)
 
     def _floats(self, bits):
-        """Return the Vector with these bits."""
         return Vector(self.builder, self.builder.bitcast(bits, FLOATS))
 
     def _mask(self, number):
@@ -80,22 +78,18 @@ class CompiledOps:
         return ir.Constant(INTS, [number] * LANES)
 
     def maximum(self, x, y):
-        """Return the larger of x and y in each lane."""
         y = x._other(y)
         return Vector(self.builder, self.builder.select(self.builder.fcmp_ordered(">", x.value, y), x.value, y))
 
     def minimum(self, x, y):
-        """Return the smaller of x and y in each lane."""
         y = x._other(y)
         return Vector(self.builder, self.builder.select(self.builder.fcmp_ordered("<", x.value, y), x.value, y))
 
     def where_less(self, x, y, a, b):
-        """Return, in each lane, a if x < y, else b."""
         less = self.builder.fcmp_ordered("<", x.value, x._other(y))
         return Vector(self.builder, self.builder.select(less, a.value, b.value))
 
     def abs(self, x):
-        """Return the absolute values."""
         return self._floats(self.builder.and_(self._bits(x), self._mask(0x7FFFFFFF)))
 
     def copysign(self, size, sign):
@@ -151,17 +145,14 @@ def _pointer(context, builder, array_type, array, at=None):
 
 
 def _load(builder, pointer):
-    """Load sixteen floats."""
     return builder.load(pointer, align=4)  # the addresses of NumPy arrays are only multiples of a float's 4 bytes
 
 
 def _store(builder, value, pointer):
-    """Store sixteen floats."""
     builder.store(value, pointer, align=4)
 
 
 def _spread(builder, scalar):
-    """Return a vector with a scalar in all lanes."""
     one = builder.insert_element(ir.Constant(FLOATS, ir.Undefined), scalar, ir.Constant(INT, 0))
     return builder.shuffle_vector(one, ir.Constant(FLOATS, ir.Undefined), ir.Constant(INTS, [0] * LANES))
 
@@ -177,11 +168,9 @@ def lane_operation(n_arrays, n_scalars):
     """
 
     def decorate(expression):
-        """Return the function for kernels."""
         if config.DISABLE_JIT:
 
             def plain(at, first, *others):
-                """Evaluate the expression with NumPy arrays."""
                 arrays = [first[at : at + LANES], *(a[:LANES] for a in others[: n_arrays - 1])]
                 scalars = [np.float32(s) for s in others[n_arrays - 1 :]]
                 stored, result = expression(ArrayOps, *(a.copy() for a in arrays), *scalars)
@@ -329,7 +318,6 @@ else:
         """Return a function that adds up products for ``n_rows`` rows; see the comment at the end of this file."""
 
         def codegen(context, builder, signature, arguments):
-            """Generate LLVM code that keeps the sums of all rows in registers."""
             out, out_at, out_step, weights, at, step, columns, begin, end, rows, places, first = arguments
             word = context.get_value_type(types.intp)
             row_array = context.make_array(signature.args[9])(context, builder, rows)
@@ -338,7 +326,6 @@ else:
             length = builder.extract_value(row_array.shape, 1)
 
             def vectors_from(array_type, array, place):
-                """Return the addresses of ``n_vectors`` adjacent vectors."""
                 return [
                     _pointer(context, builder, array_type, array, builder.add(place, ir.Constant(word, LANES * number)))
                     for number in range(n_vectors)

@@ -19,7 +19,6 @@ def add_row(start, end, x_columns, x_values, weight_ptr, weight_labels, weights,
 
 @kernel
 def all_margins(x_ptr, x_columns, x_values, weight_ptr, weight_labels, weights, bias, out):
-    """Compute the margins of all labels for each row."""
     for r in range(x_ptr.size - 1):
         add_row(x_ptr[r], x_ptr[r + 1], x_columns, x_values, weight_ptr, weight_labels, weights, bias, out[r])
 

@@ -97,7 +97,6 @@ else:
             place = iter(range(table_width(first)))
 
             def entry():
-                """Return the next entry of the tree's line in the table."""
                 at = builder.add(line, context.get_constant(types.intp, next(place)))
                 return builder.load(builder.gep(numbers.data, [at]))
 

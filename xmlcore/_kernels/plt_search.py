@@ -52,7 +52,6 @@ def new_children():
 
 @lane_operation(n_arrays=1, n_scalars=0)
 def largest_of_lanes(ops, values):
-    """Return the largest of sixteen numbers."""
     return (), ops.largest(values)
 
 

@@ -251,7 +251,6 @@ def skip_line(text, at):
 
 @inlined
 def _read_labels(text, at, form, y_indices, y_end):
-    """Read the labels at the beginning of a row."""
     y_first = y_end
     previous = np.int64(-1)
     ordered = True

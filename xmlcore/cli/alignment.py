@@ -46,7 +46,6 @@ def _places(names, known, count, n_known, what):
 
 
 def _moved(matrix, places, width):
-    """Return a matrix with its columns at other places."""
     parts = matrix.data.copy(), places[matrix.indices], matrix.indptr.copy()  # those of a data set are read-only
     moved = sp.csr_array(parts, shape=(matrix.shape[0], width))
     moved.sum_duplicates()

@@ -37,7 +37,6 @@ _OF_MATRICES = ("test_labels", "feature_names", "label_names")
 
 
 def data_options(function):
-    """Add the options of a data set to a command."""
     for option in reversed((*_OPTIONS, *_OF_DOCUMENTS)):
         function = option(function)
     return function

@@ -40,10 +40,8 @@ def command(ctx, data, to_json, quiet, **options):
 
 
 def _words(name) -> str:
-    """Return the name of a quantity as words."""
     return {"n_train": "training rows", "n_test": "test rows"}.get(name, name.removeprefix("n_").replace("_", " "))
 
 
 def _text(value) -> str:
-    """Return a value for people."""
     return f"{value:,.6g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

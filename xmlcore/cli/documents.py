@@ -57,7 +57,6 @@ def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
 
 
 def _columns(given) -> str:
-    """Return columns as words."""
     if isinstance(given, str):
         return f"column {given!r}"
     return f"the columns {', '.join(map(repr, given[:5]))}{' and others' if len(given) > 5 else ''}"

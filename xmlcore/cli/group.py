@@ -32,7 +32,6 @@ class Group(click.Group):
     """Commands that are imported on first use, and errors in one line."""
 
     def list_commands(self, ctx):
-        """Return the names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx, name):
@@ -57,7 +56,6 @@ class Group(click.Group):
 
 
 def described(error) -> str:
-    """Return what an error says, with its notes."""
     sentences = [str(error) or type(error).__name__, *getattr(error, "__notes__", ())]
     if isinstance(error, OSError) and error.strerror and error.filename:
         sentences[0] = f"{error.filename}: {error.strerror}"
@@ -68,7 +66,6 @@ def in_options(text: str) -> str:
     """Return what is said of arguments of functions, such as ``labels=-3``, as it is said of options."""
 
     def option(match):
-        """Return the option with the name of an argument."""
         name = match[1].replace("_", "-")
         return f"--{name} " if match[2] else f"--{name}"
 
@@ -76,7 +73,6 @@ def in_options(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text as one line."""
     return " ".join(str(text).split())
 
 

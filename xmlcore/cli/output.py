@@ -23,7 +23,6 @@ def as_json(value) -> None:
 
 
 def _plain(value):
-    """Return a value as JSON can hold it."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, dict):
         return {str(name): _plain(item) for name, item in value.items()}
@@ -45,7 +44,6 @@ def table(head, rows) -> None:
 
 
 def _is_number(cell) -> bool:
-    """Return whether a cell is a number, or empty."""
     return not cell.strip("0123456789.,-+e% ")
 
 
@@ -101,6 +99,5 @@ class Progress:
             self._write(f"{phase} ...\n")
 
     def _write(self, text):
-        """Write to stderr at once."""
         click.echo(text, err=True, nl=False)
         sys.stderr.flush()

@@ -75,7 +75,6 @@ def _read(rows, packed, options, first_index, progress):
 
 
 def _write(file, packed, ranking, to_json):
-    """Write predictions as JSON lines or CSV."""
     from xmlcore.experiment.kinds.predictions import frame_of, json_lines
 
     if to_json:

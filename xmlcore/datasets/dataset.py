@@ -165,7 +165,6 @@ class Dataset:
         self._freeze()  # arrays from a pickle can be written to
 
     def _freeze(self):
-        """Make the arrays of all matrices read-only."""
         for matrix in (self.X_train, self.Y_train, self.X_test, self.Y_test):
             for array in (matrix.indptr, matrix.indices, matrix.data):
                 array.flags.writeable = False

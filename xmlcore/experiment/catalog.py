@@ -44,7 +44,6 @@ class ModelInfo:
 
     @property
     def defaults(self) -> dict:
-        """The defaults by name."""
         return {p.name: p.default for p in self.parameters}
 
 

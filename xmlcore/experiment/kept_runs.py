@@ -164,7 +164,6 @@ _PARTS = ("measures", "times", "memory", "size")  # of a summary
 
 
 def _records(keys):
-    """Yield the records of the kept runs with these keys."""
     for key in keys:
         with contextlib.suppress(store.StoreError):
             yield store.info(FOLDER, key)

@@ -127,7 +127,6 @@ def difference_of(dataset: "Dataset", a: "Run", b: "Run", measure: str = "P@1") 
 
 
 def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1") -> str:
-    """Say whether a difference is real, in one sentence."""
     if not np.isfinite(found.difference) or not np.isfinite(found.p_value):
         return f"{measure} of {a} and {b} cannot be compared: it is not defined here."
     if found.difference == 0:
@@ -165,5 +164,4 @@ def _share(p):
 
 
 def _training_rows(dataset):
-    """Return the number of training rows of each label."""
     return np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels)

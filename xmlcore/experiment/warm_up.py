@@ -76,7 +76,6 @@ def pieces() -> list[Piece]:
     from xmlcore.models.base import warm_up_pieces
 
     def of(model):
-        """Return the only function that compiles a model."""
         (run,) = warm_up_pieces(model).values()
         return run
 

@@ -242,7 +242,6 @@ class Explainer:
         )
 
     def _share(self, X, labels):
-        """Return the attributions of LdSM."""
         model = self.model
         ptr, columns, place = model.in_columns(X)
         parts, before, after = np.zeros(X.nnz), np.empty(X.shape[0]), np.empty(X.shape[0])

@@ -27,7 +27,6 @@ def class_sizes(model, dataset: "Dataset") -> "pd.DataFrame":
 
 
 def feature_weights(model) -> "pd.DataFrame":
-    """Return the weights of f."""
     import pandas as pd
 
     from xmlcore.models.double_sampling import MEANINGS

@@ -12,7 +12,6 @@ LETTERS = 18  # most letters of a name beside the map
 
 
 def heat_map(figure, values, labels, names, wording, what, scale, ends):
-    """Draw a heat map into an empty figure."""
     rows, columns = values.shape
     # Names are categories of the axis. If there is no space for all of them, Plotly writes every second or third name.
     figure.add_heatmap(

@@ -58,7 +58,6 @@ def learning_curve(
 
 
 def _add(figure, part, forecast, bucket, measure):
-    """Add the points, lines and forecast of one bucket."""
     color = BUCKET_COLORS.get(bucket, _ALL["color"])
     mark = BUCKET_MARKS.get(bucket, _ALL["mark"])
     title = "all labels" if bucket == "all" else f"{bucket} labels"

@@ -361,7 +361,6 @@ def _name(axis, panel):
 
 
 def _plural(axis):
-    """Return the name of what the axis counts, in the plural."""
     return "adversarial labels" if axis == "n_adversarial" else "examples per label"
 
 

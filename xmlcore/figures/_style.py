@@ -217,12 +217,10 @@ def cut_apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
 
 
 def _cut_at_the_end(names, letters) -> list[str]:
-    """Return the beginning of each name."""
     return [f"{name[: letters - 1]}…" for name in names]
 
 
 def _cut_in_the_middle(names, letters) -> list[str]:
-    """Return the beginning and the end of each name."""
     end = (letters - 1) // 2
     return [f"{name[: letters - 1 - end]}…{name[-end:]}" for name in names]
 

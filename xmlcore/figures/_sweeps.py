@@ -89,7 +89,6 @@ def _are_numbers(values) -> bool:
 
 
 def _axis(values, numbers) -> dict:
-    """Return the axis of a parameter."""
     if not numbers:
         return {"type": "category", "categoryorder": "array", "categoryarray": _ordered(values)}
     values = np.unique(values.to_numpy(float))
@@ -109,7 +108,6 @@ def _ordered(values) -> list[str]:
 
 
 def _text(value) -> str:
-    """Return a value that is no number as text."""
     if isinstance(value, (bool, np.bool_)):
         return "on" if value else "off"
     if isinstance(value, (int, float, np.number)):

@@ -72,7 +72,6 @@ def refuse(job_id: str, reason: str) -> None:
 
 
 def cancel(job_id: str) -> None:
-    """Have a job stop."""
     if (job := _jobs.get(job_id)) is not None:
         job.cancelled.set()
 
@@ -81,7 +80,6 @@ def cancel(job_id: str) -> None:
 
 
 def run(request: dict) -> dict:
-    """Run a job on this worker."""
     from distributed import get_worker
 
     host, key = get_worker(), None
@@ -89,7 +87,6 @@ def run(request: dict) -> dict:
         key = host.get_current_task()
 
     def tell(**about):
-        """Send an event to the queue."""
         host.log_event(request["topic"], {"id": request["id"], **about})
 
     def is_wanted():
@@ -169,7 +166,6 @@ def _fetch(job, kind, key, tell, is_wanted):
 
 
 def _go_on(job, is_wanted):
-    """Raise if a job has to stop."""
     if job.cancelled.is_set() or not is_wanted():
         raise _Stopped
 

@@ -124,7 +124,6 @@ class Cluster(Place):
 
     @property
     def is_there(self) -> bool:
-        """Whether the scheduler answers."""
         return self._client is not None
 
     @property
@@ -140,7 +139,6 @@ class Cluster(Place):
         return f"the cluster at {self.address}, which has {count} worker{'' if count == 1 else 's'}"
 
     def name_of(self, job):
-        """Return the worker that runs a job."""
         return self._hosts.get(job.id, ("", self.words))[1]
 
     def slots(self):
@@ -239,7 +237,6 @@ class Cluster(Place):
                 self._client.run(agent.refuse, job_id, worker.one_line(error), workers=[address])
 
     def _take(self, job, future):
-        """Take in the result of a job."""
         if job.id not in self._jobs or future is not job._remote:
             return
         try:
@@ -258,7 +255,6 @@ class Cluster(Place):
             self._end(job.id, error=error)
 
     def _end(self, job_id, outcome=None, error=None):
-        """Give the outcome of a job to the queue, once."""
         job = self._jobs.pop(job_id, None)
         if job is None:
             return

@@ -220,22 +220,18 @@ class Job:
 
     @property
     def active(self) -> bool:
-        """Whether the job waits or runs."""
         return not self._over.is_set()
 
     @property
     def cancelling(self) -> bool:
-        """Whether the job was cancelled and has not stopped yet."""
         return self._cancelling and self.active
 
     @property
     def owners(self) -> tuple[Any, ...]:
-        """The owners of the job, in the order of their requests."""
         with self._lock:
             return tuple(self._owners)
 
     def title_for(self, owner: str) -> str:
-        """Return what an owner calls the job."""
         return self._owners.get(owner, self.title)
 
     @property
@@ -290,16 +286,13 @@ class Job:
 
     @property
     def error(self) -> str | None:
-        """Why the job failed, in one line."""
         return self._error
 
     @property
     def traceback(self) -> str | None:
-        """The full traceback of the failure."""
         return self._traceback
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the job has ended."""
         return self._over.wait(timeout)
 
     def result(self, timeout: float | None = None) -> Any:  # what the function of the job returns
@@ -379,7 +372,6 @@ class Job:
         self._folder.mkdir(parents=True)
 
     def _cancel_waiting(self):
-        """End a job that no worker has begun."""
         self._close(
             {"state": "cancelled", "value": None, "value_bytes": 0, "error": None, "traceback": None, "log": []}
         )
@@ -392,7 +384,6 @@ class Job:
         self._queue.gone(self)
 
     def _close(self, outcome):
-        """Set the final state of the job."""
         if "record" not in outcome and self._record.get("phase"):  # add the time since the last report
             self._record["phases"][self._record["phase"]] += max(0.0, time.time() - self._record["written"])
         if self._cancelling and outcome["state"] == "failed":  # it was killed or stopped

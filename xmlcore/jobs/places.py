@@ -40,7 +40,6 @@ class Place:
         raise NotImplementedError
 
     def name_of(self, job) -> str:
-        """Return where a job runs, for users."""
         return self.words
 
 
@@ -97,6 +96,5 @@ class ThisMachine(Place):
         return f"{memory.words(job._bytes)} of memory, of which {memory.words(max(0, free))} are free"
 
     def close(self, wait):
-        """End the workers."""
         if self._own:
             self._executor.shutdown(wait=wait, kill=True)

@@ -322,7 +322,6 @@ class Queue:
         self._set_paused(job_id, owner, False)
 
     def _set_paused(self, job_id, owner, paused):
-        """Pause or resume a job, the jobs of an owner, or all."""
         with self._lock:
             if job_id is not None:
                 job = self._jobs.get(job_id)
@@ -433,7 +432,6 @@ class Queue:
         return self._cluster if self._cluster.is_there else self._here if self._cluster.is_tried else None
 
     def _start(self, job, place, raise_for):
-        """Have a worker run a job."""
         self._line.remove(job)
         job._where, job._waits_for = place, ""
         job.attempts += 1

@@ -114,7 +114,6 @@ class Records:
             database().put(TABLE, job.id, about)
 
     def forget(self, job_id: str) -> None:
-        """Remove the record of a job."""
         with contextlib.suppress(OSError):
             database().remove(TABLE, job_id)
 
@@ -161,7 +160,6 @@ def hashed(owner: str) -> str:
 
 
 def _is_record(record, key) -> bool:
-    """Return whether a value is the record of a job."""
     number, unknown = (int, float), (int, float, type(None))
     fields = ("id", str), ("state", str), ("task", dict), ("owners", dict), ("queued", number), ("log", list)
     fields += ("started", unknown), ("ended", unknown), ("fraction", unknown)

@@ -23,7 +23,6 @@ _OF_THE_STORE = ("kind", "key", "created", "bytes", "files", "value")
 
 
 def size(kind: str, key: str) -> int:
-    """Return the bytes of all files of an artifact."""
     return sum(path.stat().st_size for path in _files(store.folder(kind, key)))
 
 
@@ -33,7 +32,6 @@ def _files(folder):
 
 
 def pieces(kind: str, key: str):
-    """Yield the pieces of an artifact."""
     facts = store.info(kind, key)
     folder = store.folder(kind, key)
     for path in _files(folder):
@@ -48,7 +46,6 @@ def pieces(kind: str, key: str):
 
 
 def _arriving() -> Path:
-    """Return the folder for what arrives."""
     folder = cache_root() / "jobs" / "arriving"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
@@ -74,7 +71,6 @@ class Turn:
         return self._hold is not None
 
     def end(self) -> None:
-        """Give the turn to others."""
         if self._hold is not None:
             self._hold.release()
             self._hold = None
@@ -131,5 +127,4 @@ class Arrival:
             self.drop()
 
     def drop(self) -> None:
-        """Remove what has arrived."""
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -107,7 +107,6 @@ class Reporter:
         self._logged = True
 
     def log(self):
-        """Return the lines of the log."""
         return list(self._log)
 
     def beat(self):
@@ -182,7 +181,6 @@ class _ToLog(logging.Handler):
         self._reporter = reporter
 
     def emit(self, record):
-        """Add one message."""
         with contextlib.suppress(Exception):  # a message that cannot be formatted must not end the job
             self._reporter.note(f"{record.levelname.capitalize()}: {record.getMessage()}")
 
@@ -193,12 +191,10 @@ def _own_process(reporter):
     handler, ended, package = _ToLog(reporter), threading.Event(), logging.getLogger("xmlcore")
 
     def beat():
-        """Write records until the job has ended."""
         while not ended.wait(BEAT):
             reporter.beat()
 
     def show(message, category, filename, lineno, file=None, line=None):
-        """Add a warning to the log."""
         reporter.note(f"{category.__name__}: {message}")
 
     level = package.level

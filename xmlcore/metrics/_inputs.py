@@ -184,7 +184,6 @@ def _check_scores_dtype(dtype):
 
 
 def _true_labels(Y_true, form, inv_ps):
-    """Return Y_true in CSR."""
     if not isinstance(Y_true, Sequence) and getattr(Y_true, "ndim", None) != 1:
         return check_labels(Y_true, name="Y_true")
     if inv_ps is not None:

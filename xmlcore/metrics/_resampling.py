@@ -75,7 +75,6 @@ class Statistics:
         return self.values(Sums(of_rows, _of_labels(self.of_labels, np.ones((1, self.n)))))[0]
 
     def block(self) -> int:
-        """Return how many resamples fit into a block."""
         return max(1, BLOCK_VALUES // max(1, self.n + self.of_rows.shape[1] + self.of_labels.shape[0]))
 
 

@@ -172,7 +172,6 @@ def intervals_of_several(
 
 
 def _table(items, values, resampled, confidence) -> "pd.DataFrame":
-    """Return the table of measures with their intervals."""
     import pandas as pd
 
     low, high = interval(values, resampled, confidence, np.array([item.measure.kind == LABELS for item in items]))

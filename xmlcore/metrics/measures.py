@@ -68,7 +68,6 @@ def discounts(k):
 
 
 def _ideal(rows, k):
-    """Return the largest possible DCG of each row."""
     return discounts(k)[1][np.minimum(rows.n_true, k).astype(np.int64)]
 
 
@@ -95,7 +94,6 @@ def _is_whole_set(rows, k):
 
 
 def _wrong_pairs(rows, k):
-    """Return the share of all labels that are wrong for each row."""
     if rows.n_labels is None:
         raise ValueError("Hamming loss@k needs the number of labels, which lists do not tell: pass n_labels")
     right, predicted, true = rows.counts(k)

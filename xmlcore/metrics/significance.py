@@ -339,7 +339,6 @@ def holm(p_values: npt.ArrayLike) -> np.ndarray:
 
 
 def _both(Y_true, ranking_a, ranking_b, item, inv_ps, labels, n_labels):
-    """Return the statistics of both rankings."""
     counts = of_several(Y_true, (ranking_a, ranking_b), item.k, inv_ps, labels, n_labels)
     return tuple(Statistics(one, [item]) for one in counts)
 

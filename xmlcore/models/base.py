@@ -151,7 +151,6 @@ class Estimator(HasParameters):
         return False
 
     def _check_fitted(self):
-        """Raise NotFittedError if the estimator is not fitted."""
         check_fitted(self)
 
     def _check_input(self, X: Matrix) -> sp.csr_array:
@@ -366,14 +365,12 @@ class MultiLabelModel(Estimator):
         toy = type(self)(**self.get_params(deep=False) | self._warm_up_params())
 
         def fit_and_predict():
-            """Use all kernels of the model."""
             toy._warm_up_fit()
             toy._warm_up_predict()
 
         return {type(self).__name__: fit_and_predict}
 
     def _warm_up_fit(self):
-        """Fit the model to a few rows."""
         self.fit(toy_rows(), [[row % 5, 5 + row % 3] for row in range(20)])
 
     def _warm_up_predict(self):

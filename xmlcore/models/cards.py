@@ -11,7 +11,6 @@ model.suggest(["A text to label"], k=5)"""
 
 
 def card_text(card: dict, is_text: bool) -> str:
-    """Return a model card as Markdown."""
     data = _dict(card.get("data"))
     lines = [f"# {_inline(card.get('name') or card.get('model') or 'Model')}", ""]
     takes = "texts" if is_text else f"rows of {_count(card.get('features'))} features"
@@ -37,7 +36,6 @@ def card_text(card: dict, is_text: bool) -> str:
 
 
 def _dict(value) -> dict:
-    """Return a value if it is a dict, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
@@ -58,7 +56,6 @@ def _measure(line) -> str:
 
 
 def _percent(value) -> str:
-    """Return a share in percent."""
     return f"{100 * value:.2f}" if isinstance(value, (int, float)) else "not defined"
 
 

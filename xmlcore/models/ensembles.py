@@ -11,13 +11,11 @@ _APART = (PLT, LdSM)  # not their subclasses, which keep more than trees
 
 
 def trees_apart(model) -> int:
-    """Return how many trees of an ensemble can be trained apart."""
     several = type(model) in _APART and model.n_estimators > 1 and isinstance(model.random_state, (int, np.integer))
     return model.n_estimators if several else 0
 
 
 def train_tree(model, X, Y, number: int, progress: ProgressLike = silent):
-    """Train one tree of an ensemble."""
     progress = to_progress(progress)
     count = trees_apart(model)
     if not 0 <= number < count:

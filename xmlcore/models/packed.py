@@ -289,7 +289,6 @@ class PackedModel:
         return made.getvalue()
 
     def _write(self, file):
-        """Write the archive to an open binary file."""
         names = {"labels": self.label_names, "features": None if self.is_text else self.feature_names}
         with (
             archives.writing(file, USE, self.card) as archive,
@@ -403,7 +402,6 @@ def _are_texts(given) -> bool:
 
 
 def _own_card(model) -> dict:
-    """Return what any model tells of itself."""
     params = {name: plain for name, value in model.get_params(deep=False).items()
               if (plain := _plain(value)) is not None or value is None}  # fmt: skip
     return {

@@ -350,7 +350,6 @@ class TextClassifier(Estimator):
         return write_model(self, path)
 
     def _rows(self, texts, progress=silent) -> sp.csr_array:
-        """Return the rows of texts."""
         self._check_fitted()
         return self.vectorizer_.transform(texts, progress)
 
@@ -395,7 +394,6 @@ class TextClassifier(Estimator):
         self._set_fitted(vectorizer, model, labels)
 
     def _set_fitted(self, vectorizer, model, labels):
-        """Set the fitted attributes."""
         self.vectorizer_, self.model_, self.labels_ = vectorizer, model, labels
 
 

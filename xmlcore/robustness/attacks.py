@@ -424,7 +424,6 @@ def _apply(attack, one_block, X, rows, seed, model, Y, n_jobs):
     blocks = _blocks(np.maximum(1, np.diff(Y.indptr)), max(1, min(BLOCK_ROWS, BLOCK_VALUES // X.shape[1])))
 
     def one(block):
-        """Return the changed rows of a slice of rows."""
         return one_block(_Block(attack, model, sp.csr_array(X[block]), sp.csr_array(Y[block]), ids[block]))
 
     parts = run_tasks(one, blocks, [block.stop - block.start for block in blocks], n_jobs)

@@ -68,7 +68,6 @@ class PerturbationKind:
 
     @property
     def is_attack(self) -> bool:
-        """Whether it follows the gradient of a model."""
         return self.needs == GRADIENT
 
     def fills(self, options: dict) -> bool:
@@ -88,7 +87,6 @@ def _attack_in_words(options):
 
 
 def _ways_in_words(options):
-    """Return what is done to words."""
     return f" ({', '.join(text for name, text in WAYS.items() if options.get(name, True))})"
 
 

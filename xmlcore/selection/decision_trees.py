@@ -173,7 +173,6 @@ class BRDT(Estimator):
             shared_columns = tree_columns(X if ids is None else X[:, ids])
 
         def train(label):
-            """Return the nodes of the tree of one label."""
             rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
             if rows.size in (0, X.shape[0]):
                 return _leaf(rows.size > 0)

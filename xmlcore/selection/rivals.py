@@ -215,7 +215,6 @@ class RandomForestSelection(_Selection):
             raise TypeError(f"RandomForestClassifier has no parameter {', '.join(unknown)}")
 
     def _score(self, X, Y, progress, keep):
-        """Score features by their importances in random forests."""
         columns = tree_columns(sp.csc_array(X))
         if self.per_label:
             self._score_labels(columns, sp.csc_array(Y), progress, keep)
@@ -223,7 +222,6 @@ class RandomForestSelection(_Selection):
             self._score_together(columns, Y, progress, keep)
 
     def _forest(self, n_estimators, seed):
-        """Return a forest that is not fitted, with one thread."""
         from sklearn.ensemble import RandomForestClassifier
 
         params = self.forest_params | {"n_estimators": n_estimators, "random_state": seed, "n_jobs": 1}
@@ -257,7 +255,6 @@ class RandomForestSelection(_Selection):
         y = y.ravel() if y.shape[1] == 1 else y
 
         def one_tree(tree):
-            """Return the importances of features in the tree with this number."""
             forest = self._forest(1, label_seed(seed, tree)).fit(columns, y)
             return forest.feature_importances_
 
@@ -402,7 +399,6 @@ class ChiSquaredSelection(_Selection):
         return True
 
     def _score(self, X, Y, progress, keep):
-        """Score features by the chi-squared statistic."""
         if X.nnz and X.data.min() < 0:
             row = int(np.searchsorted(X.indptr, X.data.argmin(), side="right")) - 1
             raise ValueError(
@@ -454,7 +450,6 @@ class MutualInformationSelection(_Selection):
         self.per_label = per_label
 
     def _score(self, X, Y, progress, keep):
-        """Score features by mutual information."""
         X = above_median(X)
         n = Y.shape[0]
         n_above = np.asarray(X.sum(axis=0)).ravel()

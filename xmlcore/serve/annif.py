@@ -13,7 +13,6 @@ _FIELDS = ("text", "limit", "threshold")
 
 
 def project(served) -> dict:
-    """Return what Annif wants to know of a project."""
     return {
         "project_id": served.name,
         "name": served.about()["title"],

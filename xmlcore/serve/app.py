@@ -73,7 +73,6 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None) -> Starle
 
 
 def _refused(request, error):
-    """Answer a request that is refused."""
     headers = {"Retry-After": "1"} if error.status == 503 else None
     return JSONResponse({"error": error.reason}, error.status, headers)
 
@@ -121,12 +120,10 @@ class _Service:
             raise Refused(503, f"{self.busy:,} requests are waiting already: try again in a moment")
 
         def progress(phase, fraction, detail=""):
-            """Stop the work when time is over."""
             if time.monotonic() > end:
                 raise Cancelled
 
         def answer():
-            """Return the body of the answer."""
             progress("Waiting", 0.0)
             return json.dumps(work(progress), separators=(",", ":"), allow_nan=False).encode()
 
@@ -174,7 +171,6 @@ class _Service:
         body = await bodies.read(request, limits)
 
         def work(progress):
-            """Return the answer."""
             inputs, k, unknown = bodies.asked(bodies.as_json(body), served, limits)
             labels, scores = _ranking(served.packed, inputs, k, progress)
             found = {"model": served.name, "predictions": [
@@ -199,7 +195,6 @@ class _Service:
         body = await bodies.read(request, self.limits)
 
         def work(progress):
-            """Return the answer."""
             wanted = annif.asked(body, kind, served, self.limits)
             return annif.suggestions(*wanted, served, lambda texts, k: _ranking(served.packed, texts, k, progress))
 

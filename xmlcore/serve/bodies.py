@@ -40,7 +40,6 @@ def media_type(request) -> str:
 
 
 def as_json(body: bytes) -> dict:
-    """Return the JSON object in a body."""
     try:
         given = json.loads(body, parse_constant=_no_constant)
     except Refused:
@@ -59,13 +58,11 @@ def _no_constant(name):
 
 
 def _kind(value) -> str:
-    """Return what JSON calls a value."""
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     return kinds.get(type(value), "a number")
 
 
 def asked(given: dict, served, limits):
-    """Return what a request for predictions asks for."""
     strange = sorted(set(given) - _FIELDS)
     if strange:
         raise Refused(
@@ -148,7 +145,6 @@ def _rows(records, name, served, ignore):
 
 
 def finite_number(text: str, name: str) -> float:
-    """Return a finite number that a form field has as text."""
     try:
         value = float(text)
     except ValueError:

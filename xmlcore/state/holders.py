@@ -33,12 +33,10 @@ class Hold:
         self.note()
 
     def note(self, **about) -> None:
-        """Write what others can read of it."""
         self._holder |= about
         self._database.put(TABLE, self._name, self._holder)
 
     def release(self) -> None:
-        """Give it free."""
         _own.discard(self._holder["id"])
         with self._database.change():
             if (self._database.get(TABLE, self._name) or {}).get("id") == self._holder["id"]:

@@ -93,7 +93,6 @@ class Database:
         return default
 
     def has(self, table: str, key: str) -> bool:
-        """Return whether there is a row."""
         return bool(self._read(f"SELECT 1 FROM {_checked(table)} WHERE key = ?", key))
 
     def rows(self, table: str, prefix: str = "") -> list[Row]:
@@ -101,7 +100,6 @@ class Database:
         return self._select(table, "WHERE key >= ? AND substr(key, 1, ?) = ? ORDER BY key", prefix, len(prefix), prefix)
 
     def written(self, table: str) -> dict[str, float]:
-        """Return when each row of a table was written, by its key."""
         return dict(self._read(f"SELECT key, written FROM {_checked(table)}"))
 
     def put(self, table: str, key: str, value: Any) -> None:
@@ -154,7 +152,6 @@ class Database:
         return getattr(self._changing, "connection", None)
 
     def _select(self, table, where, *values) -> list[Row]:
-        """Return the rows of a table that can be read."""
         rows = []
         for key, text, written in self._read(f"SELECT key, value, written FROM {_checked(table)} {where}", *values):
             with contextlib.suppress(ValueError):
@@ -249,7 +246,6 @@ class Database:
         return sqlite3.connect(path, BUSY_SECONDS, isolation_level=None, check_same_thread=False, **options)
 
     def _prepare(self, connection):
-        """Make the tables in a new file."""
         connection.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing, nor does it damage anything
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > VERSION:

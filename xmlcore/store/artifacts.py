@@ -247,7 +247,6 @@ def _check_value(path):
 
 
 def _read_value(path):
-    """Read the object in the folder of an artifact."""
     import joblib
 
     file = _check_value(path)

@@ -41,7 +41,6 @@ class Artifact:
 
     @property
     def name(self) -> tuple[str, str]:
-        """Kind and key."""
         return self.kind, self.key
 
     @property
@@ -98,7 +97,6 @@ class Inventory:
         return list(found.values())
 
     def computed_from(self, key: str) -> list[Artifact]:
-        """Return the artifacts that were computed from the one with a key, directly."""
         return self._dependents.get(key, [])
 
     def can_be_made_again(self, one: Artifact) -> bool:
@@ -107,7 +105,6 @@ class Inventory:
 
     @property
     def bytes(self) -> int:
-        """Size of all artifacts."""
         return sum(one.bytes for one in self.artifacts.values())
 
 

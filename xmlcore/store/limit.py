@@ -98,7 +98,6 @@ def _written_bound() -> int | None:
 
 
 def _bound_is_set() -> bool:
-    """Return whether a user has set the bound."""
     return bool(os.environ.get(BOUND_VARIABLE)) or _written_bound() is not None
 
 
@@ -119,7 +118,6 @@ def set_bound(n_bytes: int | None) -> None:
 
 
 def usage(found: Inventory | None = None) -> dict[str, Any]:
-    """Return what artifacts take on the disk."""
     found = inventory() if found is None else found
     by_kind, pinned = {}, 0
     for one in found.artifacts.values():
@@ -187,7 +185,6 @@ def _used_with(found, one) -> float:
 
 
 def _with_sources(found, keys) -> set[str]:
-    """Return keys, and those of all that they were computed from."""
     known, line = set(), list(keys)
     while line:
         key = line.pop()

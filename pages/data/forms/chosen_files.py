@@ -78,7 +78,6 @@ class ChosenFiles:
         return read == self.ids() and bool(jobs.active(self.kind, key=key))
 
     def are_read_by(self, task) -> None:
-        """Note which task reads the chosen files."""
         st.session_state[self._reading] = task.key, self.ids()
 
     def empty_when_read(self) -> None:

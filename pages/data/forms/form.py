@@ -175,7 +175,6 @@ def share_and_seed(form: str, rows: str, left, right, disabled: bool) -> dict:
 
 
 def _runs(form, request) -> bool:
-    """Return whether a worker makes what is asked for."""
     if form.chosen is not None:
         return form.chosen.waits()
     return isinstance(request.task, Task) and bool(jobs.active(key=request.task.key))

@@ -39,7 +39,6 @@ def relation(file) -> str:
 
 
 def say(found, file, has_label_file: bool) -> None:
-    """Write what was recognised in the chosen file."""
     name = format.plain(file.name)
     if not isinstance(found, Look):
         return  # the message comes when the files are read

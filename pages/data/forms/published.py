@@ -20,12 +20,10 @@ def entries() -> dict:
 
 
 def names() -> set[str]:
-    """Return the names of all data sets of the catalog."""
     return {entry.name for entry in datasets.catalog()}
 
 
 def _fields() -> form.Request:
-    """Show what the chosen data set is."""
     found = entries()
     name = st.selectbox(
         "Published data set",
@@ -157,7 +155,6 @@ def _steps(entry) -> str:
 
 
 def _table(found):
-    """Show all published data sets in a table."""
     frame = pd.DataFrame(
         [
             {

@@ -23,7 +23,6 @@ FIRST, FIRST_SHARE = "eurlex-4k", 10
 
 
 def _fields() -> form.Request:
-    """Show the fields, and what they would make."""
     st.caption(
         "Rows are drawn at random. The sizes, and how rare the labels are, are those of a well-known data set; labels "
         "belong to topics, so that they can be learned. Results are not those of that data set."

@@ -93,7 +93,6 @@ def choose(train, names, encoding: str, key: str) -> Columns | None:
 
 
 def _about(train, guess) -> str:
-    """Return a sentence on what a file is."""
     said = f"{format.plain(train.name)} is {KINDS[guess.format]}"
     if guess.format == "folder":
         return f"{said}, with subjects beside the texts."
@@ -107,7 +106,6 @@ def _fields(guess, key) -> dict | None:
     left, middle, right = st.columns([2, 2, 1])
 
     def title(column):
-        """Return what the fields call a column."""
         return column if guess.form.header else f"Column {column}"
 
     with left:

@@ -24,7 +24,6 @@ One file is enough. Words become features. The texts are kept, and shown whereve
 
 
 def _fields() -> form.Request | None:
-    """Show the fields."""
     st.caption(ABOUT)
     train = FILES.uploader(
         "train",

@@ -153,7 +153,6 @@ _ON_PAGE = (
 
 
 def on_page(message: str) -> str:
-    """Return a message of xmlcore in the words of the upload form."""
     for pattern, instead in _ON_PAGE:
         message = re.sub(pattern, instead, message)
     return message

@@ -41,7 +41,6 @@ def show_figure(
     known = figure_files.workspace_now()
 
     def origin():
-        """Return where the figure comes from, and the title of its files."""
         found = figure_files.origin(name, of, known)
         return found, " – ".join(filter(None, (found["Data set"], figure.layout.title.text)))
 
@@ -52,12 +51,10 @@ def show_figure(
         st.caption(caption, help=help)
 
         def page():
-            """Return the figure as an HTML page."""
             found, page_title = origin()
             return figure_files.html_page(figure, page_title, caption, name, _config(name), found)
 
         def pdf():
-            """Return the figure as a PDF file."""
             found, page_title = origin()
             return figure_files.pdf(figure, page_title, caption, found)
 
@@ -178,7 +175,6 @@ def _download(label, make, file_name, mime, help, key=None):
     """Show a download button for the file that ``make()`` returns as bytes or text."""
 
     def hand_out():
-        """Make the file, and note that the browser is about to fetch it."""
         content = make()
         downloads.made()
         return content

@@ -140,7 +140,6 @@ def _first_text(error: Exception) -> str:
 
 
 def plain_caption(caption: str) -> str:
-    """Return a caption in Markdown as plain text."""
     return html.unescape(re.sub(r"</?(strong|em|code)>", "", html_of_markdown(caption)))
 
 

@@ -29,7 +29,6 @@ def with_info(pdf: bytes, facts: dict[str, str]) -> bytes:
 
 
 def _name(text) -> bytes:
-    """Return a name as PDF files have it."""
     return b"/" + b"".join(b"%c" % c if chr(c).isalnum() and c < 128 else b"#%02X" % c for c in text.encode("utf-8"))
 
 

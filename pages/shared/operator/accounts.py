@@ -35,7 +35,6 @@ class User:
 
 
 def needed() -> bool:
-    """Return whether users must sign in."""
     try:
         return "auth" in st.secrets
     except FileNotFoundError:  # there is no file of secrets
@@ -91,7 +90,6 @@ def admitted() -> bool:
 
 
 def _ask():
-    """Show the button with which a user signs in."""
     st.title("Sign in")
     st.markdown("This server knows its users. Sign in to open your workspaces.")
     try:

@@ -76,7 +76,6 @@ class _Private(RotatingFileHandler):
     """A file that only this user can read, whatever the process's mask is. What cannot be written is left out."""
 
     def _open(self):
-        """Open the file, or make it."""
         handle = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         return os.fdopen(handle, "a", encoding="utf-8")
 

@@ -160,7 +160,6 @@ def _own_names():
 
 
 def _named_by_operator():
-    """Return the names that the operator has given this server."""
     names = [_option("server.address", None), _option("browser.serverAddress", None)]
     names += _option("server.allowedHosts", ())
     return {name.strip().lower().rstrip(".") for name in names if name} - {"localhost"}
@@ -196,5 +195,4 @@ def _is_address(name):
 
 
 def _matches(name, names):
-    """Return whether a name is one of those of this server."""
     return "*" in names or name in names or any(one[:2] == "*." and name.endswith(one[1:]) for one in names)

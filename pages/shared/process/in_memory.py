@@ -90,7 +90,6 @@ class Values:
             self.bytes = 0
 
     def _remove(self, name):
-        """Remove what is known of a value, if it is known."""
         function, arguments = name
         known = self._known.pop(name, None)
         if known is not None:

@@ -13,7 +13,6 @@ FIRST_VISIT = "first visit"  # owner of the job that makes the default data set 
 
 
 def queue() -> jobs.Queue:
-    """Return the one job queue of this process."""
     return _queue(str(cache_root()))
 
 
@@ -64,7 +63,6 @@ def _queue(root: str) -> jobs.Queue:
 
 @st.cache_resource(show_spinner=False)
 def _job_records(root: str) -> dict:
-    """Return the records of jobs of a cache folder."""
     return {}
 
 

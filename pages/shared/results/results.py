@@ -143,7 +143,6 @@ def mark(record: dict) -> None:
 
 
 def chosen(widget: str, fingerprint: str, runs: list) -> str:
-    """Return the key of the result to show."""
     keys = [r["key"] for r in runs]
     wanted = (workspace.get("shown").get(fingerprint), workspace.get("widgets").get(f"{widget} {fingerprint}"))
     return next((key for key in wanted if key in keys), keys[0])
@@ -168,7 +167,6 @@ def _open(widget, fingerprint):
     key = st.session_state[widget]
 
     def change(data):
-        """Write the chosen key into the workspace's fields."""
         data["widgets"][f"{widget} {fingerprint}"] = key
         data["shown"][fingerprint] = key
 

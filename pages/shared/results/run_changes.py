@@ -77,7 +77,6 @@ def delete_button(records: list, page: str) -> None:
 
 
 def tags(record: dict) -> list[str]:
-    """Return the tags of a result."""
     return list(record.get("tags", ()))
 
 
@@ -101,7 +100,6 @@ def _set(records, **fields) -> None:
     """Set fields of the records of results; an empty value removes the field."""
 
     def change(record):
-        """Set the fields of one record."""
         for name, value in fields.items():
             if value:
                 record[name] = value
@@ -112,7 +110,6 @@ def _set(records, **fields) -> None:
 
 
 def _delete(records) -> None:
-    """Remove results from the workspace."""
     names = [record.get("name") or record["model"] for record in records]
     title = format.listed(names) if len(names) <= 3 else f"{len(names)} results"
     removed.remove("train", [record["key"] for record in records], title)

@@ -38,7 +38,6 @@ def selection_title(record: dict, skip=()) -> str:
 
 
 def selections(records: list[dict]) -> dict[str, str]:
-    """Return a name for each selection of features, by key."""
     return told_apart({record["key"]: selection_title(record) for record in records})
 
 

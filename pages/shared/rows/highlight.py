@@ -100,7 +100,6 @@ def page(text: str, spans, contributions: dict, label: str, unit: str, what: str
 
 
 def _marked(piece, value, most, unit):
-    """Return a piece of the text, marked if it contributes."""
     shown = html.escape("\n".join(visible(line) for line in piece.split("\n")), quote=False)
     if not value or not piece.strip():
         return shown

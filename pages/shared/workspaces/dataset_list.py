@@ -17,7 +17,6 @@ def add_dataset(
         return
 
     def add(data):
-        """Write the data set into the workspace's fields."""
         before = data["known"].get(fingerprint, {})
         taken = [other["name"] for key, other in data["known"].items() if key != fingerprint]
         data["known"][fingerprint] = {
@@ -70,7 +69,6 @@ def forget_dataset(fingerprint: str, wanted: str) -> None:
     """Remove a data set that cannot be opened any more; ``wanted``, one of the catalog, is prepared and used next."""
 
     def drop(data):
-        """Remove the data set from the workspace's fields."""
         data["known"].pop(fingerprint, None)
         if data["dataset"] == fingerprint:
             data["dataset"] = None
@@ -83,7 +81,6 @@ def leave_dataset(fingerprint: str) -> None:
     """Take a data set out of use; it stays listed, and one of the catalog is prepared and used next."""
 
     def leave(data):
-        """Change the data set in use in the workspace's fields."""
         if data["dataset"] == fingerprint:
             data["dataset"], data["wanted"] = None, DEFAULT_DATASET
 

@@ -8,7 +8,6 @@ def list_all(result) -> None:
     """List data sets and results of an import in this workspace, and say so; what is listed already stays as it is."""
 
     def add(data):
-        """Write them into the workspace's fields."""
         for fingerprint, entry in result.contents["known"].items():
             taken = [other["name"] for other in data["known"].values()]
             if fingerprint not in data["known"]:

@@ -89,7 +89,6 @@ def _without_damage(run) -> dict:
 
 
 def _is_job(record) -> bool:
-    """Return whether a record has all that a record of a job needs."""
     if not _has(record, *_JOB) or not _are_texts(record[name] for name in ("id", "kind", "key")):
         return False
     if record["kind"] not in experiment.KINDS:
@@ -98,7 +97,6 @@ def _is_job(record) -> bool:
 
 
 def _are_texts(values) -> bool:
-    """Return whether all values are texts."""
     return all(isinstance(value, str) for value in values)
 
 

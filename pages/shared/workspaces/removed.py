@@ -86,7 +86,6 @@ def _last() -> Removal | None:
 
 
 def _free():
-    """Remove what was removed last from the disk."""
     removal = _last()
     if removal is not None:
         st.session_state[REMOVALS].remove(removal)
@@ -95,7 +94,6 @@ def _free():
 
 
 def _take(data, keys):
-    """Remove keys from the fields of a workspace."""
     data["known"] = {fingerprint: entry for fingerprint, entry in data["known"].items() if fingerprint not in keys}
     for name in LISTS:
         data[name] = [record for record in data[name] if record["key"] not in keys]

@@ -10,7 +10,6 @@ def add_made(kind: str, key: str) -> None:
     """Note that this workspace asked for a result that it does not list otherwise; ``kind`` is that of the store."""
 
     def add(data):
-        """Append it to the workspace's list, which has the last ones."""
         data["made"] = [one for one in data["made"] if one != [kind, key]][1 - MOST_MADE :] + [[kind, key]]
 
     workspace.update(add)
@@ -21,7 +20,6 @@ def add_result(kind: str, record: dict) -> None:
     same = ("fingerprint", "model", "method", "params", "k")
 
     def add(data):
-        """Write the result into the workspace's fields."""
         listed, key = data[LISTS[kind]], record["key"]
         for one in listed:
             if one["key"] == key and record["asked"] > one.get("asked", 0.0):
@@ -50,7 +48,6 @@ def change_runs(keys: list[str], change) -> None:
         return
 
     def change_all(data):
-        """Change the records among the workspace's fields."""
         for record in data["runs"]:
             if record["key"] in wanted:
                 change(record)

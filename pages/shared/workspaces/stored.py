@@ -51,7 +51,6 @@ def all_but(token: str):
 
 
 def write(token: str, data: dict) -> None:
-    """Write a workspace."""
     key, text = row(token), json.dumps(data)
     with changing():
         try:
@@ -71,7 +70,6 @@ def save_waiting() -> bool:
 
 
 def waits(token: str) -> bool:
-    """Return whether a workspace is in memory only."""
     return (str(cache_root()), token) in _waiting
 
 

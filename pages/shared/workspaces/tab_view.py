@@ -12,7 +12,6 @@ FIELDS = ("dataset", "shown", "widgets")  # of the workspace, see pages.shared.w
 
 
 def of(data: dict) -> dict:
-    """Return the view in a workspace's fields."""
     return {name: deepcopy(data[name]) for name in FIELDS}
 
 

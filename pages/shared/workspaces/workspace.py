@@ -96,7 +96,6 @@ def look_token() -> str:
 
 
 def _looked_at(token) -> str | None:
-    """Return the token of the workspace that an address for looking only shows."""
     data = stored.read(token)
     shown = data.get("look_of") if isinstance(data, dict) else None
     if not isinstance(shown, str):
@@ -181,7 +180,6 @@ def notify(message: str) -> None:
 
 
 def has_notice() -> bool:
-    """Return whether a message waits to be shown."""
     return NOTICE in st.session_state
 
 
@@ -191,7 +189,6 @@ def take_notices() -> list[str]:
 
 
 def begin() -> str:
-    """Make an empty workspace and return its token."""
     return user_workspaces.begin(deepcopy(workspace_records.EMPTY))
 
 

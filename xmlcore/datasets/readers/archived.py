@@ -118,7 +118,6 @@ def beginning(source, size: int) -> tuple[dict[str, str], bytes]:
 
 
 def _shown(name) -> str:
-    """Return the name of a file of an archive for messages."""
     return visible(PurePosixPath(name).name)
 
 

@@ -143,7 +143,6 @@ def _doubt(header, labels) -> str:
 
 
 def _end(count, last) -> str:
-    """Return words for the first or last attributes."""
     return f"{'last' if last else 'first'} {'attribute' if count == 1 else f'{count:,} attributes'}"
 
 
@@ -275,7 +274,6 @@ def _code(type: Type) -> tuple:
 
 
 def _width(type: Type, code: tuple) -> int:
-    """Return the number of features of an attribute."""
     if type.kind == NUMERIC:
         return 1
     return max(1, 1 + max(code)) if type.kind == NOMINAL else 0
@@ -349,7 +347,6 @@ def _with_blanks(value):
 
 
 def _feature_names(header, columns) -> list[str]:
-    """Return the names of the features."""
     suffixes = []
     for type, code in zip(header.types, columns.codes):
         if type.kind == NOMINAL and not _is_binary(type):
@@ -363,7 +360,6 @@ def _feature_names(header, columns) -> list[str]:
 
 
 def _counted(number, what) -> str:
-    """Return a number with the name of what is counted."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
@@ -374,7 +370,6 @@ def _some(names) -> str:
 
 
 def _warn(kernels, out, source):
-    """Warn of missing values and of weights."""
     for count, first, what, done in (
         (kernels.MISSING_FEATURES, kernels.MISSING_FEATURE_LINE, "missing value", "read as 0"),
         (kernels.MISSING_LABELS, kernels.MISSING_LABEL_LINE, "missing label", "read as not given"),

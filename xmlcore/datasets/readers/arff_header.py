@@ -84,7 +84,6 @@ class Header:
     start: int = 0
 
     def type(self, attribute: int) -> Type:
-        """Return the type of an attribute."""
         return self.types[int(self.type_of[attribute])]
 
 
@@ -157,7 +156,6 @@ def _data_line(text):
 
 
 def _row(content, start, encoding) -> str:
-    """Return the line that begins at a place."""
     end = content.find(b"\n", start)
     return content[start : end if end >= 0 else None].decode(encoding, "replace")
 

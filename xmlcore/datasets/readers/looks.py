@@ -47,7 +47,6 @@ class Look:
 
 
 def look(source, name: str | None = None) -> Look:
-    """Return what the beginning of a file says."""
     inside, content = archived.beginning(source, _HEAD + 1)
     if inside:
         return replace(look(content, inside["train"]), inside=inside)
@@ -67,7 +66,6 @@ def look(source, name: str | None = None) -> Look:
 
 
 def _table(text, source) -> Look:
-    """Return what the beginning of a table says."""
     form = table.form_of(text, source)
     first = int(table.has_index(form))
     ahead, last = table.binary_ends(form, first)
@@ -78,7 +76,6 @@ def _table(text, source) -> Look:
 
 
 def _arff(text, source) -> Look:
-    """Return what the header of an ARFF file says."""
     try:
         header = arff_header.read_header(text, source)
     except DatasetFormatError:

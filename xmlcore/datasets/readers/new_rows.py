@@ -204,7 +204,6 @@ def _by_name(rows, feature_names, label_names, n_labels) -> NewRows:
 
 
 def _some(names, count=None) -> str:
-    """Return the first names, and how many more there are."""
     count = len(names) if count is None else count
     more = count - min(count, _NAMED)
     return ", ".join(name[:40] for name in names[:_NAMED]) + (f" and {more:,} more" if more else "")

@@ -25,7 +25,6 @@ def remark(parts, feature_names, label_names) -> None:
 
 
 def _in_every_row(matrices):
-    """Return the labels that every row has."""
     matrices = [Y for Y in matrices if Y.shape[0]]
     if not matrices or any((np.diff(Y.indptr) == 0).any() for Y in matrices):
         return np.empty(0, np.int32)
@@ -38,7 +37,6 @@ def _in_every_row(matrices):
 
 
 def _warn_of_constant(source, labels, names, which):
-    """Warn of labels that are the same in all rows."""
     if labels.size:
         shown = _some(f"{j}" if names is None else f"{names[j]!r}" for j in labels[: _SHOWN + 1].tolist())
         count = "a label that" if labels.size == 1 else f"{labels.size:,} labels that"

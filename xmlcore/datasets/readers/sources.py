@@ -138,7 +138,6 @@ def read_text(
     any_text: bool = False,
     progress: Progress = silent,
 ) -> np.ndarray:
-    """Read a source to its end, and decompress it."""
     label = source_name(source, name)
     if max_bytes is None:
         max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
@@ -212,7 +211,6 @@ def _unpacked(stream, label, npz):
 
 
 def _chunks(stream):
-    """Return an iterator over the bytes of a stream."""
     return iter(lambda: stream.read(_CHUNK), b"")
 
 
@@ -233,7 +231,6 @@ def _limited(pieces, label, max_bytes):
 
 
 def _joined(pieces) -> bytearray:
-    """Return all pieces of a text."""
     buffer = bytearray()
     for piece in pieces:
         buffer += piece

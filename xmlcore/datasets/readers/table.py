@@ -91,7 +91,6 @@ def form_of(text, source) -> Form:
 
 
 def parse(text, source, labels=None, leave_out=False) -> Rows:
-    """Parse a table."""
     form = form_of(text, source)
     index = has_index(form)
     if index:
@@ -138,7 +137,6 @@ def _read_kept(text, source, form, kept, chosen, listing, leave_out):
 
 
 def parse_labels(text, source) -> tuple[sp.csr_array, list[str] | None]:
-    """Parse a table in which every column is a label."""
     form = form_of(text, source)
     index = int(has_index(form))
     columns = [*range(index, form.n_columns)]
@@ -169,7 +167,6 @@ def _with_decimal(form, columns):
 
 
 def _is_number(cell, decimal):
-    """Return whether a cell is a number, or is missing."""
     return cell.decode("latin-1") in MISSING or bool(NUMBER.fullmatch(cell.replace(decimal.encode(), b".")))
 
 
@@ -252,7 +249,6 @@ def _column(form, name, source):
 
 
 def _some(names, first):
-    """Return some names of columns in brackets."""
     if names is None:
         return " without names"
     shown = ", ".join(name[:30] for name in names[first : first + 4])
@@ -291,7 +287,6 @@ def _likely(form, first):
 
 
 def _read(text, source, form, features, labels, listing, leave_out=False):
-    """Read the rows of a table, block by block."""
     parts, label_parts, lists, lines = [], [], [], []
     n_missing, first_missing = 0, None
     for block in blocks(text, form.separator, has_header=form.names is not None):

@@ -53,7 +53,6 @@ class TextColumns(Exception):
 
 
 def column_name(form, column):
-    """Return the name of a column in quotes, or its number."""
     return repr(form.names[column][:40]) if form.names is not None else f"{column + 1:,}"
 
 
@@ -178,7 +177,6 @@ def _number(cell, form, words):
 
 
 def _no_number(block, form, source, row, column, cell, is_label):
-    """Return the error of a cell that is no number."""
     place = block.line(row), block.column(row, column, form.separator)
     if form.decimal == "," and "." in cell and NUMBER.fullmatch(cell.replace(".", "").replace(",", ".").encode()):
         found = f"{cell[:40]!r} in column {column_name(form, column)} has a point, but other numbers a decimal comma"

@@ -38,7 +38,6 @@ def listed(cells, lines, source, column, missing) -> tuple[sp.csr_array, list[st
 
 
 def _separated(cells, missing):
-    """Return the labels of cells that have a mark between them."""
     mark = next((mark for mark in SEPARATORS if any(mark in cell for cell in cells)), None)
     if mark is None and all(_IDS.fullmatch(cell) for cell in cells if cell not in missing):
         mark = " "

@@ -33,11 +33,9 @@ class Block:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return self.lines.size
 
     def line(self, row: int) -> int:
-        """Return the line of the file in which a row starts."""
         return int(self.lines[row])
 
     def column(self, row: int, cell: int, separator: bytes) -> int:
@@ -83,7 +81,6 @@ def cells(line: bytes, separator: bytes) -> list[bytes]:
 
 
 def _raw_cells(line, separator):
-    """Return the cells of a line as they are written."""
     if b'"' not in line:
         return line.split(separator)
     found, part = [], b""
@@ -135,7 +132,6 @@ def blocks(text, separator: bytes, has_header: bool):
 
 
 def _counts(marked, starts):
-    """Return how many bytes of each line are marked."""
     return np.diff(np.searchsorted(np.flatnonzero(marked), np.append(starts, marked.size)))
 
 

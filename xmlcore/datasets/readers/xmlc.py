@@ -112,7 +112,6 @@ def without_blank_end(text, start):
 def parse(
     text: np.ndarray | LargeText, source: str, format: str = "auto", first_index: int = 0, counts: str = "header"
 ) -> Rows:
-    """Parse the text of a file."""
     if isinstance(text, LargeText):
         try:
             return _parse(text.head, source, format, first_index, counts, text)

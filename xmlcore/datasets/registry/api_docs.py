@@ -129,7 +129,6 @@ def _accessors(cls):
 
 
 def _methods(cls):
-    """Yield the public methods of a class."""
     # Members as inspect.getattr_static finds them; calling it for all members of all classes takes ten times as long.
     members = {}
     for base in reversed((*cls.__mro__, *type(cls).__mro__)):
@@ -184,7 +183,6 @@ def scan(report, packages=PACKAGES) -> list[dict]:
         return True
 
     def offer_class(dotted, cls):
-        """Offer a class and, if the package owns it, its methods."""
         if offer(dotted, cls):
             for name, method in _methods(cls):
                 offer(f"{dotted}.{name}", method, name not in vars(cls))
@@ -225,7 +223,6 @@ def _main():
     warnings.simplefilter("ignore")
 
     def report(**facts):
-        """Write a message as a line of JSON."""
         channel.write(json.dumps(facts) + "\n")
         channel.flush()
 

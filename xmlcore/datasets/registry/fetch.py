@@ -157,7 +157,6 @@ class _Download:
         return self.part.stat().st_size if self.part.exists() else 0
 
     def _wait(self, seconds, why):
-        """Wait before the next attempt, and say why."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self.progress(PHASE, self.share, f"{why}; trying again in {left:.0f} s")
@@ -244,7 +243,6 @@ class _Download:
             raise _FailureError(f"{_host(url)} sent an empty file")
 
     def _forget(self):
-        """Delete what was received."""
         self.part.unlink(missing_ok=True)
         self.note.unlink(missing_ok=True)
 
@@ -294,10 +292,8 @@ def _web_page(url) -> str:
 
 
 def _host(url) -> str:
-    """Return the name of the server in an address."""
     return urlsplit(url).hostname or url
 
 
 def _megabytes(size) -> str:
-    """Return a number of bytes for users."""
     return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size:,} bytes"

@@ -241,7 +241,6 @@ def _make_parts(problem, tables, n_rows, seeds, n_jobs, progress):
         tasks += [(seed, start, min(start + BLOCK, n), part) for start in range(0, n, BLOCK)]
 
     def fill(task):
-        """Make a block of rows."""
         seed, start, end, part = task
         kernels.fill_rows(problem, seed, start, end, *part)
 
@@ -267,7 +266,6 @@ def _size_table(mean, spread, most):
     unscaled = np.exp([spread * normal.inv_cdf((i + 0.5) / SIZES) for i in range(SIZES)])
 
     def sizes(scale):
-        """Return the sizes for a scale of the distribution."""
         return np.clip(np.rint(scale * unscaled), 1, most)
 
     low, high = 0.0, 2.0 * most / unscaled[0]
@@ -326,7 +324,6 @@ def _problem(sizes, feature_exponent, topic_size, feature_noise, label_noise, se
 
 
 def _topics(n_labels, topic_size, seed):
-    """Return a random hierarchy of topics."""
     from xmlcore._kernels.rng import permutation
 
     levels = []

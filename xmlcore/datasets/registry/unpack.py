@@ -20,7 +20,6 @@ _DAMAGED = "Delete it, so that it is downloaded again, or replace it by a comple
 def unpack(
     archive: Path, folder: Path, *, progress: Progress = silent, max_bytes: int = PATH_BOUND, max_files: int = MAX_FILES
 ) -> list[Path]:
-    """Unpack an archive into a folder."""
     archive, folder = Path(archive), Path(folder)
     with open(archive, "rb") as stream:
         head = stream.read(8)
@@ -68,7 +67,6 @@ def _tar_members(archive):
 
 
 def _write(members, archive, folder, progress, max_bytes, max_files):
-    """Write all members into the folder, and return the paths."""
     written, total = [], 0
     for name, share, stream in members:
         path = _inside(name, archive, folder)

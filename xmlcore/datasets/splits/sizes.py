@@ -9,7 +9,6 @@ _ROUNDS = 10  # in which rows are moved from one part to another; after each, th
 
 
 def count_test_rows(n_rows: int, test_size: float | int) -> int:
-    """Return the number of test rows."""
     n_rows = check_count(n_rows, "n_rows", 1)
     if isinstance(test_size, (int, np.integer)) and not isinstance(test_size, bool):
         n_test = check_count(test_size, "test_size", 1)

@@ -166,7 +166,6 @@ def _ordered(first, second, counts):
 
 
 def _largest(first, second, both, value, candidates, n):
-    """Return first, second, both of the candidates with the largest values."""
     at = np.flatnonzero(candidates)
     if at.size > n:
         threshold = np.partition(value[at], at.size - n)[at.size - n]
@@ -236,7 +235,6 @@ def _pair_frame(parts, counts, n_rows, n, sign):
 
 
 def _partner_frame(columns, counts, n_rows):
-    """Return the frame of partners, label by label."""
     import pandas as pd
 
     place, label, partner, both = columns

@@ -322,7 +322,6 @@ def _log_normal(x, n, x_min):
     low, high, first = np.log(x - 0.5), np.log(x + 0.5), math.log(x_min - 0.5)
 
     def of_each(parameters):
-        """Return the log-likelihood of each count."""
         mu, sigma = parameters[0], math.exp(parameters[1])
         a, b = log_ndtr((mu - low) / sigma), log_ndtr((mu - high) / sigma)  # shares above, which are small in the tail
         return a + np.log(-np.expm1(np.minimum(b - a, -1e-300))) - log_ndtr((mu - first) / sigma)

@@ -190,7 +190,6 @@ def _head(source, label, encoding) -> tuple[str, bool]:
 
 
 def _first_bytes(source, label) -> bytes:
-    """Return the first bytes of a source, decompressed."""
     place = source.tell() if hasattr(source, "tell") else None
     content = bytearray()
     with pieces_of(source, None, label, False, silent) as (pieces, _):
@@ -229,7 +228,6 @@ def _json_form(text, is_whole, label, encoding) -> Form:
 
 
 def _table_form(text, is_whole, label, encoding, delimiter, quoted, header) -> tuple[Form, list[list[str]]]:
-    """Return the form of a table, and its first rows."""
     if not text.strip():
         raise DatasetFormatError(label, "it holds no rows, only blank lines", "Give one document per line.")
     best, problem = None, None
@@ -280,7 +278,6 @@ def _distinct(names) -> list[str]:
 
 
 def _are_numbers(cells) -> bool:
-    """Return whether cells have nothing but numbers."""
     return bool(cells) and all(re.fullmatch(r"\s*[0-9.,+-]+\s*", cell) for cell in cells)
 
 
@@ -325,7 +322,6 @@ def _guess(form, rows) -> tuple[Guess, dict[str, list]]:
 
 
 def as_cells(values) -> list[str]:
-    """Return the values that are text."""
     return [value for value in values if isinstance(value, str)]
 
 
@@ -346,7 +342,6 @@ def _text_column(values, named: bool = False) -> str | None:
 
 
 def _lists_uris(cells) -> bool:
-    """Return whether all cells have URIs and nothing else."""
     filled = [cell for cell in as_cells(cells) if cell.strip()]
     return bool(filled) and all(uris_in(cell) is not None for cell in filled)
 
@@ -358,7 +353,6 @@ def _named_labels(values) -> str | None:
 
 
 def _label_columns(values, least: float = 0.0) -> str | tuple[str, ...] | None:
-    """Return the column, or the columns, that seem to have the labels."""
     lists = [column for column, cells in values.items() if any(isinstance(cell, (list, tuple)) for cell in cells)]
     uris = [column for column, cells in values.items() if _lists_uris(cells)]
     if lists or uris:
@@ -386,5 +380,4 @@ def _repeated(cells) -> float:
 
 
 def _text(value) -> str:
-    """Return a value as the text of a cell."""
     return "" if value is None else str(value)

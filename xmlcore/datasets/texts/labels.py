@@ -37,7 +37,6 @@ def uris_in(cell: str) -> list[str] | None:
 
 
 def guess_separator(cells) -> str:
-    """Return how cells list labels."""
     filled = [stripped for cell in cells if (stripped := cell.strip())]
     if not filled:
         return NONE
@@ -141,7 +140,6 @@ class LabelReader:
         return word in YES
 
     def _of(self, value, place) -> list[str]:
-        """Return the labels in a value."""
         if value is None:
             return []
         if isinstance(value, str):
@@ -153,7 +151,6 @@ class LabelReader:
         raise place.error(f"the labels are {_shown(value)}", 'Write a list of names: ["art", "law"].')
 
     def _in_cell(self, cell, place) -> list[str]:
-        """Return the labels that a cell lists."""
         cell = cell.strip()
         if not cell:
             return []
@@ -172,7 +169,6 @@ class LabelReader:
         return [_clean(part) for part in cell.split(self._separator)]
 
     def _one(self, value, place) -> str:
-        """Return one label of a list of JSON or Parquet."""
         if isinstance(value, str):
             return _clean(value)
         if isinstance(value, int) and not isinstance(value, bool):
@@ -205,6 +201,5 @@ def _clean(label: str) -> str:
 
 
 def _shown(value) -> str:
-    """Return a value as messages show it."""
     text = repr(value)
     return text if len(text) <= 40 else text[:40] + "..."

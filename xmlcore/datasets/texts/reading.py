@@ -150,7 +150,6 @@ def read_texts(
 
 
 def _chosen(guess, text, labels, source) -> tuple[list[str], list[str]]:
-    """Return the columns of texts and of labels."""
     texts = [text] if isinstance(text, str) else list(text)
     labels = [] if labels is None else [labels] if isinstance(labels, str) else list(labels)
     if not texts:
@@ -188,7 +187,6 @@ def _column(guess, name, source) -> str:
 
 
 def _separator(separator, cells, source) -> str:
-    """Return what stands between the labels of a cell."""
     if separator == "auto":
         return guess_separator(cells)
     if separator not in (*SEPARATORS, LISTS, URIS, NONE):
@@ -204,7 +202,6 @@ def _are_binary(values, columns) -> bool:
 
 
 def _text(values, columns, place) -> str:
-    """Return the text of a document."""
     for value, column in zip(values, columns):
         if value is not None and not isinstance(value, str):
             shown = repr(value)

@@ -57,7 +57,6 @@ class Place(NamedTuple):
     row: int | None = None
 
     def error(self, found: str, remedy: str) -> DatasetFormatError:
-        """Return the error to raise for what was found here."""
         found = found if self.row is None else f"row {self.row:,}: {found}"
         return DatasetFormatError(self.source, found, remedy, self.line)
 
@@ -82,7 +81,6 @@ def records(source, form: Form, columns, label: str, max_bytes: int | None, prog
 
 
 def _bound(source, max_bytes) -> int:
-    """Return how many bytes a source may have."""
     usual = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
     return usual if max_bytes is None else max_bytes
 
@@ -194,7 +192,6 @@ def read_cells(lines, form: Form) -> Iterator[tuple[int, list[str]]]:
 
 
 def _is_blank(row) -> bool:
-    """Return whether a row has no cells, or an empty one."""
     return len(row) < 2 and not any(cell.strip() for cell in row)
 
 
@@ -234,7 +231,6 @@ def _json_rows(text, form, columns, source):
 
 
 def json_objects(lines, source: str) -> Iterator[tuple[Place, dict]]:
-    """Yield the places and the objects in lines of JSON."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -318,7 +314,6 @@ def _parquet_rows(source, columns, label, max_bytes, progress):
 
 
 def _first_line(error) -> str:
-    """Return the first line of an error's message."""
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 
@@ -374,7 +369,6 @@ def _documents(source, label, encoding, max_bytes, progress):
             raise too_large(label, max_bytes)
 
         def text_in(name):
-            """Return the text of a file."""
             shown = f"{label}: {visible(PurePosixPath(name).name)}"
             try:
                 return read(name).decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
@@ -412,7 +406,6 @@ def warn_of_lone_subjects(source, label: str) -> None:
 
 
 def _json_document(text, place):
-    """Return the text and the subjects of a file of JSON."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:

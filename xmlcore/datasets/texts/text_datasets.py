@@ -141,7 +141,6 @@ def with_words(
 
 
 def _note(vectorizer, n_texts) -> str:
-    """Return a sentence on what made the features."""
     usual = repr(vectorizer) == f"{type(vectorizer).__name__}()"
     how = "" if usual else f" by {vectorizer!r}"
     return f"Features are tf-idf weights of words, made{how} from the {n_texts:,} training texts."

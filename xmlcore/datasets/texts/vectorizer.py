@@ -416,7 +416,6 @@ class TextVectorizer(HasParameters):
         return least, most
 
     def _set_fitted(self, names, idf, stop, n_rows):
-        """Set the fitted attributes."""
         self._fitted = {name: _plain(getattr(self, name)) for name in self._param_names()}
         if self._fitted["stop_words"] != ENGLISH:
             self._fitted["stop_words"] = list(stop) or None
@@ -446,7 +445,6 @@ class TextVectorizer(HasParameters):
         return counter.get_feature_names_out().tolist(), matrix
 
     def _weighted(self, counted: sp.csr_array) -> sp.csr_array:
-        """Return tf-idf weights from counts."""
         weights = counted.data
         if self._fitted["sublinear"]:
             weights = np.log(weights) + 1.0
@@ -491,7 +489,6 @@ def english_stop_words() -> list[str]:
 
 
 def _words(texts, finder, stop, progress):
-    """Yield the words of each text, without stop words."""
     for start in range(0, len(texts), BLOCK):
         progress("Reading words", start / len(texts), f"{start:,} of {len(texts):,} texts")
         for words in finder.words(texts[start : start + BLOCK]):
@@ -537,7 +534,6 @@ def _is_count(value) -> bool:
 
 
 def _plain(value):
-    """Return the value of a parameter as JSON has it."""
     value = value.item() if isinstance(value, np.generic) else value
     return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
 

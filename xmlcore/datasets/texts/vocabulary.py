@@ -75,7 +75,6 @@ _REMEDY = "Give TSV with <uri>, a tab and a name in each line, or CSV with the c
 
 
 def _columns(guess, language, label) -> tuple[str, str]:
-    """Return the columns of URIs and of names."""
     lower = {}
     for column in guess.columns:
         lower.setdefault(column.lower(), column)

@@ -41,7 +41,6 @@ class WordFinder:
         self._lowercase, self._strip = lowercase, _STRIP[strip_accents]
 
     def words(self, texts: Iterable[str]) -> Iterator[list[str]]:
-        """Yield the words of each text, in their order."""
         return self._search(self._pattern.findall, map(self._prepared, texts))
 
     def places(self, text: str) -> tuple[list[str], np.ndarray, np.ndarray]:

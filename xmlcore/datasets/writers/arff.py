@@ -120,7 +120,6 @@ def _quoted(text, always=False) -> str:
 
 
 def _xml(labels) -> bytes:
-    """Return a Mulan XML file of these labels."""
     for name in labels:
         if _NOT_IN_XML.search(name):
             raise ValueError(

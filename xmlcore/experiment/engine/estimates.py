@@ -166,7 +166,6 @@ def selection_plan(dataset: "Dataset", method: str, params: dict[str, Any] | Non
 
 
 def selecting(dataset, method: str, params: dict) -> Work:
-    """Return the work of a selection."""
     return _selecting(dataset, method, params, _selection_plan(dataset, method, params)["seconds"])
 
 

@@ -79,7 +79,6 @@ def done(key: str) -> None:
 
 
 def _remove(folder, hold) -> None:
-    """Remove a folder of files that a run has held."""
     shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         hold.release()
@@ -98,7 +97,6 @@ def scratch(key: str) -> Path:
 
 
 def _content(file):
-    """Return the content of a file object, from its beginning."""
     if hasattr(file, "getbuffer"):
         return file.getbuffer()
     file.seek(0)
@@ -106,12 +104,10 @@ def _content(file):
 
 
 def _hashed(content) -> dict:
-    """Return a hash and the size of some bytes."""
     return {"hash": hashlib.blake2b(content, digest_size=16).hexdigest(), "bytes": len(content)}
 
 
 def _folder(key) -> Path:
-    """Return the folder of the files of a task."""
     return cache_root() / "given" / key
 
 

@@ -257,12 +257,10 @@ class Driver:
 
     @property
     def active(self) -> bool:
-        """Whether trials wait or run."""
         return self._thread.is_alive()
 
     @property
     def stopping(self) -> bool:
-        """Whether it was stopped and has not ended yet."""
         return self._stopped.is_set() and self.active
 
     def needs(self) -> set[str]:

@@ -37,7 +37,6 @@ def checked_grid(model: str, grid: dict) -> dict:
 
 
 def _checked_range(model, name, values) -> dict:
-    """Return a range with all its fields."""
     if not {"low", "high"} <= set(values) <= set(_RANGE):
         raise ValueError(f"the range of {name} needs low and high, and may have steps and log; it has {sorted(values)}")
     low, high = (_checked_value(model, name, values[end]) for end in ("low", "high"))
@@ -99,7 +98,6 @@ def settings_of(grid: dict, method: str, budget: int | None, seed: int) -> list[
 
 
 def _drawn(values, rng):
-    """Return one value of a parameter, drawn at random."""
     if not isinstance(values, dict):
         return values[rng.integers(len(values))]
     low, high = values["low"], values["high"]

@@ -16,7 +16,6 @@ def note(key: str, fingerprint: str, trials) -> None:
 
 
 def forget(key: str) -> None:
-    """Note that a sweep is finished, or was deleted."""
     with contextlib.suppress(OSError):
         database().remove(TABLE, key)
 

@@ -198,7 +198,6 @@ class SweepSettings(Task):
 
     @cached_property
     def settings(self) -> list[dict]:
-        """The settings that are tried, in their order."""
         p = self.params
         return settings_of(p["grid"], p["method"], p["budget"], p["seed"])
 
@@ -224,11 +223,9 @@ class SweepSettings(Task):
 
     @property
     def n_trials(self) -> int:
-        """Number of trainings of the whole sweep."""
         return len(self.params["seeds"]) * sum(rung.n_settings for rung in self.rungs)
 
     def trial(self, rung: int, setting: int, seed: int) -> TrainTrial:
-        """Return the task of one training."""
         made = self._trials.get((rung, setting, seed))
         if made is None:
             p = self.params
@@ -375,10 +372,7 @@ class SweepSettings(Task):
 
 
 def _as_part(progress, done, total):
-    """Return the progress of one trial as a part of all."""
-
     def report(phase, fraction, detail=""):
-        """Pass on a report of a trial."""
         progress("Trying settings", (done + fraction) / max(total, 1), f"{done + 1:,} of {total:,}")
 
     return report

@@ -131,7 +131,6 @@ class Task:
         return self.params
 
     def title_on(self, dataset: str) -> str:
-        """Return a sentence for users that says what the task does."""
         raise NotImplementedError
 
     def estimate(self) -> Estimate:
@@ -187,7 +186,6 @@ class Task:
         return self._key(self.version)
 
     def _key(self, version):
-        """Return the key that the task has with this version of its kind."""
         return artifact_key(self.kind, self.inputs, self.params_in_key(), version)
 
     @property
@@ -229,11 +227,9 @@ class Task:
         return {"fingerprint": self.fingerprint, "dataset": self.dataset_name()}
 
     def exists(self) -> bool:
-        """Return whether the result is kept."""
         return store.exists(self.folder, self.key)
 
     def load(self) -> Any:
-        """Read the kept result."""
         return load(self.kind, self.key)
 
     def earlier(self) -> str | None:

@@ -24,7 +24,6 @@ class Described:
 
     @property
     def description(self) -> "Description":
-        """The description that the fields hold."""
         from xmlcore.datasets.statistics.description import Description
 
         return Description(**self.fields)

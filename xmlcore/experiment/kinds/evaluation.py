@@ -44,7 +44,6 @@ class Evaluation(dict[str, Any]):
         return metrics.intervals(self._Y_true, self["ranking"], k, measures=self._measures, inv_ps=self._inv_ps)
 
     def to_frame(self, intervals: bool = False) -> "pd.DataFrame":
-        """Return the measures as a table."""
         import pandas as pd
 
         if intervals:

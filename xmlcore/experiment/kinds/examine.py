@@ -23,7 +23,6 @@ class Examined:
 
     @property
     def examination(self) -> "Examination":
-        """The examination that the fields describe."""
         from xmlcore.datasets import Examination
         from xmlcore.datasets.statistics.power_law import PowerLaw
 

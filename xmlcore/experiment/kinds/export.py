@@ -80,7 +80,6 @@ def _names_inside(format, data) -> dict | None:
 
 
 def _one_line_each(names) -> bool:
-    """Return whether names can be written one per line."""
     return not any("\n" in name or "\r" in name for name in names)
 
 

@@ -67,7 +67,6 @@ def fit_curve(n_rows, values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def curve_at(a, b, c, n) -> np.ndarray:
-    """Return a - b n^-c."""
     return a - b * np.asarray(n, float) ** -np.asarray(c, float)
 
 
@@ -151,5 +150,4 @@ def _doubt(means, low, high, b) -> str:
 
 
 def _none(n, now, reason) -> Forecast:
-    """Return a forecast that only says why there is none."""
     return Forecast(float(n), float(now), math.nan, math.nan, math.nan, reason=reason)

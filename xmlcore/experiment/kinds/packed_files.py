@@ -55,7 +55,6 @@ class Opened:
 
 
 def opened_model(key: str) -> PackedModel:
-    """Return a model that was opened from a file."""
     store.info(OpenModel.folder, key)  # raises an error that says that it is gone
     return read_packed(store.folder(OpenModel.folder, key) / FILE)
 

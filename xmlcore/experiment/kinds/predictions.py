@@ -130,7 +130,6 @@ class _OfFile(Task):
         return READ_BYTE
 
     def model(self, progress) -> PackedModel:
-        """Return the model."""
         raise NotImplementedError
 
     def run(self, progress=silent, files=None):
@@ -185,7 +184,6 @@ class _OfFile(Task):
 
 
 def given_rows(kind: str, key: str) -> "sp.csr_array | list[str]":
-    """Return the rows that were predicted, or the texts."""
     import numpy as np
     import scipy.sparse as sp
 

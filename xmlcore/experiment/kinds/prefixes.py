@@ -78,7 +78,6 @@ def prefix_measures(
         done, part = work[:i].sum() / work.sum(), work[i] / work.sum()
 
         def report(phase, fraction, detail="", *, what=what, done=done, part=part):
-            """Report the progress of one point as a part of the whole work."""
             progress("Predicting with parts of the model", float(done + fraction * part), what)
 
         ranking = predict_by_leaves(model, dataset.X_test, max(k, LEAST_RANKED), report, trees, most)

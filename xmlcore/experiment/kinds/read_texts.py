@@ -49,7 +49,6 @@ class ReadTexts(ReadsFiles):
         began = []
 
         def watched(phase, fraction, detail=""):
-            """Note when words are read first."""
             if phase == "Reading words" and not began:
                 began.append(time.perf_counter())
             progress(phase, fraction, detail)

@@ -100,7 +100,6 @@ class PerLabelOneVsRest:
         self.params = params
 
     def fit(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> "PerLabelOneVsRest":
-        """Train the classifier of each label."""
         from xmlcore.models import OneVsRest
 
         progress = to_progress(progress)
@@ -154,7 +153,6 @@ class PerLabelOneVsRest:
         return Ranking(labels, scores)
 
     def size(self) -> dict[str, Any]:
-        """Return the size of the model."""
         n_weights = int(np.count_nonzero(self._weights.data))
         n_bytes = sum(a.nbytes for a in (self._weights.indptr, self._weights.indices, self._weights.data, self._bias))
         return {"n_nodes": self._bias.size, "depth": 1, "n_weights": n_weights, "model_bytes": int(n_bytes)}
@@ -241,8 +239,6 @@ class TrainReduced(Task):
         dataset = load_saved(selection.fingerprint)
 
         def part(number):
-            """Return the progress of the first (0) or the second (1) training."""
-
             def report(phase, fraction, detail=""):
                 features = ("on all features", "on selected features")[number]
                 progress(f"{phase}, {features}", (number + fraction) / 2, detail)

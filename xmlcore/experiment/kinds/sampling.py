@@ -198,7 +198,6 @@ def _candidates(model, dataset, n_candidates, progress) -> list[dict]:
     for i, count in enumerate(n_candidates):
 
         def report(share, *, i=i, count=count):
-            """Report the part of the rows that are predicted."""
             progress("Predicting with other candidates", (i + share) / len(n_candidates), f"{count:,} candidates")
 
         values = _measure(model, dataset, count, report)
@@ -228,7 +227,6 @@ def _pairs_per_class(params) -> float:
 
 
 def _predict_test_rows(model, dataset, n_candidates=None, report=lambda share: None):
-    """Predict the test rows in blocks."""
     count = min(model.n_candidates if n_candidates is None else n_candidates, np.count_nonzero(model.class_size_))
     step, first, is_candidate, seconds = rows_at_once(int(count)), [], [], 0.0
     for start in range(0, dataset.n_test, step):

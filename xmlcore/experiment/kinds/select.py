@@ -111,7 +111,6 @@ def is_shared(method: str, params: dict | None = None) -> bool:
 
 
 def selector(method: str, params: dict[str, Any] | None = None) -> "Estimator":
-    """Make the estimator of a selection, not fitted."""
     info = SELECTORS[method]
     return info.cls(**info.defaults | (params or {}))  # fit checks them
 

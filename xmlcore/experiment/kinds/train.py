@@ -305,7 +305,6 @@ def value_text(value, parameter=None) -> str:
 
 
 def load_run_model(key: str) -> "MultiLabelModel":
-    """Read the fitted model of a kept run."""
     from xmlcore.models import load_model
 
     store.check(FOLDER, key)

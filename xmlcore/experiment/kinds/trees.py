@@ -89,7 +89,6 @@ def trees_of(training: Task) -> list[Task]:
 
 
 def joined(trees: list[Task]) -> Training:
-    """Return the training that kept trees are together."""
     from xmlcore.models import load_model
     from xmlcore.models.ensembles import join_trees
 

@@ -72,7 +72,6 @@ class Rerun:
         return self.fingerprint and self.bits and bool(self.measures["same"].all())
 
     def __str__(self):
-        """Return sentences that say what agrees and what does not."""
         lines = ["The run was made again and " + ("is the same." if self.agrees else "differs.")]
         lines.append(f"Data set: {'the same content' if self.fingerprint else 'other content'}.")
         if self.bits:

@@ -76,7 +76,6 @@ def latex_table(frame: "pd.DataFrame", caption: str = "", digits: int = 2) -> st
 
 
 def escaped(text: str) -> str:
-    """Return a text in which no character has a meaning for LaTeX."""
     return "".join(SPECIAL.get(c, c if c.isprintable() else " ") for c in str(text))
 
 
@@ -96,5 +95,4 @@ def _cell(value, rank, digits) -> str:
 
 
 def _row(cells) -> str:
-    """Return a row of a table."""
     return " & ".join(cells) + r" \\"

@@ -85,7 +85,6 @@ def _packed_column(column, arrays, where):
 
 
 def _unpacked(tree, arrays, depth):
-    """Return the value of a part of a tree."""
     if depth > DEEPEST:
         raise NotPortableError(f"more than {DEEPEST} levels")
     if isinstance(tree, list):
@@ -103,7 +102,6 @@ def _unpacked(tree, arrays, depth):
 
 
 def _objects(tree, arrays, depth):
-    """Return an array of objects."""
     items = [_unpacked(item, arrays, depth) for item in tree["items"]]
     found = np.empty(len(items), dtype=object)
     found[:] = items
@@ -111,12 +109,10 @@ def _objects(tree, arrays, depth):
 
 
 def _dict(tree, arrays, depth):
-    """Return a dict whose keys are no texts."""
     return {_unpacked(name, arrays, depth): _unpacked(item, arrays, depth) for name, item in tree["items"]}
 
 
 def _frame(tree, arrays, depth):
-    """Return a DataFrame."""
     import pandas as pd
 
     n_rows = int(tree["rows"])

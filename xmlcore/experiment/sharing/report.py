@@ -164,12 +164,10 @@ def _names(lines, names) -> list[str]:
 
 
 def _count(lines, found, fingerprint, name) -> int:
-    """Return how many lines of a data set have a name."""
     return sum(f == fingerprint and other == name for f, other in zip(lines["fingerprint"], found))
 
 
 def _part(lines, measure, figures) -> str:
-    """Return the part of the report on one data set."""
     from xmlcore import figures as drawing
     from xmlcore.datasets import load_saved
 
@@ -360,7 +358,6 @@ def best_of_models(lines: "pd.DataFrame", measure: str) -> "pd.DataFrame":
 
 
 def _settings(lines) -> str:
-    """Return the settings of all lines."""
     rows = []
     for _, line in lines.iterrows():
         info = MODELS.get(line["model"])
@@ -374,7 +371,6 @@ def _settings(lines) -> str:
 
 
 def _about(frame) -> str:
-    """Return versions and date."""
     from importlib import metadata
 
     libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba"))

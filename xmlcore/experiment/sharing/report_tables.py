@@ -17,7 +17,6 @@ TEXT = 300  # most characters of the text of a row
 
 
 def table(heads: list[str], rows: list[list[str]], texts: int = 1) -> str:
-    """Return an HTML table."""
     head = "".join(f"<th{_class(place < texts)}>{html.escape(text)}</th>" for place, text in enumerate(heads))
     lines = ("".join(f"<td{_class(place < texts)}>{cell}</td>" for place, cell in enumerate(row)) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
@@ -92,16 +91,13 @@ def _predicted(dataset: "Dataset", labels: list[int], true: set[int]) -> str:
 
 
 def _cut(text: str) -> str:
-    """Return a text, or its beginning if it is long."""
     text = " ".join(text.split())
     return text if len(text) <= TEXT else f"{text[:TEXT].rsplit(' ', 1)[0]} …"
 
 
 def _signed(value: float, decimals: int) -> str:
-    """Return a number with its sign."""
     return f"{value:+.{decimals}f}".replace("-", "−")
 
 
 def _how_many(listed: list, frame: "pd.DataFrame", what: str) -> str:
-    """Say how many of those that differ are listed."""
     return f"{len(listed):,} of {len(frame):,} {what} that differ, largest differences first." if listed else ""

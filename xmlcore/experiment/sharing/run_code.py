@@ -135,7 +135,6 @@ def dataset_name(fingerprint: str) -> str:
 
 
 def _arguments(values: dict) -> str:
-    """Return keyword arguments as code."""
     return ", ".join(f"{name}={_literal(value)}" for name, value in values.items())
 
 

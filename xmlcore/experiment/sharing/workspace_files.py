@@ -122,7 +122,6 @@ def _closure(found, keys):
 
 
 def _trials(sweep) -> list[str]:
-    """Return the keys of the trials of a kept sweep."""
     try:
         return store.load(sweep.kind, sweep.key)["trials"]["key"].tolist()
     except (store.StoreError, KeyError, TypeError, AttributeError):
@@ -151,7 +150,6 @@ def _write_artifact(archive, one) -> None:
 
 
 def _listed(contents, wanted, sweeps, written) -> dict:
-    """Return what a workspace lists, without what was not written."""
     there = {(one["kind"], one["key"]) for one in written}
     if contents is None:
         contents = _contents_of(wanted) | {"sweeps": [_record_of(one) for one in sweeps]}
@@ -168,7 +166,6 @@ def _listed(contents, wanted, sweeps, written) -> dict:
 
 
 def _record_of(sweep) -> dict:
-    """Return the record of a kept sweep, as a workspace lists it."""
     about = {"key": sweep.key, "fingerprint": sweep.inputs["dataset"], "params": sweep.record["params"]}
     return about | {"asked": sweep.created}
 

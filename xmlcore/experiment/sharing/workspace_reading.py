@@ -118,7 +118,6 @@ class _Described:
 
     @property
     def name(self) -> str:
-        """Kind and key, for messages."""
         return f"{str(self.kind)[:40]}/{self.key}"
 
     def _task(self):

@@ -27,7 +27,6 @@ class TreeCandidates(NamedTuple):
 
     @classmethod
     def fit(cls, X, Y, seed, n_jobs, progress: Progress = silent) -> "TreeCandidates":
-        """Train a label tree and return it."""
         classes = np.unique(Y.indices).astype(np.int32)
         return cls(_train(X, Y[:, classes], seed, n_jobs, progress), classes)
 

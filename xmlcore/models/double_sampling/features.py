@@ -31,7 +31,6 @@ TREE_FEATURE = tuple(MEANINGS)[-1]  # added as well when candidates come from a 
 
 
 def names_of_features(features: str, has_tree: bool) -> list[str]:
-    """Return the short names of a model's features."""
     if features == "paper":
         return list(PAPER_FEATURES)
     return [*PAPER_FEATURES, *MORE_FEATURES, *([TREE_FEATURE] if has_tree else [])]

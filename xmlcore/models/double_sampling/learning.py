@@ -66,7 +66,6 @@ def pair_differences(params, data: TrainingRows, sample: Sample, progress: Progr
     leave_out = leaves_out(params)
 
     def one_block(block):
-        """Write the pairs of a block of copies."""
         kernels.pair_block(
             data.x, sample, *block, leave_out, data.class_size, data.by_class, data.index, data.more, logs, pairs, signs
         )

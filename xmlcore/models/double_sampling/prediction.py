@@ -31,7 +31,6 @@ class Ranker(NamedTuple):
         out = np.empty((x[0].size - 1, q), np.int32)
 
         def one_block(block):
-            """Find the classes of the nearest centroids for a block of rows."""
             ds_nearest.nearest_block(*some_rows(x, *block), self.index, out[slice(*block)])
 
         _in_blocks(one_block, out.shape[0], n_jobs, progress, "Finding candidates")
@@ -63,7 +62,6 @@ class Ranker(NamedTuple):
         out = np.empty((*classes.shape, self.weights.size))
 
         def one_block(block):
-            """Compute the features of a block of rows."""
             part = slice(*block)
             ds_features.feature_block(*some_rows(x, *block), classes[part], self.index, self.more, out[part])
 

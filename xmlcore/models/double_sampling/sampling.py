@@ -58,7 +58,6 @@ def terms_by_class(index: ClassIndex) -> tuple:
 
 
 def draw_sample(params, data: TrainingRows, entropy: int, progress: Progress = silent) -> Sample:
-    """Draw the examples, and the adversaries of each."""
     copies = draw_copies(params, data.Y, data.class_size, entropy)
     if params.adversaries == "candidates":
         return _against_candidates(params, data, copies, entropy, progress)
@@ -80,7 +79,6 @@ def draw_copies(params, Y, class_size, entropy: int) -> np.ndarray:
     expected, seed = params.examples_per_class / size, stream_seed(entropy, COPIES)
 
     def one_block(block):
-        """Draw the numbers of a block of examples."""
         kernels.draw_copies(labels, expected, seed, *block, copies)
 
     blocks = row_blocks(labels.size, BLOCK)
@@ -107,7 +105,6 @@ def draw_adversaries(params, Y, class_size, copies, entropy: int, progress: Prog
     adversaries, seed = np.empty((int(start[-1]), kappa), np.int32), stream_seed(entropy, DRAWS)
 
     def one_block(block):
-        """Draw the adversaries of the copies of a block of examples."""
         kernels.draw_adversaries(labels, start, present, place, seed, *block, adversaries)
 
     blocks = row_blocks(labels.size, BLOCK)
@@ -123,7 +120,6 @@ def _copied(Y, copies):
 
 
 def _against_candidates(params, data, copies, entropy, progress) -> Sample:
-    """Return a sample in which the adversaries of a copy are up to κ of its candidates."""
     rows, classes = _copied(data.Y, copies)
     q = min(params.n_candidates, data.index.order.size)
     if data.trees is None:
@@ -150,7 +146,6 @@ def _near_others(params, data, rows, classes, q, progress):
     sample = Sample(rows, classes, others[:, :0])
 
     def one_block(block):
-        """Find the candidates of a block of copies."""
         kernels.near_others(data.x, sample, *block, data.class_size, data.by_class, data.index, others, kept)
 
     blocks = row_blocks(m, BLOCK)

@@ -48,7 +48,6 @@ def learn_more(model, X, Y, n_unlabelled: int, entropy: int, progress: Progress)
 
 
 def fitted_classes(model) -> ClassTerms:
-    """Return the sums of the classes of a fitted model."""
     index = model.ranker_.index
     return ClassTerms(
         model.feature_of_column_, index.ptr, index.classes, index.sums, model.document_counts_, model.class_size_,

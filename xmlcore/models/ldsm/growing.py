@@ -38,7 +38,6 @@ class Split(NamedTuple):
 
 
 def node_settings(model, optimizer: str, n_features: int) -> NodeSettings:
-    """Return the settings by which the nodes of a model are trained."""
     return NodeSettings(
         arity=int(model.arity),
         n_epochs=int(model.n_epochs),
@@ -74,7 +73,6 @@ class GrowingTree:
 
     @property
     def n_nodes(self) -> int:
-        """Return the number of nodes made so far."""
         return len(self.first_child)
 
     def priority(self, v: int) -> int:
@@ -96,7 +94,6 @@ class GrowingTree:
         return first
 
     def parts(self) -> TreeParts:
-        """Return the tree as arrays."""
         inner = sorted(self.splits)
         measures = np.full((self.n_nodes, 4), np.nan)
         for v, split in self.splits.items():
@@ -140,7 +137,6 @@ class Grower:
         self.max_nodes, self.n_attempts = max_nodes, n_attempts
 
     def grow(self, seed: int) -> GrowingTree:
-        """Grow one tree and return it."""
         M, n_rows = self.settings.arity, self.data.ptr.size - 1
         place = np.full(max(self.n_columns, self.n_labels, 1), -1, np.int32)  # working memory of the kernels
         counts = np.bincount(self.data.labels, minlength=self.n_labels)

@@ -30,11 +30,9 @@ class TreeGrowth:
         self.node, self.furthest = None, 0.0
 
     def begin(self, n_rows, trace):
-        """Record that the training of a node begins."""
         self.node = n_rows, trace
 
     def end(self, n_rows, n_children_rows, nodes):
-        """Record that the training of the node has ended."""
         self.node = None
         self.done += n_rows
         self.waiting += n_children_rows - n_rows

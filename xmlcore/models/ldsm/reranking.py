@@ -8,7 +8,6 @@ from xmlcore.validation import csr_parts
 
 
 def label_means(x, Y, n_columns: int, space: str) -> LabelMeans:
-    """Return the mean of each label's training rows."""
     ptr, columns, values = x
     weights = np.empty(0, np.float32)
     if space == "idf":

@@ -63,7 +63,6 @@ class TreeParts(NamedTuple):
 
 
 def public_tree(parts: TreeParts, n_labels: int) -> LdSMTree:
-    """Return a tree in its public form."""
     first, M = parts.first_child, parts.arity
     children = np.where(first[:, None] >= 0, first[:, None] + np.arange(M, dtype=np.int32), np.int32(-1))
     parent, depth = np.full(first.size, -1, np.int32), np.zeros(first.size, np.int32)

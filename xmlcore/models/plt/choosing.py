@@ -68,7 +68,6 @@ class Sizes(NamedTuple):
 
     @property
     def rows_per_label(self) -> float:
-        """Mean number of rows of a label."""
         return self.rows * self.labels_per_row / self.labels
 
 
@@ -136,7 +135,6 @@ def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: R
         return [{"arity": BINARY["arity"], "max_leaf_labels": leaf}]
 
     def affordable(arity, leaf):
-        """Return whether a tree of this shape costs little enough."""
         return relative_cost(data, arity, leaf) <= rule.most_cost
 
     if leaf == AUTO:
@@ -273,7 +271,6 @@ class Trials:
         return self.rows.Y.nnz == 0 or self.Y_measured.nnz == 0
 
     def run(self, settings: dict) -> dict:
-        """Train and measure a tree."""
         settings = {name: settings[name] for name in NAMES}
         number = len(self.made)
         text = ", ".join(f"{name}={value:g}" if name == "C" else f"{name}={value}" for name, value in settings.items())

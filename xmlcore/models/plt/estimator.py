@@ -411,7 +411,6 @@ class PLT(MultiLabelModel):
         params |= {"n_estimators": 1, "beam": None, "random_state": entropy}
 
         def fit(rows, settings, tree, progress):
-            """Train one tree."""
             shape = {} if tree is None else {"tree": tree, "collapse_layers": 0}
             model = PLT(**params | settings | shape)
             model._train_trees(rows, Choice(settings, []), entropy, progress)
@@ -529,5 +528,4 @@ class PLT(MultiLabelModel):
 
 
 def _lengths(blocks):
-    """Return the number of rows of each block."""
     return [end - start for start, end in blocks]

@@ -325,7 +325,6 @@ def _contracted(parent, label, keep):
 
 
 def _n_children(parent):
-    """Return the number of children of each node."""
     return np.bincount(parent[parent >= 0], minlength=parent.size)
 
 

@@ -62,11 +62,9 @@ class TreeSearch:
 
     @functools.cached_property
     def together(self):
-        """All trees as one argument of a kernel."""
         return as_ensemble(self.trees, self.leaves)
 
     def is_of(self, trees, loss) -> bool:
-        """Return whether this is the search in these trees, with this loss."""
         return loss == self.loss and len(trees) == len(self.trees) and all(a is b for a, b in zip(trees, self.trees))
 
     # Rows -----------------------------------------------------------------------------------------------------------

@@ -64,7 +64,6 @@ class GroupResult(NamedTuple):
 
 
 def train_tree(X, Y, tree: LabelTree, settings: Settings, n_jobs, progress: Progress) -> tuple[TreeArrays, np.ndarray]:
-    """Train the classifiers of one tree."""
     x = CsrRows(*csr_parts(X))
     under = node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
     groups = _groups(tree, root_has_factor=under.ptr[1] < X.shape[0])
@@ -72,7 +71,6 @@ def train_tree(X, Y, tree: LabelTree, settings: Settings, n_jobs, progress: Prog
     every = np.arange(X.shape[0], dtype=np.int32)
 
     def train(group):
-        """Train one group on the rows that have a label under its parent."""
         parent = group.parent
         rows = every if parent < 0 else under.rows[under.ptr[parent] : under.ptr[parent + 1]]
         result = train_group(x, X.shape[1], rows, under, group.first, group.size, settings, group.number)
@@ -146,7 +144,6 @@ def _assemble(tree, groups, results) -> TreeArrays:
 
 
 def _join(arrays: list, dtype):
-    """Concatenate the arrays and empty the list."""
     joined = np.concatenate(arrays) if arrays else np.empty(0, dtype)
     arrays.clear()
     return joined

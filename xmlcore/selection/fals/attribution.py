@@ -120,5 +120,4 @@ def attributions(network: Network, X, method: str = "gradient", n_steps: int = I
 
 
 def _as_weights(X, network):
-    """Return X with the dtype of the weights."""
     return X.astype(network.weights[0].dtype, copy=False)

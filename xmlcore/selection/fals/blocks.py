@@ -55,7 +55,6 @@ def weights_of(task: Task, labels: slice) -> np.ndarray:
     out = np.empty((X.shape[0], labels.stop - labels.start), np.float32)
 
     def some_rows(first, stop):
-        """Compute the weights of rows ``first`` to ``stop`` - 1."""
         out[first:stop] = row_weights(network, X[first:stop], labels, task.fisher)
 
     task.workers.each(some_rows, row_blocks(X.shape[0], ROWS))
@@ -77,7 +76,6 @@ def slopes(task: Task) -> list:
     out = [np.empty((X.shape[0], bias.size), dtype) for bias in network.biases[:-1]]
 
     def some_rows(first, stop):
-        """Compute the derivatives for rows ``first`` to ``stop`` - 1."""
         for values, derivatives in zip(network.hidden(X[first:stop]), out):
             derivatives[first:stop] = values > 0 if dtype is bool else slope(values, network.activation)
 

@@ -40,7 +40,6 @@ def estimate(params, X, n_labels: int, nnz: int | None) -> dict:
 
 
 def _is_dense(params, n_rows, n_features, nnz) -> bool:
-    """Return whether rows are made dense for the training."""
     return nnz > DENSE * n_rows * n_features and not params.binary
 
 

@@ -38,7 +38,6 @@ def direct_order(task: Task, slope_of_rows: list) -> Iterator[Block]:
     n_rows, n_features = task.X.shape[0], weights[0].shape[0]
 
     def scores_of(label, weight):
-        """Return the scores of one label, float64 (D,)."""
         total = np.zeros(n_features)
         for a, b in row_blocks(n_rows, max(16, min(ROWS, ENTRIES // n_features))):
             hidden = back_to_first([slopes_of_layer[a:b] for slopes_of_layer in slope_of_rows], weights, label)
@@ -64,7 +63,6 @@ def expanded_order(task: Task, slope_of_rows) -> Iterator[Block]:
     into, out_of = task.network.weights
 
     def scores_of(label, weight):
-        """Return the scores of one label, float64 (D,)."""
         return expanded_scores(into, out_of[:, label], slope_of_rows, weight)
 
     return _label_by_label(task, scores_of)
@@ -104,7 +102,6 @@ def _each_label(task, labels, scores_of):
     scores = np.empty((weight.shape[1], task.network.weights[0].shape[0]), np.float32)
 
     def one(c):
-        """Compute the scores of label c of the block."""
         scores[c] = scores_of(labels.start + c, weight[:, c])
 
     run_parts(task, one, [(c,) for c in range(weight.shape[1])], labels)

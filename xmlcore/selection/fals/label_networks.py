@@ -12,7 +12,6 @@ from xmlcore.selection.fals.workers import InCaller
 
 
 def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent) -> Network:
-    """Train the networks of all labels, each on all rows."""
     n_features, width, _ = sizes
     n_rows = x[0].size - 1
     into, bias = np.empty((n_labels, n_features, width), np.float32), np.empty((n_labels, width), np.float32)
@@ -28,7 +27,6 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
     bounds = np.searchsorted(y[1][by_label], np.arange(n_labels + 1))
 
     def train_one(c, _):
-        """Train the network of label c."""
         weights, biases = first_weights(sizes, [settings.seed, LABEL, c])
         member = np.zeros(n_rows, bool)
         member[row_of[by_label[bounds[c] : bounds[c + 1]]]] = True
@@ -50,7 +48,6 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
 
 
 def of_label(network: Network, label: int) -> Network:
-    """Return the network of one label, which has one output, from the networks of all labels."""
     (into, out_of), (bias, last) = network.weights, network.biases
     return Network((into[label], out_of[label]), (bias[label], last[label : label + 1]), network.activation)
 
@@ -60,7 +57,6 @@ def scores(task: blocks.Task):
     n_labels, n_features = task.network.biases[-1].size, task.X.shape[1]
 
     def score_one(label, _):
-        """Return the scores of one label, float32 (D,)."""
         task_of_label = task._replace(network=of_label(task.network, label), workers=InCaller(), progress=silent)
         if task.method == "gradient":
             return next(exact.expanded_order(task_of_label, blocks.slopes(task_of_label)[0])).scores[0]

@@ -23,7 +23,6 @@ class Network(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of weights and biases."""
         return sum(array.nbytes for array in (*self.weights, *self.biases))
 
     def hidden(self, X) -> list:

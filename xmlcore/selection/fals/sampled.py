@@ -61,7 +61,6 @@ def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
         return back_to_first(_slopes_of(task, rows), weights, labels.start + c)
 
     def set_score(c, centre, spread, variance):
-        """Set the scores and standard errors of label c."""
         factor = row_weight_sums[c] / n_rows
         scores[c] = factor * (np.square(centre, dtype=np.float64) + spread)
         error[c] = factor * np.sqrt(variance / (n_draws - 1))

@@ -28,7 +28,6 @@ class Settings(NamedTuple):
 
 
 def step_sizes(n_steps, learning_rate):
-    """Return the step sizes of Adam."""
     steps = np.arange(1, n_steps + 1)
     rates = learning_rate * np.sqrt(1 - kernels.BETA_2**steps) / (1 - kernels.BETA_1**steps)
     tail = np.empty(n_steps + 1)
@@ -39,7 +38,6 @@ def step_sizes(n_steps, learning_rate):
 
 
 def steps_per_epoch(n_rows, batch_size):
-    """Return the number of batches in an epoch."""
     return -(-n_rows // batch_size)
 
 

@@ -49,7 +49,6 @@ def features_of_node(
 
 
 def _place_among_equals(values):
-    """Return for each value how many equal values come before it."""
     order = np.argsort(values, kind="stable")
     place = np.empty(values.size, np.int64)
     place[order] = np.arange(values.size) - np.searchsorted(values[order], values[order])

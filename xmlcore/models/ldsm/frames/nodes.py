@@ -19,7 +19,6 @@ def check_node(tree: "LdSMTree", node) -> int:
 
 
 def nodes_below(tree: "LdSMTree") -> np.ndarray:
-    """Count the nodes below each node of a tree."""
     count = np.zeros(tree.parent.size, np.int64)
     order = np.argsort(-tree.depth, kind="stable")
     starts = np.flatnonzero(np.diff(tree.depth[order], prepend=tree.depth[order[0]] + 1))

@@ -17,7 +17,6 @@ INNER, LEAF = "inner", "leaf"  # kinds of nodes
 
 
 def top_labels(tree: "LdSMTree", k: int = 3, nodes=None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the most frequent labels of nodes."""
     k = check_count(k, "k")
     part = tree.histograms if nodes is None else tree.histograms[np.asarray(nodes, np.int64)]
     ptr, ids, counts = part.indptr.astype(np.int64), part.indices, part.data
@@ -52,7 +51,6 @@ def told_apart_by(tree: "LdSMTree", nodes) -> tuple[np.ndarray, np.ndarray, np.n
 def nodes_frame(
     tree: "LdSMTree", label_name: Callable[[int], str] | None = None, k: int = 3, nodes=None
 ) -> "pd.DataFrame":
-    """Return a table of a tree's nodes."""
     import pandas as pd
 
     chosen = np.arange(tree.parent.size) if nodes is None else np.asarray(nodes, np.int64)
@@ -114,7 +112,6 @@ def labels_of_node(
 def leaves_frame(
     trees: Sequence["LdSMTree"], leaves, row: int, label_name: Callable[[int], str] | None = None, k: int = 3
 ) -> "pd.DataFrame":
-    """Return a table of the leaves that a row reaches."""
     import pandas as pd
 
     parts = []

@@ -32,7 +32,6 @@ def rows_by_level(tree: "LabelTree", Y) -> Iterator[tuple[np.ndarray, np.ndarray
 
 
 def nodes_frame(tree: "LabelTree", Y, k: int = 3) -> "pd.DataFrame":
-    """Return a table of all nodes of a label tree."""
     import pandas as pd
 
     k = check_count(k, "k")
@@ -69,7 +68,6 @@ def children_of(tree: "LabelTree", node: int) -> np.ndarray:
 
 
 def path_to(tree: "LabelTree", node: int) -> list[int]:
-    """Return the nodes from the root to a node."""
     path = [check_count(node, "node", least=0, most=tree.n_nodes - 1)]
     while path[-1] > 0:
         path.append(int(tree.parent[path[-1]]))
@@ -77,7 +75,6 @@ def path_to(tree: "LabelTree", node: int) -> list[int]:
 
 
 def labels_below(tree: "LabelTree", node: int) -> np.ndarray:
-    """Return the labels at or below a node, in ascending order."""
     start = check_count(node, "node", least=0, most=tree.n_nodes - 1)
     end, found = start + 1, []
     while start < end:  # descendants of one depth have consecutive numbers
