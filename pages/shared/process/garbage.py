@@ -7,7 +7,6 @@ import time
 
 import streamlit as st
 
-from pages.shared.process import in_memory
 from pages.shared.process.serving import serving
 from xmlcore import system
 
@@ -31,7 +30,6 @@ def collect(everything: bool) -> None:
     if everything:
         gc.unfreeze()
     gc.collect()
-    in_memory.values.forget_views()
     if everything or len(sys.modules) >= _imported + MANY_MODULES:
         gc.freeze()
         _imported = len(sys.modules)

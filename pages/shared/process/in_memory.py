@@ -6,13 +6,11 @@ when a page needs them.
 """
 
 import functools
-import gc
+import mmap
 import os
-import sys
+import pickle
 import threading
 import time
-import types
-import weakref
 from collections import OrderedDict
 from typing import NamedTuple
 
@@ -25,19 +23,13 @@ VARIABLE = "XMLCORE_SERVER_MEMORY"
 SHARE = 0.25  # of the machine's memory, for the values if the variable is not set
 UNKNOWN = 4 << 30  # bytes for the values on a machine that does not tell its memory
 NEEDED_SECONDS = 60.0  # for which a value that was used is not forgotten: a page may be drawing with it
-_ATOMS = frozenset({str, bytes, int, float, complex, bool, type(None)})
-# What is no part of a value that refers to it: code, and what threads share.
-_SHARED = (
-    type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType, types.FrameType,
-    weakref.ReferenceType, threading.Thread,
-)  # fmt: skip
+OF_OBJECTS = 5  # bytes that Python objects take, by those of their pickle: a short text has 14 there, and takes 68
 
 
 class _Known(NamedTuple):
     """What is known of a value."""
 
     bytes: int
-    views: list  # in which pandas notes the views of its tables
     used: float  # when it was used last, by time.monotonic()
 
 
@@ -62,10 +54,10 @@ class Values:
         name = function, arguments
         with self._lock:
             known = self._known.get(name)
-        size, views = known[:2] if known is not None else _measured(value)  # without the lock: it may take a while
+        size = _measured(value) if known is None else known.bytes  # without the lock: it may take a while
         with self._lock:
             self._remove(name)
-            self._known[name] = _Known(size, views, time.monotonic())
+            self._known[name] = _Known(size, time.monotonic())
             own = self._of.setdefault(function, OrderedDict())
             own[arguments] = None
             self.bytes += size
@@ -74,13 +66,6 @@ class Values:
             too_many = self._too_many()
         for function_, arguments_ in too_many:
             function_.clear(*arguments_)
-
-    def forget_views(self) -> None:
-        """Have pandas forget views that are gone: it notes hundreds of them for each part of a table that is kept."""
-        with self._lock:
-            found = [one for known in self._known.values() for one in known.views]
-        for one in found:
-            one.has_reference()  # looks for a view that is not gone, and forgets the others
 
     def forget(self) -> None:
         """Forget what is known of all values: all functions have forgotten theirs."""
@@ -122,36 +107,34 @@ def _bound(text):
     return UNKNOWN if machine is None else int(SHARE * machine)
 
 
-def _measured(value):
-    """Return the bytes of a value and all that it refers to, without code and files mapped into memory."""
-    noting = getattr(sys.modules.get("pandas._libs.internals"), "BlockValuesRefs", ())
-    views, total, seen, left = [], 0, set(), [[value]]  # left: lists of objects, some of which may be known
-    while left:
-        some = left.pop()
-        if _ATOMS.issuperset(map(type, some)):  # not looked up one by one: there may be millions
-            total += sum(map(sys.getsizeof, some))
-            continue
-        for one in some:
-            if type(one) in _ATOMS:
-                total += sys.getsizeof(one)
-            elif id(one) not in seen and not isinstance(one, _SHARED):
-                seen.add(id(one))
-                if isinstance(one, noting):
-                    views.append(one)
-                size, parts = _own_bytes(one)
-                total += size
-                left.append(parts)
-    return total, views
+class _Counter(pickle.Pickler):
+    """Counts the bytes of a value and of all that it refers to, by pickling it to nowhere."""
+
+    def __init__(self):
+        super().__init__(self, protocol=5, buffer_callback=self._buffer)
+        self.objects, self.arrays = 0, {}
+
+    def write(self, part):
+        self.objects += OF_OBJECTS * len(part)
+
+    def _buffer(self, buffer):
+        self.objects += buffer.raw().nbytes
+
+    def reducer_override(self, value):
+        """Count the memory in which an array lies, once, and not if it is that of a file."""
+        if not isinstance(value, np.ndarray) or value.dtype.hasobject:
+            return NotImplemented
+        while isinstance(value.base, np.ndarray):
+            value = value.base
+        is_mapped = isinstance(getattr(value.base, "obj", value.base), mmap.mmap)
+        self.arrays[id(value)] = 0 if is_mapped else value.nbytes
+        return len, ((),)
 
 
-def _own_bytes(one):
-    """Return the bytes of an object without its parts, and its parts."""
-    if isinstance(one, np.ndarray):
-        within = [one.base] if one.base is not None else one.ravel().tolist() if one.dtype.hasobject else []
-        return sys.getsizeof(one), within
-    # What an object says itself may have the size of its parts, such as that of a DataFrame.
-    size = object.__sizeof__(one) if type(one).__module__.startswith("pandas") else sys.getsizeof(one)
-    return size, gc.get_referents(one)
+def _measured(value) -> int:
+    counter = _Counter()
+    counter.dump(value)
+    return counter.objects + sum(counter.arrays.values())
 
 
 values = Values(bound)

@@ -33,33 +33,33 @@ def clock(monkeypatch):
 
 
 def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large(clock):
-    one, other, values = Function(), Function(), Values(lambda: 3_500)
+    one, other, values = Function(), Function(), Values(lambda: 35_000)
     for function, name in ((one, "a"), (other, "a"), (one, "b")):
-        values.used(function, (name,), bytes(1_000), 10)
+        values.used(function, (name,), np.zeros(10_000, np.uint8), 10)
         clock.time += 1
-    values.used(one, ("a",), bytes(1_000), 10)  # used again
+    values.used(one, ("a",), np.zeros(10_000, np.uint8), 10)  # used again
     clock.time += 2 * in_memory.NEEDED_SECONDS
-    values.used(one, ("c",), bytes(1_000), 10)
+    values.used(one, ("c",), np.zeros(10_000, np.uint8), 10)
     assert (one.forgotten, other.forgotten) == ([], [("a",)])
-    values.used(one, ("d",), bytes(2_000), 10)
-    assert one.forgotten == [("b",), ("a",)] and values.bytes < 3_500
+    values.used(one, ("d",), np.zeros(20_000, np.uint8), 10)
+    assert one.forgotten == [("b",), ("a",)] and values.bytes < 35_000
 
 
 def test_what_pages_have_just_used_stays_though_it_is_too_large(clock):
-    function, values = Function(), Values(lambda: 1_000)
-    values.used(function, ("data",), bytes(5_000), 10)
-    values.used(function, ("model",), bytes(5_000), 10)
+    function, values = Function(), Values(lambda: 10_000)
+    values.used(function, ("data",), np.zeros(50_000, np.uint8), 10)
+    values.used(function, ("model",), np.zeros(50_000, np.uint8), 10)
     assert function.forgotten == []
     clock.time += 2 * in_memory.NEEDED_SECONDS
-    values.used(function, ("model",), bytes(5_000), 10)
+    values.used(function, ("model",), np.zeros(50_000, np.uint8), 10)
     assert function.forgotten == [("data",)]
 
 
 def test_a_value_that_its_function_has_forgotten_is_not_counted(clock):
-    function, values = Function(), Values(lambda: 10_000)
+    function, values = Function(), Values(lambda: 100_000)
     for i in range(50):
-        values.used(function, (i,), bytes(1_000), 3)
-    assert function.forgotten == [] and 3 * 1_000 < values.bytes < 3 * 1_100
+        values.used(function, (i,), np.zeros(10_000, np.uint8), 3)
+    assert function.forgotten == [] and 3 * 10_000 < values.bytes < 3 * 11_000
     values.forget()
     assert values.bytes == 0
 
@@ -74,7 +74,6 @@ def test_a_value_that_its_function_has_forgotten_is_not_counted(clock):
         (lambda: pd.DataFrame({"a": np.zeros(100_000), "b": np.arange(100_000)}), 1_600_000),
         (lambda: [f"name {i:06d}" for i in range(10_000)], 680_000),
         (lambda: np.array([f"name {i:06d}" for i in range(10_000)], dtype=object), 680_000),
-        (lambda: types.SimpleNamespace(values=np.zeros(100_000), function=len, module=np), 800_000),
         (lambda: np.frombuffer(mmap.mmap(-1, 800_000)), 0),  # of a file, which the system keeps or drops
         (lambda: 1.0, 0),
     ],
