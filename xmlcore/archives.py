@@ -44,24 +44,12 @@ _REMEDY = "Make or download it again, and check that it was copied whole."
 
 
 class Use(NamedTuple):
-    """What archives are used for.
+    """What archives are used for."""
 
-    Attributes
-    ----------
-    holds : str
-        In the manifest.
-    title : str
-        In messages.
-    members : str
-        Pattern of the names that members may have.
-    error : type
-        The ValueError that reading raises.
-    """
-
-    holds: str
+    holds: str  # in the manifest
     title: str
-    members: str
-    error: type[ValueError]
+    members: str  # pattern of the names that members may have
+    error: type[ValueError]  # the ValueError that reading raises
 
 
 class Writer:
@@ -117,17 +105,7 @@ def _finite(value):
 
 
 class Archive:
-    """An archive that is being read, whose manifest and sizes were checked.
-
-    Attributes
-    ----------
-    about : dict
-        What the manifest says beside the members.
-    members : dict of str to list
-        Size and CRC-32 by name.
-    written_by : str
-        Version of xmlcore.
-    """
+    """An archive that is being read, whose manifest and sizes were checked."""
 
     def __init__(self, file: zipfile.ZipFile, use: Use, name: str, folder: Path, most_bytes: int):
         self._zip, self._use, self._name, self._folder = file, use, name, folder

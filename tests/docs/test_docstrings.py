@@ -33,7 +33,8 @@ IGNORED = {
     "RT04",  # the same as PR08, for return values
 }
 DOCS = [path for path in (ROOT / "docs").rglob("*.md") if path.name != "architecture.md"]
-DOCUMENTED = set(re.findall(r"\w+", "".join(path.read_text("utf-8") for path in [ROOT / "README.md", *DOCS])))
+TEXT = "\n".join(path.read_text("utf-8") for path in [ROOT / "README.md", *DOCS])
+CODE = "\n".join(re.findall(r"```.*?```|`[^`\n]+`", TEXT, re.DOTALL))
 METHOD_KINDS = (staticmethod, classmethod, property)
 
 
@@ -47,7 +48,12 @@ def public_objects(module_name):
     objects = {}
     for name in sorted(exported):
         value = getattr(module, name)
-        if name.startswith("_") or name not in DOCUMENTED or inspect.ismodule(value) or not callable(value):
+        if (
+            name.startswith("_")
+            or not is_documented(module_name, name)
+            or inspect.ismodule(value)
+            or not callable(value)
+        ):
             continue
         objects[f"{module_name}.{name}"] = value
         if inspect.isclass(value):
@@ -55,6 +61,11 @@ def public_objects(module_name):
             # A method without a docstring has that of the base, which says all there is to say.
             objects |= {k: m for k, m in methods.items() if m.__doc__ or not inspect.getdoc(m)}
     return objects
+
+
+def is_documented(module_name, name):
+    """Return whether the documentation has a name of a module in its code: alone, imported, or after the module."""
+    return re.search(rf"(`|import [^\n]*\b|\b{module_name.rpartition('.')[2]}\.){name}\b", CODE) is not None
 
 
 def public_methods(cls):

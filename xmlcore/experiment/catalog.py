@@ -20,16 +20,9 @@ from xmlcore.selection.rivals import (
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """A model or feature selector that can be run: its class, and the parameters that forms have.
+    """A model or feature selector that can be run: its class, and the parameters that forms have."""
 
-    Attributes
-    ----------
-    cls : type
-        The estimator; its ``ABOUT`` has the texts for users, its ``PRESETS`` the published settings.
-    parameters : tuple of Parameter
-    """
-
-    cls: type[Estimator]
+    cls: type[Estimator]  # the estimator; its `ABOUT` has the texts for users, its `PRESETS` the published settings
     parameters: tuple[Parameter, ...]
 
     def filled(self, name: str, params: dict | None) -> dict:

@@ -21,17 +21,7 @@ class Piece(NamedTuple):
 
 
 def warm_up(progress: ProgressLike = silent) -> None:
-    """Compile every kernel, or load it from disk, by running small pieces of work of each sort.
-
-    The first time on a machine, and after a change of kernels or of Numba, this takes most of a minute of one core;
-    later it takes two seconds. If a worker runs it, this worker then has all kernels in memory, and other workers can
-    load them from disk.
-
-    Parameters
-    ----------
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`.
-    """
+    """Compile every kernel, or load it from disk, by running small pieces of work of each sort."""
     progress = to_progress(progress)
     done = 0
 

@@ -22,24 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class Cluster(Place):
-    """The workers of a Dask scheduler.
-
-    Parameters
-    ----------
-    address : str
-        Such as ``"tcp://host:8786"``.
-    changed : callable
-        Called without arguments, from another thread, when the scheduler has answered, or workers came or went.
-    grace : float
-        Seconds that a cancelled job has to stop by itself.
-    largest : int
-        Bytes of a job's results that are sent back at most.
-
-    Attributes
-    ----------
-    problem : str
-        Why the cluster cannot be used, and what to do; empty while it can, or has not been tried.
-    """
+    """The workers of a Dask scheduler."""
 
     def __init__(self, address, changed, grace, largest=LARGEST_RESULT):
         super().__init__()

@@ -32,28 +32,7 @@ LOST = "The worker process ended unexpectedly (out of memory?)"
 
 @dataclass(frozen=True)
 class Plan:
-    """What is known of a job before it runs.
-
-    Parameters
-    ----------
-    task : dict, optional
-        What to do, in types that JSON has. A record of a job with a task is kept on disk, so that it is known after the
-        program has ended, and can be started again.
-    seconds : float, optional
-        How long the job is expected to take.
-    bytes : int
-        Memory that the job is expected to need at most; 0 if that is little or unknown. The job waits until so much
-        is free.
-    reads : sequence of (kind, key)
-        Artifacts of the store that the job reads: a cluster's worker without them fetches them.
-    writes : sequence of (kind, key)
-        Artifacts that the job writes: they come back from a cluster's worker.
-    here : bool
-        Whether the job must run on this machine even if the queue has a cluster.
-    after : sequence of Job
-        Jobs of the same queue that make what this one needs: it starts when all are done, and fails when one of them
-        does.
-    """
+    """What is known of a job before it runs."""
 
     task: dict | None = None
     seconds: float | None = None
@@ -65,19 +44,7 @@ class Plan:
 
 
 class JobError(RuntimeError):
-    """A job has no result.
-
-    Parameters
-    ----------
-    message : str
-        Why it has none.
-    traceback : str, optional
-        Traceback of the failure in the worker.
-
-    Attributes
-    ----------
-    traceback : str or None
-    """
+    """A job has no result."""
 
     def __init__(self, message: str, traceback: str | None = None):
         super().__init__(message)
@@ -88,35 +55,6 @@ class Job:
     """One piece of work, which :meth:`Queue.submit` makes.
 
     Its attributes may be read from any thread, and must not be changed.
-
-    Parameters
-    ----------
-    queue : Queue
-        The queue that runs the job.
-    key : str or None
-        The key given to :meth:`Queue.submit`.
-    title : str
-        What the work is, for the user.
-    owner : str
-        Who wants the job.
-    payload : bytes
-        The function and its arguments, pickled.
-    plan : Plan
-        What is known of the job before it runs.
-
-    Attributes
-    ----------
-    id : str
-        Unique; hex digits.
-    key : str or None
-    title : str
-    plan : Plan
-    queued : datetime
-        When the job was submitted (UTC).
-    paused : bool
-        Whether the job waits until :meth:`Queue.resume` is called for it.
-    attempts : int
-        How often a worker was asked to run the job.
     """
 
     def __init__(
@@ -232,6 +170,7 @@ class Job:
             return tuple(self._owners)
 
     def title_for(self, owner: str) -> str:
+        """Return what an owner calls the job."""
         return self._owners.get(owner, self.title)
 
     @property
@@ -293,6 +232,7 @@ class Job:
         return self._traceback
 
     def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the job has ended."""
         return self._over.wait(timeout)
 
     def result(self, timeout: float | None = None) -> Any:  # what the function of the job returns

@@ -28,13 +28,7 @@ def total() -> int | None:
 
 
 class Usage:
-    """The memory of this process from now on.
-
-    Attributes
-    ----------
-    at_start : int or None
-        Bytes in memory when the object was made; None where the system does not tell.
-    """
+    """The memory of this process from now on."""
 
     def __init__(self):
         self.at_start = self._peak = resident()

@@ -8,15 +8,7 @@ from xmlcore.system import cache_root
 
 
 class Place:
-    """Runs jobs. The lock of the queue protects :attr:`running`.
-
-    Attributes
-    ----------
-    running : set of Job
-        Jobs that were given to a worker and have not ended.
-    words : str
-        Name of the place, for users.
-    """
+    """Runs jobs. The lock of the queue protects :attr:`running`."""
 
     words = ""
 
@@ -44,14 +36,7 @@ class Place:
 
 
 class ThisMachine(Place):
-    """An executor, usually a :class:`xmlcore.jobs.WorkerPool`, whose workers see the files of the queue.
-
-    Parameters
-    ----------
-    executor : concurrent.futures.Executor
-    own : bool
-        Whether it ends with the queue.
-    """
+    """An executor, usually a :class:`xmlcore.jobs.WorkerPool`, whose workers see the files of the queue."""
 
     words = "this machine"
 

@@ -37,13 +37,6 @@ class WorkerPool(ThreadPoolExecutor):
     no ``if __name__ == "__main__"``. The process then waits for the next call and keeps its compiled kernels; it ends
     after 15 idle minutes. All processes end when this process ends, in whatever way. (On Windows, when this process is
     killed, they end after their present call.)
-
-    Parameters
-    ----------
-    n_workers : int, optional
-        Number of calls that run at the same time; by default :func:`default_workers`.
-    idle_seconds : float
-        Time after which an idle process ends.
     """
 
     def __init__(self, n_workers: int | None = None, idle_seconds: float = IDLE_SECONDS):

@@ -17,13 +17,7 @@ PREFIX = "memory/"
 
 
 class Promise:
-    """Memory for one job.
-
-    Parameters
-    ----------
-    n_bytes : int
-        Memory that the job is expected to need.
-    """
+    """Memory for one job."""
 
     def __init__(self, n_bytes):
         self._bytes, self._hold = n_bytes, None

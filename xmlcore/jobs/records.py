@@ -29,60 +29,30 @@ ACTIVE = ("queued", "running")
 
 @dataclass(frozen=True)
 class PastJob:
-    """What is known of a job from its record.
+    """What is known of a job from its record."""
 
-    Attributes
-    ----------
-    id, key : str
-        As of :class:`xmlcore.jobs.Job`.
-    title : str
-        What the owner who asked for the record called it.
-    state : str
-        As of a job, or ``"interrupted"``: the program ended while the job waited or ran. ``"queued"`` and ``"running"``
-        are of a job of another program that uses the same cache folder.
-    task : dict
-        What to do.
-    queued, started, ended : datetime or None
-        UTC.
-    elapsed : float
-        Seconds that the job took.
-    seconds : float or None
-        Seconds that it was expected to take.
-    memory : int or None
-        Most bytes that its worker had in memory.
-    phase : str
-        The phase reported last.
-    fraction : float
-        The part of that phase that was done.
-    error : str or None
-    log : list of str
-    """
-
+    # id, key: as of :class:`xmlcore.jobs.Job`
     id: str
     key: str
-    title: str
+    title: str  # what the owner who asked for the record called it
+    # as of a job, or `"interrupted"`: the program ended while the job waited or ran. `"queued"` and `"running"` are of
+    # a job of another program that uses the same cache folder.
     state: str
     task: dict
     queued: datetime
     started: datetime | None = None
     ended: datetime | None = None
-    elapsed: float = 0.0
-    seconds: float | None = None
-    memory: int | None = None
-    phase: str = ""
-    fraction: float = 0.0
+    elapsed: float = 0.0  # seconds that the job took
+    seconds: float | None = None  # seconds that it was expected to take
+    memory: int | None = None  # most bytes that its worker had in memory
+    phase: str = ""  # the phase reported last
+    fraction: float = 0.0  # the part of that phase that was done
     error: str | None = None
     log: list = field(default_factory=list)
 
 
 class Records:
-    """The records of jobs in the database of the cache folder, for all programs that use it.
-
-    Parameters
-    ----------
-    parent : pathlib.Path
-        The folder of the queues, such as ``cache_root()/jobs``.
-    """
+    """The records of jobs in the database of the cache folder, for all programs that use it."""
 
     def __init__(self, parent):
         self.parent = parent

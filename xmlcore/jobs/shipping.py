@@ -52,13 +52,7 @@ def _arriving() -> Path:
 
 
 class Turn:
-    """The right to have an artifact sent, of one process at a time among those of a machine that share a store.
-
-    Parameters
-    ----------
-    kind, key : str
-        Of the artifact.
-    """
+    """The right to have an artifact sent, of one process at a time among those of a machine that share a store."""
 
     def __init__(self, kind, key):
         store.folder(kind, key)  # raises for a name that is none
@@ -77,15 +71,7 @@ class Turn:
 
 
 class Arrival:
-    """Collects the pieces of an artifact and keeps it in the store of this machine.
-
-    Parameters
-    ----------
-    kind, key : str
-        Of the artifact.
-    replace : bool
-        Whether an artifact that is kept under the key is replaced.
-    """
+    """Collects the pieces of an artifact and keeps it in the store of this machine."""
 
     def __init__(self, kind, key, replace=False):
         store.folder(kind, key)  # raises for a name that is none

@@ -51,13 +51,7 @@ def unpickled(data: bytes):
 
 
 class Reporter:
-    """Writes the progress of a job to a small file, and raises :class:`Cancelled` when the job was cancelled.
-
-    Parameters
-    ----------
-    folder : str
-        The job's folder, made by the queue. If the folder is missing, the queue no longer exists, and the job stops.
-    """
+    """Writes the progress of a job to a small file, and raises :class:`Cancelled` when the job was cancelled."""
 
     def __init__(self, folder):
         self._folder = Path(folder)

@@ -16,15 +16,7 @@ _own = set()  # ids of what this process holds
 
 
 class Hold:
-    """What a run of this process holds; :func:`take` makes it.
-
-    Parameters
-    ----------
-    database : Database
-    name : str
-    about : dict
-        What others can read of it.
-    """
+    """What a run of this process holds; :func:`take` makes it."""
 
     def __init__(self, database, name, about):
         self._database, self._name = database, name

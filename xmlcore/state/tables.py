@@ -75,10 +75,6 @@ class Database:
     A connection is used by one thread at a time. Whoever has a database only uses it in the process that made it.
     All methods raise StateError, an OSError, when the file cannot be read or changed. A damaged file is set aside under
     another name, and a new one is begun.
-
-    Parameters
-    ----------
-    path : pathlib.Path
     """
 
     def __init__(self, path):

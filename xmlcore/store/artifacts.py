@@ -46,14 +46,6 @@ def exists(kind: str, key: str) -> bool:
     """Return whether an artifact is stored under a key.
 
     One that was found to be damaged when it was read, and that can be made again, is there no longer.
-
-    Parameters
-    ----------
-    kind, key : str
-
-    Returns
-    -------
-    bool
     """
     return is_there(folder(kind, key))
 
@@ -128,27 +120,12 @@ def _is_whole(path, error) -> bool:
 
 
 def check(kind: str, key: str) -> None:
-    """Raise what :func:`load` would raise for an artifact that is missing or cut short, without reading the object.
-
-    Parameters
-    ----------
-    kind, key : str
-    """
+    """Raise what :func:`load` would raise for an artifact that is missing or cut short, without reading the object."""
     _careful(_check_value, kind, key)
 
 
 def changed(kind: str) -> int:
-    """Return when an artifact of a kind was last made or deleted.
-
-    Parameters
-    ----------
-    kind : str
-
-    Returns
-    -------
-    int
-        Nanoseconds since 1970; 0 if there has been no artifact of the kind.
-    """
+    """Return when an artifact of a kind was last made or deleted."""
     try:
         return kind_folder(kind).stat().st_mtime_ns
     except OSError:
@@ -156,12 +133,7 @@ def changed(kind: str) -> int:
 
 
 def changes() -> str:
-    """Return a text that is another one when artifacts of any kind were made or deleted since.
-
-    Returns
-    -------
-    str
-    """
+    """Return a text that is another one when artifacts of any kind were made or deleted since."""
     try:
         kinds = sorted(os.listdir(cache_root() / "artifacts"))
     except OSError:
@@ -220,14 +192,7 @@ def verify(kind: str, key: str) -> None:
 
 
 def used(kind: str, key: str, now: bool = False) -> None:
-    """Record that an artifact is used: as the time of its record's file, at most once an hour.
-
-    Parameters
-    ----------
-    kind, key : str
-    now : bool
-        Record it even if it was recorded within the last hour.
-    """
+    """Record that an artifact is used: as the time of its record's file, at most once an hour."""
     file = folder(kind, key) / META
     with contextlib.suppress(OSError):  # it was deleted, or the disk cannot be written to: nothing depends on it
         if now or time.time() - file.stat().st_mtime > USED_SECONDS:
@@ -294,30 +259,7 @@ def write_value(path: str | PathLike[str], value: object, name: str = VALUE) -> 
 
 @contextmanager
 def writing(kind: str, key: str, *, replace: bool = False, **meta: object) -> Iterator[Path]:
-    """Write an artifact that may have several files; other processes see all of them or none.
-
-    Parameters
-    ----------
-    kind, key : str
-        See :func:`folder`.
-    replace : bool
-        Whether to replace an existing artifact of this key; otherwise it is kept.
-    **meta
-        Further facts for the record, in types that JSON has.
-
-    Yields
-    ------
-    pathlib.Path
-        An empty folder for the files: call :func:`write_value` for the object, and write any other files. The folder
-        becomes the artifact when the block ends, unless another process has finished an artifact of the same key: then
-        that artifact is kept. After an exception in the block, the folder is removed.
-
-    Examples
-    --------
-    >>> with writing("runs", key, model="PLT") as path:  # doctest: +SKIP
-    ...     write_value(path, run)
-    ...     model.save(path / "model")
-    """
+    """Write an artifact that may have several files; other processes see all of them or none."""
     target = folder(kind, key)
     _check_names(meta)
     json.dumps(meta, default=_json_scalar)  # raises TypeError for an unsuitable fact before the work begins
@@ -403,17 +345,7 @@ def _check_names(meta):
 
 
 def entries(kind: str) -> list[dict[str, Any]]:
-    """Return the records of all artifacts of a kind. Other files in the folder are skipped.
-
-    Parameters
-    ----------
-    kind : str
-
-    Returns
-    -------
-    list of dict
-        See :func:`info`; the newest first.
-    """
+    """Return the records of all artifacts of a kind. Other files in the folder are skipped."""
     found = []
     for path in paths(kind):
         with contextlib.suppress(OSError, ValueError):

@@ -16,28 +16,16 @@ from xmlcore.system import cache_root
 
 @dataclass(frozen=True, eq=False)
 class Artifact:
-    """What the store knows of an artifact without reading its object.
-
-    Attributes
-    ----------
-    kind, key : str
-    bytes : int
-        Size on the disk, without the record.
-    created, used : float
-        When it was made, and when it was last made or used (to the hour), in seconds since 1970.
-    record : dict
-        See :func:`xmlcore.store.info`.
-    pins : tuple of str
-        Who has pinned it: see :func:`pin`.
-    """
+    """What the store knows of an artifact without reading its object."""
 
     kind: str
     key: str
-    bytes: int
+    bytes: int  # size on the disk, without the record
+    # created, used: when it was made, and when it was last made or used (to the hour), in seconds since 1970
     created: float
     used: float
     record: dict
-    pins: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ()  # who has pinned it: see :func:`pin`
 
     @property
     def name(self) -> tuple[str, str]:
@@ -61,17 +49,7 @@ class Artifact:
 
 
 class Inventory:
-    """All artifacts at a time.
-
-    Parameters
-    ----------
-    found : iterable of Artifact
-
-    Attributes
-    ----------
-    artifacts : dict
-        ``(kind, key)`` -> :class:`Artifact`.
-    """
+    """All artifacts at a time."""
 
     def __init__(self, found: "Iterable[Artifact]"):
         self.artifacts = {one.name: one for one in found}
@@ -97,6 +75,7 @@ class Inventory:
         return list(found.values())
 
     def computed_from(self, key: str) -> list[Artifact]:
+        """Return the artifacts that were computed from the one with a key, directly."""
         return self._dependents.get(key, [])
 
     def can_be_made_again(self, one: Artifact) -> bool:

@@ -26,22 +26,13 @@ _log = logging.getLogger("xmlcore.store")
 
 @dataclass(frozen=True)
 class Removal:
-    """What was removed at a time to make room.
-
-    Attributes
-    ----------
-    when : float
-        Seconds since 1970.
-    count, bytes : int
-        Number of artifacts, and their size.
-    unused : float
-        For how long the one used last among them had not been used, in seconds.
-    """
+    """What was removed at a time to make room."""
 
     when: float
+    # count, bytes: number of artifacts, and their size
     count: int
     bytes: int
-    unused: float
+    unused: float  # for how long the one used last among them had not been used, in seconds
 
     def __str__(self):
         """Return ``removed 3 results, 1.2 GB, unused for 40 days``."""
@@ -64,20 +55,6 @@ def bound(taken: int | None = None) -> int:
 
     It is the size in the environment variable ``XMLCORE_STORE_SIZE``, such as ``50 GB``; else what :func:`set_bound`
     has written; else 20 GB, or half of what the disk has for artifacts if that is less.
-
-    Parameters
-    ----------
-    taken : int, optional
-        Bytes that all artifacts take, if that is known.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        The variable has no size.
     """
     text = os.environ.get(BOUND_VARIABLE)
     if text:
@@ -118,6 +95,7 @@ def set_bound(n_bytes: int | None) -> None:
 
 
 def usage(found: Inventory | None = None) -> dict[str, Any]:
+    """Return what artifacts take on the disk."""
     found = inventory() if found is None else found
     by_kind, pinned = {}, 0
     for one in found.artifacts.values():

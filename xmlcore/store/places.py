@@ -30,25 +30,7 @@ def kind_folder(kind) -> Path:
 
 
 def folder(kind: str, key: str) -> Path:
-    """Return the folder of an artifact, whether or not it exists.
-
-    Parameters
-    ----------
-    kind : str
-        Lower case letters, digits and hyphens.
-    key : str
-        8 to 128 hex digits.
-
-    Returns
-    -------
-    pathlib.Path
-        Never change files in this folder: write a new artifact.
-
-    Raises
-    ------
-    ValueError
-        If ``kind`` or ``key`` has other characters.
-    """
+    """Return the folder of an artifact, whether or not it exists."""
     parent = kind_folder(kind)
     if not (isinstance(key, str) and KEY.fullmatch(key)):
         raise ValueError(f"key must be 8 to 128 hex digits (0-9, a-f), not {key!r}")

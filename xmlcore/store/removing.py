@@ -106,6 +106,7 @@ def put_back(kind: str, name: str) -> bool:
 
 
 def remove_aside(older_than: float = 0.0) -> int:
+    """Remove artifacts that were set aside."""
     removed = 0
     for path in (cache_root() / "artifacts").glob(f"*/{ASIDE}*"):
         with contextlib.suppress(OSError):

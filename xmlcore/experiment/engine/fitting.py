@@ -21,21 +21,7 @@ def full_params(model: str, params: dict[str, Any] | None = None) -> dict[str, A
 
 
 def estimator(model: str, params: dict[str, Any] | None = None) -> "MultiLabelModel":
-    """Make the estimator of a run, not fitted.
-
-    Parameters
-    ----------
-    model : str
-        A key of :data:`MODELS`.
-    params : dict, optional
-        See :func:`full_params`.
-
-    Returns
-    -------
-    estimator
-        An instance of the model's class. Where ``noise_sigma`` is above 0, an instance of
-        :class:`xmlcore.robustness.AdversarialTraining` with this model.
-    """
+    """Make the estimator of a run, not fitted."""
     params = MODELS[model].defaults | (params or {})  # fit checks them
     noise = {passed: params.pop(name) for name, passed in NOISE_NAMES.items()}
     made = MODELS[model].cls(**params)
@@ -57,18 +43,10 @@ def compile_kernels(unfitted) -> float:
 
 @dataclass
 class Watched:
-    """What :func:`watched` has seen.
-
-    Attributes
-    ----------
-    seconds : float
-    memory : dict
-        "peak_bytes", the most memory of the process meanwhile, and "before_bytes"; empty where the system does not
-        tell.
-    warnings : list of str
-    """
+    """What :func:`watched` has seen."""
 
     seconds: float = 0.0
+    # "peak_bytes", the most memory of the process meanwhile, and "before_bytes"; empty where the system does not tell
     memory: dict = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 

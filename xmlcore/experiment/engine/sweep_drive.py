@@ -220,32 +220,7 @@ def _title(made, trial) -> str:
 
 
 class Driver:
-    """A sweep that is carried out in the background, by a thread that only waits for jobs.
-
-    Parameters
-    ----------
-    made : SweepSettings
-    queue : xmlcore.jobs.Queue
-    owner : str
-        Who wants it first.
-    at_once : int or callable, optional
-        As for :func:`drive`.
-
-    Attributes
-    ----------
-    key : str
-        Key of the sweep.
-    owners : set of str
-        Owners of the jobs that it submits; to be replaced, not changed.
-    jobs : dict
-        The jobs that wait or run, by the keys of their trials.
-    failures : dict
-        Reasons of trials that failed without a result, by their keys.
-    error : str or None
-        Why it ended without a result, if it failed.
-    started : float
-        When it was started, by time.time.
-    """
+    """A sweep that is carried out in the background, by a thread that only waits for jobs."""
 
     def __init__(self, made: "SweepSettings", queue: "Queue", owner: str = "", at_once: int | None = None):
         self.key, self.jobs, self.failures, self.error, self.started = made.key, {}, {}, None, time.time()
@@ -264,7 +239,7 @@ class Driver:
         return self._stopped.is_set() and self.active
 
     def needs(self) -> set[str]:
-        """Return the keys of what the sweep needs while it runs: its data set and the trials that it knows."""
+        """Return the keys of its data set and of the trials that it knows; none when it has ended."""
         return {self._made.fingerprint, *self._made.known_trials()} if self.active else set()
 
     def stop(self, wait: float | None = None) -> None:

@@ -38,28 +38,16 @@ _OF_SETTINGS = (ValueError, TypeError, ArithmeticError, NotImplementedError)
 
 @dataclass(frozen=True)
 class Trial:
-    """The result of one training of a sweep.
+    """The result of one training of a sweep."""
 
-    Attributes
-    ----------
-    measures : DataFrame or None
-        Columns ``measure``, ``k``, ``value`` (in [0, 1]), on the rows held out; None if training was not possible.
-    seconds : float
-        Time of the training and of predicting the rows held out.
-    n_rows, n_held_out : int
-        Rows trained on, and measured on.
-    size : dict
-        As :attr:`Run.size`.
-    error : str
-        Why these settings cannot be trained; empty if they can.
-    """
-
+    # columns `measure`, `k`, `value` (in [0, 1]), on the rows held out; None if training was not possible
     measures: "pd.DataFrame | None"
-    seconds: float
+    seconds: float  # time of the training and of predicting the rows held out
+    # n_rows, n_held_out: rows trained on, and measured on
     n_rows: int
     n_held_out: int
-    size: dict = field(default_factory=dict)
-    error: str = ""
+    size: dict = field(default_factory=dict)  # as :attr:`Run.size`
+    error: str = ""  # why these settings cannot be trained; empty if they can
 
 
 def held_out(n_rows: int, share: float = 0.2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -104,11 +92,7 @@ def resized(dataset: "Dataset", n_train: int, n_test: int | None = None):
 
 @register
 class TrainTrial(Task):
-    """Train a model on a part of the training rows, and measure it on others that are held out.
-
-    Inputs: ``dataset``; its test rows are not read. The sample is of rows that are not held out. Settings that cannot
-    be trained give a result that says why.
-    """
+    """Train a model on a part of the training rows, and measure it on others that are held out."""
 
     kind, folder, result = "trial", "trials", Trial
 

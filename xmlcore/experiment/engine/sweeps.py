@@ -100,21 +100,11 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a sweep has done, and what it does next.
+    """What a sweep has done, and what it does next."""
 
-    Attributes
-    ----------
-    trials : list of dict
-        As the lines of :attr:`Sweep.trials`, of the rounds that have begun.
-    waiting : list of TrainTrial
-        Trials of the present round that have no result.
-    done, total : int
-        Trials that have a result or have failed, and trials of the whole sweep.
-    complete : bool
-    """
-
-    trials: list[dict]
-    waiting: list[TrainTrial]
+    trials: list[dict]  # as the lines of :attr:`Sweep.trials`, of the rounds that have begun
+    waiting: list[TrainTrial]  # trials of the present round that have no result
+    # done, total: trials that have a result or have failed, and trials of the whole sweep
     done: int
     total: int
     complete: bool
@@ -130,11 +120,7 @@ class Rung:
 
 @register
 class SweepSettings(Task):
-    """Try settings of a model, and choose the best.
-
-    Inputs: ``dataset``. ``params`` has the parameters of the model that are not swept. :meth:`run` makes one trial
-    after the other; :func:`sweep` gives them to a queue.
-    """
+    """Try settings of a model, and choose the best."""
 
     kind, folder, result = "sweep", "sweeps", Sweep
     on_cluster = False  # it keeps its trials besides its result

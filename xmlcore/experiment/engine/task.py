@@ -53,36 +53,19 @@ class DamagedResultWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Estimate:
-    """The time and memory that a task is expected to take.
-
-    Attributes
-    ----------
-    seconds : float
-        Expected time.
-    bytes : int
-        Expected peak memory, without the data set and the model that the task reads; 0 if it is small.
-    """
+    """The time and memory that a task is expected to take."""
 
     seconds: float
-    bytes: int = 0
+    bytes: int = 0  # expected peak memory, without the data set and the model that the task reads; 0 if it is small
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
     """Work whose result is kept, described by its inputs and its parameters.
 
-    Parameters
-    ----------
-    inputs : dict
-        What the task reads, by name: ``{"dataset": fingerprint}``, ``{"run": key}`` or ``{"selection": key}``.
-    params : dict
-        Everything else that decides the result. Parameters that are not given have their defaults; :attr:`params` has
-        all of them, as plain values (numbers, text, bools, None, lists and dicts of these).
-
-    Raises
-    ------
-    ValueError, TypeError
-        An input or a parameter that the kind does not have, or a value that it does not accept.
+    ``inputs`` is what the task reads: ``{"dataset": fingerprint}``, ``{"run": key}`` or ``{"selection": key}``.
+    ``params`` decides everything else; those that are not given get their defaults, and all are plain values. An
+    input or a parameter that the kind does not have or accept raises ValueError or TypeError.
     """
 
     kind: ClassVar[str]
@@ -116,7 +99,10 @@ class Task:
         return hash(self.key)
 
     def complete(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return all parameters, checked, in the spelling that is kept; completing them again changes nothing."""
+        """Return all parameters, checked, in the spelling that is kept; completing them again changes nothing.
+
+        A kind defines this only where a parameter depends on another one.
+        """
         return with_settings(filled(self.PARAMETERS, params, self.kind))
 
     @classmethod
@@ -131,6 +117,7 @@ class Task:
         return self.params
 
     def title_on(self, dataset: str) -> str:
+        """Return a sentence for users that says what the task does."""
         raise NotImplementedError
 
     def estimate(self) -> Estimate:
@@ -138,21 +125,10 @@ class Task:
         raise NotImplementedError
 
     def run(self, progress: Progress = silent, files: Files | None = None) -> dict[str, Any]:
-        """Do the work.
+        """Do the work and return numbers, text, arrays, DataFrames, and lists and dicts of these.
 
-        Parameters
-        ----------
-        progress : callable, optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-        files : dict, optional
-            Filled with what the result has besides the dict: names of files or folders, each with a function that
-            writes it to a path.
-
-        Returns
-        -------
-        dict
-            Numbers, text, arrays, DataFrames, and lists and dicts of these; no instances of classes of xmlcore, so
-            that code can move without losing results.
+        There are no instances of classes of xmlcore among them, so that code can move without losing results. What the
+        result has besides is entered in ``files``: names, each with a function that writes to a path.
         """
         raise NotImplementedError
 
@@ -167,7 +143,10 @@ class Task:
 
     @classmethod
     def summary(cls, value: dict[str, Any]) -> dict[str, Any]:
-        """Return the small part of a kept dict that lists show, in types that JSON has."""
+        """Return the small part of a kept dict that lists show, in types that JSON has.
+
+        It is written into the record of the result, under ``summary``, so that a list of many results reads none.
+        """
         return {}
 
     def after_keeping(self) -> None:
@@ -227,9 +206,11 @@ class Task:
         return {"fingerprint": self.fingerprint, "dataset": self.dataset_name()}
 
     def exists(self) -> bool:
+        """Return whether the result is kept."""
         return store.exists(self.folder, self.key)
 
     def load(self) -> Any:
+        """Read the kept result."""
         return load(self.kind, self.key)
 
     def earlier(self) -> str | None:
@@ -325,18 +306,7 @@ def load(kind: str, key: str) -> Any:
 
 
 def provenance(task: Task) -> str | None:
-    """Return where the kept result of a task comes from.
-
-    Parameters
-    ----------
-    task : Task
-
-    Returns
-    -------
-    {"current", "earlier version", "imported"} or None
-        "earlier version": the version of the kind has changed, so a new result would differ. "imported": it was read
-        from a file of a workspace, so nothing of this machine computed it. None: no result is kept.
-    """
+    """Return where the kept result of a task comes from."""
     if task.exists():
         return "imported" if "imported" in store.info(task.folder, task.key) else "current"
     return None if task.earlier() is None else "earlier version"

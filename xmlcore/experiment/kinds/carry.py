@@ -17,33 +17,18 @@ START, WRITE_BYTE, READ_BYTE = 0.5, 3e-8, 6e-8  # seconds to begin, and to write
 
 @dataclass(frozen=True)
 class Written:
-    """A workspace that is kept as a file: see :meth:`ExportWorkspace.file`.
+    """A workspace that is kept as a file: see :meth:`ExportWorkspace.file`."""
 
-    Attributes
-    ----------
-    count : int
-        Number of data sets and results in it.
-    left_out : dict
-        Number of results that are not in it, by the reason.
-    """
-
-    count: int
-    left_out: dict
+    count: int  # number of data sets and results in it
+    left_out: dict  # number of results that are not in it, by the reason
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A workspace that was read from a file.
+    """A workspace that was read from a file."""
 
-    Attributes
-    ----------
-    contents : dict
-        What it lists: see :func:`xmlcore.experiment.export_workspace`.
-    added, there : int
-        Number of data sets and results that are new, and that were kept before.
-    """
-
-    contents: dict
+    contents: dict  # what it lists: see :func:`xmlcore.experiment.export_workspace`
+    # added, there: number of data sets and results that are new, and that were kept before
     added: int
     there: int
 
@@ -101,10 +86,7 @@ class ExportWorkspace(_OfWorkspace):
 
 @register
 class ImportWorkspace(_OfWorkspace):
-    """Read a workspace from a file, and keep what is in it. No inputs.
-
-    The file is given to the task by :func:`xmlcore.experiment.engine.given.give` and removed when it has been read.
-    """
+    """Read a workspace from a file, and keep what is in it. No inputs."""
 
     kind, folder, result = "import_workspace", "workspace-imports", Imported
 

@@ -36,35 +36,22 @@ COLUMNS = ["method", "pattern", "share", "n_features", "seed", "measure", "value
 
 @dataclass(frozen=True)
 class Comparison:
-    """How well decision trees predict with the features that selections keep.
+    """How well decision trees predict with the features that selections keep."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        A row per method, share, seed and measure. Columns: ``method`` (its name by :func:`comparison_titles`, or "all
-        features"), ``pattern`` (of FALS, else empty), ``share`` (of the features that each label keeps),
-        ``n_features`` (the number of features that each label keeps), ``seed`` (of the selection and of the trees),
-        ``measure``, ``value``, ``select_s`` (seconds of the selection, which is made once for all shares), ``seconds``
-        (of the trees).
-    n_rows, n_train : int
-        Number of rows that trees were trained on, and number of all training rows.
-    n_test_rows, n_test : int
-        Number of test rows that measures were computed on, and number of all test rows.
-    fingerprint : str
-        Fingerprint of the data set.
-    seconds : float
-        Time that everything took.
-    warnings : list of str
-        Warnings of the selections. Each is listed once, with the selection and the seeds that gave it.
-    """
-
+    # A row per method, share, seed and measure. Columns: `method` (its name by :func:`comparison_titles`, or "all
+    # features"), `pattern` (of FALS, else empty), `share` (of the features that each label keeps), `n_features` (the
+    # number of features that each label keeps), `seed` (of the selection and of the trees), `measure`, `value`,
+    # `select_s` (seconds of the selection, which is made once for all shares), `seconds` (of the trees).
     frame: "pd.DataFrame"
+    # n_rows, n_train: number of rows that trees were trained on, and number of all training rows
     n_rows: int
     n_train: int
+    # n_test_rows, n_test: number of test rows that measures were computed on, and number of all test rows
     n_test_rows: int
     n_test: int
     fingerprint: str
     seconds: float = 0.0
+    # warnings of the selections. Each is listed once, with the selection and the seeds that gave it.
     warnings: list[str] = field(default_factory=list)
 
 
@@ -76,41 +63,7 @@ def compare_selections(
     n_rows: int | None = None,
     progress: ProgressLike = silent,
 ) -> Comparison:
-    """Train decision trees on the features that selections keep, and measure what they predict for the test rows.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    selections : sequence
-        Pairs of a method and its parameters, as :func:`select` takes them; None stands for all features. The share of
-        features is varied, so the parameter n_features of a selection has no effect.
-    shares : sequence of float in (0, 1]
-        Shares of all features that each label keeps. A selection is made once, for the largest share, and its best
-        features are used for smaller shares. If several shares are rounded to the same number of features, only the
-        share nearest to this number is measured.
-    seeds : sequence of int
-        Seeds of the trees, and of the selections that have a seed: from 0 to 2**31 - 1.
-    n_rows : int, optional
-        Train on a random sample of this number of training rows, and measure at most this number of test rows; by
-        default all rows.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    ValueError, TypeError
-        Invalid shares, seeds or selections. They are checked before any selection is made.
-
-    Notes
-    -----
-    Trees give many labels equal scores. Such labels are ranked in random order, in effect: one-error, ranking loss and
-    average precision are computed with ``ties="mean"``, and micro-AUC always treats ties in this way. The default of
-    ranking loss and average precision, the worst order, would favour selections whose trees give fewer ties.
-    """
+    """Train decision trees on the features that selections keep, and measure what they predict for the test rows."""
     import pandas as pd
 
     progress = to_progress(progress)
@@ -246,10 +199,7 @@ def _full_selections(selections) -> list:
 
 @register
 class CompareSelections(Task):
-    """Compare selections by decision trees that are trained on the features that the selections keep.
-
-    Inputs: ``dataset``. See :func:`compare_selections`.
-    """
+    """Compare selections by decision trees that are trained on the features that the selections keep."""
 
     kind, folder, result = "compare_selections", FOLDER, Comparison
 

@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Described:
-    """The fields of :class:`xmlcore.datasets.statistics.description.Description`, by name.
-
-    Attributes
-    ----------
-    fields : dict
-    """
+    """The fields of :class:`xmlcore.datasets.statistics.description.Description`, by name."""
 
     fields: dict
 

@@ -14,21 +14,7 @@ INTERVALS = "intervals"  # the key of the table with intervals, when evaluate wa
 
 
 class Evaluation(dict[str, Any]):
-    """Measures of a model on test rows, by name, with the times and the ranking: a dict.
-
-    Parameters
-    ----------
-    found : dict
-        What :func:`xmlcore.evaluate` says that it returns.
-    Y_true : csr_array of bool, shape (n, L)
-        The true labels of the test rows.
-    inv_ps : ndarray of float, shape (L,)
-        Weights of labels, for the propensity-scored measures.
-
-    Notes
-    -----
-    Operations of dict, such as ``|``, return a plain dict, without the table and the intervals.
-    """
+    """Measures of a model on test rows, by name, with the times and the ranking: a dict."""
 
     def __init__(self, found: dict[str, Any], Y_true: Any, inv_ps: np.ndarray):
         super().__init__(found)
@@ -44,6 +30,7 @@ class Evaluation(dict[str, Any]):
         return metrics.intervals(self._Y_true, self["ranking"], k, measures=self._measures, inv_ps=self._inv_ps)
 
     def to_frame(self, intervals: bool = False) -> "pd.DataFrame":
+        """Return the measures as a table."""
         import pandas as pd
 
         if intervals:

@@ -12,12 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Examined:
-    """The fields of :class:`xmlcore.datasets.Examination`, by name; the power law as a dict.
-
-    Attributes
-    ----------
-    fields : dict
-    """
+    """The fields of :class:`xmlcore.datasets.Examination`, by name; the power law as a dict."""
 
     fields: dict
 

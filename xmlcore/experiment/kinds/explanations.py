@@ -18,33 +18,16 @@ FOLDER = "explanations"
 
 @dataclass(frozen=True)
 class Explanations:
-    """Which features the predictions of a kept run depend on, over many test rows.
-
-    Attributes
-    ----------
-    run_key : str
-        Key of the run.
-    rows : ndarray of int64
-        Ids of the test rows that were explained.
-    n_test : int
-        Number of all test rows.
-    deletion : DataFrame
-        See :func:`xmlcore.explain.deletion_curve`; ``row`` is the id of a test row. Each row is explained for the label
-        that the model ranks first. The ranking by contributions is missing for a model that has no contributions of
-        features (DoubleSampling).
-    importance : DataFrame
-        See :func:`xmlcore.explain.importance`, with all features.
-    stability : DataFrame
-        Columns ``row``, ``sigma``, ``repeat``, ``spearman``, ``overlap``: how similar the contributions on the clean
-        row are to those on the row with Gaussian noise on its present features. The standard deviation of the noise is
-        ``sigma`` times the mean absolute value of the rows' features.
-    """
+    """Which features the predictions of a kept run depend on, over many test rows."""
 
     run_key: str
-    rows: Any
-    n_test: int
+    rows: Any  # ids of the test rows that were explained
+    n_test: int  # number of all test rows
     deletion: "pd.DataFrame"
     importance: "pd.DataFrame"
+    # columns `row`, `sigma`, `repeat`, `spearman`, `overlap`: how similar the contributions on the clean row are to
+    # those on the row with Gaussian noise on its present features. The standard deviation of the noise is `sigma` times
+    # the mean absolute value of the rows' features.
     stability: "pd.DataFrame"
 
 

@@ -18,27 +18,15 @@ LABELS_XML = "labels.xml"  # Mulan's file of the labels, for ARFF
 
 @dataclass(frozen=True)
 class Exported:
-    """A data set that is kept as a file: see :meth:`Export.file`.
-
-    Attributes
-    ----------
-    format : str
-    names : list of str
-        Names of the files in the zip archive.
-    """
+    """A data set that is kept as a file: see :meth:`Export.file`."""
 
     format: str
-    names: list
+    names: list  # names of the files in the zip archive
 
 
 @register
 class Export(Task):
-    """Write a data set to a zip archive. Inputs: ``dataset``.
-
-    The archive has ``train`` and ``test`` in the format, and for ARFF the labels in Mulan's XML. Names of features and
-    labels are in these files if the format has a place for them (npz, and ARFF if all names are different), else in
-    files with a line for each.
-    """
+    """Write a data set to a zip archive. Inputs: ``dataset``."""
 
     kind, folder, result = "export", "exports", Exported
 

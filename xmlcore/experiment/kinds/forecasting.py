@@ -15,31 +15,19 @@ WIDEST = 0.1  # a forecast whose interval is wider says too little
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a measure would be with more rows.
+    """What a measure would be with more rows."""
 
-    Attributes
-    ----------
-    n_rows : float
-        Number of rows of the forecast.
-    now : float
-        The measure at the largest number of rows that was measured.
-    value, low, high : float
-        Forecast and its 95 % interval; NaN where there is none.
-    a, b, c : float
-        Of the curve a - b n^-c.
-    reason : str
-        Why there is no forecast; empty if there is one.
-    """
-
-    n_rows: float
-    now: float
+    n_rows: float  # number of rows of the forecast
+    now: float  # the measure at the largest number of rows that was measured
+    # value, low, high: forecast and its 95 % interval; NaN where there is none
     value: float
     low: float
     high: float
+    # a, b, c: of the curve a - b n^-c
     a: float = math.nan
     b: float = math.nan
     c: float = math.nan
-    reason: str = ""
+    reason: str = ""  # why there is no forecast; empty if there is one
 
 
 def fit_curve(n_rows, values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

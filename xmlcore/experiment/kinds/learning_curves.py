@@ -32,38 +32,23 @@ FORECAST = 2.0  # the forecast is for so many times the rows of the largest samp
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """Measures by the number of training rows.
-
-    Attributes
-    ----------
-    model : str
-    params : dict
-        All parameters; the seed among them is not used.
-    seeds : list of int
-    shares : list of float
-    n_train, n_test : int
-        Rows of the data set.
-    frame : DataFrame
-        A line for each training and measure: ``rows`` (trained on), ``seed``, ``bucket`` ("all", "head", "torso",
-        "tail"), ``measure`` ("P@k", only of all labels, or "Recall@k", the share of the true labels that are among the
-        first k), ``k`` (1, 3 or 5), ``value`` (in [0, 1]), ``seconds`` (of the training).
-    forecasts : DataFrame
-        A line for each ``bucket``, ``measure`` and ``k``, with the fields of
-        :class:`xmlcore.experiment.kinds.forecasting.Forecast` for twice the rows of the largest sample.
-    notes : list of str
-        Trainings that were not possible.
-    seconds : float
-    """
+    """Measures by the number of training rows."""
 
     model: str
     params: dict
     seeds: list[int]
     shares: list[float]
+    # n_train, n_test: rows of the data set
     n_train: int
     n_test: int
+    # A line for each training and measure: `rows` (trained on), `seed`, `bucket` ("all", "head", "torso", "tail"),
+    # `measure` ("P@k", only of all labels, or "Recall@k", the share of the true labels that are among the first k), `k`
+    # (1, 3 or 5), `value` (in [0, 1]), `seconds` (of the training)
     frame: "pd.DataFrame"
+    # A line for each `bucket`, `measure` and `k`, with the fields of
+    # :class:`xmlcore.experiment.kinds.forecasting.Forecast` for twice the rows of the largest sample
     forecasts: "pd.DataFrame"
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # trainings that were not possible
     seconds: float = 0.0
 
     def sentence(self, measure: str = "P@1", bucket: str = "all") -> str:
@@ -224,10 +209,7 @@ def _frames(sizes, seeds, seconds, gains, true):
 
 @register
 class MeasureLearningCurve(Task):
-    """Train on growing samples of the training rows, and forecast what twice the rows would give.
-
-    Inputs: ``dataset``. See :func:`learning_curve`. The seed among ``params`` has no effect.
-    """
+    """Train on growing samples of the training rows, and forecast what twice the rows would give."""
 
     kind, folder, result = "learning_curve", "learning-curves", LearningCurve
 

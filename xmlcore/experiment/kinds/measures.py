@@ -25,18 +25,10 @@ COUNTS_A_SECOND = 2e9  # weighted counts of rows and labels that resampling adds
 
 @dataclass(frozen=True)
 class Measured:
-    """Every measure of a kept run.
-
-    Attributes
-    ----------
-    measures : DataFrame
-        See :func:`measure_ranking`.
-    n_resamples : int
-        Resamples behind the intervals.
-    """
+    """Every measure of a kept run."""
 
     measures: "pd.DataFrame"
-    n_resamples: int
+    n_resamples: int  # resamples behind the intervals
 
 
 def measure_ranking(

@@ -23,17 +23,10 @@ MOST_ROWS = 5000  # Default number of test rows that are used.
 
 @dataclass(frozen=True)
 class NodeQuality:
-    """Quality of the classifiers of a label tree's nodes on test rows.
-
-    Attributes
-    ----------
-    nodes : DataFrame
-        See :func:`xmlcore.models.plt.frames.quality_frame`.
-    n_rows, n_test : int
-        Number of test rows that were used, and of all test rows.
-    """
+    """Quality of the classifiers of a label tree's nodes on test rows."""
 
     nodes: "pd.DataFrame"
+    # n_rows, n_test: number of test rows that were used, and of all test rows
     n_rows: int
     n_test: int
 

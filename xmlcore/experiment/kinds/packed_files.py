@@ -19,39 +19,20 @@ MEASURED_ROW = 1e-4  # seconds to resample a test row for the intervals of the c
 
 @dataclass(frozen=True)
 class Packed:
-    """A model that is kept as a file: see :meth:`PackModel.file`.
-
-    Attributes
-    ----------
-    card : dict
-        See :func:`xmlcore.experiment.pack_run`.
-    text : str
-        The card as Markdown.
-    """
+    """A model that is kept as a file: see :meth:`PackModel.file`."""
 
     card: dict
-    text: str
+    text: str  # the card as Markdown
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A model that was opened from a file: see :func:`opened_model`.
+    """A model that was opened from a file: see :func:`opened_model`."""
 
-    Attributes
-    ----------
-    name : str
-        What its card calls it.
-    card : dict
-    is_text : bool
-        Whether it takes texts.
-    text : str
-        The card as Markdown.
-    """
-
-    name: str
+    name: str  # what its card calls it
     card: dict
-    is_text: bool
-    text: str
+    is_text: bool  # whether it takes texts
+    text: str  # the card as Markdown
 
 
 def opened_model(key: str) -> PackedModel:
@@ -96,10 +77,7 @@ class PackModel(Task):
 
 @register
 class OpenModel(Task):
-    """Open a packed model, and keep it. No inputs.
-
-    The file is given to the task by :func:`xmlcore.experiment.engine.given.give`. Nothing in it is executed.
-    """
+    """Open a packed model, and keep it. No inputs."""
 
     kind, folder, result, needs = "open_model", "opened-models", Opened, ()
 

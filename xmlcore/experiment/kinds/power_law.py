@@ -10,24 +10,14 @@ from xmlcore.progress import silent
 
 @dataclass(frozen=True)
 class PowerLawTest:
-    """The result of :func:`xmlcore.datasets.statistics.power_law.goodness_of_fit`.
+    """The result of :func:`xmlcore.datasets.statistics.power_law.goodness_of_fit`."""
 
-    Attributes
-    ----------
-    goodness : dict
-        The fields of :class:`xmlcore.datasets.statistics.power_law.Goodness`, by name.
-    """
-
-    goodness: dict
+    goodness: dict  # the fields of :class:`xmlcore.datasets.statistics.power_law.Goodness`, by name
 
 
 @register
 class CheckPowerLaw(Task):
-    """Test whether the training rows per label follow a power law.
-
-    Inputs: ``dataset``. Parameters: ``n_samples``, ``random_state``; see
-    :func:`xmlcore.datasets.statistics.power_law.goodness_of_fit`.
-    """
+    """Test whether the training rows per label follow a power law."""
 
     kind, folder, result, needs = "power_law", "power-law", PowerLawTest, ("dataset",)
 

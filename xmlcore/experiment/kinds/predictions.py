@@ -37,27 +37,13 @@ CERTAINTIES = ("margin", "top score")
 
 @dataclass(frozen=True)
 class Predictions:
-    """Labels predicted for the rows of a file.
+    """Labels predicted for the rows of a file."""
 
-    Attributes
-    ----------
-    ranking : Ranking
-        The first k labels of each row.
-    missing : ndarray of int64
-        Features of the model that the file has no column for.
-    unknown : list of str
-        Names of columns that are no features of the model.
-    notes : list of str
-        How the file was read. They name the file as :data:`xmlcore.experiment.engine.given.NAME` does.
-    beginnings : list of str, or None
-        The first characters of each text, if the file has texts.
-    """
-
-    ranking: Ranking
-    missing: Any
-    unknown: list
-    notes: list
-    beginnings: list | None = None
+    ranking: Ranking  # the first k labels of each row
+    missing: Any  # features of the model that the file has no column for
+    unknown: list  # names of columns that are no features of the model
+    notes: list  # how the file was read. They name the file as :data:`xmlcore.experiment.engine.given.NAME` does.
+    beginnings: list | None = None  # the first characters of each text, if the file has texts
 
 
 def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
@@ -98,10 +84,7 @@ def with_names(model: Ranker, dataset: "Dataset") -> PackedModel:
 
 
 class _OfFile(Task):
-    """Predictions for the rows or the texts of a file.
-
-    The file is given to the task by :func:`xmlcore.experiment.engine.given.give` and removed when it has been read.
-    """
+    """Predictions for the rows or the texts of a file."""
 
     result = Predictions
     on_cluster = False  # the file is here
@@ -240,10 +223,7 @@ class PredictFile(_OfFile):
 
 @register
 class PredictFileOpened(_OfFile):
-    """Predict the labels of the rows of a file with a model that was opened from a file.
-
-    Inputs: ``packed``, the key of an ``open_model`` task.
-    """
+    """Predict the labels of the rows of a file with a model that was opened from a file."""
 
     kind, folder, needs = "predict_opened", "opened-predictions", ("packed",)
 

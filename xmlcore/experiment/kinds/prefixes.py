@@ -23,13 +23,7 @@ FOLDER = "prefixes"
 
 @dataclass(frozen=True)
 class Prefixes:
-    """Measures of parts of a kept run's ensemble.
-
-    Attributes
-    ----------
-    measures : DataFrame
-        See :func:`prefix_measures`.
-    """
+    """Measures of parts of a kept run's ensemble."""
 
     measures: "pd.DataFrame"
 

@@ -11,15 +11,7 @@ from xmlcore.progress import silent
 
 @dataclass(frozen=True)
 class Prepared:
-    """A data set of the catalog that is kept.
-
-    Attributes
-    ----------
-    name : str
-        Name in the catalog.
-    dataset : str
-        Fingerprint, for :func:`xmlcore.datasets.load_saved`.
-    """
+    """A data set of the catalog that is kept."""
 
     name: str
     dataset: str

@@ -29,20 +29,11 @@ _lock = threading.Lock()  # one reader at a time in a process, as Python records
 
 @dataclass(frozen=True)
 class ReadFiles:
-    """A data set that was read from files and is kept.
-
-    Attributes
-    ----------
-    dataset : str
-        Fingerprint, for :func:`xmlcore.datasets.load_saved`.
-    n_labels : int
-    notes : list of str
-        How the files were read. They name the files as :data:`xmlcore.experiment.engine.given.NAME` does.
-    """
+    """A data set that was read from files and is kept."""
 
     dataset: str
     n_labels: int
-    notes: list
+    notes: list  # how the files were read. They name the files as :data:`xmlcore.experiment.engine.given.NAME` does.
 
 
 class ReadsFiles(MakesDataset):

@@ -25,11 +25,7 @@ READ_BYTE = 2.5e-7  # seconds to read a byte of a file, which may be packed, and
 
 @register
 class ReadTexts(ReadsFiles):
-    """Read documents and their labels into a data set, and keep it. No inputs.
-
-    Files and options have the names of the arguments of :func:`xmlcore.datasets.read_text_dataset`; ``names`` is a
-    vocabulary.
-    """
+    """Read documents and their labels into a data set, and keep it. No inputs."""
 
     kind, folder, what = "read_texts", "text-readings", "uploaded texts"
     read_byte, memory = READ_BYTE, 8

@@ -38,45 +38,21 @@ ROWS = 512  # rows that are predicted together
 
 @dataclass(frozen=True)
 class Reduced:
-    """Results of a model trained on selected features, and of the same model trained on all features.
-
-    Attributes
-    ----------
-    selection_key : str
-        Key of the selection.
-    model : str
-        A key of :data:`MODELS`.
-    params : dict
-        Parameters of the model.
-    per_label : bool
-        Whether the classifier of each label was trained on that label's features only.
-    n_per_label : int
-        How many of each label's selected features are used, the best first.
-    n_used, n_features : int
-        Number of features that the model uses, and number of all features.
-    k : int
-        Largest k of the measures.
-    run_key : str
-        Key of the run on all features.
-    measures : DataFrame
-        Columns ``features`` ("all" or "selected"), ``measure``, ``k``, ``value`` (in [0, 1]).
-    numbers : DataFrame
-        Two rows, "all" and "selected", with the columns ``fit_s``, ``predict_ms_per_row``, ``model_bytes``,
-        ``n_weights``, ``n_features``.
-    select_s : float
-        Seconds that the selection took.
-    """
+    """Results of a model trained on selected features, and of the same model trained on all features."""
 
     selection_key: str
     model: str
     params: dict
-    per_label: bool
-    n_per_label: int
+    per_label: bool  # whether the classifier of each label was trained on that label's features only
+    n_per_label: int  # how many of each label's selected features are used, the best first
+    # n_used, n_features: number of features that the model uses, and number of all features
     n_used: int
     n_features: int
     k: int
-    run_key: str
-    measures: "pd.DataFrame"
+    run_key: str  # key of the run on all features
+    measures: "pd.DataFrame"  # columns `features` ("all" or "selected"), `measure`, `k`, `value` (in [0, 1])
+    # two rows, "all" and "selected", with the columns `fit_s`, `predict_ms_per_row`, `model_bytes`, `n_weights`,
+    # `n_features`
     numbers: "pd.DataFrame"
     select_s: float
 
@@ -86,13 +62,6 @@ class PerLabelOneVsRest:
 
     For each label, rows are scaled to length 1 over the features of this label. If C is "auto", it is chosen once, by
     trials on all labels and on the features that any label has.
-
-    Parameters
-    ----------
-    selected : ndarray of int, shape (L, k)
-        Feature ids of each label.
-    **params
-        Parameters of OneVsRest.
     """
 
     def __init__(self, selected: npt.ArrayLike, **params: object):
@@ -100,6 +69,7 @@ class PerLabelOneVsRest:
         self.params = params
 
     def fit(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> "PerLabelOneVsRest":
+        """Train the classifier of each label."""
         from xmlcore.models import OneVsRest
 
         progress = to_progress(progress)
@@ -153,6 +123,7 @@ class PerLabelOneVsRest:
         return Ranking(labels, scores)
 
     def size(self) -> dict[str, Any]:
+        """Return the size of the model."""
         n_weights = int(np.count_nonzero(self._weights.data))
         n_bytes = sum(a.nbytes for a in (self._weights.indptr, self._weights.indices, self._weights.data, self._bias))
         return {"n_nodes": self._bias.size, "depth": 1, "n_weights": n_weights, "model_bytes": int(n_bytes)}
@@ -177,11 +148,7 @@ def fitting_depth(selected: np.ndarray, most: int) -> int:
 
 @register
 class TrainReduced(Task):
-    """Train a model on selected features and on all features, and keep the measures of both.
-
-    Inputs: ``selection``. The model on all features is kept as a run. If this run is kept already, the model is not
-    trained again.
-    """
+    """Train a model on selected features and on all features, and keep the measures of both."""
 
     kind, folder, result, needs = "reduced", FOLDER, Reduced, ("selection",)
 

@@ -34,43 +34,22 @@ SURROGATE = "a binary PLT with logistic loss, trained on the same rows"
 
 @dataclass(frozen=True)
 class Robustness:
-    """The measures of a kept run's model under noise or an attack.
-
-    Attributes
-    ----------
-    run_key : str
-        Key of the run.
-    kind : str
-        Kind of noise or attack: a key of :data:`xmlcore.robustness.perturbations.KINDS`.
-    levels : list of float
-        Standard deviations, rates or budgets, as :func:`xmlcore.robustness.perturbation` takes them.
-    options : dict
-        Further arguments of the perturbation.
-    n_repeats, seed : int
-        Number of times that noise was drawn at each level, and the seed of the first draw.
-    n_rows, n_test : int
-        Number of test rows that were measured, and number of all test rows.
-    frame : DataFrame
-        See :func:`xmlcore.robustness.evaluate`.
-    surrogate : str or None
-        The model that an attack was computed on, if this was not the model of the run.
-    seconds : float
-        Time that the whole measurement took.
-    transferred : bool
-        Whether the attack was to be computed on another model even if the model of the run has a gradient.
-    """
+    """The measures of a kept run's model under noise or an attack."""
 
     run_key: str
-    kind: str
-    levels: list[float]
-    options: dict
+    kind: str  # kind of noise or attack: a key of :data:`xmlcore.robustness.perturbations.KINDS`
+    levels: list[float]  # standard deviations, rates or budgets, as :func:`xmlcore.robustness.perturbation` takes them
+    options: dict  # further arguments of the perturbation
+    # n_repeats, seed: number of times that noise was drawn at each level, and the seed of the first draw
     n_repeats: int
     seed: int
+    # n_rows, n_test: number of test rows that were measured, and number of all test rows
     n_rows: int
     n_test: int
     frame: "pd.DataFrame"
-    surrogate: str | None = None
+    surrogate: str | None = None  # the model that an attack was computed on, if this was not the model of the run
     seconds: float = 0.0
+    # whether the attack was to be computed on another model even if the model of the run has a gradient
     transferred: bool = False
 
 

@@ -29,42 +29,25 @@ FOLDER = "sampling"
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the results of a kept run of DoubleSampling change with its parameters.
-
-    Attributes
-    ----------
-    run_key : str
-        Key of the run.
-    params : dict
-        Parameters of the run.
-    sweep : DataFrame
-        A row per training. Columns: ``axis`` ("n_adversarial" or "examples_per_class", the parameter that is varied
-        while the others are those of the run); ``n_adversarial``, ``examples_per_class``, ``seed``; ``accuracy``,
-        ``macro_f1`` and ``candidate_recall`` of the test rows, in [0, 1]; ``fit_s`` and ``predict_ms_per_row``;
-        ``n_pairs``; ``pair_bytes`` (memory of the pairs that f is trained on) and ``model_bytes`` (memory of the
-        model); ``empirical_risk``; ``failed`` (why this training failed, or ""; its measures are nan then). A value of
-        ``n_adversarial`` above :func:`most_adversaries` gives the same training as that limit. Such trainings are made
-        once, and ``n_adversarial`` is then the limit.
-    candidates : DataFrame
-        Of the run's own model. Columns: ``n_candidates``; ``recall`` (the share of pairs of a test row and its class
-        for which the class is among the candidates); ``accuracy``, ``macro_f1``, ``predict_ms_per_row``.
-    buckets : DataFrame
-        Of the run's own model. Columns: ``bucket`` ("head", "torso", "tail"), ``n_classes`` (classes with a test row),
-        ``n_rows`` (pairs of a test row and its class), ``accuracy``, ``macro_f1``, ``candidate_recall``.
-    n_repeats : int
-        Number of trainings per point of the sweep, each with another seed.
-    n_rows, n_test : int
-        Number of training rows, and number of test rows.
-    seconds : float
-        Time that everything took.
-    """
+    """How the results of a kept run of DoubleSampling change with its parameters."""
 
     run_key: str
     params: dict
+    # A row per training. Columns: `axis` ("n_adversarial" or "examples_per_class", the parameter that is varied while
+    # the others are those of the run); `n_adversarial`, `examples_per_class`, `seed`; `accuracy`, `macro_f1` and
+    # `candidate_recall` of the test rows, in [0, 1]; `fit_s` and `predict_ms_per_row`; `n_pairs`; `pair_bytes` (memory
+    # of the pairs that f is trained on) and `model_bytes` (memory of the model); `empirical_risk`; `failed` (why this
+    # training failed, or ""; its measures are nan then). A value of `n_adversarial` above :func:`most_adversaries`
+    # gives the same training as that limit. Such trainings are made once, and `n_adversarial` is then the limit.
     sweep: "pd.DataFrame"
+    # of the run's own model. Columns: `n_candidates`; `recall` (the share of pairs of a test row and its class for
+    # which the class is among the candidates); `accuracy`, `macro_f1`, `predict_ms_per_row`.
     candidates: "pd.DataFrame"
+    # of the run's own model. Columns: `bucket` ("head", "torso", "tail"), `n_classes` (classes with a test row),
+    # `n_rows` (pairs of a test row and its class), `accuracy`, `macro_f1`, `candidate_recall`.
     buckets: "pd.DataFrame"
-    n_repeats: int
+    n_repeats: int  # number of trainings per point of the sweep, each with another seed
+    # n_rows, n_test: number of training rows, and number of test rows
     n_rows: int
     n_test: int
     seconds: float = 0.0
@@ -282,10 +265,7 @@ def _by_frequency(model, dataset) -> "pd.DataFrame":
 
 @register
 class StudySampling(Task):
-    """Measure a kept run of DoubleSampling with other numbers of adversaries, examples per class and candidates.
-
-    Inputs: ``run``. See :func:`sampling_study`.
-    """
+    """Measure a kept run of DoubleSampling with other numbers of adversaries, examples per class and candidates."""
 
     kind, folder, result, needs = "sampling", FOLDER, Sampling, ("run",)
 

@@ -28,48 +28,23 @@ INFO = ("order_", "scoring_", "n_scored_", "layer_sizes_", "costs_")  # fitted a
 
 @dataclass(frozen=True)
 class Selection:
-    """The features that a selection keeps for each label.
-
-    Attributes
-    ----------
-    method : str
-        A key of :data:`SELECTORS`.
-    params : dict
-        All parameters, also those left at their defaults.
-    dataset_name, fingerprint : str
-        Name and fingerprint of the data set.
-    selected : ndarray of int32, shape (L, k)
-        Feature ids of each label, best first.
-    selected_scores : ndarray of float32, shape (L, k)
-        Scores of these features; each method has a scale of its own.
-    standard_error : ndarray of float32, shape (L, k), or None
-        Standard errors of the scores, if the scores were computed on a sample of rows.
-    n_features, n_labels, n_rows : int
-        Size of the training data.
-    times : dict
-        In seconds: "fit_s", and "compile_s" (compiling kernels, which "fit_s" does not include).
-    info : dict
-        Fitted attributes of FALS, such as its order of computation; empty for other methods.
-    warnings : list of str
-        Warnings of the selection.
-    created : str
-        Time at which the selection was made: ISO 8601, UTC.
-    """
+    """The features that a selection keeps for each label."""
 
     method: str
     params: dict
     dataset_name: str
     fingerprint: str
-    selected: Any
-    selected_scores: Any
-    standard_error: Any
+    selected: Any  # feature ids of each label, best first
+    selected_scores: Any  # scores of these features; each method has a scale of its own
+    standard_error: Any  # standard errors of the scores, if the scores were computed on a sample of rows
     n_features: int
     n_labels: int
     n_rows: int
-    times: dict
+    times: dict  # in seconds: "fit_s", and "compile_s" (compiling kernels, which "fit_s" does not include)
+    # fitted attributes of FALS, such as its order of computation; empty for other methods
     info: dict = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    created: str = ""
+    created: str = ""  # time at which the selection was made: ISO 8601, UTC
 
     @property
     def title(self) -> str:
@@ -111,6 +86,7 @@ def is_shared(method: str, params: dict | None = None) -> bool:
 
 
 def selector(method: str, params: dict[str, Any] | None = None) -> "Estimator":
+    """Make the estimator of a selection, not fitted."""
     info = SELECTORS[method]
     return info.cls(**info.defaults | (params or {}))  # fit checks them
 
@@ -234,11 +210,7 @@ class WarningsBySeed:
 
 @register
 class Select(Task):
-    """Select features on the training rows of a data set.
-
-    Inputs: ``dataset``. If the fitted selector has the method ``save``, as FALS has, it is kept with the result, in the
-    folder ``model``.
-    """
+    """Select features on the training rows of a data set."""
 
     kind, folder, result = "select", FOLDER, Selection
 

@@ -30,45 +30,25 @@ FOLDER = "stability"
 
 @dataclass(frozen=True)
 class SelectionStability:
-    """How similar the selections of one method with different seeds are.
-
-    Attributes
-    ----------
-    method : str
-        A key of :data:`SELECTORS`.
-    params : dict
-        Parameters of the selection; the seed among them is not used.
-    seeds : list of int
-        The seeds that are compared.
-    pairs : DataFrame
-        A row per pair of seeds, with the columns ``seed_a``, ``seed_b``, ``jaccard``, ``spearman`` (means over labels).
-    labels : ndarray of float64, shape (2, L)
-        Jaccard similarity and Spearman correlation of each label, means over pairs of seeds. The Spearman correlation
-        is taken over the features that at least one of the two seeds keeps. It is below 0 if the seeds have few
-        features in common, and says little if they keep few features.
-    share : float
-        The part of the features kept with one seed that are also kept with another: mean over labels and pairs of
-        seeds.
-    chance : float
-        Expected Jaccard similarity of two sets of this size that are drawn at random.
-    n_selected, n_features : int
-        Number of features that each label keeps, and number of all features.
-    seconds : float
-        Time of all selections and their comparison.
-    warnings : list of str
-        Warnings of the selections. Each is listed once, with the seeds that gave it.
-    """
+    """How similar the selections of one method with different seeds are."""
 
     method: str
-    params: dict
+    params: dict  # parameters of the selection; the seed among them is not used
     seeds: list[int]
+    # A row per pair of seeds, with the columns `seed_a`, `seed_b`, `jaccard`, `spearman` (means over labels)
     pairs: "pd.DataFrame"
+    # jaccard similarity and Spearman correlation of each label, means over pairs of seeds. The Spearman correlation is
+    # taken over the features that at least one of the two seeds keeps. It is below 0 if the seeds have few features in
+    # common, and says little if they keep few features.
     labels: Any
+    # the part of the features kept with one seed that are also kept with another: mean over labels and pairs of seeds
     share: float
-    chance: float
+    chance: float  # expected Jaccard similarity of two sets of this size that are drawn at random
+    # n_selected, n_features: number of features that each label keeps, and number of all features
     n_selected: int
     n_features: int
-    seconds: float = 0.0
+    seconds: float = 0.0  # time of all selections and their comparison
+    # warnings of the selections. Each is listed once, with the seeds that gave it.
     warnings: list[str] = field(default_factory=list)
 
 
@@ -79,28 +59,7 @@ def selection_stability(
     seeds: Sequence[int] = (0, 1, 2, 3, 4),
     progress: ProgressLike = silent,
 ) -> SelectionStability:
-    """Make a selection with several seeds, and compare what each label keeps.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    method : str
-        A key of :data:`SELECTORS`; the method must have a seed.
-    params : dict, optional
-        Parameters that differ from the defaults, see :func:`select`.
-    seeds : sequence of int
-        The seeds to compare, at least two.
-    progress : callable or "bar", optional
-
-    Returns
-    -------
-    SelectionStability
-
-    Raises
-    ------
-    ValueError
-        Fewer than two seeds, or a method without a seed.
-    """
+    """Make a selection with several seeds, and compare what each label keeps."""
     from xmlcore.selection import agreement
 
     progress = to_progress(progress)
@@ -141,10 +100,7 @@ def selection_stability(
 
 
 def expected_jaccard(k: int, n_features: int) -> float:
-    """Return the expected Jaccard similarity of two sets of k of ``n_features`` features, drawn at random.
-
-    The number of common features has a hypergeometric distribution.
-    """
+    """Return the expected Jaccard similarity of two sets of k of ``n_features`` features, drawn at random."""
     from scipy.stats import hypergeom
 
     common = np.arange(max(0, 2 * k - n_features), k + 1)
@@ -161,10 +117,7 @@ def _check_seeds(method, params, seeds) -> None:
 
 @register
 class MeasureSelectionStability(Task):
-    """Make a selection with several seeds, and compare what each label keeps.
-
-    Inputs: ``dataset``. See :func:`selection_stability`. The seed among ``params`` has no effect.
-    """
+    """Make a selection with several seeds, and compare what each label keeps."""
 
     kind, folder, result = "selection_stability", FOLDER, SelectionStability
 

@@ -23,16 +23,7 @@ START, SPLIT_BYTE = 0.1, 4e-8  # seconds to begin, and to split and keep a byte 
 
 @dataclass(frozen=True)
 class Split:
-    """A data set with other training and test rows, which is kept.
-
-    Attributes
-    ----------
-    dataset : str
-        Fingerprint, for :func:`xmlcore.datasets.load_saved`.
-    n_train, n_test : int
-    notes : list of str
-        How the rows were chosen.
-    """
+    """A data set with other training and test rows, which is kept."""
 
     dataset: str
     n_train: int

@@ -18,17 +18,7 @@ LEAST_ROWS, LEAST_LABELS = 50, 10  # of a scaled data set
 
 @dataclass(frozen=True)
 class Made:
-    """A synthetic data set that is kept.
-
-    Attributes
-    ----------
-    name : str
-        Name for users.
-    dataset : str
-        Fingerprint, for :func:`xmlcore.datasets.load_saved`.
-    notes : list of str
-        How it was made.
-    """
+    """A synthetic data set that is kept."""
 
     name: str
     dataset: str
@@ -36,20 +26,7 @@ class Made:
 
 
 def scaled(shape: str, share: float) -> dict[str, Any]:
-    """Return the sizes of a smaller data set of a shape: rows and labels are multiplied by ``share``, features stay.
-
-    Parameters
-    ----------
-    shape : str
-        A name of :data:`xmlcore.datasets.SYNTHETIC_SHAPES`.
-    share : float in (0, 1]
-
-    Returns
-    -------
-    dict
-        For :func:`xmlcore.datasets.make_synthetic`: at least 50 training and test rows and 10 labels, and at most half
-        of the labels in a row.
-    """
+    """Return the sizes of a smaller data set of a shape: rows and labels are multiplied by ``share``, features stay."""
     from xmlcore.datasets import SYNTHETIC_SHAPES
 
     whole, share = SYNTHETIC_SHAPES[shape], check_number(share, "share", 0, 1)

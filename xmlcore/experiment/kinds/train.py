@@ -229,11 +229,7 @@ def _choice(estimator, fitted, params) -> dict:
 
 @register
 class Train(Task):
-    """Train a model on a data set and measure it on the test rows.
-
-    Inputs: ``dataset``. The fitted model is kept with the result, in the folder ``model``; :func:`load_run_model` reads
-    it.
-    """
+    """Train a model on a data set and measure it on the test rows."""
 
     kind, folder, result = "train", FOLDER, Run
 
@@ -305,6 +301,7 @@ def value_text(value, parameter=None) -> str:
 
 
 def load_run_model(key: str) -> "MultiLabelModel":
+    """Read the fitted model of a kept run."""
     from xmlcore.models import load_model
 
     store.check(FOLDER, key)

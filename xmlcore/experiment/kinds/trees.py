@@ -18,20 +18,12 @@ from xmlcore.progress import silent
 
 @dataclass(frozen=True)
 class Tree:
-    """What is known of the training of one tree; the model that has this tree only is kept beside it.
+    """What is known of the training of one tree; the model that has this tree only is kept beside it."""
 
-    Attributes
-    ----------
-    seconds, compile_s : float
-        Time of the training without compiling kernels, and of compiling them.
-    memory : dict
-        As :attr:`Run.memory`.
-    warnings : list of str
-    """
-
+    # seconds, compile_s: time of the training without compiling kernels, and of compiling them
     seconds: float
     compile_s: float
-    memory: dict = field(default_factory=dict)
+    memory: dict = field(default_factory=dict)  # as :attr:`Run.memory`
     warnings: list[str] = field(default_factory=list)
 
 

@@ -14,15 +14,7 @@ START, BYTE = 0.3, 3e-8  # seconds to begin, and for a byte of the data set, of 
 
 @dataclass(frozen=True)
 class Words:
-    """A data set that was made from the texts of another one and is kept.
-
-    Attributes
-    ----------
-    dataset : str
-        Fingerprint, for :func:`xmlcore.datasets.load_saved`.
-    notes : list of str
-        How words became features.
-    """
+    """A data set that was made from the texts of another one and is kept."""
 
     dataset: str
     notes: list

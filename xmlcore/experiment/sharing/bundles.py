@@ -40,30 +40,15 @@ USE = archives.Use("run", "bundle of a run", "|".join((PREDICTIONS, CODE, MEASUR
 
 @dataclass(frozen=True)
 class Rerun:
-    """What agrees between a bundle and the same run made again.
-
-    Attributes
-    ----------
-    run : Run
-        The run made again.
-    fingerprint : bool
-        Whether the data set has the same content.
-    bits : bool
-        Whether all predicted labels and scores are the same, bit for bit.
-    labels : float
-        Share of the places of all test rows at which the same label is predicted.
-    measures : DataFrame
-        Columns ``measure``, ``k``, ``then`` (in the bundle), ``now``, ``difference`` (``now`` less ``then``), ``same``.
-    versions : DataFrame
-        Columns ``what``, ``then``, ``now``, ``same``: the versions of Python, the libraries and the program, and the
-        machine.
-    """
+    """What agrees between a bundle and the same run made again."""
 
     run: Run
-    fingerprint: bool
-    bits: bool
-    labels: float
+    fingerprint: bool  # whether the data set has the same content
+    bits: bool  # whether all predicted labels and scores are the same, bit for bit
+    labels: float  # share of the places of all test rows at which the same label is predicted
+    # columns `measure`, `k`, `then` (in the bundle), `now`, `difference` (`now` less `then`), `same`
     measures: "pd.DataFrame"
+    # columns `what`, `then`, `now`, `same`: the versions of Python, the libraries and the program, and the machine
     versions: "pd.DataFrame"
 
     @property
@@ -100,25 +85,6 @@ def bundle(key: str, path: FilePath | None = None, files: dict[str, Any] | None 
     The zip has ``manifest.json`` (settings with the seed, data set with its fingerprint, versions, machine, measures,
     times, size, warnings), ``predictions.npz`` (``labels`` and ``scores`` of all test rows), ``measures.csv``,
     ``measures.html`` (the figure, which needs no network) and ``code.py`` (see :func:`code_of`).
-
-    Parameters
-    ----------
-    key : str
-        Key of the run.
-    path : str or path-like, optional
-        Where to write the file.
-    files : dict, optional
-        Names of uploaded files, as for :func:`code_of`.
-
-    Returns
-    -------
-    bytes
-        The content of the file; the same run gives the same bytes.
-
-    Raises
-    ------
-    xmlcore.store.StoreError
-        No run is kept under the key, or it cannot be read.
     """
     from xmlcore import figures
 

@@ -15,11 +15,7 @@ _IMPORT = "from xmlcore import {}"
 
 
 def code_of(key: str, files: dict[str, Any] | None = None) -> str:
-    """Return the lines of Python that make a kept run again, for a notebook.
-
-    The data set is loaded by its name in the catalog, made, split, or read from files as it was; only parameters that
-    differ from the defaults are written, and always the seed. A line checks that the data set has the same content.
-    """
+    """Return the lines of Python that make a kept run again, for a notebook."""
     run = load("train", key)
     data, made_here = data_code(run.fingerprint, files or {})
     imports, model = model_code(run.model, run.params)
