@@ -31,13 +31,7 @@ from xmlcore.experiment.engine.task import (
     remake,
     task,
 )
-from xmlcore.experiment.kept_runs import (
-    MORE_MEASURES,
-    half_width,
-    parameters,
-    runs,
-    seeds_grouped,
-)
+from xmlcore.experiment.kept_runs import MORE_MEASURES, half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.kinds import (  # noqa: F401
     carry,
     description,
@@ -69,15 +63,7 @@ from xmlcore.experiment.kinds.sampling import sampling_study
 from xmlcore.experiment.kinds.select import Selection, select, selection_params, selection_title, selector
 from xmlcore.experiment.kinds.selection_stability import selection_stability
 from xmlcore.experiment.kinds.synthetic import scaled
-from xmlcore.experiment.kinds.train import (
-    Run,
-    changed_params,
-    estimator,
-    evaluate,
-    full_params,
-    load_run_model,
-    run,
-)
+from xmlcore.experiment.kinds.train import Run, changed_params, estimator, evaluate, full_params, load_run_model, run
 from xmlcore.experiment.sharing.bundles import BundleError, Rerun, bundle, rerun
 from xmlcore.experiment.sharing.latex import latex_table
 from xmlcore.experiment.sharing.packing import pack_fitted, pack_run

@@ -58,13 +58,7 @@ class Job:
     """
 
     def __init__(
-        self,
-        queue: "Queue",
-        key: str | None,
-        title: str,
-        owner: str,
-        payload: bytes = b"",
-        plan: "Plan | None" = None,
+        self, queue: "Queue", key: str | None, title: str, owner: str, payload: bytes = b"", plan: "Plan | None" = None
     ):
         self.id = uuid.uuid4().hex[:16]
         self.key = key

@@ -38,10 +38,7 @@ def remove_leftovers(older_than: float = OLD) -> int:
     """
     removed = store.remove_all_stale(older_than) + given.remove_old(older_than)
     removed += sweep_unfinished.remove_old() + holders.remove_dead(database(), older_than)
-    for root, patterns in (
-        (data_root(), _IN_DATA),
-        (Path(tempfile.gettempdir()), _OF_MACHINE),
-    ):
+    for root, patterns in ((data_root(), _IN_DATA), (Path(tempfile.gettempdir()), _OF_MACHINE)):
         for pattern in patterns:
             with contextlib.suppress(OSError):
                 removed += sum(_removed(path, older_than) for path in list(root.glob(pattern)))

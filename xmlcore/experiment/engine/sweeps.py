@@ -139,11 +139,7 @@ class SweepSettings(Task):
             "choice",
             "grid",
             options=METHODS,
-            option_names=(
-                "All combinations",
-                "Combinations drawn at random",
-                "Few rows first (successive halving)",
-            ),
+            option_names=("All combinations", "Combinations drawn at random", "Few rows first (successive halving)"),
         ),
         Parameter("measure", "Measure", "What is best.", "text", "P@1"),
         Parameter(

@@ -13,13 +13,7 @@ from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run, kept_selection
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SETTINGS, K
-from xmlcore.experiment.kinds.train import (
-    changed_params,
-    compile_kernels,
-    estimator,
-    evaluate,
-    run_and_model,
-)
+from xmlcore.experiment.kinds.train import changed_params, compile_kernels, estimator, evaluate, run_and_model
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking

@@ -10,13 +10,7 @@ import numpy as np
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.engine.task_parameters import METHOD, SEEDS, SETTINGS, with_settings
-from xmlcore.experiment.kinds.select import (
-    WarningsBySeed,
-    key_params,
-    selection_title,
-    selector,
-    warm_up_selector,
-)
+from xmlcore.experiment.kinds.select import WarningsBySeed, key_params, selection_title, selector, warm_up_selector
 from xmlcore.parameters import filled
 from xmlcore.progress import ProgressLike, silent, to_progress
 

@@ -61,12 +61,7 @@ class TrainTree(Task):
             model = train_tree(unfitted, data.X_train, data.Y_train, self.params["number"], progress)
         if files is not None:
             files["model"] = model.save
-        return {
-            "seconds": watch.seconds,
-            "compile_s": compile_s,
-            "memory": watch.memory,
-            "warnings": watch.warnings,
-        }
+        return {"seconds": watch.seconds, "compile_s": compile_s, "memory": watch.memory, "warnings": watch.warnings}
 
 
 def trees_of(training: Task) -> list[Task]:

@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 
 MOST = 12  # lines that are put side by side on a data set
 LEAST_VARIED = 3  # lines of a model whose settings are drawn
-COSTS = {
-    "fit_s": "Training, seconds",
-    "training_mb": "Memory while training, MB",
-    "model_mb": "Model in memory, MB",
-}
+COSTS = {"fit_s": "Training, seconds", "training_mb": "Memory while training, MB", "model_mb": "Model in memory, MB"}
 # The policy lets the page load nothing from anywhere. Parallel coordinates are drawn by code that Plotly makes while it
 # runs ('unsafe-eval'). Plotly is kept compressed, once.
 PAGE = """<!doctype html>
