@@ -158,6 +158,19 @@ def test_a_replaced_artifact_stays_pinned():
         store.pin("runs", run, by="../x")
 
 
+@pytest.mark.parametrize("way", ["damaged", "set aside"])
+def test_what_is_removed_by_age_loses_its_pins(way):
+    run = made("runs", 1)
+    store.pin("runs", run)
+    if way == "damaged":
+        (store.folder("runs", run) / store.DAMAGED).touch()
+    else:
+        store.set_aside("runs", run)
+    assert store.remove_all_stale(time.time() - 2 * NOW) == 1
+    made("runs", 1)
+    assert store.inventory().artifacts["runs", run].pins == ()
+
+
 # --- a disk that is full, cannot be written to, or is gone
 
 

@@ -7,15 +7,19 @@ from pathlib import Path
 
 
 @contextmanager
-def atomic_write(path):
-    """Give a new binary file beside ``path``, which replaces it at the end if there was no error."""
+def atomic_write(path, lasting: bool = True):
+    """Give a new binary file beside ``path``, which replaces it at the end if there was no error.
+
+    What is ``lasting`` is on the disk then, also if the machine stops.
+    """
     path = Path(path)
     temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex[:12]}.tmp")
     try:
         with open(temporary, "xb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
+            if lasting:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

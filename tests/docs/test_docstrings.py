@@ -39,7 +39,7 @@ METHOD_KINDS = (staticmethod, classmethod, property)
 
 
 def public_objects(module_name):
-    """Return a module's public functions, classes and methods by their dotted names."""
+    """Return a module's functions, classes and methods that the documentation names, by their dotted names."""
     make_reference.load_names(module_name)
     module = import_module(module_name)
     exported = getattr(module, "__all__", None)
@@ -57,9 +57,8 @@ def public_objects(module_name):
             continue
         objects[f"{module_name}.{name}"] = value
         if inspect.isclass(value):
-            methods = {f"{module_name}.{name}.{method}": getattr(value, method) for method in public_methods(value)}
-            # A method without a docstring has that of the base, which says all there is to say.
-            objects |= {k: m for k, m in methods.items() if m.__doc__ or not inspect.getdoc(m)}
+            methods = (method for method in public_methods(value) if re.search(rf"\.{method}\b", CODE))
+            objects |= {f"{module_name}.{name}.{method}": getattr(value, method) for method in methods}
     return objects
 
 

@@ -6,7 +6,6 @@ progress to the queue as events of the scheduler, and hears from the queue by fu
 """
 
 import contextlib
-import json
 import multiprocessing
 import shutil
 import socket
@@ -107,9 +106,9 @@ def run(request: dict) -> dict:
             outcome["artifacts"] = _packed(request)
         return outcome
     except _Stopped:
-        return outcome_of("cancelled")
+        return worker.outcome_of("cancelled")
     except _Failed as error:
-        return outcome_of("failed", str(error))
+        return worker.outcome_of("failed", str(error))
     finally:
         _jobs.pop(request["id"], None)
         promise.end()
@@ -122,11 +121,6 @@ class _Stopped(Exception):
 
 class _Failed(Exception):
     """The job cannot run here, or its result cannot be sent."""
-
-
-def outcome_of(state, error=None):
-    """Return the outcome of a job whose function has not run, or not to its end."""
-    return {"state": state, "value": None, "value_bytes": 0, "error": error, "traceback": error, "log": []}
 
 
 def _shares_store(request) -> bool:
@@ -212,9 +206,9 @@ def _look_after(job, folder, promise, tell, is_wanted):
         elif stopping is not None and now - stopping > job.request["grace"]:
             _pool.kill(future)
         if now - told >= TELL:
-            record = _read(folder / worker.RECORD)
+            record = worker.read(folder / worker.RECORD)
             if record is not None and record != last:
-                tell(op="progress", record=record, log=_read(folder / worker.LOG))
+                tell(op="progress", record=record, log=worker.read(folder / worker.LOG))
                 promise.grown((record.get("memory") or 0) - (record.get("memory_at_start") or 0))
                 told, last = now, record
         with contextlib.suppress(TimeoutError, Exception):
@@ -222,20 +216,12 @@ def _look_after(job, folder, promise, tell, is_wanted):
     try:
         outcome = future.result()
     except BaseException as error:
-        outcome = outcome_of("cancelled" if stopping is not None else "failed", reason(error))
+        outcome = worker.outcome_of("cancelled" if stopping is not None else "failed", reason(error))
         outcome["died"] = stopping is None and isinstance(error, BrokenExecutor)
-        outcome["log"] = _read(folder / worker.LOG) or []
-        if record := _read(folder / worker.RECORD):
+        outcome["log"] = worker.read(folder / worker.LOG) or []
+        if record := worker.read(folder / worker.RECORD):
             outcome["record"] = record
     return outcome
-
-
-def _read(path):
-    """Return what a file of JSON holds; None without it."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
 
 
 def _packed(request):

@@ -1,7 +1,6 @@
 """The workers of a Dask cluster as the place where the jobs of a queue run."""
 
 import contextlib
-import json
 import logging
 import os
 import threading
@@ -176,7 +175,7 @@ class Cluster(Place):
             job._remote.cancel()
         except Exception:
             log.debug("cancelling %s", job.id, exc_info=True)
-        self._end(job.id, outcome=agent.outcome_of("cancelled"))
+        self._end(job.id, outcome=worker.outcome_of("cancelled"))
 
     def _hear(self, event):
         """Take in an event of a worker; called in the thread of the client."""
@@ -187,9 +186,9 @@ class Cluster(Place):
         if message["op"] == "begin":
             self._begin(job, message)
         elif message["op"] == "progress":
-            _put(job._folder / worker.RECORD, message["record"])
+            worker.put(job._folder / worker.RECORD, message["record"])
             if message["log"]:
-                _put(job._folder / worker.LOG, message["log"])
+                worker.put(job._folder / worker.LOG, message["log"])
         elif message["op"] == "send":
             address = self._hosts[job.id][0]
             self._sending.submit(self._send, job.id, address, message["kind"], message["key"])
@@ -203,8 +202,8 @@ class Cluster(Place):
             )
         self._hosts[job.id] = message["address"], message["name"]
         now = time.time()
-        _put(job._folder / worker.RECORD, {"started": now, "written": now, "phase": "", "fraction": 0.0, "detail": "",
-                                           "phases": {}})  # fmt: skip
+        begun = {"started": now, "written": now, "phase": "", "fraction": 0.0, "detail": "", "phases": {}}
+        worker.put(job._folder / worker.RECORD, begun)
         if job._cancelling:
             self._sending_soon(self._cancel, job)
 
@@ -255,16 +254,8 @@ class Cluster(Place):
         for job in list(self._jobs.values()):
             with contextlib.suppress(Exception):
                 job._remote.cancel()
-            self._end(job.id, outcome=agent.outcome_of("cancelled"))
+            self._end(job.id, outcome=worker.outcome_of("cancelled"))
         if client is not None:
             with contextlib.suppress(Exception):
                 client.close(timeout=2)
         self._sending.shutdown(wait=False, cancel_futures=True)
-
-
-def _put(path, value):
-    """Write a file of JSON in one step; a full disk, or the folder of a job that has ended, is no error."""
-    with contextlib.suppress(OSError):
-        temporary = path.with_name(f"{path.name}.new")
-        temporary.write_text(json.dumps(value), encoding="utf-8")
-        os.replace(temporary, path)

@@ -1,6 +1,5 @@
 """A job: its state, progress, log, memory, result and owners."""
 
-import json
 import math
 import shutil
 import threading
@@ -34,13 +33,13 @@ LOST = "The worker process ended unexpectedly (out of memory?)"
 class Plan:
     """What is known of a job before it runs."""
 
-    task: dict | None = None
-    seconds: float | None = None
-    bytes: int = 0
-    reads: tuple = ()
-    writes: tuple = ()
-    here: bool = False
-    after: "tuple[Job, ...]" = ()
+    task: dict | None = None  # as JSON; with one, the job has a record, and can be started again by another program
+    seconds: float | None = None  # that it is expected to take
+    bytes: int = 0  # of memory that it is expected to need at most: it waits until so much is free
+    reads: tuple = ()  # (kind, key) of artifacts that a worker of a cluster fetches if it lacks them
+    writes: tuple = ()  # (kind, key) of artifacts that come back from a cluster
+    here: bool = False  # whether it must run on this machine
+    after: "tuple[Job, ...]" = ()  # jobs that make what this one needs: it fails when one of them does
 
 
 class JobError(RuntimeError):
@@ -65,8 +64,8 @@ class Job:
         self.title = title
         self.plan = plan or Plan()
         self.queued = datetime.now(UTC)
-        self.paused = False
-        self.attempts = 0
+        self.paused = False  # until Queue.resume is called for it
+        self.attempts = 0  # how often a worker was asked to run it
         self._payload = payload
         self._bytes = self.plan.bytes  # memory that the job needs, as far as is known by now
         self._insisted = False  # whether it starts even if its memory is not free
@@ -201,12 +200,12 @@ class Job:
     def started(self) -> datetime | None:
         """When a worker began the job (UTC, by the worker's clock)."""
         self._poll()
-        return _utc(self._record.get("started"))
+        return utc(self._record.get("started"))
 
     @property
     def ended(self) -> datetime | None:
         """When the job was done, failed or was cancelled (UTC)."""
-        return _utc(self._ended)
+        return utc(self._ended)
 
     @property
     def elapsed(self) -> float:
@@ -260,16 +259,12 @@ class Job:
 
     def _read(self, name=worker.RECORD):
         """Return what the worker has written to a file, by default its progress record; None if there is none."""
-        try:
-            return json.loads((self._folder / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # the worker has not begun, or (on Windows) is replacing the file
-            return None
+        return worker.read(self._folder / name)
 
     def _finish(self, future):
         """Take in the outcome of a call. The future calls this once, from the thread in which it ended."""
         record = self._read()
-        outcome = {"state": "failed", "value": None, "value_bytes": 0, "error": None, "traceback": None}
-        outcome["log"] = self._read(worker.LOG) or self._log
+        outcome = worker.outcome_of("failed") | {"log": self._read(worker.LOG) or self._log}
         died = False
         try:
             outcome.update(future.result())
@@ -306,15 +301,14 @@ class Job:
         self._folder.mkdir(parents=True)
 
     def _cancel_waiting(self):
-        self._close(
-            {"state": "cancelled", "value": None, "value_bytes": 0, "error": None, "traceback": None, "log": []}
-        )
+        """End a job that no worker has begun."""
+        self._close(worker.outcome_of("cancelled"))
         self._queue.gone(self)
 
     def _fail(self, error):
         """End a job that could not be given to a worker."""
         text = str(error) if isinstance(error, PartFailed) else worker.one_line(error)
-        self._close({"state": "failed", "value": None, "value_bytes": 0, "error": text, "traceback": text, "log": []})
+        self._close(worker.outcome_of("failed", text))
         self._queue.gone(self)
 
     def _close(self, outcome):
@@ -333,7 +327,7 @@ class Job:
         self._over.set()
 
 
-def _utc(seconds):
+def utc(seconds):
     """Turn seconds since 1970 into a datetime in UTC; None stays None."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 

@@ -88,7 +88,7 @@ class Queue:
         if own and address:
             from xmlcore.jobs.cluster import Cluster
 
-            self._cluster = Cluster(address, _caller(self), grace)
+            self._cluster = Cluster(address, _starter(self), grace)
 
     # --- asking for work ---
 
@@ -152,20 +152,7 @@ class Queue:
         return job
 
     def retry(self, job_id: str, owner: str = "") -> Job | None:
-        """Start a job again that failed or was cancelled.
-
-        Parameters
-        ----------
-        job_id : str
-            Id of a job that has ended.
-        owner : str
-            Who requests it.
-
-        Returns
-        -------
-        Job or None
-            A new job with the same work; None if the queue does not have such a job any more, or it was done.
-        """
+        """Start a job again that failed or was cancelled."""
         with self._lock:
             job = self._jobs.get(job_id)
             if job is None or job.active or job._state == "done":
@@ -176,69 +163,26 @@ class Queue:
     # --- looking at jobs ---
 
     def get(self, job_id: str) -> Job | None:
-        """Return the job with an id.
-
-        Parameters
-        ----------
-        job_id : str
-            The :attr:`Job.id`.
-
-        Returns
-        -------
-        Job or None
-            None if there is no such job, or if it ended long ago.
-        """
+        """Return the job with an id."""
         with self._lock:
             return self._jobs.get(job_id)
 
     def jobs(self, owner: str | None = None) -> list[Job]:
-        """Return the jobs of an owner, or all jobs.
-
-        Parameters
-        ----------
-        owner : str, optional
-            Only jobs of this owner; all jobs when None.
-
-        Returns
-        -------
-        list of Job
-            The newest first.
-        """
+        """Return the jobs of an owner, or all jobs."""
         with self._lock:
             return [job for job in reversed(self._jobs.values()) if owner is None or owner in job._owners]
 
     def waiting(self) -> list[Job]:
-        """Return the jobs that wait for a worker, in the order in which they will start.
-
-        Returns
-        -------
-        list of Job
-        """
+        """Return the jobs that wait for a worker, in the order in which they will start."""
         with self._lock:
             return list(self._line)
 
     def past(self, owner: str | None = None) -> list[PastJob]:
-        """Return jobs with a task that this queue does not have: of earlier programs, and of others on this cache.
-
-        Parameters
-        ----------
-        owner : str, optional
-            Only jobs of this owner; all when None.
-
-        Returns
-        -------
-        list of PastJob
-            The newest first. At most 500 are kept, for 30 days.
-        """
+        """Return jobs with a task that this queue does not have: of earlier programs, and of others on this cache."""
         return [job for job in self._records.past(owner) if self.get(job.id) is None]
 
     def forget(self, job_id: str) -> None:
-        """Remove the record of a job that has ended.
-
-        Parameters
-        ----------
-        job_id : str
-        """
+        """Remove the record of a job that has ended."""
         with self._lock:
             job = self._jobs.get(job_id)
             if job is None or not job.active:
@@ -269,20 +213,7 @@ class Queue:
     # --- the order ---
 
     def move(self, job_id: str, to: str, owner: str | None = None) -> bool:
-        """Change the place of a waiting job.
-
-        Parameters
-        ----------
-        job_id : str
-        to : {"first", "up", "down", "last"}
-        owner : str, optional
-            Change the order of this owner's jobs only: jobs of others keep their places. None: the order of all.
-
-        Returns
-        -------
-        bool
-            Whether the job waits, and so could be moved.
-        """
+        """Change the place of a waiting job."""
         if to not in PLACES:
             raise ValueError(f"to must be one of {', '.join(PLACES)}, not {to!r}")
         with self._lock:
@@ -300,25 +231,11 @@ class Queue:
         return True
 
     def pause(self, job_id: str | None = None, owner: str | None = None) -> None:
-        """Start no waiting job until :meth:`resume` is called. Jobs that run go on.
-
-        Parameters
-        ----------
-        job_id : str, optional
-            Only this job; it must wait.
-        owner : str, optional
-            Only the jobs of this owner. Without any argument, no job starts at all.
-        """
+        """Start no waiting job until :meth:`resume` is called. Jobs that run go on."""
         self._set_paused(job_id, owner, True)
 
     def resume(self, job_id: str | None = None, owner: str | None = None) -> None:
-        """Undo what :meth:`pause` did with the same arguments.
-
-        Parameters
-        ----------
-        job_id, owner : str, optional
-            See :meth:`pause`.
-        """
+        """Undo what :meth:`pause` did with the same arguments."""
         self._set_paused(job_id, owner, False)
 
     def _set_paused(self, job_id, owner, paused):
@@ -334,38 +251,15 @@ class Queue:
             self._start_what_can()
 
     def paused(self, owner: str | None = None) -> bool:
-        """Return whether the queue as a whole, or the jobs of an owner, are paused.
-
-        Parameters
-        ----------
-        owner : str, optional
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether the queue as a whole, or the jobs of an owner, are paused."""
         return self._paused if owner is None else self._paused or owner in self._paused_owners
 
     def is_paused(self, job: Job) -> bool:
-        """Return whether a waiting job is paused: by itself, with the queue, or with all its owners.
-
-        Parameters
-        ----------
-        job : Job
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether a waiting job is paused: by itself, with the queue, or with all its owners."""
         return job.paused or self._paused or self._paused_owners.issuperset(job._owners)
 
     def insist(self, job_id: str) -> None:
-        """Start a waiting job as soon as a worker is free, even if its memory is not.
-
-        Parameters
-        ----------
-        job_id : str
-        """
+        """Start a waiting job as soon as a worker is free, even if its memory is not."""
         with self._lock:
             job = self._jobs.get(job_id)
             if job is not None and job.active:
@@ -405,19 +299,10 @@ class Queue:
             for other in waits:
                 other._overtaken += 1
         if look_again:
-            self._look_again()
+            self._start_later()
 
     def lacks(self, job: Job) -> str | None:
-        """Return why a job can never start on this machine, or None if it can once memory is free.
-
-        Parameters
-        ----------
-        job : Job
-
-        Returns
-        -------
-        str or None
-        """
+        """Return why a job can never start on this machine, or None if it can once memory is free."""
         most = memory.total() if self._free_bytes is memory.available else None
         if most is None or job._bytes <= most or self._place_of(job) is not self._here:
             return None
@@ -449,42 +334,28 @@ class Queue:
         self._records.write(job, "running")
         future.add_done_callback(job._finish)
 
-    def _look_again(self):
-        """Look in a moment whether a waiting job can start now."""
+    def _start_later(self):
+        """Start in a moment the waiting jobs that can start then."""
         if self._looking is None and not self._closed:
-            self._looking = threading.Timer(LOOK_AGAIN, _look, [weakref.ref(self)])
+            self._looking = threading.Timer(LOOK_AGAIN, _starter(self))
             self._looking.daemon = True
             self._looking.start()
 
-    def _look_soon(self):
-        """Look at once whether a waiting job can start; called when a cluster has answered, or was lost."""
+    def _start_waiting(self):
+        """Start the waiting jobs that can start; a timer and the cluster call this."""
         with self._lock:
             self._looking = None
             self._start_what_can()
 
     def tries_again(self, job: Job) -> bool:
-        """Return whether a job whose worker died is started again, and put it at the head of the line if so.
-
-        Parameters
-        ----------
-        job : Job
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether a job whose worker died is started again, and put it at the head of the line if so."""
         if self._closed or job.attempts > self._retries:
             return False
         self._line.insert(0, job)
         return True
 
     def gone(self, job: Job) -> None:
-        """Note that no worker runs a job any more: it has ended, or waits to be started again.
-
-        Parameters
-        ----------
-        job : Job
-        """
+        """Note that no worker runs a job any more: it has ended, or waits to be started again."""
         with self._lock:
             if job._where is not None:
                 job._where.running.discard(job)
@@ -494,32 +365,16 @@ class Queue:
             self._start_what_can()
 
     def record(self, job: Job) -> None:
-        """Write the record of a job that ends; what the end of the program stops can be started again later.
-
-        Parameters
-        ----------
-        job : Job
-        """
+        """Write the record of a job that ends; what the end of the program stops can be started again later."""
         stopped = self._closed and job._state == "cancelled" and not job._by_user
         self._records.write(job, "interrupted" if stopped else None)
 
     # --- stopping ---
 
     def cancel(self, job_id: str, owner: str | None = None) -> bool:
-        """Cancel a job, for all owners or for one of them.
+        """Cancel a job for an owner, or for all, and return whether it stops: it goes on while it has other owners.
 
-        Parameters
-        ----------
-        job_id : str
-            Id of a job. If the queue has no such job, or if it has ended, nothing happens.
-        owner : str, optional
-            Only this owner no longer needs the job, which goes on while it has other owners. None cancels it for all.
-
-        Returns
-        -------
-        bool
-            Whether the job stops. A job that waits is ``"cancelled"`` at once. A job that runs stops at its next
-            progress report, or is killed when the grace period is over; until then :attr:`Job.cancelling` is True.
+        A job that runs stops at its next progress report, or is killed when the grace period is over.
         """
         with self._lock:
             job = self._jobs.get(job_id)
@@ -555,13 +410,7 @@ class Queue:
             job._timer = job._where.stop(job, grace)
 
     def shutdown(self, wait: bool = True) -> None:
-        """Stop all jobs, and the workers of the default executor; nothing can be submitted afterwards.
-
-        Parameters
-        ----------
-        wait : bool
-            Whether to return only when the workers have ended.
-        """
+        """Stop all jobs, and the workers of the default executor; nothing can be submitted afterwards."""
         with self._lock:
             self._closed = True
             for job in list(self._jobs.values()):
@@ -578,13 +427,12 @@ class Queue:
             del self._jobs[job_id]
 
 
-def _caller(queue):
-    """Return a function that has a queue look whether a waiting job can start, and does not keep it alive."""
+def _starter(queue):
+    """Return a function that starts the waiting jobs of a queue that can start, and does not keep the queue alive."""
     weak = weakref.ref(queue)
-    return lambda: _look(weak)
 
+    def start():
+        if (alive := weak()) is not None:
+            alive._start_waiting()
 
-def _look(queue):
-    """Look whether a waiting job of a queue, given as a weak reference, can start."""
-    if (found := queue()) is not None:
-        found._look_soon()
+    return start

@@ -12,9 +12,10 @@ import shutil
 import time
 import weakref
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
+from xmlcore.jobs.job import utc
 from xmlcore.state import database
 from xmlcore.state.processes import runs, this_process
 
@@ -25,6 +26,7 @@ STALE_SECONDS = 7 * 24 * 3600  # a queue on another machine that was not heard o
 QUEUE_FILE = "queue.json"
 HEARD_OF = 3600.0  # seconds between two signs of life of a queue, for programs on other machines
 ACTIVE = ("queued", "running")
+YEAR_3000 = 32_503_680_000.0  # a record with a later time, in seconds, is damaged
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ def _is_record(record, key) -> bool:
         isinstance(record, dict)
         and record.get("id") == key
         and all(isinstance(record.get(name), kind) for name, kind in fields)
+        and all(0 <= (record.get(name) or 0) < YEAR_3000 for name in ("queued", "started", "ended"))
     )
 
 
@@ -161,9 +164,9 @@ def _past(record, owner) -> PastJob:
         title=str(titles.get(owner) or next(iter(titles.values()), "")),
         state=record["state"],
         task=record["task"],
-        queued=_utc(record["queued"]),
-        started=_utc(started),
-        ended=_utc(ended),
+        queued=utc(record["queued"]),
+        started=utc(started),
+        ended=utc(ended),
         elapsed=max(0.0, (ended or time.time()) - started) if started else 0.0,
         seconds=record.get("seconds"),
         memory=record.get("memory"),
@@ -172,11 +175,6 @@ def _past(record, owner) -> PastJob:
         error=record.get("error"),
         log=record["log"],
     )
-
-
-def _utc(seconds):
-    """Turn seconds since 1970 into a datetime in UTC; None stays None."""
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 # --- which queues are there ---

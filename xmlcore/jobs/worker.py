@@ -16,6 +16,7 @@ import warnings
 from collections import deque
 from pathlib import Path
 
+from xmlcore.atomic import atomic_write
 from xmlcore.jobs.memory import Usage
 from xmlcore.progress import Cancelled
 from xmlcore.system import CACHE_VARIABLE
@@ -151,20 +152,10 @@ class Reporter:
     def _write(self, now):
         """Replace the file of the record in one step."""
         self._written = now
-        self._put(RECORD, self._record(now))
+        put(self._folder / RECORD, self._record(now))
         if self._logged and now - self._log_written >= BEAT / 2:
             self._log_written = now
-            self._logged = not self._put(LOG, self.log())
-
-    def _put(self, name, value) -> bool:
-        """Replace a file of the job's folder in one step, and return whether that was possible."""
-        temporary = self._folder / f"{name}.new"
-        try:
-            temporary.write_text(json.dumps(value), encoding="utf-8")
-            os.replace(temporary, self._folder / name)
-        except OSError:  # the disk is full, or (on Windows) the file is being read: the next report tries again
-            return False
-        return True
+            self._logged = not put(self._folder / LOG, self.log())
 
 
 class _ToLog(logging.Handler):
@@ -213,7 +204,7 @@ def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
     if own_process:
         os.environ[CACHE_VARIABLE] = cache
     reporter = Reporter(folder)
-    outcome = {"state": "done", "value": None, "value_bytes": 0, "error": None, "traceback": None}
+    outcome = outcome_of("done")
     try:
         reporter.begin()
         with _own_process(reporter) if own_process else contextlib.nullcontext():
@@ -235,6 +226,29 @@ def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
     outcome["log"] = reporter.log()
     outcome["ended"] = time.time()
     return outcome
+
+
+def outcome_of(state: str, error: str | None = None) -> dict:
+    """Return the outcome of a job without a value."""
+    return {"state": state, "value": None, "value_bytes": 0, "error": error, "traceback": error, "log": []}
+
+
+def put(path: Path, value) -> bool:
+    """Replace a file of JSON in one step, and return whether that was possible."""
+    try:
+        with atomic_write(path, lasting=False) as file:
+            file.write(json.dumps(value).encode())
+    except OSError:  # the disk is full, the job has ended, or (on Windows) the file is being read
+        return False
+    return True
+
+
+def read(path: Path):
+    """Return what a file of JSON holds; None without it, or (on Windows) while it is replaced."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 def one_line(error: BaseException) -> str:

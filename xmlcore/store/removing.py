@@ -51,6 +51,13 @@ def _forget_pins(kind, key) -> None:
             database().remove("pins", row.key)
 
 
+def _forget_pins_of_hidden(path) -> None:
+    """Remove the pins of an artifact that was deleted for good, by its hidden folder, unless it was made again."""
+    key = path.name.split("-")[1]
+    if not is_there(path.parent / key):
+        _forget_pins(path.parent.name, key)
+
+
 def remove(path) -> bool:
     """Remove a file or folder, which is first renamed; return whether it existed."""
     hidden = path.parent / f"{DELETING}{path.name}-{uuid.uuid4().hex[:12]}"
@@ -78,6 +85,8 @@ def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
             continue
         if time.time() - changed > older_than:
             shutil.rmtree(path, ignore_errors=True)
+            if path.name.startswith((DELETING, ASIDE)):
+                _forget_pins_of_hidden(path)
             removed += 1
     return removed
 
@@ -120,10 +129,9 @@ def remove_aside_one(kind: str, name: str) -> None:
     """Remove an artifact that was set aside, at once."""
     if not name.startswith(ASIDE) or "/" in name:
         raise ValueError(f"{name!r} was not returned by set_aside")
-    shutil.rmtree(kind_folder(kind) / name, ignore_errors=True)
-    key = name.removeprefix(ASIDE).rsplit("-", 1)[0]
-    if not is_there(kind_folder(kind) / key):
-        _forget_pins(kind, key)
+    path = kind_folder(kind) / name
+    shutil.rmtree(path, ignore_errors=True)
+    _forget_pins_of_hidden(path)
 
 
 def bytes_aside() -> int:
@@ -150,5 +158,5 @@ def _remove_damaged(path, older_than) -> bool:
     """Remove an artifact that was found to be damaged, and that can be made again."""
     with contextlib.suppress(FileNotFoundError):
         old = time.time() - (path / DAMAGED).stat().st_mtime > older_than
-        return old and can_be_made_again(path) and remove(path)
+        return old and can_be_made_again(path) and delete(path.parent.name, path.name)
     return False
