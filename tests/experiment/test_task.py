@@ -14,6 +14,7 @@ from xmlcore import experiment, jobs, store
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment import KINDS, Estimate, Task
 from xmlcore.experiment.sharing.portable import pack, unpack
+from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 
 task_module = import_module("xmlcore.experiment.engine.task")
@@ -31,8 +32,10 @@ class Add(Task):
     kind, folder, result = "add", "sums", Sum
     calls = 0
 
-    def complete(self, params):
-        return {"numbers": [1, 2], "scale": 1.0} | params
+    PARAMETERS = (
+        Parameter("numbers", "Numbers", "What is added.", "any", [1, 2]),
+        Parameter("scale", "Scale", "What the sum is multiplied by.", "any", 1.0),
+    )
 
     def title_on(self, dataset):
         return f"Adding on {dataset}"

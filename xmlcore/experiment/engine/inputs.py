@@ -17,6 +17,7 @@ def kept_run(key: str, progress: Progress = silent) -> Run:
 
 def kept_run_and_model(key: str, progress: Progress = silent):
     """Return a kept run and its fitted model; when one of them cannot be read, the run is first made again."""
+    progress("Reading the model", 0.0)
     return _read("train", key, progress, lambda key: (load("train", key), load_run_model(key)))
 
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SEED, SETTINGS, K
-from xmlcore.experiment.kinds.train import changed_params, run_and_model
+from xmlcore.experiment.kinds.train import run_and_model, with_changed
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 
@@ -99,14 +98,11 @@ class TrainTrial(Task):
     PARAMETERS = (MODEL, SETTINGS, K, replace(N_ROWS, minimum=LEAST_ROWS), VALIDATION, SEED)
 
     def title_on(self, dataset):
-        changed = changed_params(MODELS[self.params["model"]], self.params["params"])
         rows = "" if self.params["n_rows"] is None else f"{self.params['n_rows']:,} rows of "
-        return f"Trying {self.params['model']} on {rows}{dataset}" + (f" ({changed})" if changed else "")
+        return with_changed(f"Trying {self.params['model']} on {rows}{dataset}", self.params)
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
-        return self.estimate_on(in_use_or_saved(self.fingerprint))
+        return self.estimate_on(self.dataset())
 
     def estimate_on(self, data) -> Estimate:
         """Return :meth:`estimate` for the data set of the task."""
@@ -117,11 +113,8 @@ class TrainTrial(Task):
         )
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import in_use_or_saved
-
-        progress("Reading the data set", 0.0)
         p = self.params
-        data = without_held_out(in_use_or_saved(self.fingerprint), p["validation"], p["seed"], p["n_rows"])
+        data = without_held_out(self.dataset(progress), p["validation"], p["seed"], p["n_rows"])
         value = {"measures": None, "seconds": 0.0, "n_rows": data.n_train, "n_held_out": data.n_test, "size": {}}
         try:
             made, _ = run_and_model(data, p["model"], p["params"], p["k"], progress)

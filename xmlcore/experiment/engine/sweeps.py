@@ -157,7 +157,6 @@ class SweepSettings(Task):
     )
 
     def complete(self, params):
-        params = super().complete(params)
         model, fixed, budget = params["model"], params["params"], params["budget"]
         grid = checked_grid(model, params["grid"])
         if fixed.pop("random_state", None) is None and len(params["seeds"]) > 1:
@@ -232,9 +231,7 @@ class SweepSettings(Task):
         return max(K, measure_and_k(self.params["measure"])[1])
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
-        data, seeds = in_use_or_saved(self.fingerprint), self.params["seeds"]
+        data, seeds = self.dataset(), self.params["seeds"]
         seconds, most = 0.0, 0
         some = np.unique(np.linspace(0, len(self.settings) - 1, MOST_ESTIMATED).astype(int))
         for at, rung in enumerate(self.rungs):

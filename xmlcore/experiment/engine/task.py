@@ -25,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xmlcore import __version__, store
 from xmlcore.artifact_keys import artifact_key
@@ -38,6 +38,9 @@ from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.versions import library_versions
+
+if TYPE_CHECKING:
+    from xmlcore.datasets import Dataset
 
 KINDS: "dict[str, type[Task]]" = {}
 # Name of an input -> kind of the task that makes this input.
@@ -90,7 +93,7 @@ class Task:
         if set(self.inputs) != set(self.needs):
             raise ValueError(f"{self.kind} needs the inputs {list(self.needs)}, not {sorted(self.inputs)}")
         object.__setattr__(self, "inputs", {name: str(self.inputs[name]) for name in self.needs})
-        object.__setattr__(self, "params", plain(self.complete(dict(self.params)), "params"))
+        object.__setattr__(self, "params", plain(self.complete(self.accepted(self.params)), "params"))
 
     def __eq__(self, other):
         return isinstance(other, Task) and self.key == other.key
@@ -98,12 +101,16 @@ class Task:
     def __hash__(self):
         return hash(self.key)
 
+    def accepted(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return given parameters, checked, with the defaults of the others."""
+        return with_settings(filled(self.PARAMETERS, params, self.kind))
+
     def complete(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return all parameters, checked, in the spelling that is kept; completing them again changes nothing.
+        """Return all parameters in the spelling that is kept; completing them again changes nothing.
 
         A kind defines this only where a parameter depends on another one.
         """
-        return with_settings(filled(self.PARAMETERS, params, self.kind))
+        return params
 
     @classmethod
     def parameter(cls, name: str) -> Parameter:
@@ -180,6 +187,13 @@ class Task:
         for name, key in self.inputs.items():
             return store.info(KINDS[MADE_BY[name]].folder, key)["fingerprint"]
         raise ValueError(f"{self.kind} has no input that belongs to a data set")
+
+    def dataset(self, progress: Progress = silent) -> "Dataset":
+        """Return the data set of the task, which is not read again while this process uses it."""
+        from xmlcore.datasets import in_use_or_saved
+
+        progress("Reading the data set", 0.0)
+        return in_use_or_saved(self.fingerprint)
 
     def dataset_name(self) -> str:
         """Return the name of the kept data set, or "the data set" if it is not kept any more."""

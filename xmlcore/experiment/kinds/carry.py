@@ -57,7 +57,6 @@ class ExportWorkspace(_OfWorkspace):
     )
 
     def complete(self, params):
-        params = super().complete(params)
         return params | {"keys": sorted(params["keys"])}
 
     def title_on(self, dataset):

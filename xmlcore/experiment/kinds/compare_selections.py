@@ -217,7 +217,6 @@ class CompareSelections(Task):
     )
 
     def complete(self, params):
-        params = super().complete(params)
         kept = []
         for selection in _full_selections(params["selections"]):
             if selection is not None:
@@ -230,14 +229,9 @@ class CompareSelections(Task):
         return f"Comparing selections on {dataset}"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
-        dataset, selections = in_use_or_saved(self.fingerprint), _full_selections(self.params["selections"])
+        dataset, selections = self.dataset(), _full_selections(self.params["selections"])
         counts = features_of_shares(self.params["shares"], dataset.n_features)
         return estimates.comparison(dataset, selections, counts, self.params["seeds"], self.params["n_rows"])
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import load_saved
-
-        progress("Reading the data set", 0.0)
-        return as_plain(compare_selections(load_saved(self.fingerprint), progress=progress, **self.params))
+        return as_plain(compare_selections(self.dataset(progress), progress=progress, **self.params))

@@ -37,10 +37,9 @@ class DescribeLabels(Task):
         return estimates.statistics(self.fingerprint)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import describe, load_saved
+        from xmlcore.datasets import describe
 
-        progress("Reading the data set", 0.0)
-        data = load_saved(self.fingerprint)
+        data = self.dataset(progress)
         progress("Counting labels", 0.2)
         about = describe(data)
         return {"fields": {"summary": plain(about.summary), "labels": about.labels, "spread": about.spread}}

@@ -42,15 +42,12 @@ class Examine(Task):
         return f"Examining {dataset}"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import load_saved
-
-        dataset = load_saved(self.fingerprint)
+        dataset = self.dataset()
         stored = dataset.X_train.nnz + dataset.X_test.nnz
         return Estimate(seconds=0.5 + examining_seconds(dataset), bytes=60 * stored + (200 << 20))
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import examine, load_saved
+        from xmlcore.datasets import examine
 
-        progress("Reading the data set", 0.0)
-        examination = examine(load_saved(self.fingerprint), progress)
+        examination = examine(self.dataset(progress), progress)
         return {"fields": examination._asdict() | {"power_law": examination.power_law._asdict()}}

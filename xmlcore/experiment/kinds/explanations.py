@@ -59,12 +59,10 @@ class Explain(Task):
         import pandas as pd
 
         from xmlcore import explain, robustness
-        from xmlcore.datasets import load_saved
 
         n_rows, seed = self.params["n_rows"], self.params["seed"]
-        progress("Reading the model", 0.0)
         run, model = kept_run_and_model(self.inputs["run"], progress)
-        dataset = load_saved(run.fingerprint)
+        dataset = self.dataset()
         filled = np.flatnonzero(np.diff(dataset.X_test.indptr))
         rows = filled[sampled_rows(filled.size, n_rows, seed)]
         X, labels = dataset.X_test[rows], run.ranking.labels[rows, 0]

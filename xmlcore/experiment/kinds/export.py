@@ -43,9 +43,7 @@ class Export(Task):
         return store.folder(self.folder, self.key) / FILE
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import load_saved
-
-        format, data = self.params["format"], load_saved(self.fingerprint)
+        format, data = self.params["format"], self.dataset()
         names = [f"train{FORMATS[format]}", f"test{FORMATS[format]}"]
         inside = _names_inside(format, data)
         texts = {"labels.txt": data.label_names, "features.txt": data.feature_names} if inside is None else {}

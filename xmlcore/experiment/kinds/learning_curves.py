@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.sweep_trials import resized
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SEEDS, SETTINGS, with_settings
 from xmlcore.experiment.kinds.forecasting import forecast
-from xmlcore.experiment.kinds.train import changed_params, full_params, run_and_model
+from xmlcore.experiment.kinds.train import full_params, run_and_model, with_changed
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
@@ -221,19 +220,14 @@ class MeasureLearningCurve(Task):
     )
 
     def complete(self, params):
-        params = super().complete(params)
         params["params"].pop("random_state", None)
         return params
 
     def title_on(self, dataset):
-        changed = changed_params(MODELS[self.params["model"]], self.params["params"])
-        title = f"Training {self.params['model']} on growing samples of {dataset}"
-        return title + (f" ({changed})" if changed else "")
+        return with_changed(f"Training {self.params['model']} on growing samples of {dataset}", self.params)
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
-        data, p = in_use_or_saved(self.fingerprint), self.params
+        data, p = self.dataset(), self.params
         params = full_params(p["model"], p["params"])
         sizes = sizes_of(data.n_train, p["shares"])
         each = [estimates.train(resized(data, size), p["model"], params) for size in sizes]
@@ -241,7 +235,4 @@ class MeasureLearningCurve(Task):
         return Estimate(1.0 + len(p["seeds"]) * sum(training.seconds for training in each), most)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import in_use_or_saved
-
-        progress("Reading the data set", 0.0)
-        return as_plain(learning_curve(in_use_or_saved(self.fingerprint), progress=progress, **self.params))
+        return as_plain(learning_curve(self.dataset(progress), progress=progress, **self.params))

@@ -77,16 +77,12 @@ class MeasureRun(Task):
         return f"Measuring a result on {dataset}"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
-        run, dataset = load("train", self.inputs["run"]), in_use_or_saved(self.fingerprint)
+        run, dataset = load("train", self.inputs["run"]), self.dataset()
         counts = run.k * (40 * dataset.n_test + 10 * dataset.n_labels) + 4 * dataset.Y_test.nnz
         return Estimate(1.0 + self.params["n_resamples"] * counts / COUNTS_A_SECOND)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import load_saved
-
         progress("Reading the result", 0.0)
         run = kept_run(self.inputs["run"], progress)
-        frame = measure_ranking(run.ranking, load_saved(run.fingerprint), run.k, progress=progress, **self.params)
+        frame = measure_ranking(run.ranking, self.dataset(), run.k, progress=progress, **self.params)
         return {"measures": frame, "n_resamples": self.params["n_resamples"]}

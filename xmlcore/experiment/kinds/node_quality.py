@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
-from xmlcore.experiment.engine.task import Estimate, Task, load, register
+from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
 from xmlcore.experiment.kinds.train import load_run_model, sampled_rows
 from xmlcore.parameters import Parameter
@@ -64,22 +64,15 @@ class MeasureNodes(Task):
         return f"Measuring nodes of label tree {self.params['tree'] + 1} on {dataset}"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
-        run = load("train", self.inputs["run"])
         model = _tree_of(self, load_run_model(self.inputs["run"]))
-        return estimates.node_quality(
-            in_use_or_saved(run.fingerprint), model.trees_[self.params["tree"]], self.params["n_rows"]
-        )
+        return estimates.node_quality(self.dataset(), model.trees_[self.params["tree"]], self.params["n_rows"])
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import load_saved
         from xmlcore.models.plt.frames import quality_frame
 
-        progress("Reading the model", 0.0)
         run, model = kept_run_and_model(self.inputs["run"], progress)
         number, plain = self.params["tree"], _tree_of(self, model)
-        dataset = load_saved(run.fingerprint)
+        dataset = self.dataset()
         rows = sampled_rows(dataset.n_test, self.params["n_rows"], self.params["seed"])
         progress("Reading the classifiers", 0.0)
         nodes, tree = plain.linear_nodes(number), plain.trees_[number]

@@ -46,6 +46,4 @@ class CheckPowerLaw(Task):
 
     def _counts(self):
         """Return the number of training rows of each label."""
-        from xmlcore.datasets import load_saved
-
-        return load_saved(self.fingerprint).Y_train.sum(axis=0)
+        return self.dataset().Y_train.sum(axis=0)

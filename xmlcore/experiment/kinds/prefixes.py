@@ -125,9 +125,6 @@ class PrefixMeasures(Task):
         return estimates.prefixes(run, *prefix_points(model))
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import load_saved
-
-        progress("Reading the model", 0.0)
         run, model = kept_run_and_model(self.inputs["run"], progress)
-        dataset = load_saved(run.fingerprint)
+        dataset = self.dataset()
         return {"measures": prefix_measures(model, dataset, run.k, progress=progress)}

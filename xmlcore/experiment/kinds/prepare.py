@@ -56,7 +56,6 @@ class Prepare(MakesDataset):
     def complete(self, params):
         from xmlcore.datasets.registry.catalog import made_from
 
-        params = super().complete(params)
         return {"made_from": made_from(params["name"])} | {name: v for name, v in params.items() if v is not None}
 
     def title_on(self, dataset):

@@ -37,7 +37,7 @@ class ReadTexts(ReadsFiles):
     )
 
     def complete(self, params):
-        return with_vectorizer(super().complete(params))
+        return with_vectorizer(params)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import read_text_dataset, save_dataset

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from xmlcore.experiment.catalog import MODELS, NOISE
+from xmlcore.experiment.catalog import NOISE
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run, kept_selection
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SETTINGS, K
-from xmlcore.experiment.kinds.train import changed_params, compile_kernels, estimator, evaluate, run_and_model
+from xmlcore.experiment.kinds.train import compile_kernels, estimator, evaluate, run_and_model, with_changed
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -162,7 +162,6 @@ class TrainReduced(Task):
     )
 
     def complete(self, params):
-        params = super().complete(params)
         if params["per_label"] and params["model"] != PER_LABEL_MODEL:
             raise ValueError(f"{params['model']} learns all labels together: per_label is for {PER_LABEL_MODEL}")
         if params["per_label"] and params["params"]["noise_sigma"] > 0:
@@ -170,9 +169,7 @@ class TrainReduced(Task):
         return params
 
     def title_on(self, dataset):
-        model = self.params["model"]
-        changed = changed_params(MODELS[model], self.params["params"])
-        return f"Training {model} on selected features of {dataset}" + (f" ({changed})" if changed else "")
+        return with_changed(f"Training {self.params['model']} on selected features of {dataset}", self.params)
 
     def whole(self) -> Task:
         """Return the task that trains the same model on all features."""
@@ -180,16 +177,12 @@ class TrainReduced(Task):
         return task("train", {"dataset": self.fingerprint}, params)
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
         selection, whole = load("select", self.inputs["selection"]), self.whole()
         known = whole.load() if whole.exists() else None
         n_used = union_of_features(selection.selected, self.params["n_per_label"]).size
-        return estimates.reduced(in_use_or_saved(self.fingerprint), self.params, n_used, known)
+        return estimates.reduced(self.dataset(), self.params, n_used, known)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import load_saved
-
         progress("Reading the data set", 0.0)
         params = self.params
         selection = kept_selection(self.inputs["selection"], progress)
@@ -197,7 +190,7 @@ class TrainReduced(Task):
         if n_per_label is None:
             n_per_label = selection.n_selected
         check_count(n_per_label, "n_per_label", most=selection.n_selected)
-        dataset = load_saved(selection.fingerprint)
+        dataset = self.dataset()
 
         def part(number):
             def report(phase, fraction, detail=""):

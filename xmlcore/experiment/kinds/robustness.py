@@ -79,7 +79,6 @@ class MeasureRobustness(Task):
     )
 
     def complete(self, params):
-        params = super().complete(params)
         if params["transferred"] and not KINDS[params["kind"]].is_attack:
             raise ValueError(f"only attacks can be transferred: {', '.join(ATTACKS)}; not {params['kind']!r}")
         return params | {"options": _stated(params["kind"], params["options"] or {})}
@@ -88,10 +87,8 @@ class MeasureRobustness(Task):
         return f"Measuring {KINDS[self.params['kind']].text} on {dataset}"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
         run = load("train", self.inputs["run"])
-        estimate = estimates.robustness(run, in_use_or_saved(self.fingerprint), self.params)
+        estimate = estimates.robustness(run, self.dataset(), self.params)
         if KINDS[self.params["kind"]].is_attack and (self.params["transferred"] or not has_gradient(run.model)):
             attacked = surrogate(self.fingerprint, run.k)
             if not attacked.exists():  # it is trained first
@@ -100,13 +97,11 @@ class MeasureRobustness(Task):
 
     def run(self, progress=silent, files=None):
         from xmlcore import robustness
-        from xmlcore.datasets import load_saved
 
-        progress("Reading the model", 0.0)
         start, params = time.perf_counter(), self.params
         kind = KINDS[params["kind"]]
         run, model = kept_run_and_model(self.inputs["run"], progress)
-        dataset = load_saved(run.fingerprint)
+        dataset = self.dataset()
         attacked, attacked_name = None, None
         own = hasattr(model, "log_proba_gradient") and not params["transferred"]
         if kind.is_attack and not own:

@@ -282,19 +282,14 @@ class StudySampling(Task):
         return f"Double sampling with other {what} on {dataset}"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
-        return estimates.sampling(load("train", self.inputs["run"]), in_use_or_saved(self.fingerprint), self.params)
+        return estimates.sampling(load("train", self.inputs["run"]), self.dataset(), self.params)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import load_saved
-
-        progress("Reading the model", 0.0)
         start = time.perf_counter()
         run, model = kept_run_and_model(self.inputs["run"], progress)
         if run.model != "DoubleSampling":
             raise TypeError(f"this task is for runs of DoubleSampling, not of {run.model}")
-        dataset = load_saved(run.fingerprint)
+        dataset = self.dataset()
         sweep, candidates, buckets = sampling_study(dataset, run.params, model=model, progress=progress, **self.params)
         made = Sampling(
             run_key=self.inputs["run"],

@@ -13,7 +13,7 @@ from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.engine.task_parameters import METHOD, SETTINGS
-from xmlcore.experiment.kinds.train import changed_params
+from xmlcore.experiment.kinds.train import with_changed
 from xmlcore.models.compiling import turn
 from xmlcore.progress import ProgressLike, silent, to_progress
 
@@ -221,23 +221,17 @@ class Select(Task):
 
     def title_on(self, dataset):
         method = self.params["method"]
-        changed = changed_params(SELECTORS[method], self.params["params"])
         name = method if method == "FALS" else SELECTORS[method].cls.ABOUT.title
-        return f"Selecting features of {dataset} by {name}" + (f" ({changed})" if changed else "")
+        return with_changed(f"Selecting features of {dataset} by {name}", self.params)
 
     def about(self):
         return super().about() | {"method": self.params["method"]}
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
-        return estimates.selection(in_use_or_saved(self.fingerprint), **self.params)
+        return estimates.selection(self.dataset(), **self.params)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import load_saved
-
-        progress("Reading the data set", 0.0)
-        data = load_saved(self.fingerprint)
+        data = self.dataset(progress)
         selection, fitted = select_and_fit(data, progress=progress, **self.params)
         times.add(estimates.selecting(data, selection.method, selection.params), selection.times["fit_s"])
         if files is not None and hasattr(fitted, "predict_topk"):

@@ -118,7 +118,6 @@ class MeasureSelectionStability(Task):
     PARAMETERS = (METHOD, SETTINGS, replace(SEEDS, default=(0, 1, 2, 3, 4), help="The ones to compare, at least two."))
 
     def complete(self, params):
-        params = super().complete(params)
         _check_seeds(**params)
         del params["params"]["random_state"]
         return params
@@ -130,13 +129,8 @@ class MeasureSelectionStability(Task):
         return f"Selecting features of {dataset} with {len(self.params['seeds'])} seeds"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
         method, params, times = self.params["method"], self.params["params"], len(self.params["seeds"])
-        return estimates.selection(in_use_or_saved(self.fingerprint), method, params, times)
+        return estimates.selection(self.dataset(), method, params, times)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import load_saved
-
-        progress("Reading the data set", 0.0)
-        return as_plain(selection_stability(load_saved(self.fingerprint), progress=progress, **self.params))
+        return as_plain(selection_stability(self.dataset(progress), progress=progress, **self.params))

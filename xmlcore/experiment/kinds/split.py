@@ -71,7 +71,7 @@ class SplitAgain(MakesDataset):
         Parameter("drawn_with", "Drawn with", "See above.", "int", None, minimum=0, optional=True),
     )
 
-    def complete(self, params):
+    def accepted(self, params):
         way, *others = self.PARAMETERS
         chosen = way.check(params.get("way", way.default))
         return filled((way, *(other for other in others if other.name in WAYS[chosen])), params, f"way {chosen!r}")
@@ -88,12 +88,11 @@ class SplitAgain(MakesDataset):
         return Estimate(START + SPLIT_BYTE * n_bytes, 3 * n_bytes)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import in_use_or_saved, save_dataset
+        from xmlcore.datasets import save_dataset
 
         by_file = self.params["way"] == "file"
         with given.taken(self.key, ("train", "test") if by_file else ()) as paths:
-            progress("Reading the data set", 0.0)
-            data = in_use_or_saved(self.fingerprint)
+            data = self.dataset(progress)
             progress("Choosing rows", 0.0)
             made = self._split(data, paths)
         progress("Saving", 0.0)

@@ -27,7 +27,7 @@ class Describe(Task):
         return estimates.statistics(self.fingerprint)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import describe, load_saved
+        from xmlcore.datasets import describe
 
         progress("Counting labels and features", 0.0)
-        return {"summary": plain(describe(load_saved(self.fingerprint)).summary)}
+        return {"summary": plain(describe(self.dataset()).summary)}

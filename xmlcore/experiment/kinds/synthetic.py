@@ -54,7 +54,6 @@ class MakeSynthetic(MakesDataset):
     def complete(self, params):
         from xmlcore.datasets import synthetic_sizes
 
-        params = super().complete(params)
         return params | synthetic_sizes(params["shape"], **{name: params[name] for name in SIZES})
 
     def title_on(self, dataset):

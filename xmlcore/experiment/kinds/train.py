@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from xmlcore import metrics, store
-from xmlcore.experiment.catalog import MODELS
+from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.fitting import Training, compile_kernels, estimator, full_params, watched
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, plain, register
@@ -236,9 +236,7 @@ class Train(Task):
     PARAMETERS = (MODEL, SETTINGS, K)
 
     def title_on(self, dataset):
-        model = self.params["model"]
-        changed = changed_params(MODELS[model], self.params["params"])
-        return f"Training {model} on {dataset}" + (f" ({changed})" if changed else "")
+        return with_changed(f"Training {self.params['model']} on {dataset}", self.params)
 
     def about(self):
         return super().about() | {"model": self.params["model"]}
@@ -251,15 +249,10 @@ class Train(Task):
         return {"measures": measures} | {name: plain(value.get(name, {}), name) for name in ("times", "size", "memory")}
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
-        return estimates.train(in_use_or_saved(self.fingerprint), self.params["model"], self.params["params"])
+        return estimates.train(self.dataset(), self.params["model"], self.params["params"])
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import load_saved
-
-        progress("Reading the data set", 0.0)
-        data, apart = load_saved(self.fingerprint), trees.trees_of(self)
+        data, apart = self.dataset(progress), trees.trees_of(self)
         if apart and all(tree.exists() for tree in apart):
             progress("Putting trees together", 0.0)
             made, fitted = _measured(data, **self.params, trained=trees.joined(apart), progress=progress)
@@ -286,6 +279,13 @@ def changed_params(info: "ModelInfo", params: dict[str, Any]) -> str:
         for name, value in params.items()
         if name not in known or known[name].default != value
     )
+
+
+def with_changed(title: str, params: dict[str, Any]) -> str:
+    """Return a title with the settings, among the parameters of a task, that differ from the defaults."""
+    info = MODELS[params["model"]] if "model" in params else SELECTORS[params["method"]]
+    changed = changed_params(info, params["params"])
+    return f"{title} ({changed})" if changed else title
 
 
 def value_text(value, parameter=None) -> str:

@@ -41,19 +41,15 @@ class TrainTree(Task):
         return f"Training tree {self.params['number'] + 1} of {self.params['model']} on {dataset}"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import in_use_or_saved
-
-        data, params = in_use_or_saved(self.fingerprint), self.params["params"]
+        data, params = self.dataset(), self.params["params"]
         whole = estimates.train(data, self.params["model"], params)
         single = estimates.train(data, self.params["model"], params | {"n_estimators": 1})
         return Estimate(min(single.seconds, whole.seconds), single.bytes)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import load_saved
         from xmlcore.models.ensembles import train_tree
 
-        progress("Reading the data set", 0.0)
-        data = load_saved(self.fingerprint)
+        data = self.dataset(progress)
         unfitted = estimator(self.params["model"], self.params["params"])
         progress("Compiling code, once", 0.0)
         compile_s = compile_kernels(unfitted)

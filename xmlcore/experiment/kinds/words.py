@@ -30,7 +30,7 @@ class OtherWords(MakesDataset):
     PARAMETERS = (VECTORIZER,)
 
     def complete(self, params):
-        return with_vectorizer(super().complete(params))
+        return with_vectorizer(params)
 
     def title_on(self, dataset):
         return f"Making words of {dataset} features"
@@ -40,10 +40,9 @@ class OtherWords(MakesDataset):
         return Estimate(START + BYTE * n_bytes, 6 * n_bytes)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import in_use_or_saved, save_dataset, with_words
+        from xmlcore.datasets import save_dataset, with_words
 
-        progress("Reading the data set", 0.0)
-        data, start = in_use_or_saved(self.fingerprint), time.perf_counter()
+        data, start = self.dataset(progress), time.perf_counter()
         made = with_words(data, vectorizer_of(self.params["vectorizer"]), progress=progress)
         notes = [made.notes[-1], note_on_words(made, time.perf_counter() - start)]
         progress("Saving", 0.0)
