@@ -26,7 +26,6 @@ def warm_up(progress: ProgressLike = silent) -> None:
     done = 0
 
     def add(piece, seconds):
-        """Count a piece as done."""
         nonlocal done
         done += piece.percent
 

@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 START = 0.2  # seconds of every task: reading inputs, loading kernels, saving
 # Seconds of one core per unit of work; the functions that use them count the units.
 PER_UNIT = {
-    "PLT": 6e-8,
-    "OneVsRest": 3.5e-7,
-    "LdSM": 1.3e-7,
-    "DoubleSampling": 8e-7,
     "RandomForest": 9e-9,
     "Lasso": 4.5e-8,
     "ChiSquared": 4e-8,
@@ -93,8 +89,8 @@ def training(dataset, model: str, params: dict) -> Work:
         sizes["values"] += params["noise_ratio"] * wide
         sizes["rows"] *= 1 + params["noise_ratio"]
         sizes["assignments"] *= 1 + params["noise_ratio"]
-    units = _UNITS.get(model, _one_vs_rest)(params, sizes)
-    seconds = wall(PER_UNIT.get(model, PER_UNIT["OneVsRest"]) * units)
+    per_unit, units = OF_MODELS.get(model, OF_MODELS["OneVsRest"])
+    seconds = wall(per_unit * units(params, sizes))
     settings = {name: value for name, value in params.items() if name not in LEFT_OUT}
     return Work(f"train {model}", seconds, times.features(sizes | settings))
 
@@ -135,7 +131,13 @@ def _double_sampling(params, sizes):
     return ranked + 5 * sizes["test rows"] + 30 * n_classes + 8 * examples * n_adversarial
 
 
-_UNITS = {"PLT": _plt, "OneVsRest": _one_vs_rest, "LdSM": _ldsm, "DoubleSampling": _double_sampling}
+# Seconds of one core per unit of work, and the function that counts the units.
+OF_MODELS = {
+    "PLT": (6e-8, _plt),
+    "OneVsRest": (3.5e-7, _one_vs_rest),
+    "LdSM": (1.3e-7, _ldsm),
+    "DoubleSampling": (8e-7, _double_sampling),
+}
 
 
 def reduced(dataset, wanted: dict, n_used: int, whole=None) -> Estimate:

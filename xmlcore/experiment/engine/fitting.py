@@ -65,7 +65,7 @@ def watched():
     watch.warnings = [str(warning.message) for warning in caught]
 
 
-class Training(NamedTuple):
+class Trained(NamedTuple):
     """A fitted estimator, and what is known of its training."""
 
     estimator: object

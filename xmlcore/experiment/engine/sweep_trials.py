@@ -75,7 +75,6 @@ def resized(dataset: "Dataset", n_train: int, n_test: int | None = None):
     """Return what :func:`xmlcore.experiment.engine.estimates.train` needs of a data set with another number of rows."""
 
     def part(nnz, share):
-        """Return a matrix with a share of the values, as far as estimates look at it."""
         return SimpleNamespace(nnz=max(1, round(nnz * share)))
 
     share = n_train / dataset.n_train

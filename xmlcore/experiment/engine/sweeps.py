@@ -99,7 +99,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SweepPlan:
     """What a sweep has done, and what it does next."""
 
     trials: list[dict]  # as the lines of :attr:`Sweep.trials`, of the rounds that have begun
@@ -241,7 +241,7 @@ class SweepSettings(Task):
             most = max(most, *(training.bytes for training in each))
         return Estimate(seconds, most)
 
-    def plan(self, failures: dict | None = None) -> Plan:
+    def plan(self, failures: dict | None = None) -> SweepPlan:
         """Return what has been done, and what comes next."""
         alive, trials, waiting, done = list(range(len(self.settings))), [], [], 0
         for at in range(len(self.rungs)):
@@ -257,10 +257,10 @@ class SweepSettings(Task):
                 if not alive:
                     break  # no setting can be trained
         total = self.n_trials if waiting or len(trials) == self.n_trials else len(trials)
-        return Plan(trials, waiting, done, total, complete=not waiting)
+        return SweepPlan(trials, waiting, done, total, complete=not waiting)
 
     def _line(self, rung, setting, seed, failures) -> dict:
-        """Return the line of one training in :attr:`Plan.trials`."""
+        """Return the line of one training in :attr:`SweepPlan.trials`."""
         trial = self.trial(rung, setting, seed)
         result = kept_trial(trial.key)
         state, error = "waiting", ""
@@ -294,7 +294,7 @@ class SweepSettings(Task):
         means = _means(lines)
         return sorted(means, key=lambda setting: (-means[setting], setting))
 
-    def best_so_far(self, plan: Plan) -> tuple[int, float] | None:
+    def best_so_far(self, plan: SweepPlan) -> tuple[int, float] | None:
         """Return the best setting of the last round that has one, and its mean of the measure; None without any."""
         failed = {line["setting"] for line in plan.trials if line["state"] == "failed"}  # in this round or a later one
         for at in range(len(self.rungs) - 1, -1, -1):
@@ -310,7 +310,7 @@ class SweepSettings(Task):
         p = self.params
         return full_params(p["model"], p["params"] | self.settings[setting] | _seed_of(p["model"], p["seeds"][0]))
 
-    def value(self, plan: Plan) -> dict:
+    def value(self, plan: SweepPlan) -> dict:
         """Return the fields of :class:`Sweep` for what has been done."""
         import pandas as pd
 
@@ -342,7 +342,7 @@ class SweepSettings(Task):
             plan = self.plan(failures)
         return self.value(plan)
 
-    def note(self, plan: Plan) -> None:
+    def note(self, plan: SweepPlan) -> None:
         """Have the trials of a sweep that is not finished stay in the store."""
         sweep_unfinished.note(self.key, self.fingerprint, [line["key"] for line in plan.trials])
 

@@ -68,7 +68,6 @@ def selection_stability(
     for at, seed in enumerate(seeds):
 
         def report(phase, fraction, detail="", *, at=at, seed=seed):
-            """Report the progress of one selection as a part of the whole work."""
             progress(phase, (at + fraction) / len(seeds), f"seed {seed}, {at + 1:,} of {len(seeds):,}")
 
         unfitted = selector(method, params | {"random_state": seed})

@@ -22,7 +22,7 @@ START, SPLIT_BYTE = 0.1, 4e-8  # seconds to begin, and to split and keep a byte 
 
 
 @dataclass(frozen=True)
-class Split:
+class SplitDataset:
     """A data set with other training and test rows, which is kept."""
 
     dataset: str
@@ -42,7 +42,7 @@ class SplitAgain(MakesDataset):
     drawn from a single file, whose rows the numbers are of; None if the rows are in the order of the files.
     """
 
-    kind, folder, result, needs = "split", "splits", Split, ("dataset",)
+    kind, folder, result, needs = "split", "splits", SplitDataset, ("dataset",)
     on_cluster = False  # it keeps a data set besides its result
 
     PARAMETERS = (

@@ -8,7 +8,7 @@ from xmlcore.progress import silent
 
 
 @dataclass(frozen=True)
-class Statistics:
+class DatasetStatistics:
     """The numbers that describe a data set, by name: see :func:`xmlcore.datasets.describe`."""
 
     summary: dict
@@ -18,7 +18,7 @@ class Statistics:
 class Describe(Task):
     """Compute the statistics of a data set. Inputs: ``dataset``. No parameters."""
 
-    kind, folder, result = "statistics", "statistics", Statistics
+    kind, folder, result = "statistics", "statistics", DatasetStatistics
 
     def title_on(self, dataset):
         return f"Computing statistics of {dataset}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xmlcore import metrics, store
 from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.engine import estimates, times
-from xmlcore.experiment.engine.fitting import Training, compile_kernels, estimator, full_params, watched
+from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimator, full_params, watched
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, plain, register
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
@@ -189,11 +189,11 @@ def run_and_model(
     compile_s = compile_kernels(unfitted)
     with watched() as watch:
         unfitted.fit(dataset.X_train, dataset.Y_train, progress=progress)
-    trained = Training(unfitted, watch.seconds, compile_s, watch.warnings, watch.memory)
+    trained = Trained(unfitted, watch.seconds, compile_s, watch.warnings, watch.memory)
     return _measured(dataset, model, params, k, trained, progress)
 
 
-def _measured(dataset, model, params, k, trained: Training, progress) -> tuple[Run, object]:
+def _measured(dataset, model, params, k, trained: Trained, progress) -> tuple[Run, object]:
     """Measure a trained model on the test rows; return the run and the fitted model."""
     estimator = trained.estimator
     fitted = getattr(estimator, "model_", estimator)  # AdversarialTraining keeps the trained model as model_

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from xmlcore import store
 from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.fitting import Training, compile_kernels, estimator, watched
+from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimator, watched
 from xmlcore.experiment.engine.task import Estimate, Task, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
 from xmlcore.parameters import Parameter
@@ -71,7 +71,7 @@ def trees_of(training: Task) -> list[Task]:
     return [task("tree", training.inputs, {"model": model, "params": params, "number": n}) for n in range(count)]
 
 
-def joined(trees: list[Task]) -> Training:
+def joined(trees: list[Task]) -> Trained:
     from xmlcore.models import load_model
     from xmlcore.models.ensembles import join_trees
 
@@ -82,7 +82,7 @@ def joined(trees: list[Task]) -> Training:
         parts.append(load_model(store.folder(tree.folder, tree.key) / "model"))
     model = join_trees(parts)
     most = max((one.memory for one in known), key=lambda memory: memory.get("peak_bytes", 0))
-    return Training(
+    return Trained(
         model, sum(one.seconds for one in known), max(one.compile_s for one in known), _said(known), dict(most)
     )
 
