@@ -89,6 +89,7 @@ def run(request: dict) -> dict:
         host.log_event(request["topic"], {"id": request["id"], **about})
 
     def is_wanted():
+        """Return whether the scheduler still wants the job: not if the client has ended."""
         task = host.state.tasks.get(key) if key is not None else None
         return key is None or (task is not None and task.state not in ("cancelled", "released", "forgotten"))
 

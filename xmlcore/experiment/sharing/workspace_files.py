@@ -95,6 +95,7 @@ def _closure(found, keys):
     order, sweeps, left_out = {}, [], Counter()
 
     def add(key) -> bool:
+        """Add what has a key, after its inputs; return whether all of that is kept and can be written."""
         complete = True
         for one in found.with_key(key):
             if one.name in order:
