@@ -147,16 +147,16 @@ def test_records_are_bounded_in_number_and_age_and_damaged_ones_are_left_out(tmp
     assert Queue(folder=tmp_path).past() == []
 
 
-@pytest.mark.parametrize("time", [1e30, -1e30, float("nan")])
-@pytest.mark.parametrize("name", ["queued", "started", "ended"])
-def test_a_record_with_an_absurd_time_is_left_out_of_the_list(tmp_path, name, time):
+def test_a_record_with_an_absurd_time_is_left_out_of_the_list(tmp_path):
     queue = Queue(folder=tmp_path, n_workers=1)
-    jobs = [queue.submit(work.add, 1, 2, title=title, plan=Plan(task=TASK)) for title in ("Whole", "Absurd")]
-    assert all(job.wait(LONG) for job in jobs)
+    whole, other = (queue.submit(work.add, 1, 2, title=title, plan=Plan(task=TASK)) for title in ("Whole", "Other"))
+    assert whole.wait(LONG) and other.wait(LONG)
     queue.shutdown()
-    record = database().get("jobs", jobs[1].id)
-    database().put("jobs", jobs[1].id, record | {name: time})
-    assert [job.title for job in Queue(folder=tmp_path).past()] == ["Whole"]
+    record = database().get("jobs", other.id)
+    for absurd in (1e30, -1e30, float("nan")):
+        for name in ("queued", "started", "ended"):
+            database().put("jobs", other.id, record | {name: absurd})
+            assert [job.title for job in Queue(folder=tmp_path).past()] == ["Whole"]
 
 
 def test_a_database_that_cannot_be_written_stops_no_job(tmp_path):
