@@ -1,4 +1,4 @@
-"""Figures that put several runs side by side."""
+"""Figures that put several runs side by side, of what they cost, of sweeps and of learning curves."""
 
 import html
 import re
@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from xmlcore import PLT, LdSM, figures
+from xmlcore.figures._critical_difference import rank_groups
 
 
 def measures(n_runs=3):
@@ -121,3 +122,188 @@ def test_of_names_that_begin_alike_the_words_are_kept_in_which_they_differ():
     assert apart(["PLT (Arity 16, Trees 3)", "PLT (Arity 16, Trees 5)"], 20) == {
         "PLT (Arity 16, Trees 3)": "PLT (Arity… Trees 3)", "PLT (Arity 16, Trees 5)": "PLT (Arity… Trees 5)"
     }  # fmt: skip
+
+
+RUNS = pd.DataFrame(
+    {
+        "run": ["quick", "good", "slow", "best"],
+        "model": ["PLT", "PLT", "LdSM", "unknown"],
+        "fit_s": [1.0, 2.0, 3.0, 40.0],
+        "ms_per_row": [0.1, 0.3, 0.2, 9.0],
+        "P@1": [50.0, 60.0, 55.0, 61.0],
+        "PSP@5": [20.0, 10.0, 15.0, 20.0],
+    }
+)
+COSTS = {"fit_s": "Training, seconds", "ms_per_row": "Prediction, ms per row"}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_point_is_on_the_frontier_if_no_other_beats_it_and_it_has_a_value(seed):
+    rng = np.random.default_rng(seed)
+    costs, values = rng.integers(0, 6, 20).astype(float), rng.integers(0, 6, 20).astype(float)
+    expected = [
+        not any((c <= cost and v > value) or (c < cost and v >= value) for c, v in zip(costs, values))
+        for cost, value in zip(costs, values)
+    ]
+    assert figures.pareto(costs, values).tolist() == expected
+    assert figures.pareto([1, 2, np.nan], [np.nan, 3, 9]).tolist() == [False, True, False]
+    assert figures.pareto([], []).tolist() == []
+
+
+def test_each_panel_has_all_runs_with_its_cost_and_a_line_through_the_best():
+    figure = figures.frontier(RUNS, COSTS, ["P@1", "PSP@5"])
+    assert figure.layout.meta["frontier"] == {
+        "P@1, fit_s": ["quick", "good", "best"],
+        "P@1, ms_per_row": ["quick", "slow", "good", "best"],
+        "PSP@5, fit_s": ["quick"],
+        "PSP@5, ms_per_row": ["quick"],
+    }
+    marks = [trace for trace in figure.data if trace.mode == "markers"]
+    assert len(marks) == 4 * len(RUNS) and sum(trace.showlegend for trace in marks) == len(RUNS)
+    lines = [trace for trace in figure.data if trace.mode == "lines"]
+    assert list(lines[0].x) == [1, 2, 40] and list(lines[0].y) == [50, 60, 61]
+    figure = figures.frontier(RUNS.assign(ms_per_row=[0.1, np.nan, 0.2, 9.0]), COSTS, ["P@1"])
+    marks = [trace for trace in figure.data if trace.mode == "markers"]
+    assert sum(bool(trace.x[0] > 0) for trace in marks) == 7
+    assert [trace.marker.symbol for trace in marks][:4] == [trace.marker.symbol for trace in marks][4:]
+    assert figure.layout.meta["shown"] == 4
+    assert figure.layout.meta["frontier"]["P@1, ms_per_row"] == ["quick", "slow", "best"]
+    figure = figures.frontier(RUNS.assign(fit_s=[0.0, 2.0, 3.0, 40.0]), {"fit_s": "s"}, ["P@1"])
+    assert figure.layout.meta["shown"] == 3 and figure.layout.meta["total"] == 4
+    figure = figures.frontier(RUNS, {"fit_s": "s"}, ["P@1"])
+    marks = {trace.name: trace.marker.symbol for trace in figure.data if trace.mode == "markers"}
+    assert marks["quick"] == "circle" and marks["good"] == "circle-open"
+
+
+def test_many_runs_are_drawn_by_model_and_named_when_pointed_at():
+    frame = pd.DataFrame(
+        {
+            "run": [f"run {i}" for i in range(40)],
+            "model": ["PLT", "LdSM"] * 20,
+            "s": np.arange(1.0, 41),
+            "P@1": np.linspace(50, 60, 40),
+        }
+    )
+    figure = figures.frontier(frame, {"s": "Seconds"}, ["P@1"])
+    marks = [trace for trace in figure.data if trace.mode == "markers"]
+    assert [trace.name for trace in marks] == ["PLT", "LdSM"]
+    assert marks[0].customdata[1] == "run 2" and len(marks[0].x) == 20
+    figure = figures.frontier(frame, {"s": "Seconds"}, ["P@1"], compared=frame.iloc[[2, 4]])
+    marks = [trace for trace in figure.data if trace.mode == "markers"]
+    assert [trace.name for trace in marks] == ["PLT, others", "LdSM", "run 2", "run 4"]
+    assert len(marks[0].x) == 18 and list(marks[2].x) == [3] and marks[2].marker.size > marks[0].marker.size
+
+
+def test_runs_that_another_figure_compares_have_its_colours_and_marks_whatever_else_is_drawn():
+    names = [f"run {number}" for number in range(7)]
+    runs = pd.DataFrame({"run": ["other", *names], "model": ["LdSM"] + ["PLT"] * 7, "fit_s": 1.0, "P@1": 50.0})
+    runs.loc[runs["run"] == "run 0", "fit_s"] = np.nan  # its time is not known
+    values = {"measure": "P@k", "k": 1, "value": 0.5, "low": 0.4, "high": 0.6}
+    there = styles(figures.measures_compared(runs[1:].assign(**values)))
+    here = styles(figures.frontier(runs, {"fit_s": "Training, seconds"}, ["P@1"], compared=runs[1:]))
+    assert {name: here[name] for name in names[1:]} == {name: there[name] for name in names[1:]}
+    assert here["other"] not in there.values()
+
+
+def styles(figure):
+    return {t.name: (t.marker.color, t.marker.symbol) for t in figure.data if t.mode == "markers"}
+
+
+def trials(**columns):
+    n = len(next(iter(columns.values())))
+    return pd.DataFrame({"value": np.linspace(0.1, 0.5, n), "rows": 100, "seed": np.arange(n) % 2, **columns})
+
+
+def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn():
+    frame = trials(C=[1.0, 1.0, 10.0, 10.0], tree=["kmeans", "huffman"] * 2)
+    figure = figures.sweep_values(frame, {"C": "C, weight", "tree": "Tree"}, "P@1")
+    points, mean, _, by_tree = figure.data
+    assert points.y == pytest.approx(100 * frame["value"]) and list(mean.x) == [1.0, 10.0]
+    assert list(mean.y) == pytest.approx([100 * frame["value"][:2].mean(), 100 * frame["value"][2:].mean()])
+    assert list(by_tree.x) == ["kmeans", "huffman"] and figure.layout.xaxis2.type == "category"
+    assert figure.layout.xaxis.type == "log" and figure.layout.xaxis2.title.text == "Tree"
+    frame = trials(C=[1.0, 2.0, 3.0, 3.0]).assign(rows=[50, 50, 50, 150])
+    frame.loc[1, "value"] = np.nan
+    figure = figures.sweep_values(frame, {"C": "C"}, "P@1")
+    assert [len(trace.x) for trace in figure.data[::2]] == [1, 2] and figure.layout.meta["shown"] == 3
+    assert figure.data[0].marker.color != figure.data[2].marker.color
+    figure = figures.sweep_values(trials(C=np.geomspace(0.1, 10, 40)), {"C": "C"}, "P@1")
+    assert len(figure.data[0].x) == 40 and len(figure.data[1].x) == 6
+    named = figures.sweep_values(trials(C=["auto", 1.0]), {"C": "C"}, "P@1")
+    assert list(named.data[0].x) == ["automatic", "1"]
+    frame = trials(C=[3.0, 10.0, "auto", 1.0, 10.0, 1.0]).assign(rows=[50, 50, 50, 50, 150, 150])
+    figure = figures.sweep_values(frame, {"C": "C"}, "P@1")
+    assert list(figure.layout.xaxis.categoryarray) == ["automatic", "1", "3", "10"]
+    assert [list(trace.x) for trace in figure.data[1::2]] == [["1", "10"], ["automatic", "1", "3", "10"]]
+
+
+@pytest.fixture
+def curve():
+    lines = [(rows, seed, bucket, "P@k", 1, 0.5 - 1 / rows + seed / 1000) for rows in (10, 100) for seed in (0, 1)
+             for bucket in ("all", "tail")]  # fmt: skip
+    frame = pd.DataFrame(lines, columns=["rows", "seed", "bucket", "measure", "k", "value"])
+    known = {"measure": "P@k", "k": 1, "n_rows": 200.0, "now": 0.49, "a": 0.5, "b": 1.0, "c": 1.0}
+    forecasts = pd.DataFrame(
+        [
+            {"bucket": "all", **known, "value": 0.495, "low": 0.485, "high": 0.5, "reason": ""},
+            {"bucket": "tail", **known, "value": np.nan, "low": np.nan, "high": np.nan, "reason": "it does not rise"},
+        ]
+    )
+    return frame, forecasts
+
+
+def test_a_learning_curve_has_its_forecast_with_the_interval_if_there_is_one(curve):
+    figure = figures.learning_curve(*curve, "P@1")
+    points, means, fitted, forecast = figure.data
+    assert len(points.x) == 4 and list(means.y) == pytest.approx([40.05, 49.05])
+    assert fitted.x[-1] == forecast.x[0] == 200 and fitted.y[-1] == pytest.approx(49.5)
+    assert (forecast.error_y.array[0], forecast.error_y.arrayminus[0]) == pytest.approx((0.5, 1.0))
+    assert len(figures.learning_curve(*curve, "P@1", ["tail"]).data) == 2
+
+
+def test_numbers_of_rows_that_lie_close_together_are_not_all_written(curve):
+    frame, forecasts = curve
+    frame = pd.concat([frame, frame[frame["rows"] == 100].assign(rows=70)])
+    axis = figures.learning_curve(frame, forecasts, "P@1").layout.xaxis
+    assert list(axis.ticktext) == ["10", "100", "200"]
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([10, 11, 12, 100], ["10", "100"]),
+        ([0.8, 1.0, 1.2, 200.0], ["0.8", "200"]),
+        ([0.1, 0.3, 1.0, 3.0, 10.0], ["0.1", "0.3", "1", "3", "10"]),
+        ([1, 2, 3, 4, 5, 6, 7, 8], ["1", "3", "5", "8"]),
+        ([5], ["5"]),
+    ],
+)
+def test_values_of_a_setting_that_lie_close_together_are_not_all_written(values, shown):
+    trials = pd.DataFrame({"C": values, "value": 0.5, "rows": 100, "seed": 0})
+    assert list(figures.sweep_values(trials, {"C": "C"}, "P@1").layout.xaxis.ticktext) == shown
+
+
+def test_the_reliability_curve_draws_shares_against_probabilities_and_leaves_out_empty_bins():
+    frame = pd.DataFrame(
+        {"low": [0, 0.5, 0.9], "high": [0.5, 0.9, 1], "n": [10, 0, 30], "predicted": [0.2, 0.7, 0.95],
+         "observed": [0.1, 0.0, 0.8], "observed_low": [0.05, 0, 0.7], "observed_high": [0.3, 0, 0.9]}
+    )  # fmt: skip
+    figure = figures.reliability_curve(frame)
+    diagonal, curve, bars = figure.data
+    assert list(curve.x) == pytest.approx([20, 95]) and list(curve.y) == pytest.approx([10, 80])
+    assert list(curve.error_y.array) == pytest.approx([20, 10])
+    assert list(curve.error_y.arrayminus) == pytest.approx([5, 10])
+    assert list(bars.y) == [10, 30] and list(bars.width) == pytest.approx([50, 10])
+    assert (diagonal.x, diagonal.y) == ((0, 100), (0, 100)) and figure.layout.meta == {"shown": 2, "total": 2}
+    assert figures.reliability_curve(frame.iloc[:, :5]).data[1].error_y.array is None
+
+
+def test_bars_join_the_ranks_that_are_not_told_apart():
+    assert rank_groups([1.0, 1.5, 2.4, 4.0], 1.0) == [(1.0, 1.5), (1.5, 2.4)]
+    assert rank_groups([1.0, 1.5, 2.0], 1.0) == [(1.0, 2.0)]
+    assert rank_groups([1.0, 3.0], 1.0) == []
+    frame = pd.DataFrame({"method": ["LdSM", "PLT", "a <b>"], "rank": [2.4, 1.1, 2.5]})
+    figure = figures.critical_difference(frame, 0.5)
+    assert figure.layout.meta["groups"] == [(2.4, 2.5)]
+    assert list(figure.layout.yaxis.ticktext) == ["PLT  1.10", "LdSM  2.40", "a &lt;b&gt;  2.50"]
+    assert "critical difference 0.50" in figure.data[0].text[0]

@@ -50,7 +50,7 @@ def heat():
     )
 
 
-def test_selection_heat_colours_ranks_and_leaves_out_what_is_not_kept():
+def test_selection_and_overlap_heat_leave_out_what_is_not_kept_and_the_diagonal():
     figure = figures.selection_heat(heat(), n_labels=50, n_features=100)
     cells = figure.data[0]
     np.testing.assert_allclose(cells.z, [[0, np.nan], [-1, -2]])
@@ -59,6 +59,20 @@ def test_selection_heat_colours_ranks_and_leaves_out_what_is_not_kept():
     assert "not kept" in cells.customdata[0][1] and "rank 10, 50 %" in cells.customdata[1][0]
     assert figure.layout.meta == {"shown": 4, "total": 5000}
     assert list(figure.layout.coloraxis.colorbar.ticktext) == ["1", "10", "100"]
+    pairs = {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "share": [1.0, 0.2, 0.2, 1.0]}
+    frame = pd.DataFrame({**pairs, "a_name": [*"aabb"], "b_name": [*"abab"]})
+    figure = figures.overlap_heat(frame, n_labels=9)
+    np.testing.assert_allclose(figure.data[0].z, [[np.nan, 0.2], [0.2, np.nan]])
+    assert figure.layout.coloraxis.cmax == pytest.approx(0.2) and figure.layout.coloraxis.cmin == 0
+    assert figure.layout.meta == {"shown": 2, "total": 9}
+    assert figure.layout.coloraxis.colorbar.ticktext == ("0 %", "10 %", "20 %")
+    groups = {"label_group": 0, "feature_group": [0, 1], "value": [0.5, 0.0], "n_labels": 12, "n_features": [1, 3]}
+    frame = pd.DataFrame({**groups, "label_name": "a name that is rather long", "name": ["x", "y"]})
+    figure = figures.group_heat(frame, n_labels=12, n_features=4)
+    assert list(figure.data[0].x) == ["x", "y +2"] and figure.data[0].y[0].endswith("… +11")
+    assert "and 11 more labels" in figure.data[0].customdata[0][0] and "50 % of their pairs" in str(
+        figure.data[0].customdata[0][0]
+    )
 
 
 @pytest.mark.parametrize("most, ticks", [(1, ["1"]), (4, ["1", "4"]), (10, ["1", "10"]), (250, ["1", "10", "100"])])
@@ -77,26 +91,6 @@ def test_each_method_has_a_colour_of_its_own_that_both_pages_show():
     assert len(set(colors)) == len(METHOD_STYLE) == len({mark for _, mark, _ in METHOD_STYLE.values()})
     for color in (METHOD_STYLE["Chi-squared"][0], METHOD_STYLE["Mutual information"][0]):
         assert min(contrast(rgb(color), rgb(page)) for page in ("#ffffff", "#14181c")) > 3
-
-
-def test_group_heat_names_groups_by_what_stands_for_them():
-    groups = {"label_group": 0, "feature_group": [0, 1], "value": [0.5, 0.0], "n_labels": 12, "n_features": [1, 3]}
-    frame = pd.DataFrame({**groups, "label_name": "a name that is rather long", "name": ["x", "y"]})
-    figure = figures.group_heat(frame, n_labels=12, n_features=4)
-    assert list(figure.data[0].x) == ["x", "y +2"] and figure.data[0].y[0].endswith("… +11")
-    assert "and 11 more labels" in figure.data[0].customdata[0][0] and "50 % of their pairs" in str(
-        figure.data[0].customdata[0][0]
-    )
-
-
-def test_overlap_heat_leaves_out_the_diagonal():
-    pairs = {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "share": [1.0, 0.2, 0.2, 1.0]}
-    frame = pd.DataFrame({**pairs, "a_name": [*"aabb"], "b_name": [*"abab"]})
-    figure = figures.overlap_heat(frame, n_labels=9)
-    np.testing.assert_allclose(figure.data[0].z, [[np.nan, 0.2], [0.2, np.nan]])
-    assert figure.layout.coloraxis.cmax == pytest.approx(0.2) and figure.layout.coloraxis.cmin == 0
-    assert figure.layout.meta == {"shown": 2, "total": 9}
-    assert figure.layout.coloraxis.colorbar.ticktext == ("0 %", "10 %", "20 %")
 
 
 @pytest.mark.parametrize(

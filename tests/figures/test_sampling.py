@@ -51,18 +51,7 @@ def contributions(n=3):
     return pd.DataFrame(lines)
 
 
-def test_a_long_tail_before_sampling_is_flat_after_it():
-    figure = figures.sampled_classes(sizes())
-    before, after = trace(figure, "training rows"), trace(figure, "sampled copies, mean")
-    assert (before.x[0], before.y[0]) == (1, 1000) and before.y[-1] == 1 and before.x[-1] == 999
-    assert set(np.round(after.y[:-1], 6)) == {2.0} and 1.9 < after.y[-1] < 2  # one class of the last stretch gave none
-    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
-    meta = figure.layout.meta
-    assert (meta["total"], meta["without_rows"], meta["without_copies"]) == (999, 1, 1)
-    assert meta["stretches"] == len(after.x) and before.customdata[0] == "&lt;b&gt;0&lt;/b&gt;"
-
-
-def test_copies_are_averaged_over_all_classes_of_a_stretch_and_no_class_is_lost():
+def test_copies_are_averaged_over_stretches_none_is_lost_and_the_line_is_above_the_axis():
     rng = np.random.default_rng(3)
     frame = sizes(5000).assign(sampled_size=rng.poisson(2, 5000)).iloc[:-1]
     figure = figures.sampled_classes(frame)
@@ -74,9 +63,6 @@ def test_copies_are_averaged_over_all_classes_of_a_stretch_and_no_class_is_lost(
     total = sum((b - a + 1) * (0 if np.isnan(y) else y) for a, b, y in zip(first, last, after.y))
     assert total == pytest.approx(frame["sampled_size"].sum())
     assert len(bands(figure)) == 1 and min(bands(figure)[0].y) >= 0.5  # no copies at all: the end of the log axis
-
-
-def test_the_whole_line_of_copies_is_above_the_axis():
     frame = sizes(2000).assign(sampled_size=0)
     frame.loc[:9, "sampled_size"] = 40
     frame.loc[[150, 1900], "sampled_size"] = 1
@@ -84,6 +70,14 @@ def test_the_whole_line_of_copies_is_above_the_axis():
     after = np.array(trace(figure, "sampled copies, mean").y, float)
     assert 0 < np.nanmin(after) < 0.02 and 10 ** figure.layout.yaxis.range[0] < np.nanmin(after)
     assert figure.layout.yaxis.tickformat == ",~r"  # whole numbers would be shown as 0
+    figure = figures.sampled_classes(sizes())
+    before, after = trace(figure, "training rows"), trace(figure, "sampled copies, mean")
+    assert (before.x[0], before.y[0]) == (1, 1000) and before.y[-1] == 1 and before.x[-1] == 999
+    assert set(np.round(after.y[:-1], 6)) == {2.0} and 1.9 < after.y[-1] < 2  # one class of the last stretch gave none
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
+    meta = figure.layout.meta
+    assert (meta["total"], meta["without_rows"], meta["without_copies"]) == (999, 1, 1)
+    assert meta["stretches"] == len(after.x) and before.customdata[0] == "&lt;b&gt;0&lt;/b&gt;"
 
 
 @pytest.mark.parametrize("frame", [sizes(3), sizes(3).iloc[:1], sizes(3).iloc[2:], sizes(3).iloc[:0]])

@@ -1,7 +1,14 @@
+"""Figures of decision trees, of label trees and of one node, and the contrast of their colours."""
+
+import re
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.figures.seen import contrast, rgb
 from xmlcore import figures
 
 
@@ -153,3 +160,195 @@ def test_measures_of_prefixes_are_drawn_in_percent_with_the_whole_model_last_and
     assert figure.layout.yaxis.title.text == "Percent" and figure.layout.yaxis2.title.text == "Depth"
     with pytest.raises(ValueError, match="n_trees or max_nodes"):
         figures.measures_of_prefixes(prefixes(), "depth")
+
+
+PAGES = tomllib.loads((Path(__file__).parents[2] / ".streamlit/config.toml").read_text())["theme"]
+
+
+def children(**columns):
+    frame = pd.DataFrame(
+        {
+            "node": [4, 5, 9],
+            "name": ["a and 3 more", "b <i>", "c"],
+            "kind": ["inner", "leaf", "leaf"],
+            "rows": [120, 30, 2],
+            "auc": [0.9, 0.5, np.nan],
+        }
+    )
+    return frame.assign(**columns)
+
+
+def features(groups):
+    names = [f"word {i}" for i in range(len(groups))]
+    return pd.DataFrame({"name": names, "weight": np.linspace(1, -1, len(groups)), "group": groups})
+
+
+def laid_out(**columns):
+    frame = pd.DataFrame(
+        {
+            "node": [0, 1, 2, 3, 4],
+            "parent": [-1, 0, 0, 1, 1],
+            "depth": [0, 1, 1, 2, 2],
+            "start": [0, 0, 60, 0, 1],
+            "n_labels": [100, 60, 40, 1, 1],
+            "name": ["Root", "a <i> +59", "b", "c", "d"],
+            "rows": [1000, 100, 10, 0, 2],
+            "auc": [np.nan, 0.9, 0.5, 0.7, 0.8],
+        }
+    )
+    return frame.assign(**columns)
+
+
+def test_children_and_features_of_a_node_are_bars_in_the_order_of_the_frame():
+    figure = figures.node_bars(children(about="x"), "rows", axis="Training rows", chosen=5, title="Children", total=80)
+    inner, leaf = figure.data
+    assert list(inner.x) == [120] and list(inner.y) == [2] and list(leaf.x) == [30, 2] and list(leaf.y) == [1, 0]
+    assert [point[0] for point in leaf.customdata] == [5, 9]
+    assert leaf.customdata[0][1] == "<b>b &lt;i&gt;</b><br>Training rows: 30<br>x"
+    assert list(figure.layout.yaxis.ticktext) == ["a and 3 more", "<b>b &lt;i&gt;</b>", "c"]
+    assert figure.layout.meta == {"shown": 3, "total": 80} and figure.layout.showlegend
+    figure = figures.feature_bars_of_node(
+        features(["for it", "for it", "against it"]), "weight", "group", axis="Weight", title="Words", total=9
+    )
+    assert [trace.name for trace in figure.data] == ["for it", "against it"]
+    assert len({trace.marker.color for trace in figure.data}) == 2
+    assert figure.layout.meta == {"shown": 3, "total": 9}
+
+
+def test_shares_are_in_percent_on_one_scale_and_unknown_ones_are_said_to_be_so():
+    figure = figures.node_bars(children(), "auc", axis="AUC", percent=True)
+    assert [text for trace in figure.data for text in trace.text] == ["90.0 %", "50.0 %", "unknown"]
+    assert list(figure.data[1].x) == [50, 0] and figure.layout.xaxis.title.text == "AUC, %"
+    assert figure.layout.xaxis.range[1] == pytest.approx(118)
+    alone = figures.node_bars(children().iloc[[2]], "auc", axis="AUC", percent=True)
+    assert list(alone.data[0].text) == ["unknown"] and not alone.layout.showlegend
+
+
+# --- contrast
+
+
+def opaque(color, page):
+    """The colour as it is seen on a page."""
+    if color.startswith("#"):
+        return rgb(color)
+    *parts, opacity = [float(number) for number in re.findall(r"[\d.]+", color)]
+    return opacity * np.array(parts) + (1 - opacity) * rgb(page)
+
+
+def colors_of(figure):
+    """All colours of marks and lines of a figure, and many along its colour scale; invisible ones are left out."""
+    found = []
+    for trace in figure.data:
+        opacity = trace.marker.opacity or (
+            0.7 if np.ndim(getattr(trace.marker, "size", 0)) else 1
+        )  # what Plotly takes by default
+        assert opacity * (trace.opacity or 1) == 1
+        found += [trace.marker.color, trace.marker.line.color, getattr(trace, "line", None) and trace.line.color]
+    found += [shape.line.color for shape in figure.layout.shapes]
+    scale = figure.layout.coloraxis.colorscale or ()
+    places, ends = [at for at, _ in scale], [rgb(color) for _, color in scale]
+    for at in np.linspace(0, 1, 60) if scale else ():
+        mixed = [int(round(np.interp(at, places, [end[i] for end in ends]))) for i in range(3)]
+        found.append("#{:02x}{:02x}{:02x}".format(*mixed))
+    return {color for color in found if isinstance(color, str) and color != "rgba(0,0,0,0)"}
+
+
+def drawings():
+    tree = pd.DataFrame(
+        {"node": [0, 1, 2], "parent": [-1, 0, 0], "x": [0, 1, 1], "y": [0.5, 0, 1], "kind": ["inner", "leaf", "leaf"],
+         "rows": [9, 5, 4], "hidden": 0, "purity": [0.3, 0.9, np.nan], "visited": [True, True, False]}
+    )  # fmt: skip
+    path = pd.DataFrame({"tree": 0, "depth": [1, 2], "node": [1, 2], "margin": [0.5, 0.1], "factor": [0.6, 0.5]})
+    depths = pd.DataFrame({"depth": [1, 2], "leaves": [1, 2], "rows": [5, 4]})
+    parts = pd.DataFrame(
+        [(part, 0, 0.0, 0.1, 0.2, 1) for part in figures.OBJECTIVE_COLORS],
+        columns=["part", "depth", "least", "mean", "greatest", "nodes"],
+    )
+    eight = features([f"to node {c}" for c in range(8)])
+    return {
+        "tree": figures.tree(tree, chosen=1),
+        "children": figures.node_bars(children(), "rows", axis="Rows"),
+        "label tree": figures.label_tree(laid_out(), "auc", axis="AUC", chosen=1, path=[0, 1]),
+        "features": figures.feature_bars_of_node(eight, "weight", "group", axis="Weight", title="Words"),
+        "path": figures.path_products(path),
+        "depths": figures.leaf_depths(depths, 16, 2),
+        **{f"objective: {part}": figures.objective_by_depth(parts, part) for part in figures.OBJECTIVE_COLORS},
+    }
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", drawings())
+def test_marks_of_figures_of_trees_have_a_contrast_of_three(name, theme):
+    page = PAGES[theme]["backgroundColor"]
+    found = {color: contrast(opaque(color, page), rgb(page)) for color in colors_of(drawings()[name])}
+    assert found and {color: ratio for color, ratio in found.items() if ratio < 3} == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_has_a_contrast_of_four_and_a_half(theme):
+    """Texts in figures have the page's ink with an opacity of 0.75: no figure of a tree gives them another colour."""
+    from pages.trees.words import STYLE
+
+    opacity, within = map(float, re.findall(r"fill-opacity: ([\d.]+)", STYLE))
+    page = rgb(PAGES[theme]["backgroundColor"])
+    assert contrast(opacity * rgb(PAGES[theme]["textColor"]) + (1 - opacity) * page, page) >= 4.5
+    assert within == 1 and ".st-key-label-tree .js-plotly-plot .bartext { fill: white !important" in STYLE
+    for name, figure in drawings().items():
+        inside = name == "label tree"  # its names are white, within bars: see the next test
+        colors = {(trace.type, trace.textfont.color) for trace in figure.data}
+        assert all(color == ("white" if inside and kind == "bar" else None) for kind, color in colors)
+        assert all(note.font.color is None for note in figure.layout.annotations)
+
+
+def test_names_within_bars_of_a_label_tree_have_a_contrast_of_four_and_a_half():
+    figure = drawings()["label tree"]
+    fills = colors_of(figure) - {shape.line.color for shape in figure.layout.shapes}
+    fills -= {trace.marker.line.color for trace in figure.data}
+    assert len(fills) > 50 and min(contrast(rgb("#ffffff"), rgb(color)) for color in fills) >= 4.5
+
+
+def test_a_label_tree_is_bars_as_wide_as_their_labels_that_know_their_nodes():
+    figure = figures.label_tree(laid_out(about="x"), "rows", axis="Training rows", log=True, chosen=3, total=9)
+    scale, bars = figure.data
+    assert scale.x == (None,) and scale.marker.coloraxis == "coloraxis", "for the colour bar"
+    assert list(bars.base) == [0, 0, 60, 0, 1] and list(bars.x) == [100, 60, 40, 1, 1]
+    assert list(bars.y) == [0, 1, 1, 2, 2] and [point[0] for point in bars.customdata] == [0, 1, 2, 3, 4]
+    # Plotly warns of each bar whose colour is a number. From large to small: gold, then blue.
+    assert bars.marker.color[0] == "#91690a" and bars.marker.color[3] == "#3f6cb5" and len(set(bars.marker.color)) == 5
+    assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (np.log10(0.5), 3)
+    assert list(bars.text) == ["Root", "a &lt;i&gt; +59", "b", "", ""]  # single labels are too narrow for a name
+    assert bars.customdata[1][1] == "<b>a &lt;i&gt; +59</b><br>Training rows: 100<br>x"
+    outlined = [(shape.y0 + 0.43, shape.x1 - shape.x0, shape.line.width) for shape in figure.layout.shapes]
+    np.testing.assert_allclose(outlined, [(2, 1, 3), (1, 60, 1.5), (0, 100, 1.5)])
+    assert figure.layout.meta == {"shown": 5, "total": 9} and figure.layout.uniformtext.mode == "hide"
+
+
+def test_narrow_bars_of_a_tree_with_few_levels_have_names_that_are_written_upwards():
+    names = ["Root", *(f"a long name of the label {i}" for i in range(50))]
+    frame = pd.DataFrame({"node": range(51), "parent": [-1] + 50 * [0], "depth": [0] + 50 * [1], "name": names})
+    frame = frame.assign(start=[0, *range(50)], n_labels=[50] + 50 * [1], rows=1)
+    _, wide, narrow = figures.label_tree(frame, "rows", axis="Training rows").data
+    assert (wide.textangle, list(wide.text)) == (0, ["Root"]) and narrow.textangle == -90
+    assert len(narrow.text) == 50 and narrow.text[0].startswith("a long") and len(narrow.text[0]) <= 12
+    deep = figures.label_tree(frame.assign(depth=[0] + 50 * [9]), "rows", axis="Training rows")
+    assert [bars.textangle for bars in deep.data[1:]] == [0], "bars of a tree with many levels are low"
+
+
+def test_nodes_of_a_label_tree_without_a_value_are_grey_and_said_to_be_unknown():
+    figure = figures.label_tree(laid_out(), "auc", axis="AUC", percent=True)
+    _, known, unknown = figure.data
+    assert list(unknown.y) == [0] and "AUC: unknown" in unknown.customdata[0][1]
+    assert "AUC: 90.0 %" in known.customdata[0][1] and figure.layout.coloraxis.cmin == 0.5
+    alone = figures.label_tree(laid_out().iloc[[0]], "auc", axis="AUC", percent=True)
+    assert not alone.layout.coloraxis.showscale and not alone.layout.shapes
+
+
+def test_the_path_to_a_node_that_is_searched_for_is_dotted_and_a_triangle_points_at_its_end():
+    figure = figures.label_tree(laid_out(), "rows", axis="Training rows", chosen=2, path=[0, 1, 4])
+    dotted = [(one.x0, one.x1) for one in figure.layout.shapes if one.line.dash == "dot"]
+    assert dotted == [(0, 100), (0, 60), (1, 2)] and len(figure.layout.shapes) == 5
+    end = figure.data[-1]
+    assert (end.x[0], end.marker.symbol, end.customdata[0][0]) == (1.5, "triangle-up", 4)
+    assert 2.43 < end.y[0] < figure.layout.yaxis.range[0]
+    above = figures.label_tree(laid_out().iloc[:3], "rows", axis="Training rows", path=[0, 1, 4])
+    assert len(above.layout.shapes) == 2 and above.data[-1].type == "bar"  # the end is not in this part
