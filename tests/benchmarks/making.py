@@ -5,6 +5,10 @@ from types import SimpleNamespace
 
 from xmlcore.datasets import make_synthetic, write_matrix
 
+ABOUT = {  # what the results of every study begin with
+    "date": "2025-01-01", "machine": {"cpu": "a processor", "cores": 2, "memory_gib": 8.0, "system": "Linux"},
+    "versions": {"python": "3.12", "numba": "1"}, "threads": 2, "xmlcore_code": "abc",
+}  # fmt: skip
 USUAL = {"n_train": 120, "n_test": 40, "n_features": 40, "n_labels": 6, "features_per_row": 8.0, "labels_per_row": 1.5}
 
 

@@ -26,14 +26,7 @@ def data():
     return Dataset("toy", X[:40], Y[:40], X[40:], Y[40:])
 
 
-def test_rows_are_scaled_to_length_one_and_empty_rows_stay():
-    X = sp.csr_array(np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 2.0], [0.0, 0.0]], np.float32))
-    assert library_data.normalised(X).toarray().ravel().tolist() == pytest.approx([0.6, 0.8, 0, 0, 0, 1, 0, 0])
-    explicit = sp.csr_array((np.zeros(1, np.float32), [0], [0, 1]), shape=(1, 2))
-    assert library_data.normalised(explicit).toarray().tolist() == [[0, 0]]
-
-
-def test_all_contestants_get_the_same_matrices(data, tmp_path):
+def test_all_contestants_get_the_same_matrices_of_rows_of_length_one(data, tmp_path):
     library_data.prepare(data, tmp_path / "data", texts=True)
     X, Y = (contestant.matrix(tmp_path / "data", "train", which) for which in "XY")
     assert X.dtype == Y.dtype == np.float32 and X.has_sorted_indices
@@ -42,6 +35,10 @@ def test_all_contestants_get_the_same_matrices(data, tmp_path):
     assert (X_text.toarray() == X.toarray()).all() and (Y_text.toarray() == Y.toarray()).all()
     toy = contestant.matrix(tmp_path / "data", "toy", "Y")
     assert (toy.sum(axis=0) > 0).all()  # some libraries do not survive labels without rows
+    X = sp.csr_array(np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 2.0], [0.0, 0.0]], np.float32))
+    assert library_data.normalised(X).toarray().ravel().tolist() == pytest.approx([0.6, 0.8, 0, 0, 0, 1, 0, 0])
+    explicit = sp.csr_array((np.zeros(1, np.float32), [0], [0, 1]), shape=(1, 2))
+    assert library_data.normalised(explicit).toarray().tolist() == [[0, 0]]
 
 
 @pytest.mark.slow
@@ -67,11 +64,14 @@ def test_xmlcore_goes_through_all_steps_and_its_model_is_the_usual_one(data, tmp
         assert (labels["exact"] == expected).all() and labels["beam_10"].shape == expected.shape
 
 
-def test_answers_in_other_forms_become_the_same_array():
+def test_answers_and_failures_take_one_form_without_the_paths_of_the_machine():
     scores = sp.csr_matrix(np.array([[0.1, 0, 0.7, 0.7, 0.2, 0.3, 0.6], [0, 0.5, 0, 0, 0, 0, 0]]))
     expected = [[2, 3, 6, 5, 4], [1, -1, -1, -1, -1]]
     assert contestant.from_scores(scores).tolist() == expected
     assert contestant.from_lists([[2, 3, 6, 5, 4, 0], [1]]).tolist() == expected
+    done = subprocess.CompletedProcess([], 1, "", "Traceback\n  ...\nOSError: cannot read '/home/me/data/train.txt'\n")
+    assert machine.complaint(done) == "exit code 1: OSError: cannot read 'train.txt'"
+    assert machine.complaint(subprocess.CompletedProcess([], -11, "", "")) == "ended by signal 11"
 
 
 def test_measuring_processes_leave_the_choice_of_kernels_to_blas_and_say_what_it_took(monkeypatch):
@@ -94,26 +94,34 @@ def test_who_is_not_installed_or_has_no_setting_is_named():
     assert [key for key, _ in taking_part] == ["xmlcore", "xmlcore-default"] and "for b" in missing["xmlcore"]
 
 
-def test_a_failure_is_one_line_without_the_paths_of_the_machine():
-    done = subprocess.CompletedProcess([], 1, "", "Traceback\n  ...\nOSError: cannot read '/home/me/data/train.txt'\n")
-    assert machine.complaint(done) == "exit code 1: OSError: cannot read 'train.txt'"
-    assert machine.complaint(subprocess.CompletedProcess([], -11, "", "")) == "ended by signal 11"
-
-
 def measured(p1, p3, p5, fit_s=1.0, ms=1.0):
     return {"P@1": p1, "P@3": p3, "P@5": p5, "fit_s": fit_s, "ms_per_row": ms}
 
 
-def test_the_fastest_of_those_near_the_best_is_chosen():
+def test_the_fastest_near_the_best_is_chosen_of_quiet_runs_on_a_fifth_held_out():
     slow, quick = measured(60, 40, 30, fit_s=9), measured(59.95, 40, 29.9, fit_s=3)
     quickest_but_worse = measured(59, 39, 29, fit_s=0.1)
     assert choose.choose([slow, quick, quickest_but_worse]) == 1
-
-
-def test_a_fifth_is_held_out_and_every_row_is_on_one_side():
     train, rest = choose.held_out(101, split=3)
     assert len(rest) == 20 and sorted([*train, *rest]) == list(range(101))
     assert not np.array_equal(rest, choose.held_out(101, split=4)[1])
+
+    def once(*runs):
+        waiting = iter([({"failed": None} | run, number) for number, run in enumerate(runs)])
+        return lambda: next(waiting)
+
+    busy, busier, calm = {"others_cpu": 0.3}, {"others_cpu": 0.5}, {"others_cpu": 0.05}
+    told = []
+    run, labels = compare.least_disturbed(once(busy, calm), told.append)
+    assert (run["others_cpu"], run["attempts"], labels) == (0.05, 2, 1)
+    assert told == ["other programs took 30 % of the machine"]
+    run, labels = compare.least_disturbed(once(busier, busy, busier))
+    assert (run["others_cpu"], run["attempts"], labels) == (0.3, 3, 1)
+    assert compare.least_disturbed(once({"others_cpu": None}))[0]["attempts"] == 1
+    compiled = calm | {"extra": {"compile_s": 3.0}}
+    assert compare.least_disturbed(once(compiled, busy, busier))[1] == 1  # rather disturbed than with compiling in it
+    assert compare.least_disturbed(once(calm | {"failed": "too large", "others_cpu": 0.9}))[0]["failed"] == "too large"
+    assert compare.least_disturbed(once(busy, busy | {"failed": "too large"}))[0]["failed"] is None
 
 
 def test_settings_of_ensembles_are_chosen_and_compared_on_their_data_sets_only():
@@ -145,25 +153,6 @@ def test_only_the_full_line_up_replaces_the_committed_results(change, tmp_path, 
     kept = files.RESULTS / "comparison.json"
     assert compare.default_out(full) == (kept if full else tmp_path / "comparison.json")
     assert not compare.is_full(SimpleNamespace(**options), {"PECOS": "is not there"})
-
-
-def test_disturbed_runs_are_repeated_and_the_quietest_counts():
-    def once(*runs):
-        waiting = iter([({"failed": None} | run, number) for number, run in enumerate(runs)])
-        return lambda: next(waiting)
-
-    busy, busier, calm = {"others_cpu": 0.3}, {"others_cpu": 0.5}, {"others_cpu": 0.05}
-    told = []
-    run, labels = compare.least_disturbed(once(busy, calm), told.append)
-    assert (run["others_cpu"], run["attempts"], labels) == (0.05, 2, 1)
-    assert told == ["other programs took 30 % of the machine"]
-    run, labels = compare.least_disturbed(once(busier, busy, busier))
-    assert (run["others_cpu"], run["attempts"], labels) == (0.3, 3, 1)
-    assert compare.least_disturbed(once({"others_cpu": None}))[0]["attempts"] == 1
-    compiled = calm | {"extra": {"compile_s": 3.0}}
-    assert compare.least_disturbed(once(compiled, busy, busier))[1] == 1  # rather disturbed than with compiling in it
-    assert compare.least_disturbed(once(calm | {"failed": "too large", "others_cpu": 0.9}))[0]["failed"] == "too large"
-    assert compare.least_disturbed(once(busy, busy | {"failed": "too large"}))[0]["failed"] is None
 
 
 @pytest.mark.parametrize(("seconds", "seeds"), [(0.3, [2, 1002, 2002]), (1.5, [2])])

@@ -3,26 +3,17 @@
 import pytest
 
 from benchmarks.library import comparison, tables
+from tests.benchmarks.making import ABOUT
 
 
 def run(data, contestant, number, train_s, precision=50.0, ms=1.0, search="exact", memory=(100, 200), **more):
     quality = dict.fromkeys(comparison.MEASURES, precision)
     ways = [{"how": "slow", "ms_per_row": 2 * ms}, {"how": "quick", "ms_per_row": ms, "one_row_p50_ms": ms}]
     return {
-        "data": data,
-        "contestant": contestant,
-        "run": number,
-        "params": {"C": 1.0},
-        "train_s": train_s,
-        "train_cpu_s": 2 * train_s,
-        "memory_before": memory[0],
-        "memory_peak": memory[1],
-        "model_bytes": 1 << 20,
-        "searches": {search: {"ways": ways, "quality": quality}},
-        "done": True,
-        "failed": None,
-        "others_cpu": 0.01,
-    } | more
+        "data": data, "contestant": contestant, "run": number, "params": {"C": 1.0}, "train_s": train_s,
+        "train_cpu_s": 2 * train_s, "memory_before": memory[0], "memory_peak": memory[1], "model_bytes": 1 << 20,
+        "searches": {search: {"ways": ways, "quality": quality}}, "done": True, "failed": None, "others_cpu": 0.01,
+    } | more  # fmt: skip
 
 
 def results(*runs, **more):
@@ -30,12 +21,9 @@ def results(*runs, **more):
     names |= {"xmlcore-wide": "wide", "omikuji-bonsai": "bonsai"}
     about = dict(n_train=10, n_test=5, n_features=3, n_labels=4, nonzeros_per_row=1.5, labels_per_row=1.0)
     return {
-        "date": "2020-01-01",
-        "machine": {"cpu": "a processor", "cores": 2, "memory_gib": None, "system": "Linux"},
-        "threads": 2,
+        **ABOUT,
         "runs_each": 2,
         "versions": {"python": "3.12", "python of the others": "3.11"},
-        "xmlcore_code": "abc",
         "missing": {},
         "data": {name: about for name in dict.fromkeys(r["data"] for r in runs)},
         "cold_start": None,
@@ -54,24 +42,12 @@ def test_a_ratio_is_of_medians_against_the_rival_with_the_least_and_its_range_is
     assert ratio == {"ratio": 0.5, "low": 0.25, "high": 1.5, "rival": "omikuji"}
 
 
-def test_what_was_not_measured_gives_no_ratio():
+def test_what_was_not_measured_or_failed_is_in_no_figure_but_told():
     found = results(run("a", "xmlcore", 0, 1.0), run("b", "pecos", 0, 1.0))
     assert comparison.ratio(found, "a", "xmlcore", ("pecos",), comparison.train_s) is None
     assert comparison.ratio(found, "b", "xmlcore", ("pecos",), comparison.train_s) is None
     assert comparison.difference(found, "a", "xmlcore", ("pecos",), "P@1") is None
     assert comparison.as_ratio(None) == "–"
-
-
-def test_precision_is_compared_with_the_best_rival_in_means():
-    found = results(
-        *(run("a", "xmlcore", i, 1.0, precision=p) for i, p in enumerate([50.0, 51.0])),
-        *(run("a", "pecos", i, 1.0, precision=p, search="beam 10") for i, p in enumerate([51.0, 52.0])),
-        *(run("a", "napkinxc", i, 1.0, precision=p) for i, p in enumerate([49.0, 52.0])),
-    )
-    assert comparison.difference(found, "a", "xmlcore", comparison.SINGLE_RIVALS, "P@1") == pytest.approx(-1.0)
-
-
-def test_a_failed_run_is_in_no_figure_but_is_told():
     whole = [run("a", "xmlcore", 0, 1.0), run("a", "omikuji", 0, 2.0)]
     broken = run("a", "omikuji", 1, 0.1, failed="ended by signal 6", done=False)
     text = comparison.markdown(results(*whole, broken))
@@ -79,7 +55,13 @@ def test_a_failed_run_is_in_no_figure_but_is_told():
     assert "omikuji, 1 tree on a, run 2" in text and "ended by signal 6" in text
 
 
-def test_the_fastest_way_of_a_search_counts():
+def test_precision_is_compared_with_the_best_rival_and_the_fastest_way_of_a_search_counts():
+    found = results(
+        *(run("a", "xmlcore", i, 1.0, precision=p) for i, p in enumerate([50.0, 51.0])),
+        *(run("a", "pecos", i, 1.0, precision=p, search="beam 10") for i, p in enumerate([51.0, 52.0])),
+        *(run("a", "napkinxc", i, 1.0, precision=p) for i, p in enumerate([49.0, 52.0])),
+    )
+    assert comparison.difference(found, "a", "xmlcore", comparison.SINGLE_RIVALS, "P@1") == pytest.approx(-1.0)
     one = run("a", "pecos", 0, 1.0, ms=3.0, search="beam 10")
     assert comparison.fastest_way(one, "beam 10")["how"] == "quick"
     assert comparison.fastest_way(one, "exact") is None
@@ -128,7 +110,7 @@ def test_ensembles_are_judged_on_their_data_sets_only():
     assert row in comparison.markdown(alone)
 
 
-def test_limits_that_must_not_be_reached_are_not_met_when_they_are():
+def test_limits_that_must_not_be_reached_are_not_met_when_they_are_and_defaults_those_of_the_label_tree():
     assert comparison.judge("p", "< 0.2", {"a": (0.2, "")}, comparison.BELOW_ONE_ROW, str).met is False
     assert comparison.judge("p", "<= 2", {"a": (2.0, "")}, 2.0, str).met is True
     cold = {"empty": {"import_s": 1, "fit_s": 1, "predict_s": 1, "rest_s": 50, "compile_s": 60.0}, "data": "a"}
@@ -137,9 +119,6 @@ def test_limits_that_must_not_be_reached_are_not_met_when_they_are():
     found = results(run("a", "xmlcore", 0, 1.0), cold_start=cold)
     assert target(found, "new process").worst == "2.5 s" and target(found, "new process").met is False
     assert target(found, "compiling").met is False
-
-
-def test_what_is_left_out_of_settings_is_the_default_of_the_label_tree():
     from xmlcore import PLT
 
     assert comparison.DEFAULTS.items() <= PLT().get_params().items()

@@ -34,15 +34,12 @@ def measured(name, options, keep):
     return study, found
 
 
-def test_splits_are_two_to_one_and_nothing_is_measured_on_what_was_learnt():
+def test_splits_are_two_to_one_of_joined_rows_with_labels_cut_to_the_most_frequent(tmp_path):
     X, Y = sp.csr_array(np.arange(1, 61, dtype=np.float32)[:, None]), sp.csr_array(np.ones((60, 1), bool))
     train, _, test, _ = fals.split(X, Y, 0)
     assert train.shape[0] == 40 and test.shape[0] == 20
     assert sorted([*train.data, *test.data]) == sorted(X.data)
     assert set(train.data) != set(fals.split(X, Y, 1)[0].data)
-
-
-def test_rows_are_joined_and_labels_cut_to_the_most_frequent(tmp_path):
     Y = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 0, 0]], bool)
     for part, matrix in (("X_train", np.eye(5)[:3]), ("X_test", np.eye(5)[3:]), ("Y_train", Y[:3]), ("Y_test", Y[3:])):
         matrix = sp.csr_array(matrix)
@@ -55,7 +52,7 @@ def test_rows_are_joined_and_labels_cut_to_the_most_frequent(tmp_path):
     assert np.array_equal(labels.toarray(), Y[[0, 1, 2, 4]][:, [0, 2]]) and cut.shape[0] == 4
 
 
-def test_every_method_of_the_plan_is_there():
+def test_every_method_of_the_plan_is_there_and_the_verdict_counts_measures_by_their_direction():
     for how in [*fals_tables.METHODS.values(), *fals.SHARE_METHODS.values()]:
         assert how is None or fals.new_selector(how, 3, {"threads": 1}).n_features == fals_tables.SHARE
     assert set(fals_tables.PAPER) == set(fals.DATA) == set(fals_tables.PAPER_SECONDS)
@@ -63,18 +60,15 @@ def test_every_method_of_the_plan_is_there():
         assert set(values) == set(fals_tables.FOUR) and all(
             len(v) == len(fals_tables.PAPER_METHODS) for v in values.values()
         )
-
-
-def run(values):
-    return {"fits": [{"measures": dict(zip((*fals_tables.FOUR, "micro-AUC"), values))}]}
-
-
-def test_the_verdict_counts_measures_by_their_direction():
     found = {"one": {fals_tables.ALL: run((0.1, 0.5, 0.3, 0.6)), "FALS": run((0.2, 0.4, 0.3, 0.7))}}
     text = fals_tables.verdict(found, [fals_tables.ALL, "FALS"], fals_tables.FOUR)
     assert "in **2 of 4** measures" in text
     assert [part.split()[0] for part in text.split(": ", 1)[1].split(", ") if "not" in part] == ["HL", "RL"]
     assert fals_tables.verdict({"one": {"FALS": run((0, 0, 0, 0))}}, [fals_tables.ALL, "FALS"], fals_tables.FOUR) == ""
+
+
+def run(values):
+    return {"fits": [{"measures": dict(zip((*fals_tables.FOUR, "micro-AUC"), values))}]}
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ def whole(text):
     return bool(tables) and all(len({line.count("|") for line in block.splitlines()}) == 1 for block in tables)
 
 
-def test_every_training_row_is_held_out_once_and_folds_are_seeded():
+def test_every_training_row_is_held_out_once_and_a_part_takes_the_place_of_its_former_self_alone():
     found = ldsm.folds(100)
     assert len(found) == ldsm_tables.N_FOLDS
     assert np.array_equal(np.sort(np.concatenate([held for _, held in found])), np.arange(100))
@@ -50,9 +50,6 @@ def test_every_training_row_is_held_out_once_and_folds_are_seeded():
         assert np.intersect1d(rows, held).size == 0 and rows.size + held.size == 100
     parts = np.array_split(np.random.default_rng(0).permutation(100), 3)
     assert all(np.array_equal(held, np.sort(one)) for (_, held), one in zip(found, parts))
-
-
-def test_a_part_takes_the_place_of_its_former_self_alone():
     old = {"format": 1, "parts": {"depth": {"runs": [1]}, "reference": {"runs": [2]}}}
     new = studies.merged(ldsm.STUDY, old, "depth", {"runs": [3]})
     assert new["parts"] == {"reference": {"runs": [2]}, "depth": {"runs": [3]}}
@@ -92,14 +89,11 @@ def test_other_methods_are_told_the_labels_by_the_features(method, params):
     assert scores.shape == (9, 3) and (scores.argmax(axis=1) == labels[:9]).all()
 
 
-def test_mixed_scores_are_shares_of_a_row():
+def test_trees_are_mixed_by_the_scores_they_rank_by_as_shares_of_a_row():
     shares = mixtures.as_shares(np.array([[3.0, 1.0, -4.0], [0.0, 0.0, 0.0]]))
     np.testing.assert_allclose(shares, [[0.75, 0.25, 0.0], [0.0, 0.0, 0.0]])
     Y = sp.csr_array(np.array([[1, 0, 0, 1, 0, 0]], bool))
     assert mixtures.precisions(Y, np.array([[5.0, 4.0, 0.0, 3.0, 2.0, 1.0]])) == pytest.approx([100, 200 / 3, 40])
-
-
-def test_trees_are_mixed_by_the_scores_they_rank_by():
     data = make_synthetic(n_train=150, n_test=30, n_labels=20, n_features=60, features_per_row=8)
     params = {"n_estimators": 3, "max_nodes": 60, "rerank_beta": 0.3, "rerank_gamma": 2.0}
     model = LdSM.preset("program", **params, random_state=4).fit(data.X_train, data.Y_train)
@@ -164,16 +158,13 @@ def test_every_split_is_timed_with_its_rows_and_nothing_else_changes():
     np.testing.assert_array_equal(tree.parent, plain.parent)
 
 
-def test_what_was_stopped_is_told():
+def test_what_was_stopped_or_failed_is_told_and_a_failed_point_is_in_no_table():
     stopped = part("depth", run(), complete=False, planned=4)
     workers = part("workers", run(seconds={"1": [1.0], "2": [1.0]}, same=True), absent=["aloi"])
     results = studies.merged(ldsm.STUDY, studies.merged(ldsm.STUDY, {}, "depth", stopped), "workers", workers)
     text = studies.markdown(ldsm.STUDY, results)
     assert "**Stopped after 1 of 4 points.**" in text and "Not there, so not measured: aloi." in text
     assert "2 % of the machine's processor time" in text
-
-
-def test_a_failed_point_is_in_no_table_but_is_told():
     failed = {"data": "aloi", "what": "test", "failed": "no memory"}
     text = studies.part_markdown(ldsm.STUDY, "depth", part("depth", run(), failed))
     assert "**A point on aloi failed**: no memory" in text and text.count("| aloi |") == 0
@@ -229,9 +220,6 @@ def test_spread_ids_and_own_ids_are_timed_alike(options):
     assert all(one["fits"][0]["few_nodes"] > 10 and one["fits"][0]["few_s"] > 0 for one in (own, wide))
     text = ldsm_tables.table_scaling(found)
     assert "| spread | 5,000 | 5,000 |" in text and "| 1.00× |" in text and whole(text)
-
-
-# Search of settings ---------------------------------------------------------------------------------------------------
 
 
 def figures(params):

@@ -8,12 +8,9 @@ from benchmarks import load, soak
 from benchmarks.library import crowd
 from benchmarks.library.dashboard_server import Server
 from benchmarks.library.visitor import Tab, TabError
+from tests.benchmarks.making import ABOUT
 from xmlcore.datasets import read_matrix
 
-MACHINE = {
-    "date": "2025-01-01", "machine": {"cpu": "a processor", "cores": 2, "memory_gib": 8.0, "system": "Linux"},
-    "versions": {"numba": "1"}, "threads": 2, "xmlcore_code": "abc",
-}  # fmt: skip
 USED = {"bytes": 500 << 20, "threads": 14, "files": 26, "processes": 4}
 LOADED = {
     "sessions": 20, "minutes": 5, "pause": 3, "seed": 0,
@@ -32,72 +29,55 @@ SOAKED = {
 
 
 def test_a_run_without_findings_says_so_in_its_table():
-    text = load.markdown({**MACHINE, "runs": [LOADED]})
+    text = load.markdown({**ABOUT, "runs": [LOADED]})
     assert load.findings(LOADED) == [] and "What is not as it should be: nothing." in text
     assert "| changes of the page | p95 below 2 s | 100, p50 0.20, p95 0.20, most 3.00 s |" in text
     assert "after 100: 500 MiB; after 1,000: 540 MiB: +8.0 %" in text
-    text = soak.markdown({**MACHINE, "runs": [SOAKED]})
+    text = soak.markdown({**ABOUT, "runs": [SOAKED]})
     assert soak.findings(SOAKED) == [] and "Findings: none." in text and "full disk 2, kill a worker 3" in text
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("study", "change", "said"),
     [
-        ({"health": {**LOADED["health"], "p99": 0.5}}, "took 0.50 s or longer"),
-        ({"health": {**LOADED["health"], "unanswered": 1}}, "did not answer 1 times"),
-        ({"switches": [0.2] * 90 + [2.5] * 10}, "changes of the page took 2.50 s"),
-        ({"memory": [[100, 100], [1000, 111]]}, "grew by 11 %"),
-        ({"strangers": [(3, [4])]}, "Visitor 3 received names of [4]"),
-        ({"problems": ["visitor 1: KeyError"]}, "KeyError"),
-        ({"log": ["Traceback"]}, "The log: Traceback"),
-        ({"after": {**USED, "files": 27}}, "Files left: 26 before, 27 after"),
-        ({"left_processes": 1}, "1 processes outlived"),
-        ({"unfinished_files": [".tmp-1"]}, ".tmp-1"),
+        (load, {"health": {**LOADED["health"], "p99": 0.5}}, "took 0.50 s or longer"),
+        (load, {"health": {**LOADED["health"], "unanswered": 1}}, "did not answer 1 times"),
+        (load, {"switches": [0.2] * 90 + [2.5] * 10}, "changes of the page took 2.50 s"),
+        (load, {"memory": [[100, 100], [1000, 111]]}, "grew by 11 %"),
+        (load, {"log": ["Traceback"]}, "The log: Traceback"),
+        (load, {"after": {**USED, "files": 27}}, "Files left: 26 before, 27 after"),
+        (load, {"left_processes": 1}, "1 processes outlived"),
+        (soak, {"lost": ["visitor 2 does not find its data"]}, "Visitor 2 does not find"),
+        (soak, {"silent": [["runs", "abc"]]}, "runs/abc was damaged and is loaded"),
+        (soak, {"log": {"KeyError: N": 3}}, "The log, 3 times: KeyError"),
+        (soak, {"orphans": 2}, "2 processes outlived"),
+        (soak, {"unanswered": 5}, "did not answer 5 times"),
+        (soak, {"restarts": [61.0]}, "A start took 61 s"),
+        *[(study, {"strangers": [(3, [4])]}, "Visitor 3 received names of [4]") for study in (load, soak)],
+        *[(study, {"problems": ["visitor 1: KeyError"]}, "KeyError") for study in (load, soak)],
+        *[(study, {"unfinished_files": [".tmp-1"]}, ".tmp-1") for study in (load, soak)],
     ],
 )
-def test_what_is_not_as_it_should_be_under_load_is_a_finding(change, said):
-    assert [said in one for one in load.findings({**LOADED, **change})] == [True]
+def test_what_is_not_as_it_should_be_is_a_finding(study, change, said):
+    whole = LOADED if study is load else SOAKED
+    assert [said in one for one in study.findings({**whole, **change})] == [True]
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"problems": ["visitor 1: KeyError"]}, "KeyError"),
-        ({"lost": ["visitor 2 does not find its data"]}, "Visitor 2 does not find"),
-        ({"strangers": [(3, [4])]}, "Visitor 3 received names of [4]"),
-        ({"silent": [["runs", "abc"]]}, "runs/abc was damaged and is loaded"),
-        ({"log": {"KeyError: N": 3}}, "The log, 3 times: KeyError"),
-        ({"orphans": 2}, "2 processes outlived"),
-        ({"unanswered": 5}, "did not answer 5 times"),
-        ({"restarts": [61.0]}, "A start took 61 s"),
-        ({"unfinished_files": [".tmp-1"]}, ".tmp-1"),
-    ],
-)
-def test_what_goes_wrong_in_a_soak_is_a_finding(change, said):
-    assert [said in one for one in soak.findings({**SOAKED, **change})] == [True]
-
-
-def test_a_visitor_notices_names_of_another_ones_data_in_whatever_it_receives():
+def test_visitors_have_data_of_their_own_and_notice_names_of_another_ones(tmp_path):
     visitor = crowd.Visitor(7, "localhost", 1, crowd.Seen(), 0)
     visitor.watch(b"\x00berry007x label 3\xff")
     assert visitor.seen.strangers == [] and visitor.seen.messages == 1
     visitor.watch(b"\x00{'x': 'berry008x label 3', 'y': 'berry007x'}\xff")
     assert visitor.seen.strangers == [(7, [8])]
-
-
-def test_the_data_of_visitors_can_be_read(tmp_path):
     (tmp_path / "a.txt").write_bytes(crowd.matrix(50, 12, 0))
     X, Y, *_ = read_matrix(tmp_path / "a.txt")
     assert X.shape == (50, 24) and Y.shape == (50, 12)
     assert crowd.names(7, "label", 2) == b"berry007x label 0\nberry007x label 1\n"
 
 
-def test_errors_in_a_log_are_counted_by_kind_without_numbers():
+def test_errors_are_counted_by_kind_and_excused_only_while_there_is_no_server_or_no_room():
     once = "Traceback (most recent call last):\n  File x, line 3\n    f()\nKeyError: {}\n2026 INFO fine\n"
     assert soak.tracebacks("begin\n" + once.format(1) + once.format(22)) == {"KeyError: N": 2}
-
-
-def test_excuses_hold_only_while_there_is_no_server_or_no_room():
     one = soak.Soak.__new__(soak.Soak)
     one.down, one.full = [(100.0, 110.0)], [(200.0, 220.0)]
     assert one.excused(95.0, 105.0) and one.excused(210.0, 230.0) and not one.excused(120.0, 190.0)

@@ -20,7 +20,7 @@ def held_out(**candidates):
     return {name: {"train": 9, "rest": 9, "splits": 1, "rows": rows[at]} for at, name in enumerate(("a", "b"))}
 
 
-def test_the_best_mean_gain_is_taken_among_those_that_are_quick_enough_and_lose_nowhere():
+def test_the_best_mean_gain_is_taken_and_what_gains_only_where_it_had_a_say_is_noise():
     found = held_out(
         slow=(one(80.0, 3.0), one(80.0, 3.0)),
         loses=(one(90.0), one(49.0)),
@@ -34,26 +34,17 @@ def test_the_best_mean_gain_is_taken_among_those_that_are_quick_enough_and_lose_
     assert recommended_tables.choose(found, ["a"], paper="slow") == "loses"
     assert recommended_tables.choose(found, paper="slow") == "slow"  # twice its own time is allowed
     assert recommended_tables.left_out(found) == {"a": ("failed", -1.0), "b": ("loses", pytest.approx(-0.02))}
-
-
-def test_a_choice_that_does_not_gain_where_it_had_no_say_is_noise():
     noise = held_out(one_likes=(one(60.0), one(49.9)), other_likes=(one(49.9), one(55.0)))
     assert recommended_tables.choose(noise) == "one_likes" and recommended_tables.recommended(noise) == "reference"
     assert recommended_tables.recommended(held_out(good=(one(60.0), one(55.0)))) == "good"
-
-
-def test_less_is_better_for_some_measures():
     reference, other = ({"measures": {"OE": value, "AP": 0.5}} for value in (0.4, 0.2))
     assert recommended_tables.gain(other, reference) == pytest.approx(0.5)
 
 
-def test_held_out_rows_are_not_trained_on():
+def test_candidates_are_judged_on_rows_that_they_were_not_trained_on_and_name_parameters():
     X, Y = np.arange(40)[:, None], np.arange(40)[:, None]
     train, _, rest, _ = recommended.split(X, Y, seed=0, most=20)
     assert len(train) == 20 and len(rest) == 13 and not set(train.ravel()) & set(rest.ravel())
-
-
-def test_candidates_name_parameters_that_there_are_and_begin_with_published_settings():
     for method in recommended.METHODS.values():
         assert method.candidates["reference"] == {} and method.reference in method.model.PRESETS
         for changes in method.candidates.values():

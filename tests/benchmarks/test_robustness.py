@@ -14,13 +14,10 @@ from tests.benchmarks import making
 STUDY = robustness.STUDY
 
 
-def test_intervals_are_students_over_seeds():
+def test_intervals_are_students_over_seeds_and_drops_relative_to_the_same_seeds():
     assert tables.interval([1.0, 2.0, 3.0]) == "2.00 ± 2.48"  # 4.303 * 1 / sqrt(3)
     assert tables.interval([1.0]) == "1.00"
     assert tables.interval([math.nan]) == "–"
-
-
-def test_drops_are_relative_to_the_same_seeds_clean_rows():
     measures = [{"P@k": {"1": {"0": clean, "0.1": noisy}}} for clean, noisy in ((0.8, 0.6), (0.5, 0.5))]
     run = {"fits": [{"measures": one} for one in measures]}
     assert robustness_tables.drops_of(run, "P@k", 1) == pytest.approx([25.0, 0.0])

@@ -13,7 +13,9 @@ from xmlcore import PLT
 from xmlcore.datasets import make_synthetic
 
 
-def test_exponent_and_error_are_those_of_least_squares():
+def test_exponents_are_those_of_least_squares_phases_timed_from_their_first_report_and_the_quietest_run_counts(
+    monkeypatch,
+):
     rng = np.random.default_rng(0)
     xs = np.geomspace(1, 1000, 8)
     ys = xs**0.4 * np.exp(rng.normal(0, 0.2, 8))
@@ -21,6 +23,14 @@ def test_exponent_and_error_are_those_of_least_squares():
     found = scaling_tables.exponent(xs, ys)
     assert found["exponent"] == pytest.approx(coefficients[0])
     assert found["error"] == pytest.approx(math.sqrt(covariance[0, 0]))
+    phases = scaling.Phases()
+    phases.begun = [("A", 2.0), ("B", 5.0), ("A", 9.0)]
+    assert phases.seconds(1.0, 10.0) == {"Checking the input": 1.0, "A": 4.0, "B": 4.0}
+    runs = [{"others_cpu": 0.5}, {"others_cpu": 0.2}, {"others_cpu": 0.3}, {"others_cpu": 0.0}]
+    for attempts, expected in ((1, 0.5), (3, 0.2), (4, 0.0)):
+        waiting = iter(runs)
+        monkeypatch.setattr(processes, "run_process", lambda *_, waiting=waiting, **how: next(waiting))
+        assert processes.quietest({}, None, options(attempts=attempts))["others_cpu"] == expected
 
 
 @pytest.mark.parametrize("arity", [2, 5])
@@ -58,12 +68,6 @@ def test_every_axis_grows_over_two_decades_and_meets_at_the_base(quick):
     ]
 
 
-def test_phases_are_timed_from_the_first_report_of_each():
-    phases = scaling.Phases()
-    phases.begun = [("A", 2.0), ("B", 5.0), ("A", 9.0)]
-    assert phases.seconds(1.0, 10.0) == {"Checking the input": 1.0, "A": 4.0, "B": 4.0}
-
-
 @pytest.fixture
 def run(tmp_path):
     """What the two processes of a point do, here in one."""
@@ -89,14 +93,6 @@ def test_a_point_is_measured_from_beginning_to_end(run):
     assert run["node_nonzeros"] > run["nonzeros"]
     for name in ("exact_precision", "beam_precision", "frequency_precision"):
         assert len(run[name]) == 3 and 0 <= min(run[name]) <= max(run[name]) <= 100
-
-
-def test_the_quietest_run_counts(monkeypatch):
-    runs = [{"others_cpu": 0.5}, {"others_cpu": 0.2}, {"others_cpu": 0.3}, {"others_cpu": 0.0}]
-    for attempts, expected in ((1, 0.5), (3, 0.2), (4, 0.0)):
-        waiting = iter(runs)
-        monkeypatch.setattr(processes, "run_process", lambda *_, waiting=waiting, **how: next(waiting))
-        assert processes.quietest({}, None, options(attempts=attempts))["others_cpu"] == expected
 
 
 def test_a_part_has_the_most_frequent_labels_and_all_test_rows():
