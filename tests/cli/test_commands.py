@@ -29,24 +29,23 @@ def packed(rows, tmp_path):
     return PackedModel(PLT(max_leaf_labels=4, n_jobs=1).fit(X, Y)).save(tmp_path / "m.zip")
 
 
-def test_help_names_all_commands_and_each_has_an_example_or_a_reason(run):
+def test_help_names_all_commands_and_arguments_are_said_as_options(run):
     text = run("--help").out
     assert all(f"  {name} " in text for name in COMMANDS)
     for name in COMMANDS:
         assert (ROOT / (MODULES[name].replace(".", "/") + ".py")).is_file()
         assert run(name, "--help").out.startswith(f"Usage: xmlcore {name}")
     assert run("--version").out == f"xmlcore, version {xmlcore.__version__}\n"
+    said = group.in_options('perhaps labels="tags"; test_size=0.2 leaves 2; Pass labels=: a file, or first_index=1.')
+    assert said == 'perhaps --labels "tags"; --test-size 0.2 leaves 2; Pass --labels: a file, or --first-index 1.'
 
 
-def test_describe_says_what_is_in_a_file(run, json_of, files):
+def test_describe_says_what_is_in_a_file_or_a_model(run, json_of, files, packed):
     got = json_of("describe", files / "named.npz")
     assert (got["n_train"], got["n_test"], got["n_features"], got["n_labels"]) == (160, 40, 24, 12)
     assert re.search(
         r"training rows +160\n.*\nfeatures +24\nlabels +12\n", run("describe", files / "named.npz", "--quiet").out
     )
-
-
-def test_describe_shows_the_card_of_a_model(run, json_of, packed):
     assert run("describe", packed).out.startswith("# PLT\n")
     assert json_of("describe", packed)["labels"] == 12
 
@@ -106,14 +105,14 @@ def test_bad_input_is_one_line_and_status_2(run, files, packed, tmp_path, monkey
     assert last.startswith("xmlcore: ") and said in last and "Traceback" not in got.err, got.err
 
 
-def test_debug_shows_where_an_error_comes_from(files):
+def test_errors_are_shown_where_they_come_from_if_asked_and_no_command_is_imported_unasked(files):
     with pytest.raises(FileNotFoundError):
         main(["--debug", "describe", "absent.txt"])
-
-
-def test_the_dashboard_without_its_pages_says_what_to_do(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(xmlcore, "__file__", str(tmp_path / "xmlcore" / "__init__.py"))
-    assert "install the package with pip" in run("dashboard", status=2).err
+    code = (
+        "import sys, xmlcore.cli.group; print([name for name in ('numpy', 'numba', 'pandas') if name in sys.modules])"
+    )
+    got = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert got.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("place", [ROOT, "xmlcore/_dashboard"])
@@ -151,9 +150,12 @@ def test_the_dashboard_gives_a_user_without_a_home_folder_one_among_the_temporar
     assert seen[0]["XMLCORE_CACHE"] == str(tmp_path / "cache")  # as it was
 
 
-def test_without_streamlit_the_dashboard_says_what_to_install(run, monkeypatch):
+def test_the_dashboard_without_its_pages_or_streamlit_says_what_to_do(run, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "streamlit", None)
     assert "pip install 'xmlcore[app]'" in run("dashboard", status=2).err
+    monkeypatch.setitem(sys.modules, "streamlit", sys)
+    monkeypatch.setattr(xmlcore, "__file__", str(tmp_path / "xmlcore" / "__init__.py"))
+    assert "install the package with pip" in run("dashboard", status=2).err
 
 
 def test_warm_up_compiles_with_so_many_processes(run, monkeypatch):
@@ -183,20 +185,12 @@ def test_a_served_model_answers_in_a_process_of_its_own(packed, rows):
     assert [[one["score"] for one in row] for row in found] == scores.tolist()
 
 
-def test_importing_the_command_line_imports_no_command():
-    code = (
-        "import sys, xmlcore.cli.group; print([name for name in ('numpy', 'numba', 'pandas') if name in sys.modules])"
-    )
-    got = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert got.stdout.strip() == "[]"
-
-
 class Terminal(io.StringIO):
     def isatty(self):
         return True
 
 
-def test_progress_is_one_line_in_a_terminal_and_makes_way_for_notes(monkeypatch):
+def test_progress_is_one_line_in_a_terminal_makes_way_for_notes_or_is_quiet(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     monkeypatch.setattr(output.time, "monotonic", iter(range(100)).__next__)
     with output.Progress() as progress:
@@ -207,14 +201,6 @@ def test_progress_is_one_line_in_a_terminal_and_makes_way_for_notes(monkeypatch)
     assert lines[1].startswith("[........................] Training nodes of trees   0 % 0 of 2")
     assert lines[3].startswith("[########################] Training nodes of trees 100 %")
     assert lines[4:] == ["Note: Two lines\n", ""]
-
-
-def test_quiet_is_quiet(capsys):
     with output.Progress(quiet=True) as progress:
         progress("Training", 0.5)
     assert capsys.readouterr() == ("", "")
-
-
-def test_arguments_of_functions_are_said_as_options():
-    said = group.in_options('perhaps labels="tags"; test_size=0.2 leaves 2; Pass labels=: a file, or first_index=1.')
-    assert said == 'perhaps --labels "tags"; --test-size 0.2 leaves 2; Pass --labels: a file, or --first-index 1.'

@@ -52,12 +52,15 @@ def test_a_csv_with_line_breaks_in_cells_becomes_a_model_that_labels_new_texts(r
     assert np.mean([one["labels"][0]["name"] in row for one, row in zip(records, documents[1])]) == 1
 
 
-def test_guesses_are_said_and_can_be_changed(run, files):
+def test_guesses_are_said_and_can_be_changed_and_names_of_features_refused(run, files):
     said = run("describe", files / "all.csv").err
     assert "the text from column 'body' (--text says another) and the labels from column 'topics'" in said
     said = run("describe", files / "all.csv", "--text", "body", "--labels", "topics", "--separator", ";").err
     assert "read as documents" not in said
     assert "absent" in run("describe", files / "all.csv", "--text", "absent", status=2).err
+    (files / "names.txt").write_text("a\n")
+    said = run("describe", files / "all.csv", "--feature-names", files / "names.txt", status=2).err
+    assert "--feature-names is for files of rows" in said
 
 
 def test_held_out_documents_or_all_are_measured(json_of, files, documents):
@@ -84,12 +87,6 @@ def test_options_of_the_vectoriser_are_those_of_its_table(run, json_of, files):
     assert all(f"--{about.name.replace('_', '-')} " in text for about in made.PARAMETERS)
     assert "ngrams" in run("train", files / "all.csv", "--ngrams", "2", status=2).err
     assert "ngrams" in run("train", files / "all.csv", "--ngrams", "2,1", status=2).err
-
-
-def test_names_of_features_are_refused_for_documents(run, files):
-    (files / "names.txt").write_text("a\n")
-    said = run("describe", files / "all.csv", "--feature-names", files / "names.txt", status=2).err
-    assert "--feature-names is for files of rows" in said
 
 
 def test_annifs_short_texts_and_vocabulary_are_read(run, json_of, documents, tmp_path):

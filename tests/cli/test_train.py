@@ -98,15 +98,12 @@ def test_labels_that_the_model_does_not_have_count_as_missed_which_is_said(json_
     assert "1 of 13 labels, such as 'another', are not those of the model and count as missed" in said
 
 
-def test_every_parameter_of_every_form_is_an_option(run):
+def test_every_parameter_of_every_form_is_an_option_with_the_words_of_the_command_line(run):
     for name, info in MODELS.items():
         text = run("train", "--help", "--model", name).out
         assert info.cls.ABOUT.title in text
         for parameter in info.parameters:
             assert f"--{parameter.name.replace('_', '-')} " in text, parameter.name
-
-
-def test_help_has_the_words_of_the_command_line(run):
     text = " ".join(run("train", "--help").out.split())
     assert "auto: 2, or so many children" in text and "None: the search is exact" in text and "Empty" not in text
 
@@ -117,13 +114,10 @@ def params(*arguments):
     return params_of(context, context.params["preset"])
 
 
-def test_presets_are_taken_and_single_options_change_their_values():
+def test_presets_and_words_on_the_command_line_become_values():
     parabel = PLT.presets()["parabel"]
     assert params("--preset", "parabel", "--beam", "none", "--C", "2") == parabel | {"beam": None, "C": 2.0}
     assert params() == {} and params("--preset", "recommended") == {}
-
-
-def test_words_on_the_command_line_become_values():
     assert params("--C", "auto", "--arity=16", "--tol", "1e-3") == {"C": "auto", "arity": 16, "tol": 0.001}
     assert params("--model", "DoubleSampling", "--balanced", "true", "--leave-one-out", "off") == {
         "balanced": True,

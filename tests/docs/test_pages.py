@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from xmlcore.datasets import read_matrix
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 METHODS = sorted((ROOT / "docs" / "methods").glob("*.md"))
@@ -26,3 +28,13 @@ def test_a_page_about_a_method_is_short_and_has_a_figure(page):
     text = page.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 150
     assert re.search(r"!\[[^\]]+\]\([^)]+\.svg\)", text)
+
+
+def test_the_arff_example_is_read_as_the_page_says():
+    text = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```text\n(@relation.*?)```", text, re.DOTALL)
+    X, Y, feature_names, label_names = read_matrix(example.encode())
+    assert X.toarray().tolist() == [[95, 1, 1, 0, 0], [120, 1, 0, 0, 1]]
+    assert Y.toarray().tolist() == [[True, False], [False, True]]
+    assert feature_names == ["length", "film's mood=wild", "country=fr", "country=it", "country=us"]
+    assert label_names == ["comedy", "drama"]

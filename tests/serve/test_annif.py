@@ -8,7 +8,7 @@ from serve.conftest import uri
 SUGGEST = "/v1/projects/animals/suggest"
 
 
-def test_suggestions_are_uris_with_words_and_scores(client, of_texts):
+def test_suggestions_are_uris_with_words_and_scores_of_a_project_that_is_trained(client, of_texts, served):
     answer = client.post(SUGGEST, data={"text": "a red cat", "limit": 2})
     assert answer.status_code == 200
     labels, scores = of_texts.predict_topk(["a red cat"], 2)
@@ -17,24 +17,20 @@ def test_suggestions_are_uris_with_words_and_scores(client, of_texts):
     assert [one["score"] for one in found] == scores[0].tolist()
     words = {one["uri"]: one["label"] for one in found}
     assert words[uri("cat")] == "cats" and words[uri("red")] == uri("red")  # the vocabulary names only one
-
-
-def test_a_project_says_that_it_is_trained_and_since_when(client, served):
     project = client.get("/v1/projects/animals").json()
     assert project["is_trained"] is True and project["project_id"] == "animals"
     assert datetime.fromisoformat(project["modification_time"]) == served[0].modified
     assert [one["project_id"] for one in client.get("/v1/projects").json()["projects"]] == ["animals", "sizes"]
+    answer = client.post("/v1/projects/sizes/suggest", data={"text": "a"})
+    assert answer.status_code == 422 and "takes rows" in answer.json()["error"]
 
 
-def test_limit_and_threshold_bound_the_suggestions(client):
+def test_limit_and_threshold_bound_the_suggestions_and_json_is_read_as_a_form_is(client):
     assert len(client.post(SUGGEST, data={"text": "a red cat", "limit": "1"}).json()["results"]) == 1
     every = client.post(SUGGEST, data={"text": "a red cat"}).json()["results"]
     least = every[1]["score"]
     found = client.post(SUGGEST, data={"text": "a red cat", "threshold": str(least)}).json()["results"]
     assert found == [one for one in every if one["score"] >= least] and len(found) < len(every) == 5
-
-
-def test_json_is_read_as_a_form_is_and_an_empty_text_has_no_subjects(client):
     form = client.post(SUGGEST, data={"text": "a red cat", "limit": 3, "language": "en"}).json()
     assert client.post(SUGGEST, json={"text": "a red cat", "limit": 3}).json() == form
     assert client.post(SUGGEST, data={"text": "  "}).json() == {"results": []}
@@ -58,8 +54,3 @@ def test_json_is_read_as_a_form_is_and_an_empty_text_has_no_subjects(client):
 def test_a_wrong_request_is_refused_with_a_reason(client, sent, status, reason):
     answer = client.post(SUGGEST, **sent)
     assert answer.status_code == status and reason in answer.json()["error"]
-
-
-def test_a_model_for_rows_makes_no_suggestions(client):
-    answer = client.post("/v1/projects/sizes/suggest", data={"text": "a"})
-    assert answer.status_code == 422 and "takes rows" in answer.json()["error"]

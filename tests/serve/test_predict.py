@@ -32,14 +32,22 @@ def as_lists(packed, inputs, k):
     ]
 
 
-def test_texts_get_the_labels_of_the_model(client, of_texts):
+def test_texts_get_the_labels_of_the_model_strange_ones_too_and_what_is_none_is_refused(client, of_texts):
     found = predictions(client.post(PREDICT.format("animals"), json={"texts": TEXTS[:4], "k": 3}))
     assert found == as_lists(of_texts, TEXTS[:4], 3)
     one = predictions(client.post(PREDICT.format("animals"), json={"text": TEXTS[1]}))
     assert one == as_lists(of_texts, TEXTS[1:2], 5) and one[0][0]["label"] == uri("red")
+    texts = ["", " ", "\x00", "é" * 1000, "😀", "\u202e", "a" * 100_000]
+    assert len(predictions(client.post(PREDICT.format("animals"), json={"texts": texts}))) == len(texts)
+    lone = client.post(
+        PREDICT.format("animals"), content=b'{"text": "\\ud800"}', headers={"Content-Type": "application/json"}
+    )
+    assert lone.status_code in (200, 422)
+    answer = client.post(PREDICT.format("animals"), json={"texts": ["a", 3]})
+    assert answer.status_code == 422 and answer.json()["error"] == "texts[1] is a number, not a text"
 
 
-def test_rows_get_the_labels_of_the_model_by_names_and_by_ids(client, of_rows):
+def test_rows_get_the_labels_of_the_model_by_names_and_ids_and_unknown_features_are_listed(client, of_rows):
     X = np.random.default_rng(1).random((3, 4), np.float32)
     want = as_lists(of_rows, X, 2)
     ids = ["0", "1", "12", "3"]  # a name goes before an id: "12" is a name here
@@ -47,14 +55,8 @@ def test_rows_get_the_labels_of_the_model_by_names_and_by_ids(client, of_rows):
         rows = [dict(zip(names, row)) for row in X.astype(float).tolist()]
         assert predictions(client.post(PREDICT.format("sizes"), json={"rows": rows, "k": 2})) == want
     assert predictions(client.post(PREDICT.format("sizes"), json={"row": rows[0], "k": 2})) == want[:1]
-
-
-def test_more_labels_than_there_are_give_all_of_them(client):
     found = predictions(client.post(PREDICT.format("sizes"), json={"row": {}, "k": 1000}))
     assert sorted(one["id"] for one in found[0]) == [0, 1, 2]
-
-
-def test_unknown_features_are_ignored_and_listed_when_the_request_says_so(client, of_rows):
     rows = [{"weight": 1, "colour": 2, "smell": 3}, {"age": 1}]
     answer = client.post(PREDICT.format("sizes"), json={"rows": rows, "unknown": "ignore"})
     assert answer.json()["unknown"] == [["colour", "smell"], []]
@@ -104,51 +106,17 @@ def test_a_wrong_request_is_refused_with_a_reason(client, what):
     assert re.search(reason, answer.json()["error"]), answer.json()["error"]
 
 
-def test_a_text_that_is_none_is_refused(client):
-    answer = client.post(PREDICT.format("animals"), json={"texts": ["a", 3]})
-    assert answer.status_code == 422 and answer.json()["error"] == "texts[1] is a number, not a text"
-
-
-def test_strange_texts_are_answered(client):
-    texts = ["", " ", "\x00", "é" * 1000, "😀", "\u202e", "a" * 100_000]
-    assert len(predictions(client.post(PREDICT.format("animals"), json={"texts": texts}))) == len(texts)
-    lone = client.post(
-        PREDICT.format("animals"), content=b'{"text": "\\ud800"}', headers={"Content-Type": "application/json"}
-    )
-    assert lone.status_code in (200, 422)
-
-
-def test_another_type_or_a_compressed_body_is_refused(client):
+def test_another_type_a_compressed_or_an_endless_body_is_refused(client, served):
     answer = client.post(PREDICT.format("sizes"), content=b'{"row": {}}')
     assert answer.status_code == 415 and "Content-Type: application/json" in answer.json()["error"]
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
     assert client.post(PREDICT.format("sizes"), content=b"x", headers=headers).status_code == 415
+    endless, headers = (b" " * 1000 for _ in range(100)), {"Content-Type": "application/json"}
+    client = client_of(served, bytes=5000)
+    assert client.post(PREDICT.format("sizes"), content=endless, headers=headers).status_code == 413
 
 
-def test_a_body_without_a_length_is_bounded_as_well(served):
-    sent = []
-
-    def body():
-        for _ in range(100):
-            sent.append(1)
-            yield b" " * 1000
-
-    answer = client_of(served, bytes=5000).post(
-        PREDICT.format("sizes"), content=body(), headers={"Content-Type": "application/json"}
-    )
-    assert answer.status_code == 413
-
-
-def test_addresses_that_do_not_exist_say_which_do(client):
-    answer = client.post("/v1/models/other/predict", json={"row": {}})
-    assert answer.status_code == 404 and "use /v1/models/animals, /v1/models/sizes" in answer.json()["error"]
-    assert client.post("/predict", json={"row": {}}).status_code == 404  # there are two models
-    assert client.get("/nowhere").json()["error"].startswith("there is nothing at /nowhere")
-    answer = client.get(PREDICT.format("sizes"))
-    assert answer.status_code == 405 and "GET is not possible" in answer.json()["error"]
-
-
-def test_health_and_cards(client, of_texts):
+def test_health_cards_and_addresses_say_what_there_is(client, of_texts):
     health = client.get("/health").json()
     assert (health["status"], health["models"], health["busy"]) == ("ok", ["animals", "sizes"], 0)
     assert client.get("/").json()["predict"] == [PREDICT.format("animals"), PREDICT.format("sizes")]
@@ -159,12 +127,27 @@ def test_health_and_cards(client, of_texts):
     ]
     card = client.get("/v1/models/animals").json()
     assert card["title"] == "Animals" and card["card"] == of_texts.card
+    answer = client.post("/v1/models/other/predict", json={"row": {}})
+    assert answer.status_code == 404 and "use /v1/models/animals, /v1/models/sizes" in answer.json()["error"]
+    assert client.post("/predict", json={"row": {}}).status_code == 404  # there are two models
+    assert client.get("/nowhere").json()["error"].startswith("there is nothing at /nowhere")
+    answer = client.get(PREDICT.format("sizes"))
+    assert answer.status_code == 405 and "GET is not possible" in answer.json()["error"]
 
 
-def test_a_single_model_needs_no_name(served):
+def test_a_single_model_needs_no_name_and_names_are_made_from_files_and_differ(served, of_rows, tmp_path):
     client = client_of(served[1:])
     assert predictions(client.post("/predict", json={"row": {"age": 1}, "k": 1}))
     assert client.get("/card").json()["name"] == "sizes"
+    path = of_rows.save(tmp_path / "My model (2).zip")
+    served = Served.read(path)
+    assert served.name == "My-model-2" and served.about()["takes"] == "rows"
+    with pytest.raises(ValueError, match="two models have the name 'My-model-2'"):
+        make_app([served, served])
+    with pytest.raises(ValueError, match="cannot be the name"):
+        Served.read(path, "a/b")
+    with pytest.raises(ValueError, match="no models"):
+        make_app([])
 
 
 def test_requests_at_the_same_time_get_their_own_answers(client, of_texts, of_rows):
@@ -255,25 +238,10 @@ def test_an_error_of_the_program_is_not_shown():
     assert answer.status_code == 500 and "secret" not in answer.text and "error" in answer.json()
 
 
-def test_names_of_models_are_made_from_files_and_differ(of_rows, tmp_path):
-    path = of_rows.save(tmp_path / "My model (2).zip")
-    served = Served.read(path)
-    assert served.name == "My-model-2" and served.about()["takes"] == "rows"
-    with pytest.raises(ValueError, match="two models have the name 'My-model-2'"):
-        make_app([served, served])
-    with pytest.raises(ValueError, match="cannot be the name"):
-        Served.read(path, "a/b")
-    with pytest.raises(ValueError, match="no models"):
-        make_app([])
-
-
-def test_answers_are_not_delayed_by_the_network():
+def test_answers_are_not_delayed_and_a_port_in_use_or_a_host_of_another_machine_is_said():
     """asyncio switches the delay of small packets off for sockets that name their protocol."""
     with listen(port=0) as made:
         assert made.proto == socket.IPPROTO_TCP
-
-
-def test_a_port_in_use_and_a_host_of_another_machine_are_said():
     with listen(port=0) as busy, pytest.raises(OSError, match="cannot listen at 127.0.0.1, port"):
         listen(port=busy.getsockname()[1])
     with pytest.raises(OSError, match="cannot listen at 192.0.2.1"):
@@ -292,23 +260,8 @@ GOOD = [
 
 def test_damaged_requests_never_make_the_program_fail(client):
     rng, statuses = np.random.default_rng(5), set()
-    pieces = [
-        b'"',
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b"null",
-        b"1e999",
-        b"-1",
-        b"\\u",
-        b"\xff",
-        b",",
-        b":",
-        b"true",
-        b"k",
-        b"9" * 30,
-    ]
+    pieces = [*(b'"', b"{", b"}", b"[", b"]", b",", b":", b"null", b"true", b"k", b"1e999", b"-1"), b"\\u", b"\xff"]
+    pieces += [b"9" * 30]
     for i in range(300):
         body = bytearray(GOOD[i % 3])
         for _ in range(rng.integers(1, 4)):

@@ -24,7 +24,7 @@ for number in range(int(sys.argv[1])):
 """
 
 
-def test_rows_are_written_read_and_removed():
+def test_rows_are_written_read_removed_and_the_newest_of_a_group_kept():
     state = database()
     assert state.get("pins", "a") is None and state.rows("pins") == [] and not state.remove("pins", "a")
     for key in ("a/1", "a/2", "b%/3", "b/_"):
@@ -38,9 +38,6 @@ def test_rows_are_written_read_and_removed():
     assert state.written("pins")["a/2"] > before
     with pytest.raises(ValueError, match="table must be one of"):
         state.get("pins; DROP TABLE pins", "a")
-
-
-def test_the_newest_rows_of_a_group_are_kept():
     for number in range(5):
         database().append("times", "train", number, most=3)
     database().append("times", "training", 9, most=3)
@@ -90,18 +87,23 @@ def test_a_forked_process_opens_its_own_connections():
     assert database().get("settings", "b") == 2
 
 
-@pytest.mark.parametrize("at", ["reading", "writing", "start"])
-def test_a_damaged_file_is_set_aside_said_once_and_begun_anew(at):
-    state = database()
+def damaged(state, start):
+    """Fill the database, overwrite its file from a byte on, and return its content."""
     for number in range(500):
         state.put("workspaces", f"{number}", "x" * 500)
     for _, connection in state._idle:
         connection.close()
     state._idle.clear()
-    path = cache_root() / FILE
-    content = bytearray(path.read_bytes())
-    content[4096:] = b"\xff" * (len(content) - 4096)
-    path.write_bytes(content)
+    content = bytearray((cache_root() / FILE).read_bytes())
+    content[start:] = b"\xff" * len(content[start:])
+    (cache_root() / FILE).write_bytes(content)
+    return content
+
+
+@pytest.mark.parametrize("at", ["reading", "writing", "start"])
+def test_a_damaged_file_is_set_aside_said_once_and_begun_anew(at):
+    state = database()
+    content = damaged(state, 4096)
     if at == "reading":
         assert state.rows("workspaces") == []
     elif at == "writing":
@@ -201,15 +203,7 @@ def test_pins_and_settings_that_a_damaged_file_still_has_are_kept():
     state = database()
     state.put("settings", "store_bytes", 7)
     state.put("pins", "runs/ab/me", True)
-    for number in range(500):
-        state.put("workspaces", f"{number}", "x" * 500)
-    for _, connection in state._idle:
-        connection.close()
-    state._idle.clear()
-    path = cache_root() / FILE
-    content = bytearray(path.read_bytes())
-    content[-20 * 4096 :] = b"\xff" * 20 * 4096
-    path.write_bytes(content)
+    damaged(state, -20 * 4096)
     state.check()
     assert state.rows("workspaces") == []
     assert state.get("pins", "runs/ab/me") is True and state.get("settings", "store_bytes") == 7
