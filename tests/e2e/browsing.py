@@ -7,22 +7,11 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from pages.shared import addresses
 from xmlcore.datasets import Dataset
 
 WAIT = 120_000  # ms, for what a worker does; a failing test waits so long, a passing one does not
-PAGES = (
-    "Data",
-    "Train",
-    "Compare",
-    "Predict",
-    "Explain",
-    "Robustness",
-    "Trees",
-    "Features",
-    "Sampling",
-    "Jobs",
-    "Storage",
-)  # in the order of the navigation
+PAGES = tuple(addresses.ICONS)  # in the order of the navigation
 
 
 def playwright_error():

@@ -80,7 +80,8 @@ def look_at_figure_file(tab, folder, name, content):
         assert {"Save as SVG", "Save as PNG"} <= set(buttons)
         assert not any(word in b.lower() for b in buttons for word in ("share", "cloud", "upload", "edit"))
         assert page.evaluate("document.getElementById('figure')._fullLayout.paper_bgcolor") == paper
-        look_at_images(page, path.stem)
+        if scheme == "dark":  # where it could go wrong
+            look_at_images(page, path.stem)
         page.close()
     assert [what for what in wrong if not what.startswith(("file:", "data:", "blob:"))] == []
 

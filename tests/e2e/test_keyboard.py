@@ -68,7 +68,15 @@ def test_tab_reaches_every_control_in_the_order_of_the_page(trained):
         assert numbers == sorted(numbers), page
 
 
-def test_a_row_is_chosen_without_a_mouse(trained):
+def test_menus_rows_and_buttons_are_used_without_a_mouse_and_cut_nowhere(trained):
+    page = trained.page
+    page.get_by_role("button", name="Save").first.click()
+    menu = page.get_by_test_id("stPopoverBody")
+    menu.get_by_role("button", name="Figure, SVG or PNG").click()
+    page.get_by_role("heading", name="Figure to save").wait_for()
+    menu.wait_for(state="hidden")
+    page.keyboard.press("Escape")  # once: the menu is closed, and does not take the key
+    page.get_by_role("heading", name="Figure to save").wait_for(state="detached")
     one = trained
     one.go("Explain")
     go_to_the_top(one.page)
@@ -80,21 +88,6 @@ def test_a_row_is_chosen_without_a_mouse(trained):
     one.page.keyboard.type("7")
     one.page.keyboard.press("Enter")
     one.page.get_by_text("Test row 7", exact=True).wait_for()
-
-
-def test_a_figure_to_save_is_not_covered_by_the_menu_that_opened_it_and_closed_by_escape(trained):
-    page = trained.page
-    page.get_by_role("button", name="Save").first.click()
-    menu = page.get_by_test_id("stPopoverBody")
-    menu.get_by_role("button", name="Figure, SVG or PNG").click()
-    page.get_by_role("heading", name="Figure to save").wait_for()
-    menu.wait_for(state="hidden")
-    page.keyboard.press("Escape")  # once: the menu is closed, and does not take the key
-    page.get_by_role("heading", name="Figure to save").wait_for(state="detached")
-
-
-def test_a_phone_cuts_no_texts_of_buttons(trained):
-    page = trained.page
     trained.go("Sampling")
     page.set_viewport_size({"width": 400, "height": 900})
     page.get_by_role("button", name="Train DoubleSampling with its default settings").wait_for()
