@@ -41,16 +41,13 @@ def work():
     dataset_list.add_dataset("f1", "mine", "upload", use=True)
 
 
-def test_a_user_is_known_by_provider_and_subject_whatever_his_name_is():
+def test_a_user_is_known_by_provider_and_subject_and_verified_addresses_only(monkeypatch):
     same = accounts.user_of({"iss": "https://id.example.org", "sub": "1", "name": "Ann B"})
     assert same.id == ANN.id and same.name == "Ann B" and same.address is None
     other = accounts.user_of({"iss": "https://elsewhere.example", "sub": "1", "email": "ann@example.org"})
     assert other.id != ANN.id
     assert ANN.name == ANN.address == "ann@example.org" and "1" not in (ANN.name, ANN.id)
     assert accounts.user_of({"email": "ann@example.org"}) is None and accounts.user_of({"sub": 3}) is None
-
-
-def test_an_address_that_the_provider_has_not_verified_counts_for_nothing(monkeypatch):
     forged = accounts.user_of({"sub": "9", "email": "ann@example.org", "email_verified": False})
     monkeypatch.setenv(accounts.USERS, "ann@example.org")
     assert not accounts.may_use(forged) and accounts.may_use(ANN) and not accounts.may_use(BOB)
@@ -62,20 +59,22 @@ def test_users_are_listed_by_address_or_by_the_end_of_it(listed, both, monkeypat
     assert (accounts.may_use(ANN), accounts.may_use(BOB)) == (both, both)
 
 
-def test_a_workspace_belongs_to_the_user_who_opened_it_first(own_cache, sign_in):
+def test_a_workspace_belongs_to_the_user_who_opened_it_first_and_others_may_look_at_it(own_cache, sign_in):
     hers = sign_in(ANN)
     work()
     assert sign_in(ANN, hers) == hers
     assert sign_in(BOB, hers) not in (hers, None)
     assert sign_in(None, hers) != hers  # the operator has switched signing in off
     assert workspace.take_notices() == [workspace.NOT_FOUND]  # it does not say that there is such a workspace
-
-
-def test_a_workspace_from_before_signing_in_belongs_to_who_opens_it(own_cache, sign_in):
     old = sign_in(None)
     work()
     assert sign_in(BOB, old) == old and sign_in(ANN, old) != old
     assert stored.read(old)["user"] == BOB.id
+    sign_in(ANN)
+    work()
+    look = workspace.look_token()
+    assert sign_in(BOB, look) == look
+    assert workspace.only_looks() and workspace.get("known")["f1"]["name"] == "mine"
 
 
 def test_who_comes_without_an_address_gets_the_workspace_opened_last(own_cache, sign_in, monkeypatch):
@@ -88,14 +87,6 @@ def test_who_comes_without_an_address_gets_the_workspace_opened_last(own_cache, 
     made_by_entrance = workspace.begin()
     assert sign_in(ANN, made_by_entrance) == first and st.query_params["workspace"] == first
     assert sign_in(ANN) == first and sign_in(BOB) not in (first, second)
-
-
-def test_an_address_for_looking_only_is_open_to_other_users(own_cache, sign_in):
-    sign_in(ANN)
-    work()
-    look = workspace.look_token()
-    assert sign_in(BOB, look) == look
-    assert workspace.only_looks() and workspace.get("known")["f1"]["name"] == "mine"
 
 
 def test_a_user_may_have_so_many_jobs_at_once_in_all_workspaces_together(own_cache, sign_in, monkeypatch):
@@ -155,16 +146,13 @@ def test_a_limit_that_is_none_is_said_when_the_server_starts(name, text, monkeyp
         limits.apply()
 
 
-# --- the log ---
-
-
 def lines():
     """Return the lines of the log."""
     file = cache_root() / "log" / "audit.jsonl"
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_line_names_the_user_and_not_the_token_and_only_this_user_reads_it(own_cache):
+def test_a_line_names_the_user_and_not_the_token_is_private_and_stops_nobody_on_a_full_disk(own_cache, monkeypatch):
     audit.write("upload", "ann\n@example.org", "a" * 32, bytes=35)
     (line,) = lines()
     assert line["event"] == "upload" and line["user"] == "ann\n@example.org" and line["bytes"] == 35
@@ -172,6 +160,12 @@ def test_a_line_names_the_user_and_not_the_token_and_only_this_user_reads_it(own
     folder = cache_root() / "log"
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "audit.jsonl")]
     assert modes == [0o700, 0o600]
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(audit.os, "open", full)
+    audit.write("upload", None, None, bytes=35)
 
 
 def test_the_log_rotates_and_keeps_so_many_files(own_cache, monkeypatch):
@@ -185,6 +179,7 @@ def test_the_log_rotates_and_keeps_so_many_files(own_cache, monkeypatch):
     assert lines()[-1]["number"] == 39
 
 
+@pytest.mark.slow
 def test_servers_on_one_cache_lose_no_line_of_the_log_while_it_rotates(own_cache, monkeypatch):
     monkeypatch.setenv(audit.SIZE_VARIABLE, "1000")
     monkeypatch.setenv(audit.FILES_VARIABLE, "999")
@@ -208,11 +203,3 @@ def test_servers_on_one_cache_lose_no_line_of_the_log_while_it_rotates(own_cache
     assert len(files) > 20
     for name, first in (("a", 0), ("b", 0), ("here", -1)):
         assert [line["number"] for line in lines if line["of"] == name] == list(range(first, 300))
-
-
-def test_a_disk_that_cannot_be_written_stops_nobody(own_cache, monkeypatch):
-    def full(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(audit.os, "open", full)
-    audit.write("upload", None, None, bytes=35)

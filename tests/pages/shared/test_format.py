@@ -3,12 +3,10 @@
 import math
 import re
 
-import numpy as np
 import pytest
 
 from pages.shared import format
 from tests.pages.making import said_plainly
-from xmlcore.datasets import Dataset
 
 
 @pytest.mark.parametrize(
@@ -27,12 +25,19 @@ def test_values_of_features_have_no_powers_of_ten_where_digits_can_be_read(value
     assert format.value(value) == said
 
 
-def test_a_name_in_a_title_is_short_and_no_mark_up():
+def test_names_in_titles_lists_files_and_markdown_are_written_plainly():
     assert format.in_title("a <b>") == "a &lt;b&gt;"
     assert format.in_title("a label of a very long name") == "a label of a very lon…"
+    assert [format.listed(parts) for parts in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
+    assert format.plain("a*b_c $x$ [l](u) :red[x] <b>") == r"a\*b\_c \$x\$ \[l\]\(u\) \:red\[x\] \<b\>"
+    assert format.file_name("../a b/ü.txt") == "a-b--.txt"
+    assert format.file_name("...") == "data"
+    assert [format.ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111, 1013)] == (
+        "1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th 1,013th".split()
+    )
 
 
-def test_shares_and_probabilities_are_percentages():
+def test_shares_sizes_and_counts_have_digits_that_mean_something():
     assert said_plainly(format.percent(0.1234)) == "12.3 %" and format.percent(math.nan) == "–"
     assert [said_plainly(format.rough(v)) for v in (0, 0.0002, 0.00196)] == ["0.0 %", "below 0.1 %", "0.2 %"]
     assert said_plainly(format.probability(0.5)) == "50 %" and format.probability(math.nan) == "–"
@@ -43,23 +48,14 @@ def test_shares_and_probabilities_are_percentages():
         "0.001 %",
         "0.0123 %",
     ]
-
-
-def test_lists_end_with_and():
-    assert [format.listed(parts) for parts in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
-
-
-@pytest.fixture
-def data():
-    X = [[0, 2.0, -3.0, 1.0], [1.0, 0, 0, 0], [0, 0, 0, 0]]
-    Y = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 0]])
-    return Dataset(
-        "tiny", X, Y, X, Y, feature_names=["ant", "bee", "cat", "bear"], label_names=["North", "East", "South"]
-    )
-
-
-def test_markdown_in_names_is_shown_as_it_is():
-    assert format.plain("a*b_c $x$ [l](u) :red[x] <b>") == r"a\*b\_c \$x\$ \[l\]\(u\) \:red\[x\] \<b\>"
+    assert [said_plainly(format.size(v)) for v in (12, 1234, 5_100_000, 250_000_000, 3.2e9)] == [
+        "12 bytes",
+        "1.2 kB",
+        "5.1 MB",
+        "250 MB",
+        "3.2 GB",
+    ]
+    assert [format.count(n, "row") for n in (0, 1, 1234)] == ["0 rows", "1 row", "1,234 rows"]
 
 
 @pytest.mark.parametrize(
@@ -78,28 +74,6 @@ def test_durations_have_the_digits_that_mean_something(value, said):
 )
 def test_estimates_are_round(value, said):
     assert said_plainly(format.roughly(value)) == said
-
-
-def test_sizes_and_counts():
-    assert [said_plainly(format.size(v)) for v in (12, 1234, 5_100_000, 250_000_000, 3.2e9)] == [
-        "12 bytes",
-        "1.2 kB",
-        "5.1 MB",
-        "250 MB",
-        "3.2 GB",
-    ]
-    assert [format.count(n, "row") for n in (0, 1, 1234)] == ["0 rows", "1 row", "1,234 rows"]
-
-
-def test_names_of_downloads_are_harmless():
-    assert format.file_name("../a b/ü.txt") == "a-b--.txt"
-    assert format.file_name("...") == "data"
-
-
-def test_ordinals():
-    assert [format.ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111, 1013)] == (
-        "1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th 1,013th".split()
-    )
 
 
 @pytest.mark.parametrize(

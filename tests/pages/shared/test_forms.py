@@ -1,9 +1,10 @@
-"""Values of forms for the parameters of a model."""
+"""Settings in words, which values are allowed, and those of forms."""
 
 import pytest
 import streamlit as st
 
-from pages.shared import forms, presets
+from pages.shared import forms, presets, settings
+from pages.shared.fields import rows_within, whole_number
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
@@ -18,18 +19,79 @@ def remembered(monkeypatch):
     return typed
 
 
-def test_a_form_that_is_not_drawn_yet_has_its_remembered_values(remembered):
+def test_a_form_has_what_its_widgets_have_or_what_is_remembered(remembered):
     info = experiment.MODELS["PLT"]
     defaults = {parameter.name: parameter.default for parameter in info.parameters}
     assert forms.values("PLT", info) == defaults
     remembered["C"] = 3.0
     assert forms.values("PLT", info) == defaults | {"C": 3.0}
-
-
-def test_what_a_widget_has_counts_more_than_what_is_remembered_also_when_it_is_empty(remembered):
-    info = experiment.MODELS["PLT"]
-    remembered["C"] = 3.0
     parameter = next(one for one in info.parameters if one.name == "C")
     st.session_state[forms.key("PLT", parameter)] = None
     assert forms.values("PLT", info)["C"] in (None, "auto")
     assert forms.values("PLT", info, skip=("C",)).keys() == {p.name for p in info.parameters} - {"C"}
+
+
+@pytest.mark.parametrize(
+    ("model", "message", "said"),
+    [
+        (
+            "LdSM",
+            "class integrity counts for too much: n_attempts=5 tries again, or make integrity_weight smaller",
+            "class integrity counts for too much: “Attempts at a split” = 5 tries again, or make “Weight of class "
+            "integrity, λ1” smaller",
+        ),
+        (
+            "OneVsRest",
+            "stopped at max_iter=20 before tol=0.1: raise max_iter, or tol when precision does not change",
+            "stopped at “Max Newton steps” = 20 before “Tolerance” = 0.1: raise “Max Newton steps”, or “Tolerance” "
+            "when precision does not change",
+        ),
+        (
+            "DoubleSampling",
+            "adversaries='candidates' needs n_candidates of at least 2",
+            "“Adversarial labels from” = other candidates needs “Candidates, q” of at least 2",
+        ),
+        ("FALS", "binary=True is for n_layers=2", "“A network for each label (FALSb)” = on is for “Layers” = 2"),
+        ("PLT", "fewer threads (n_jobs), another loss of C's", "fewer threads (n_jobs), another loss of C's"),
+        (None, "max_iter=20", "max_iter=20"),
+    ],
+)
+def test_messages_call_parameters_as_the_form_does(model, message, said):
+    assert settings.in_form(model, message) == said
+
+
+def test_settings_are_said_where_they_differ_and_warnings_with_one_full_stop():
+    defaults = experiment.full_params("PLT")
+    assert settings.changed("PLT", defaults) == ""
+    assert settings.changed("PLT", {**defaults, "arity": 4, "n_estimators": 3}) == "Arity: 4, Trees: 3"
+    assert settings.short_changed("OneVsRest", {"loss": "logistic", "C": 3.0}) == "C 3"
+    assert settings.short_changed("OneVsRest", {"C": "auto"}) == ""
+    assert settings.short_changed("OneVsRest", {"noise_sigma": 0.1, "noise_ratio": 5}) == (
+        "Noise in training σ 0.1, Noise in training copies per row 5"
+    )
+    assert settings.short_changed("of another version", {"trees": 1, "C": 0.5}) == "trees 1, C 0.5"
+    assert settings.sentence("PLT", "It is late") == settings.sentence("PLT", "It is late.") == "It is late."
+    assert settings.sentence("LdSM", "Is n_estimators=3 enough?") == "Is “Trees” = 3 enough?"
+    beam = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "beam")
+    assert settings.problem(beam, None) is None
+
+
+@pytest.mark.parametrize("value", [0, -1, 101, None, 1e99])
+def test_numbers_out_of_bounds_are_named_with_what_is_allowed(value):
+    trees = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "n_estimators")
+    said = settings.problem(trees, value)
+    assert said.startswith("Trees:") and "1 to 100" in said
+    assert settings.problem(trees, 1) is None
+
+
+def test_rows_are_all_when_quick_else_the_largest_sample_that_is():
+    samples = (5000, 2000, 1000, 500)
+    assert rows_within(lambda n: 0.001 * n, 12_000, 20.0, samples) == 12_000
+    assert rows_within(lambda n: 0.01 * n, 12_000, 20.0, samples) == 2_000
+    assert rows_within(lambda n: 10.0 * n, 12_000, 20.0, samples) == 500
+    assert rows_within(lambda n: 10.0 * n, 120, 20.0, samples) == 120
+
+
+def test_remembered_numbers_fit_when_they_are_whole_and_within_bounds():
+    fits = whole_number(1, 5)
+    assert [value for value in (0, 1, 5, 6, True, 2.0, "2", None) if fits(value)] == [1, 5]

@@ -13,19 +13,13 @@ def all_sections_open():
     """Only the section whose tab is open is drawn in these tests."""
 
 
-def test_only_the_open_section_is_drawn(ready):
-    train(ready)
-    page = ready.go("explain")
-    assert "Why this and not that?" in page.text() and "Features of a label" not in page.text()
-    page.at.session_state[KEY] = "Features of a label"
-    assert "Features of a label" in page.run().text() and "Why this and not that?" not in page.text()
-
-
-def test_a_section_that_is_gone_gives_way_to_the_first(ready):
+def test_only_the_open_section_is_drawn_and_one_that_is_gone_gives_way_to_the_first(ready):
     train(ready)
     page = ready.go("explain")
     page.at.session_state[KEY] = "of another version"
-    assert "Why this and not that?" in page.run().text()
+    assert "Why this and not that?" in page.run().text() and "Features of a label" not in page.text()
+    page.at.session_state[KEY] = "Features of a label"
+    assert "Features of a label" in page.run().text() and "Why this and not that?" not in page.text()
 
 
 def opened(page, title):
@@ -44,13 +38,17 @@ def test_the_address_names_the_open_section_and_opens_it(ready, session):
     assert "Why this and not that?" not in again.text() and "Features of a label" in again.text()
 
 
-def test_back_and_forward_open_the_section_that_the_address_names_or_the_first(ready):
+def test_addresses_links_back_and_forward_name_and_open_the_section(ready):
     train(ready)
     page = ready.go("explain")
     opened(page, "Features of a label")
     assert "Why this and not that?" in page.walk().text()
     assert "Features of a label" in page.walk(section="Features of a label").text()
     assert "Why this and not that?" in page.walk(section="of another version").text()
+    assert all("section=" not in link for link in links(page)), "it is the first"
+    opened(page, "Features of a label")
+    assert all(link.endswith("&section=Features%20of%20a%20label") for link in links(page))
+    assert all("section=" not in link for link in links(page.go("jobs")))
 
 
 def test_a_page_that_is_opened_again_has_the_section_open_that_was_open_there(ready):
@@ -76,12 +74,3 @@ def links(page):
     """The addresses that "Copy a link" shows."""
     page.at.session_state["sidebar.links"] = True
     return [code.value for code in page.run().at.sidebar.get("code")]
-
-
-def test_a_link_names_the_section_that_is_open(ready):
-    train(ready)
-    page = ready.go("explain")
-    assert all("section=" not in link for link in links(page)), "it is the first"
-    opened(page, "Features of a label")
-    assert all(link.endswith("&section=Features%20of%20a%20label") for link in links(page))
-    assert all("section=" not in link for link in links(page.go("jobs")))

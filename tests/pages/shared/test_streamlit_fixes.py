@@ -1,10 +1,15 @@
-"""Each work-around of Streamlit is still needed: the shortest reproduction of what it puts right.
+"""Each work-around of Streamlit works, and is still needed: the shortest reproduction of what it puts right.
 
-Where one of these fails, the installed Streamlit does better: the file of pages/shared/streamlit_fixes may go.
+Where a reproduction fails, the installed Streamlit does better: the file of pages/shared/streamlit_fixes may go.
 """
 
+import asyncio
+from types import SimpleNamespace
+
+import pandas as pd
 import pytest
 from streamlit.errors import StreamlitAPIException
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.media_file_manager import MediaFileManager
@@ -14,6 +19,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
 from streamlit.runtime.state.query_params import QueryParams
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from pages.shared.figures import charts
+from pages.shared.streamlit_fixes import downloads, late_polls, upload_addresses
 
 
 def test_downloads_a_file_made_for_a_download_is_gone_after_the_ends_of_two_runs():
@@ -51,16 +59,209 @@ def test_reconnected_a_session_that_follows_another_has_none_of_its_files():
     assert files.get_files("before", ["1"]) and not files.get_files("after", ["1"])
 
 
-def test_address_fields_only_what_a_field_of_the_whole_app_is_bound_to_can_be_said_to_stay():
+def test_address_fields_only_a_field_of_the_whole_app_stays_and_cannot_be_written_by_switching():
     params = QueryParams()
     params.bind_widget("at", "of the app", "string_value", "app")
     params.bind_widget("section", "of a page", "string_value", "train")
     params.populate_from_query_string("at=row-1&section=Rows", {"app", "explain"})
     assert dict(params) == {"at": "row-1"}, "a field of a page loses its word when another page is opened"
-
-
-def test_address_fields_what_a_field_is_bound_to_cannot_be_written_by_switching_the_page():
-    params = QueryParams()
     params.bind_widget("at", "of the app", "string_value", "app")
     with pytest.raises(StreamlitAPIException):
         params.from_dict({"at": "row-1"})
+
+
+def asks(page, fragment="", automatic=False):
+    """Return a message of a browser that has a page drawn, or a part of it."""
+    message = BackMsg()
+    message.rerun_script.page_script_hash = page
+    message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = fragment, automatic
+    return {"type": "websocket.receive", "bytes": message.SerializeToString()}
+
+
+def poll(page):
+    return asks(page, "progress", True)
+
+
+def received(*messages):
+    """Return the numbers of the messages that are received."""
+    line = iter([*messages, {"type": "websocket.disconnect"}])
+
+    async def receive():
+        return next(line)
+
+    async def all_received():
+        receive_in_time, found = late_polls.without(receive), []
+        while (message := await receive_in_time())["type"] != "websocket.disconnect":
+            found.append(next(i for i, one in enumerate(messages) if one is message))
+        return found
+
+    return asyncio.run(all_received())
+
+
+def test_only_news_of_the_page_that_is_shown_are_asked_for_and_all_else_is_received():
+    assert received(asks("A"), poll("A"), asks("B"), poll("A"), poll("A"), poll("B")) == [0, 1, 2, 5]
+    assert received(asks("A"), asks("B"), poll("A"), asks("A"), poll("B"), poll("A")) == [0, 1, 3, 5]
+    assert received(asks("A"), asks("B"), asks("A", "progress")) == [0, 1, 2]
+    assert received(asks("A"), poll("C"), asks("B"), poll("C"), poll("B")) == [0, 1, 2, 4]
+    heartbeat = BackMsg(app_heartbeat=True).SerializeToString()
+    others = [{"type": "websocket.receive", "bytes": data} for data in (heartbeat, b"\xff\xff\xff", b"")]
+    others += [{"type": "websocket.receive", "text": "text"}, asks("")]
+    assert received(asks("A"), asks("B"), *others) == [0, 1, 2, 3, 4, 5, 6]
+
+
+WAIT = 0.05  # seconds
+END = {"type": "websocket.disconnect"}
+
+
+def request(name="one"):
+    message = BackMsg()
+    message.file_urls_request.request_id = name
+    return {"type": "websocket.receive", "bytes": message.SerializeToString()}
+
+
+def answer(name="one"):
+    message = ForwardMsg()
+    message.file_urls_response.response_id = name
+    return {"type": "websocket.send", "bytes": message.SerializeToString()}
+
+
+def heartbeat():
+    return {"type": "websocket.receive", "bytes": BackMsg(app_heartbeat=True).SerializeToString()}
+
+
+def run(act):
+    """Run ``act(browser, receive, send, sent)``: what is put into ``browser`` is received, ``sent`` is what it gets."""
+
+    async def everything():
+        browser, sent = asyncio.Queue(), []
+
+        async def keep(message):
+            sent.append(message)
+
+        return await act(browser, *upload_addresses.asked_again(browser.get, keep, WAIT), sent)
+
+    return asyncio.run(everything())
+
+
+def test_a_request_without_an_answer_is_made_again_until_there_is_one():
+    async def act(browser, receive, send, sent):
+        await browser.put(request())
+        assert [await receive() for _ in range(3)] == [request()] * 3
+        await send(answer())
+        await browser.put(heartbeat())
+        assert await receive() == heartbeat()
+        with pytest.raises(TimeoutError):  # nothing is repeated any more
+            await asyncio.wait_for(receive(), 3 * WAIT)
+        assert sent == [answer()]
+
+    run(act)
+
+
+def test_messages_arrive_while_an_answer_is_waited_for_and_none_is_lost():
+    async def act(browser, receive, send, sent):
+        await browser.put(request())
+        await receive()
+        assert await receive() == request()
+        for message in (heartbeat(), request("two"), END):
+            await browser.put(message)
+        got = []
+        while END not in got:
+            got.append(await receive())
+        assert [one for one in got if one != request()] == [heartbeat(), request("two"), END]
+
+    run(act)
+
+
+def test_a_second_answer_to_one_request_is_not_sent():
+    async def act(browser, receive, send, sent):
+        await browser.put(request())
+        await receive()
+        await receive()  # once more, for the first answer is late
+        for message in (answer(), answer(), answer("other"), {"type": "websocket.send", "text": "text"}):
+            await send(message)
+        assert sent == [answer(), answer("other"), {"type": "websocket.send", "text": "text"}]
+
+    run(act)
+
+
+def test_a_request_that_is_never_answered_is_given_up(monkeypatch):
+    monkeypatch.setattr(upload_addresses, "TRIES", 2)
+
+    async def act(browser, receive, send, sent):
+        await browser.put(request())
+        assert [await receive() for _ in range(3)] == [request()] * 3
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(receive(), 4 * WAIT)
+
+    run(act)
+
+
+def test_of_a_flood_of_requests_only_some_are_made_again(monkeypatch):
+    monkeypatch.setattr(upload_addresses, "TRIES", 1)
+    monkeypatch.setattr(upload_addresses, "MOST", 3)
+
+    async def act(browser, receive, send, sent):
+        flood = [request(str(i)) for i in range(10)]
+        for message in flood:
+            await browser.put(message)
+        assert [await receive() for _ in range(13)] == flood + flood[:3]
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(receive(), 4 * WAIT)
+
+    run(act)
+
+
+def test_what_is_no_message_of_streamlit_is_passed_on():
+    async def act(browser, receive, send, sent):
+        for message in ({"type": "websocket.receive", "bytes": b"\xff\xff\xff"}, {"type": "websocket.connect"}):
+            await browser.put(message)
+            assert await receive() == message
+
+    run(act)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that only goes on while somebody sleeps, and nothing handed out yet."""
+    now = [100.0]
+    monkeypatch.setattr(downloads, "_until", 0.0)
+    monkeypatch.setattr(
+        downloads, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s))
+    )
+    return now
+
+
+def test_the_browser_has_its_moment_to_fetch_a_file_that_was_made_and_then_nothing_waits(clock):
+    downloads.wait()
+    assert clock[0] == 100
+    downloads.made()
+    clock[0] += 0.5
+    downloads.wait()
+    assert clock[0] == pytest.approx(100 + downloads.MOMENT, abs=0.1)
+    over = clock[0]
+    downloads.wait()
+    assert clock[0] == over
+
+
+def test_downloading_all_the_time_holds_nothing_up_for_longer_than_a_moment(clock, monkeypatch):
+    downloads.made()
+    sleep = downloads.time.sleep
+    monkeypatch.setattr(downloads.time, "sleep", lambda s: (sleep(s), downloads.made()))
+    downloads.wait()
+    assert clock[0] == pytest.approx(100 + downloads.MOMENT, abs=0.1)
+
+
+def test_a_file_is_made_when_asked_for_and_its_moment_begins_when_it_is_there(clock, monkeypatch):
+    buttons = []
+    monkeypatch.setattr(charts.st, "download_button", lambda label, **about: buttons.append(about))
+    made = []
+
+    def make():
+        made.append(True)
+        clock[0] += 60
+        return pd.DataFrame({"a": [1]})
+
+    charts.csv_button("Data, CSV", make, "name", "help")
+    assert not made and downloads._until == 0
+    assert buttons[0]["data"]() == b"a\n1\n"
+    assert downloads._until == pytest.approx(160 + downloads.MOMENT)

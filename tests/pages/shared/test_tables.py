@@ -20,11 +20,6 @@ def data():
     )
 
 
-def test_negative_numbers_have_the_minus_of_figures_and_sentences():
-    write = tables._signed("{:+.2f}")
-    assert [write(value) for value in (-1.234, 0.5, float("nan"))] == ["−1.23", "+0.50", ""]
-
-
 @pytest.mark.parametrize("n", [3, 100_000])
 def test_a_row_with_very_many_negative_values_is_shown_too(n):
     tables.show_features(
@@ -32,28 +27,22 @@ def test_a_row_with_very_many_negative_values_is_shown_too(n):
     )
 
 
-def test_features_of_a_row_are_ordered_by_size_with_names(data):
+def test_rows_are_found_by_names_or_ids_and_their_features_ordered_by_size(data):
     frame = tables.features(data, data.X_train, 0)
     assert frame["feature"].tolist() == ["cat", "bee", "bear"]
     assert frame["value"].tolist() == [-3, 2, 1]
     assert tables.features(data, data.X_train, 2).empty
+    bare = Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
+    assert tables.find_rows(bare, "training", "label 2").tolist() == [0, 1]
+    assert tables.find_rows(bare, "test", "feature 1").tolist() == [0]
+    assert tables.find_rows(bare, "test", "1").tolist() == [0]
+    frame = tables.labels_per_row(data)
+    assert frame.values.tolist() == [[part, n, 1] for part in ("training", "test") for n in range(3)]
 
 
 @pytest.mark.parametrize(("query", "rows"), [("", [0, 1, 2]), ("BEE", [0]), ("ant", [1]), ("south", [0, 1]), ("x", [])])
 def test_rows_are_found_by_label_or_feature_in_any_case(data, query, rows):
     assert tables.find_rows(data, "training", query).tolist() == rows
-
-
-def test_rows_without_names_are_found_by_id(data):
-    bare = Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
-    assert tables.find_rows(bare, "training", "label 2").tolist() == [0, 1]
-    assert tables.find_rows(bare, "test", "feature 1").tolist() == [0]
-    assert tables.find_rows(bare, "test", "1").tolist() == [0]
-
-
-def test_labels_per_row_counts_each_part(data):
-    frame = tables.labels_per_row(data)
-    assert frame.values.tolist() == [[part, n, 1] for part in ("training", "test") for n in range(3)]
 
 
 def test_the_chosen_row_is_listed_first_and_none_is_lost():
@@ -65,7 +54,7 @@ def test_the_chosen_row_is_listed_first_and_none_is_lost():
     assert sorted(tables.listed_rows(found[:3], 4, 3)) == [0, 2, 4]
 
 
-def test_names_that_a_spreadsheet_would_run_get_an_apostrophe_and_numbers_do_not():
+def test_numbers_have_their_minus_and_names_that_a_spreadsheet_would_run_an_apostrophe():
     frame = pd.DataFrame(
         {"name": ["=1+1", "+SUM(1)", "-cmd", "@x", "\tx", "-5", "-1e-05", "a=b", ""], "value": [-1.0] * 9}
     )
@@ -76,6 +65,8 @@ def test_names_that_a_spreadsheet_would_run_get_an_apostrophe_and_numbers_do_not
     assert tables.csv_safe(safe)["name"].tolist() == expected
     assert frame["name"][0] == "=1+1"  # the table shown is not changed
     assert charts.csv_bytes(frame[:1]) == b"name,value\n'=1+1,-1.0\n", "whatever is downloaded"
+    write = tables._signed("{:+.2f}")
+    assert [write(value) for value in (-1.234, 0.5, float("nan"))] == ["−1.23", "+0.50", ""]
 
 
 @pytest.mark.parametrize(

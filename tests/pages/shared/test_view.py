@@ -27,7 +27,7 @@ def look_of(session):
     return stored(session)["look"]
 
 
-def test_a_copied_address_shows_the_same_result_and_row(two_runs, session):
+def test_a_copied_address_shows_the_same_result_and_row_and_changes_of_it(two_runs, session):
     plt, other = stored(two_runs)["runs"]
     two_runs.at.number_input(key="train.row").set_value(7)
     two_runs.run()
@@ -39,6 +39,15 @@ def test_a_copied_address_shows_the_same_result_and_row(two_runs, session):
     again = session(two_runs.token, view).go("train")
     assert "OneVsRest ranks" in again.text().replace("**", "") and "**Test row 7**" in again.text()
     assert again.view == view
+    begins = f"result-{stored(two_runs)['runs'][1]['key'][:12]}"
+    again = session(two_runs.token, f"{begins}.row-2.label-4.other-3.ticked-1.edit-3~0.5").go("train")
+    again.at.number_input(key="train.row").set_value(5)
+    assert again.run().view == f"{begins}.row-5.ticked-1"
+    view = f"result-{stored(two_runs)['runs'][1]['key'][:12]}.row-2.edit-3~0.25_7~-1e-05"
+    again = session(two_runs.token, view).go("explain")
+    assert "Changed: " in again.text() and "to 0.25" in again.text() + "to 0.25 " and again.view == view
+    again.press("explain.whatif.reset")
+    assert "Changed: " not in again.text() and again.view == view.partition(".edit")[0]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +66,7 @@ def test_a_view_that_the_workspace_does_not_have_is_said_and_changes_nothing(two
     assert {name: stored(again)[name] for name in before} == before
 
 
-def test_an_address_for_looking_only_shows_all_and_changes_nothing(two_runs, session, server):
+def test_an_address_for_looking_only_shows_all_changes_nothing_and_offers_no_form(two_runs, session, server):
     look = look_of(two_runs)
     assert look != two_runs.token
     before, n_jobs = stored(two_runs), len(server.jobs())
@@ -71,35 +80,14 @@ def test_an_address_for_looking_only_shows_all_and_changes_nothing(two_runs, ses
     assert stored(two_runs) == before and len(server.jobs()) == n_jobs
     assert not any(two_runs.token in str(code.value) for code in looking.at.code), "the token for working stays secret"
     assert "**Test row 9**" not in session(two_runs.token).go("train").text()
-
-
-def test_an_address_for_looking_only_dies_with_its_workspace(two_runs, session):
-    look = look_of(two_runs)
-    Row(two_runs.token).remove()
-    fresh = session(look)
-    assert fresh.token not in (look, two_runs.token), "it must not become a workspace that can be written"
-    assert not Row(two_runs.token).read()
-
-
-def test_back_to_an_address_without_a_view_shows_what_it_showed(two_runs, session):
-    again = session(two_runs.token).go("train")
-    assert "**Test row 0**" in again.text() and again.view == ""
-    again.at.number_input(key="train.row").set_value(5)
-    assert again.run().view.endswith(".row-5")
-    assert "**Test row 0**" in again.walk().text()
-    assert again.view == ""
-
-
-def test_a_page_opened_before_the_browser_has_drawn_the_fields_of_the_address_keeps_the_view(two_runs, session):
-    again = session(two_runs.token).go("train")
-    again.at.number_input(key="train.row").set_value(5)
-    view = again.run().view
-    again.at.query_params.clear()  # as a browser leaves out what these fields say
-    assert "**Test row 5**" in again.run().text() and again.view == view
-
-
-def test_what_would_be_refused_is_disabled_and_says_why(two_runs, session):
-    look = look_of(two_runs)
+    assert "train.OneVsRest.submit" in [button.key for button in two_runs.go("train").at.button]
+    assert "Tick one to name or delete it" in two_runs.text()
+    page = session(look).go("train")
+    keys = [button.key for button in page.at.button]
+    assert "train.OneVsRest.submit" not in keys and not [key for key in keys if key and key.startswith("train.name")]
+    assert "ranks a true label first" in page.text() and "Tick one" not in page.text()
+    assert page.text().count(workspace.LOOK_ONLY) == 1
+    assert not [field.label for field in page.at.number_input if field.label in ("C", "Epochs")]
     looking = session(look)
     for page, keys in {
         "explain": ["explain.measure"],
@@ -114,33 +102,28 @@ def test_what_would_be_refused_is_disabled_and_says_why(two_runs, session):
     assert not two_runs.go("train").at.button(key="train.OneVsRest.submit").disabled
 
 
-def test_who_only_looks_sees_results_and_no_form_that_trains(two_runs, session):
-    assert "train.OneVsRest.submit" in [button.key for button in two_runs.go("train").at.button]
-    assert "Tick one to name or delete it" in two_runs.text()
-    page = session(look_of(two_runs)).go("train")
-    keys = [button.key for button in page.at.button]
-    assert "train.OneVsRest.submit" not in keys and not [key for key in keys if key and key.startswith("train.name")]
-    assert "ranks a true label first" in page.text() and "Tick one" not in page.text()
-    assert page.text().count(workspace.LOOK_ONLY) == 1
-    assert not [field.label for field in page.at.number_input if field.label in ("C", "Epochs")]
+def test_an_address_for_looking_only_dies_with_its_workspace(two_runs, session):
+    look = look_of(two_runs)
+    Row(two_runs.token).remove()
+    fresh = session(look)
+    assert fresh.token not in (look, two_runs.token), "it must not become a workspace that can be written"
+    assert not Row(two_runs.token).read()
 
 
-def test_what_belongs_to_a_row_is_forgotten_with_it(two_runs, session):
-    begins = f"result-{stored(two_runs)['runs'][1]['key'][:12]}"
-    again = session(two_runs.token, f"{begins}.row-2.label-4.other-3.ticked-1.edit-3~0.5").go("train")
+def test_the_address_without_a_view_keeps_or_shows_what_it_showed(two_runs, session):
+    again = session(two_runs.token).go("train")
+    assert "**Test row 0**" in again.text() and again.view == ""
     again.at.number_input(key="train.row").set_value(5)
-    assert again.run().view == f"{begins}.row-5.ticked-1"
+    assert again.run().view.endswith(".row-5")
+    assert "**Test row 0**" in again.walk().text()
+    assert again.view == ""
+    again.at.number_input(key="train.row").set_value(5)
+    view = again.run().view
+    again.at.query_params.clear()  # as a browser leaves out what these fields say
+    assert "**Test row 5**" in again.run().text() and again.view == view
 
 
-def test_changes_of_a_row_are_in_the_address_and_undone_with_it(two_runs, session):
-    view = f"result-{stored(two_runs)['runs'][1]['key'][:12]}.row-2.edit-3~0.25_7~-1e-05"
-    again = session(two_runs.token, view).go("explain")
-    assert "Changed: " in again.text() and "to 0.25" in again.text() + "to 0.25 " and again.view == view
-    again.press("explain.whatif.reset")
-    assert "Changed: " not in again.text() and again.view == view.partition(".edit")[0]
-
-
-def test_every_field_of_a_view_is_said_and_read_and_forgotten_with_the_data_set():
+def test_a_view_names_every_field_and_only_changes_of_rows_that_are_some():
     texts = {"data": "0123456789ab", "result": "ba9876543210", "edit": "3~0.25_7~-1e-05"}
     whole = view.View(**{name: texts.get(name, 10 + i) for i, name in enumerate(view.NAMES)})
     edited = view.View(edit="1~0.5")
@@ -149,15 +132,9 @@ def test_every_field_of_a_view_is_said_and_read_and_forgotten_with_the_data_set(
     left = whole.changed(data="cba987654321")
     assert {name for name in view.NAMES if getattr(left, name) == getattr(whole, name)} == kept
     assert whole.changed(row=whole.row) == whole and whole.changed(row=1, label=2).label == 2
-
-
-def test_what_is_not_a_change_of_a_row_is_left_out_of_it():
     assert row_edits.parsed("3~0.5_x~2_4~x_5~1e999_6~") == [[3, 0.5], [4, None]]
     assert row_edits.parsed("3~2_4~1_3~5") == [[3, 5.0], [4, 1.0]], "a feature is changed once"
     assert row_edits.text([[3, 0.5], [4, None]]) == "3~0.5_4~x"
     assert row_edits.text([[j, 1.0] for j in range(row_edits.MOST + 1)]) == ""
-
-
-def test_the_data_set_of_a_new_workspace_is_known_by_its_name_in_the_catalog():
     entries = [{"name": "api-docs"}, {"name": "mine", "entry": "api-docs"}, {"name": "api-docs", "entry": "other"}]
     assert [view._is_default({"source": "catalog", **entry}) for entry in entries] == [True, True, False]

@@ -1,23 +1,29 @@
-"""What all sessions of one server process share."""
+"""What all sessions of one server process share, and the memory of the values that it keeps."""
 
 import asyncio
 import gc
 import logging
+import mmap
 import signal
 import subprocess
 import sys
 import threading
 import time
 import tomllib
+import types
 import weakref
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from benchmarks.library.dashboard_server import Server
 from pages.shared import fragments, frame, server
-from pages.shared.process import garbage, job_queue, lifespan, reading
+from pages.shared.operator import limits
+from pages.shared.process import garbage, in_memory, job_queue, lifespan, reading
+from pages.shared.process.in_memory import Values
 from pages.shared.process.serving import serving
 from xmlcore import experiment, store
 
@@ -239,16 +245,13 @@ print(kept, held() - before)
     assert kept > 60e6 and left < 0.2 * kept, done.stderr
 
 
-def test_garbage_is_collected_also_after_a_page_that_failed(monkeypatch):
+def test_garbage_is_collected_after_pages_that_fail_and_parts_that_run_alone(monkeypatch):
     asked = []
     monkeypatch.setattr(garbage, "tidy_later", lambda: asked.append(True))
     monkeypatch.setattr(frame, "_draw", lambda page, compare: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         frame.around(None, None)
     assert asked == [True]
-
-
-def test_garbage_is_collected_also_after_a_part_of_a_page_that_is_run_alone(monkeypatch):
     asked, drawn, page = [], [], [1]
     monkeypatch.setattr(garbage, "tidy_later", lambda: asked.append(True))
     monkeypatch.setattr(fragments.st, "fragment", lambda draw: draw)
@@ -295,3 +298,99 @@ def test_reading_ahead_does_not_warn_of_its_spinners_and_other_warnings_stay():
     assert not reading.says_nothing_of_reader(record(reading.READER, logging.WARNING))
     assert reading.says_nothing_of_reader(record(reading.READER, logging.ERROR))
     assert reading.says_nothing_of_reader(record("Thread-1", logging.WARNING))
+
+
+class Function:
+    """What keeps values, and forgets them when told so."""
+
+    def __init__(self):
+        self.forgotten = []
+
+    def clear(self, *arguments):
+        self.forgotten.append(arguments)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that a test sets."""
+    now = types.SimpleNamespace(time=0.0)
+    monkeypatch.setattr(in_memory.time, "monotonic", lambda: now.time)
+    return now
+
+
+def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large_but_not_those_just_used(clock):
+    one, other, values = Function(), Function(), Values(lambda: 35_000)
+    for function, name in ((one, "a"), (other, "a"), (one, "b")):
+        values.used(function, (name,), np.zeros(10_000, np.uint8), 10)
+        clock.time += 1
+    values.used(one, ("a",), np.zeros(10_000, np.uint8), 10)  # used again
+    clock.time += 2 * in_memory.NEEDED_SECONDS
+    values.used(one, ("c",), np.zeros(10_000, np.uint8), 10)
+    assert (one.forgotten, other.forgotten) == ([], [("a",)])
+    values.used(one, ("d",), np.zeros(20_000, np.uint8), 10)
+    assert one.forgotten == [("b",), ("a",)] and values.bytes < 35_000
+    function, values = Function(), Values(lambda: 10_000)
+    values.used(function, ("data",), np.zeros(50_000, np.uint8), 10)
+    values.used(function, ("model",), np.zeros(50_000, np.uint8), 10)
+    assert function.forgotten == []
+    clock.time += 2 * in_memory.NEEDED_SECONDS
+    values.used(function, ("model",), np.zeros(50_000, np.uint8), 10)
+    assert function.forgotten == [("data",)]
+
+
+def test_a_value_that_its_function_has_forgotten_is_not_counted(clock):
+    function, values = Function(), Values(lambda: 100_000)
+    for i in range(50):
+        values.used(function, (i,), np.zeros(10_000, np.uint8), 3)
+    assert function.forgotten == [] and 3 * 10_000 < values.bytes < 3 * 11_000
+    values.forget()
+    assert values.bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted"),
+    [
+        (lambda: np.zeros(100_000), 800_000),
+        (lambda: np.zeros(100_000)[:5], 800_000),  # which keeps the whole
+        (lambda: [np.zeros(100_000)] * 10, 800_000),
+        (lambda: {"a": [sp.csr_array(np.ones((300, 300), np.float32))]}, 720_000),
+        (lambda: pd.DataFrame({"a": np.zeros(100_000), "b": np.arange(100_000)}), 1_600_000),
+        (lambda: [f"name {i:06d}" for i in range(10_000)], 680_000),
+        (lambda: np.array([f"name {i:06d}" for i in range(10_000)], dtype=object), 680_000),
+        (lambda: np.frombuffer(mmap.mmap(-1, 800_000)), 0),  # of a file, which the system keeps or drops
+        (lambda: 1.0, 0),
+    ],
+)
+def test_the_size_of_a_value_counts_each_part_once(made, wanted):
+    values = Values(lambda: 1 << 30)
+    values.used(Function(), (), made(), 1)
+    assert wanted <= values.bytes < 1.05 * wanted + 5_000
+
+
+def test_a_data_set_that_is_too_large_is_read_again_when_it_is_asked_for(own_cache, monkeypatch, clock):
+    made = []
+
+    @server.shared(max_entries=10)
+    def numbers(name):
+        """Return a large value."""
+        made.append(name)
+        return np.zeros(100_000)
+
+    monkeypatch.setenv(in_memory.VARIABLE, "1 MB")
+    server.forget()
+    for name in ("a", "b"):
+        for _ in range(3):
+            numbers(name)
+        clock.time += 2 * in_memory.NEEDED_SECONDS
+    assert made == ["a", "b"]
+    numbers("a")
+    assert made == ["a", "b", "a"] and in_memory.values.bytes < 1 << 20
+    server.forget()
+
+
+def test_the_bound_is_a_share_of_the_machine_unless_one_is_set_and_a_wrong_one_is_said(monkeypatch):
+    monkeypatch.delenv(in_memory.VARIABLE, raising=False)
+    assert in_memory.bound() == int(in_memory.SHARE * in_memory.memory.total())
+    monkeypatch.setenv(in_memory.VARIABLE, "much")
+    with pytest.raises(ValueError, match=f"{in_memory.VARIABLE} is 'much'"):
+        limits.apply()

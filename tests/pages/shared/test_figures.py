@@ -1,4 +1,4 @@
-"""Figures and tables as files."""
+"""Figures and tables as files, which say where they come from."""
 
 import base64
 import gzip
@@ -15,6 +15,7 @@ import pytest
 
 from pages.shared import format
 from pages.shared.figures import charts, figure_files
+from pages.shared.figures.pdf_info import with_info
 from pages.shared.workspaces import workspace
 from tests.pages import making
 from tests.pages.small import small_data
@@ -22,11 +23,6 @@ from xmlcore import figures
 
 ORIGIN = {"Data set": "κ </script><b>", "Model": "PLT", "Settings": "C: 3", "Parameters": '{"C": 3.0}', "Key": "a1b2c3"}
 ORIGIN |= {"Software": "xmlcore 0.1", "Creation Time": "2026-11-21"}
-
-
-def test_csv_is_complete_and_quotes_what_needs_it():
-    frame = pd.DataFrame({"name": ['a,"b"', "c\nd"], "n": [1, 2]})
-    assert charts.csv_bytes(frame).decode() == 'name,n\n"a,""b""",1\n"c\nd",2\n'
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +44,28 @@ def own_parts(page):
     return page.replace(part(page, "library"), "")
 
 
-def test_figure_file_has_the_whole_library_in_less_than_half_its_size(page):
+def test_a_figure_file_has_library_origin_and_caption_asks_the_network_for_nothing_and_names_cannot_break_it(page):
     library = gzip.decompress(base64.b64decode(part(page, "library"))).decode()
     assert library == plotly.offline.get_plotlyjs() and len(page) < 0.45 * len(library)
-
-
-def test_figure_file_does_not_offer_to_upload_the_chart(page):
     config = json.loads(part(page, "drawing"))["config"]
     assert config["showSendToCloud"] is False
     assert {"sendChartToCloud", "toImage"} <= set(config["modeBarButtonsToRemove"])
-
-
-def test_figure_file_says_where_the_figure_comes_from_and_names_cannot_break_it(page):
+    own = own_parts(page)
+    assert "http:" not in own and "https:" not in own
+    assert not re.search(r"<(link|iframe|img)\b|@import|\bsrc=", own)
+    assert "default-src 'none'" in own
+    assert own.startswith('<!doctype html>\n<html lang="en">')
+    assert own.count("<html") == own.count("<body") == own.count("<!doctype") == 1
+    assert '<meta name="viewport"' in own and "prefers-color-scheme: dark" in own
+    assert "<title>a &lt;b&gt; – Measures at k</title>" in own
+    caption = re.search("<figcaption><p>(.*?)</p>", own)[1]
+    assert caption == "Higher is <strong>better</strong>; <code>k</code> of *all* &lt;b&gt;rows&lt;/b&gt; &amp; more."
+    figure = go.Figure(layout={"height": 100})
+    figure_files.html_page(figure, "t", "c", "n", {}, ORIGIN)
+    assert figure.layout.height == 100
+    assert charts._config("a-measures")["toImageButtonOptions"] == {"format": "svg", "filename": "a-measures"}
+    frame = pd.DataFrame({"name": ['a,"b"', "c\nd"], "n": [1, 2]})
+    assert charts.csv_bytes(frame).decode() == 'name,n\n"a,""b""",1\n"c\nd",2\n'
     drawing = json.loads(part(page, "drawing"))
     assert drawing["origin"] == ORIGIN and "<" not in part(page, "drawing")
     said = "Data set: κ </script><b>; model: PLT; settings: C: 3. xmlcore 0.1, 2026-11-21."
@@ -69,7 +75,7 @@ def test_figure_file_says_where_the_figure_comes_from_and_names_cannot_break_it(
     assert drawing["caption"] == "Higher is better; k of *all* <b>rows</b> & more."
 
 
-def test_the_origin_of_a_figure_is_the_result_whose_key_its_files_name(ready):
+def test_the_origin_of_a_figure_is_the_results_whose_keys_its_files_name_and_their_data_sets(ready):
     run, selection = making.train(ready, C=3.0), making.select(ready, "ChiSquared", n_features=4)
     ready.run()
     state = ready.at.session_state
@@ -91,7 +97,7 @@ def test_the_origin_of_a_figure_is_the_result_whose_key_its_files_name(ready):
     assert set(of("words-labels-per-row")) == {"Data set", "Software", "Creation Time"}
 
 
-def test_a_figure_of_several_results_names_the_settings_of_each(ready):
+def test_a_figure_of_several_results_names_the_settings_and_the_data_set_of_each(ready):
     keys = [making.train(ready, C=3.0), making.train(ready)]
     ready.run()
     with pytest.MonkeyPatch.context() as patched:
@@ -101,20 +107,13 @@ def test_a_figure_of_several_results_names_the_settings_of_each(ready):
     assert found["Results"] == "PLT (C, weight of the loss: 3); PLT (default settings)" and "Model" not in found
     assert [one["key"] for one in json.loads(found["Parameters"])] == keys
     assert f"; results: {found['Results']}. " in figure_files.in_words(found)
-
-
-def test_a_figure_of_results_on_other_data_sets_than_the_one_in_use_names_these(ready):
-    keys = [making.train(ready), making.train(ready, data=small_data("others"))]
+    keys[1] = making.train(ready, data=small_data("others"))
     ready.run()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(figure_files.st, "session_state", ready.at.session_state)
         assert figure_files.origin("figure")["Data set"] == "others"  # in use
         assert figure_files.origin("figure", keys[:1])["Data set"] == "words"
         assert figure_files.origin("figure", keys)["Data set"] == "words; others"
-
-
-def test_the_button_above_a_figure_saves_it_as_svg():
-    assert charts._config("a-measures")["toImageButtonOptions"] == {"format": "svg", "filename": "a-measures"}
 
 
 @pytest.mark.parametrize(
@@ -152,14 +151,11 @@ def press_pdf(ready):
     ready.run()
 
 
-def test_a_pdf_is_made_when_it_is_asked_for_and_asks_nothing_from_the_network(ready, kaleido):
+def test_a_pdf_is_made_when_it_is_asked_for_or_a_sentence_says_why_not(ready, kaleido):
     press_pdf(ready)
     (figure, size, options), *others = kaleido.asked
     assert not others and figure["data"] and size["format"] == "pdf" and options["mathjax"] is False
     assert any(label.endswith(".pdf") for label in ready.downloads()) and not ready.at.error
-
-
-def test_a_pdf_that_cannot_be_made_is_a_sentence_on_the_page(ready, kaleido):
     kaleido.made = ValueError("The browser seemed\nto close.", "Ask elsewhere.")
     press_pdf(ready)
     assert not ready.at.exception and not any(label.endswith(".pdf") for label in ready.downloads())
@@ -177,24 +173,31 @@ def test_a_figure_is_opened_to_be_saved_as_an_image(ready, monkeypatch):
     assert len(shown) == 1 and shown[0][0].startswith("<!doctype html>") and shown[0][1] > figure_files.HEIGHT
 
 
-def test_figure_file_loads_nothing_from_the_network(page):
-    own = own_parts(page)
-    assert "http:" not in own and "https:" not in own
-    assert not re.search(r"<(link|iframe|img)\b|@import|\bsrc=", own)
-    assert "default-src 'none'" in own
+def a_pdf():
+    """A PDF file as Chrome writes it: objects, a table of them, and a trailer."""
+    body = b"%PDF-1.4\n1 0 obj\n<</Title (old)>>\nendobj\n2 0 obj\n<</Type /Catalog>>\nendobj\n"
+    at = [body.index(b"%d 0 obj" % i) for i in (1, 2)]
+    table = b"xref\n0 3\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % i for i in at)
+    return body + table + b"trailer\n<</Size 3\n/Root 2 0 R\n/Info 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % len(body)
 
 
-def test_figure_file_is_a_whole_page_with_title_and_caption(page):
-    own = own_parts(page)
-    assert own.startswith('<!doctype html>\n<html lang="en">')
-    assert own.count("<html") == own.count("<body") == own.count("<!doctype") == 1
-    assert '<meta name="viewport"' in own and "prefers-color-scheme: dark" in own
-    assert "<title>a &lt;b&gt; – Measures at k</title>" in own
-    caption = re.search("<figcaption><p>(.*?)</p>", own)[1]
-    assert caption == "Higher is <strong>better</strong>; <code>k</code> of *all* &lt;b&gt;rows&lt;/b&gt; &amp; more."
+def test_facts_are_appended_as_an_update_of_the_file_and_the_last_ones_hold():
+    pdf = a_pdf()
+    made = with_info(pdf, {"Title": "κ – Measures", "Data set": "(a)"})
+    assert made.startswith(pdf)
+    table = int(re.findall(rb"startxref\n(\d+)", made)[-1])
+    assert made[table : table + 4] == b"xref"
+    place = int(re.search(rb"3 1\n(\d{10}) 00000 n ", made[table:])[1])
+    assert made[place : place + 7] == b"3 0 obj"
+    assert b"/Size 4\n/Root 2 0 R\n/Info 3 0 R\n/Prev %d>>" % pdf.index(b"xref") in made
+    found = dict(re.findall(rb"/(\S+) <FEFF([0-9A-F]*)>", made))
+    said = {name.decode(): bytes.fromhex(value.decode()).decode("utf-16-be") for name, value in found.items()}
+    assert said == {"Title": "κ – Measures", "Data#20set": "(a)"}
+    once = with_info(a_pdf(), {"Title": "first"})
+    twice = with_info(once, {"Title": "second"})
+    assert b"/Info 4 0 R\n/Prev %d" % int(re.findall(rb"startxref\n(\d+)", once)[-1]) in twice
 
 
-def test_figure_file_leaves_the_figure_as_it_was():
-    figure = go.Figure(layout={"height": 100})
-    figure_files.html_page(figure, "t", "c", "n", {}, ORIGIN)
-    assert figure.layout.height == 100
+@pytest.mark.parametrize("content", [b"", b"%PDF-1.5\nno table\n%%EOF\n", a_pdf().replace(b"/Root 2 0 R", b"")])
+def test_a_file_without_the_classic_table_is_left_as_it_is(content):
+    assert with_info(content, {"Title": "t"}) == content

@@ -1,12 +1,16 @@
-"""Who may speak to the server: names, websockets of other sites, and what every answer says."""
+"""Who may speak to the server: names, websockets of other sites, what every answer says, and the first one."""
 
 import asyncio
 import socket
 
 import pytest
 import streamlit as st
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.routing import Route
 
-from pages.shared.operator import guard
+from pages.shared.operator import entrance, guard
+from pages.shared.workspaces import workspace
 
 
 @pytest.fixture
@@ -36,7 +40,7 @@ def test_other_names_are_not_answered(options, host):
     assert not guard.is_own(host)
 
 
-def test_the_operator_names_further_names_and_their_subdomains(options):
+def test_the_operator_names_further_names_and_a_streamlit_without_an_option_has_its_default(options, monkeypatch):
     options["server.allowedHosts"] = ["Lab.example.org", "*.people.example.org"]
     options["browser.serverAddress"] = "shown.example.org"
     assert all(map(guard.is_own, ["lab.example.org:443", "a.people.example.org", "shown.example.org"]))
@@ -44,8 +48,6 @@ def test_the_operator_names_further_names_and_their_subdomains(options):
     options["server.allowedHosts"] = ["*"]
     assert guard.is_own("anything.example")
 
-
-def test_a_version_of_streamlit_without_an_option_has_its_default(monkeypatch):
     def get_option(name):
         raise RuntimeError(f"no option {name}")
 
@@ -131,3 +133,57 @@ def test_streamlit_sees_a_trusted_page_as_its_own_and_need_not_look_up_addresses
     headers = [("host", "localhost:8501"), ("origin", "https://lab.example.org"), ("cookie", "a=b")]
     (scope,), _ = ask({"type": "websocket", "headers": headers})
     assert dict(scope["headers"])[b"host"] == b"lab.example.org" and (b"cookie", b"a=b") in scope["headers"]
+
+
+TOKEN = "0" * 32
+
+
+def answer(path, query="", accept="text/html", page=None):
+    """The head of the answer to a browser that asks for a path; ``page`` is what is behind the entrance."""
+    application = Starlette(routes=[Route("/{rest:path}", lambda request: page or HTMLResponse("page"))])
+    said = []
+
+    async def ask():
+        async def send(message):
+            said.append(message)
+
+        async def receive():
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "root_path": ""}
+        scope |= {
+            "headers": [(b"accept", accept.encode()), (b"host", b"here")],
+            "server": ("here", 80),
+            "scheme": "http",
+        }
+        await entrance.Entrance(application)(scope, receive, send)
+
+    asyncio.run(ask())
+    return said[0]["status"], {name.decode(): value.decode() for name, value in said[0]["headers"]}
+
+
+@pytest.mark.parametrize("path", ["/", "/compare", "/train"])
+def test_a_page_names_the_parts_of_the_program_that_figures_and_tables_need(path):
+    status, head = answer(path, f"{workspace.QUERY}={TOKEN}")
+    assert status == 200
+    links = head["link"].split(", ")
+    assert [link.split("/")[-1].split(".")[0] for link in links] == list(entrance.FETCHED)
+    for link in links:
+        address, *rest = link.split("; ")
+        assert (entrance.PROGRAM / address.removeprefix("<./static/js/").removesuffix(">")).is_file()
+        assert rest == ["rel=prefetch", "as=script"]
+
+
+@pytest.mark.parametrize(
+    ("path", "accept"), [("/compare", "*/*"), ("/media/file", "text/html"), ("/_stcore/health", "*/*")]
+)
+def test_what_is_no_page_names_nothing(path, accept):
+    status, head = answer(path, f"{workspace.QUERY}={TOKEN}", accept)
+    assert status == 200 and "link" not in head
+
+
+def test_a_browser_that_is_sent_on_fetches_nothing_ahead_also_if_streamlit_sends_it(own_cache):
+    status, head = answer("/compare")
+    assert status == 307 and f"{workspace.QUERY}=" in head["location"] and "link" not in head
+    status, head = answer("/compare/", f"{workspace.QUERY}={TOKEN}", page=RedirectResponse("/compare"))
+    assert status == 307 and "link" not in head

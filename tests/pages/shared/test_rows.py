@@ -1,0 +1,299 @@
+"""Texts, words, explanations and changes of a row, and predictions beside the truth."""
+
+import dataclasses
+import math
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from streamlit.testing.v1 import AppTest
+
+from pages.shared import label_tables, tables
+from pages.shared.results import before_after, predictions, run_names
+from pages.shared.rows import explaining, highlight, row_editor
+from tests.figures.seen import contrast
+from tests.pages.making import said_plainly, train
+from tests.pages.small import small_data
+from xmlcore import Ranking, experiment, metrics
+from xmlcore.datasets import Dataset
+
+TEXT = "The cat sat.\nA CAT & <b>mat</b>"
+CAT, MAT, SAT = 3, 5, 8
+SPANS = highlight.Spans(*(np.array(part) for part in ([4, 8, 15, 24], [7, 11, 18, 27], [CAT, SAT, CAT, MAT])))
+GIVEN = {CAT: 0.5, MAT: -0.25, SAT: 0.0}
+
+
+def test_pieces_are_the_text_with_the_sum_of_contributions_and_words_are_counted():
+    cut = highlight.pieces(TEXT, SPANS, GIVEN)
+    assert "".join(piece for piece, _ in cut) == TEXT
+    assert [(piece, value) for piece, value in cut if value] == [("cat", 0.5), ("CAT", 0.5), ("mat", -0.25)]
+    spans = ([0, 4, 0], [3, 7, 7], [1, 2, 9])  # two words, and the pair of them
+    cut = highlight.pieces("big cat", spans, {1: 1.0, 2: -0.5, 9: 0.25})
+    assert cut == [("big", 1.25), (" ", 0.25), ("cat", -0.25)]
+    assert highlight.pieces("big cat", spans, {1: 0.1, 9: -0.1, 2: 0.3})[0] == ("big", 0.0)
+    found = highlight.words(TEXT, SPANS, GIVEN)
+    assert found["word"].tolist() == ["cat", "mat", "sat"]
+    assert found["times"].tolist() == [2, 1, 1]
+    assert found["contribution"].tolist() == [0.5, -0.25, 0.0]
+    spans = ([0, 2, 4, 6], [1, 3, 5, 7], [0, 0, 0, 0])
+    assert highlight.words("a b c d", spans, {0: 1.0})["word"].tolist() == ["a / b / c and 1 more"]
+
+
+def test_texts_are_escaped_named_apart_for_screen_readers_and_turn_no_direction():
+    made = highlight.page(TEXT, SPANS, GIVEN, "<i>animal</i>", "log P & more")
+    text = made.split('tabindex="0">', 1)[1].split("</div>", 1)[0]
+    assert re.sub("<[^>]+>", "", text) == TEXT.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    assert "<b>" not in made and "<i>" not in made and "&lt;i&gt;animal&lt;/i&gt;" in made
+    assert 'aria-label="Text, with words for and against &lt;i&gt;animal' in made
+    regions = [
+        re.findall('role="region" aria-label="([^"]+)"', highlight.page(TEXT, SPANS, GIVEN, "animal", "log P", what))
+        for what in ("Text", "Changed text")
+    ]
+    assert regions[0][0] == "Text, with words for and against animal" and len({*regions[0], *regions[1]}) == 4
+    made = highlight.page("cat\u202e sat", ([0], [3], [CAT]), GIVEN, "animal", "log P")
+    assert "\u202e" not in made and "� sat" in made
+
+
+def test_colours_say_for_and_against_and_how_much():
+    made = highlight.page(TEXT, SPANS, GIVEN, "animal", "log P")
+    marks = re.findall(r'<mark class="hl-(\w+) hl-(\d)" title="([^"]+)">(\w+)</mark>', made)
+    assert marks == [
+        ("for", "5", "+0.50 to log P", "cat"),
+        ("for", "5", "+0.50 to log P", "CAT"),
+        ("against", "3", "−0.25 to log P", "mat"),
+    ]
+    assert "raises the score of <strong>animal</strong>" in made and "<strong>cat</strong> with +0.50 to log P" in made
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", made)
+    assert rows == [("cat", "2", "+0.50"), ("mat", "1", "−0.25"), ("sat", "1", "0")]
+
+
+@pytest.mark.parametrize("text", ["", "nothing known"])
+def test_a_text_without_known_words_is_shown_without_marks(text):
+    made = highlight.page(text, ([], [], []), {}, "animal", "log P")
+    assert f'tabindex="0">{text}</div>' in made and "<mark" not in made.split("</style>")[1].split("hl-legend")[0]
+    assert "The 0 known words as a table" in made
+
+
+@pytest.mark.parametrize(("paper", "ink"), [((255, 255, 255), (11, 17, 22)), ((20, 24, 28), (230, 234, 237))])
+def test_marked_words_can_be_read_in_light_and_dark(paper, ink):
+    rules = re.findall(r"background: rgba\((\d+), (\d+), (\d+), ([\d.]+)\)", highlight.STYLE)
+    assert len(rules) == 2 * highlight.LEVELS
+    for *color, alpha in rules:
+        mixed = [float(alpha) * int(c) + (1 - float(alpha)) * p for c, p in zip(color, paper)]
+        assert contrast(mixed, ink) >= 7
+
+
+def with_texts():
+    data = small_data()
+    texts = [f"<b>Text</b> {i}\r\nof *{'odd' if i % 2 else 'even'}* words\u202e" + " and more" * 40 for i in range(60)]
+    return replace(data, texts_train=texts, texts_test=["", "short"] * 10)
+
+
+def test_tables_have_the_beginning_of_a_text_in_one_line_and_find_rows_by_it():
+    data = with_texts()
+    frame = tables.rows(data, "training", [3])
+    assert list(frame.columns[-3:]) == ["text", "labels", "features"]
+    assert frame["text"][0].startswith("<b>Text</b> 3 of *odd* words") and frame["text"][0].endswith("…")
+    assert len(frame["text"][0]) == tables.TEXT and tables.rows(data, "test", [1])["text"][0] == "short"
+    assert "text" not in tables.rows(replace(data, texts_test=None), "test", [1])
+    assert tables.find_rows(data, "training", "*ODD*").tolist() == list(range(1, 60, 2))
+    assert tables.find_rows(data, "test", "Short").tolist() == list(range(1, 20, 2))
+
+
+def shown(part, row):
+    def page(data, part, row):
+        from pages.shared.rows import row_text
+
+        row_text.show(data, part, row)
+
+    at = AppTest.from_function(page, args=(with_texts(), part, row)).run()
+    assert not at.exception
+    return [element.proto.body for element in at.get("html")], [caption.value for caption in at.caption]
+
+
+def test_a_text_is_shown_with_its_line_breaks_and_no_html_and_an_empty_one_called_empty():
+    (body,), captions = shown("training", 3)
+    assert "&lt;b&gt;Text&lt;/b&gt; 3\nof *odd* words�" in body and "<b>" not in body and not captions
+    assert 'tabindex="0"' in body and 'aria-label="Text of the row"' in body
+    assert shown("test", 0) == ([], ["The text of this row is empty."])
+
+
+def test_a_changed_row_leaves_out_what_is_dropped_and_features_are_found_shortest_first():
+    row = row_editor.row_of([7, 2, 5, 1, 3], [1.5, 2.0, 0.0, np.nan, -1.0], [False, True, False, False, False], 9)
+    assert row.dtype == np.float32 and row.shape == (1, 9)
+    assert row.toarray()[0].tolist() == [0, 0, 0, -1, 0, 0, 0, 1.5, 0]
+    assert row_editor.row_of([], [], [], 4).nnz == 0
+    data = SimpleNamespace(feature_names=["Matrix", "matrix norm", "norm", "Norms"], n_features=4)
+    assert row_editor.find_features(data, " NORM").tolist() == [2, 3, 1]
+    assert row_editor.find_features(data, "norm", without=[3]).tolist() == [2, 1]
+    nameless = SimpleNamespace(feature_names=None, n_features=4)
+    assert row_editor.find_features(nameless, "3").tolist() == [3] and not row_editor.find_features(nameless, "4").size
+
+
+@pytest.mark.parametrize(
+    ("ranks", "said"),
+    [
+        ([(2, 1), (1, 2)], "**a** goes from 2nd to 1st and **b** goes from 1st to 2nd."),
+        ([(pd.NA, 1), (1, pd.NA)], "**a** is newly ranked 1st and **b** is no longer among the first 5."),
+        ([(1, 1), (2, 2)], "No rank changes. **b** moves most, from P = 50 % to P = 10 %."),
+    ],
+)
+def test_what_moved_is_said(ranks, said):
+    before, after = zip(*ranks)
+    found = pd.DataFrame({"rank_before": before, "rank_after": after, "before": [0.8, 0.5], "after": [0.7, 0.1]})
+    assert said_plainly(before_after.moved(found, ["a", "b"], "log_proba", 5)) == said
+
+
+def test_of_many_labels_that_move_the_first_are_named_in_rows_high_enough():
+    found = pd.DataFrame({"rank_before": range(1, 21), "rank_after": range(20, 0, -1), "before": 0.5, "after": 0.5})
+    said = before_after.moved(found, [f"l{j}" for j in range(20)], "log_proba", 20)
+    assert said.count(" goes from ") == 6 and said.endswith(" and 14 more labels move, which the table has.")
+    (narrow, one_line), (wide, two_lines), (widest, more) = (label_tables.sizes(["x" * n]) for n in (5, 40, 100))
+    assert label_tables.sizes([]) == (narrow, one_line)
+    assert {label_tables.sizes(["x" * n])[1] for n in range(1, 25)} == {one_line}  # they fit into their column
+    assert narrow < wide == widest and one_line < two_lines < more
+
+
+def test_changes_come_back_when_streamlit_has_forgotten_what_was_typed(monkeypatch):
+    session = {}
+    monkeypatch.setattr(row_editor.st, "session_state", session)
+    names, x, typed = SimpleNamespace(n_features=4), row_editor.row_of([1], [1.0], [False], 4), [[1, 5.0]]
+    first = row_editor.Editor("row", names, x, (7,))
+    session["row.editor 0"] = {"edited_rows": {0: {"value": 5.0}}}
+    first.state["drawn"] = True
+    first.remembered(typed)
+    assert row_editor.Editor("row", names, x, (7,), typed).state is first.state  # the widget still has it
+    del session["row.editor 0"]  # as on a page switch
+    again = row_editor.Editor("row", names, x, (7,), typed).state
+    assert again["frame"]["value"].tolist() == [5.0] and again["version"] == 1
+    assert row_editor.Editor("row", names, x, (8,)).state["frame"]["value"].tolist() == [1.0]  # another row
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("log_proba", "from log P = −2.00 of a row without features (P = 13.5 %) to −1.00 (P = 36.8 %)"),
+        ("margin", "from the margin = −2.00 of a row without features (P = 11.9 %) to −1.00 (P = 26.9 %)"),
+        ("score", "add up to f = −1.00"),
+    ],
+)
+def test_a_sentence_says_how_bars_add_up_to_the_score(kind, said):
+    assert said in said_plainly(explaining.adds_up({"kind": kind, "baseline": -2.0, "total": -1.0}))
+
+
+def test_shares_are_percentages_and_sizes_have_one_digit():
+    attrs = {"kind": "share", "baseline": 0.01, "total": 0.4}
+    assert "from P = 1 % of a row without features to P = 40 %" in said_plainly(explaining.adds_up(attrs))
+    assert said_plainly(explaining.totals(attrs, {**attrs, "total": 0.2})) == "The label’s P goes from 40 % to 20 %."
+    assert explaining.round_size(0.0234) == 0.02
+    assert explaining.round_size(0.0) == explaining.round_size(math.nan) == 0.05
+    frame = pd.DataFrame({"feature": [3], "name": ["x"], "value": [2.0], "contribution": [0.25]})
+    assert explaining.named(frame, None, "share")["contribution"].tolist() == [25.0]
+    assert explaining.named(frame, None, "margin")["contribution"].tolist() == [0.25]
+    assert explaining.in_title("a <b>") == "a &lt;b&gt;" and explaining.in_title("x" * 40) == "the label"
+
+
+@pytest.mark.parametrize(("kind", "said"), [("log_proba", "P = 36.8 %"), ("share", "P = 40 %"), ("score", "f = −1.00")])
+def test_a_score_is_said_with_the_name_of_its_scale(kind, said):
+    assert said_plainly(explaining.total(kind, 0.4 if kind == "share" else -1.0)) == said
+
+
+@pytest.fixture
+def data():
+    X = [[0, 2.0, -3.0, 1.0], [1.0, 0, 0, 0], [0, 0, 0, 0]]
+    Y = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 0]])
+    return Dataset(
+        "tiny", X, Y, X, Y, feature_names=["ant", "bee", "cat", "bear"], label_names=["North", "East", "South"]
+    )
+
+
+@pytest.fixture
+def ranking():
+    labels = np.array([[2, 1, 0], [0, 2, -1], [1, -1, -1]], np.int32)
+    return Ranking(labels, np.array([[0.9, 0.5, 0.1], [0.8, 0.3, 0], [0.7, 0, 0]], np.float32))
+
+
+def test_right_predictions_are_told_from_wrong_ones_padding_and_as_by_a_plain_loop(data, ranking):
+    assert metrics.hits(data.Y_test, ranking).tolist() == [
+        [True, False, True],
+        [False, True, False],
+        [False, False, False],
+    ]
+    rng = np.random.default_rng(1)
+    Y = sp.csr_array(rng.random((50, 30)) < 0.1)
+    Y.sort_indices()
+    labels = np.array([rng.permutation(30)[:7] for _ in range(50)], np.int32)
+    labels[::5, 4:] = -1
+    expected = [[bool(j >= 0 and Y[i, j]) for j in labels[i]] for i in range(50)]
+    assert metrics.hits(Y, Ranking(labels, np.zeros(labels.shape, np.float32))).tolist() == expected
+
+
+def test_all_predictions_have_a_line_with_names_and_missed_and_worst_ones_are_found(data, ranking):
+    frame = predictions.all_rows(data, ranking, 2)
+    assert frame.columns.tolist() == ["row", "rank", "label", "name", "score", "correct"]
+    assert frame[["row", "rank", "name", "correct"]].values.tolist() == [
+        [0, 1, "South", True],
+        [0, 2, "East", False],
+        [1, 1, "North", False],
+        [1, 2, "South", True],
+        [2, 1, "East", False],
+    ]
+    named = dataclasses.replace(data, row_names_test=["=first", "second", "third"], label_names=["@n", "e", "s"])
+    frame = predictions.all_rows(named, ranking, 1)
+    assert frame.columns.tolist() == ["row", "row_name", "rank", "label", "name", "score", "correct"]
+    assert frame["row_name"].tolist() == ["'=first", "second", "third"]
+    assert frame["name"].tolist() == ["s", "'@n", "e"]
+    assert predictions.missed(data, ranking, 0, 1) == ["North"]
+    assert predictions.missed(data, ranking, 0, 3) == []
+    assert predictions.worst_mistakes(ranking, data.Y_test).tolist() == [1]
+
+
+def record(key, model="PLT", **params):
+    return {"key": key, "model": model, "params": experiment.full_params(model, params)}
+
+
+def test_runs_are_named_by_what_tells_them_apart_keys_if_nothing_else_does():
+    plain, noisy = record("a"), record("b", noise_sigma=0.05)
+    assert run_names.names([plain]) == {"a": "PLT"}
+    assert run_names.names([plain, noisy]) == {"a": "PLT", "b": "PLT trained with noise σ = 0.05"}
+    more = record("c", noise_sigma=0.1)
+    assert run_names.names([noisy, more])["c"] == "PLT trained with noise σ = 0.1"
+    other = record("d", C=1.0)
+    assert run_names.names([plain, other, record("f", "LdSM")]) == {
+        "a": "PLT (C automatic)",
+        "d": "PLT (C 1)",
+        "f": "LdSM",
+    }
+    sparse = record("e", noise_sigma=0.05, noise_support="nonzero")
+    assert run_names.names([noisy, sparse])["e"].endswith("(Noise in training on present features only)")
+    assert len(set(run_names.names([plain, noisy, more, other, sparse]).values())) == 5
+    mine, other = {**record("abcdef"), "name": "mine"}, {**record("bcdefg"), "name": "mine"}
+    assert run_names.names([mine, other]) == {"abcdef": "mine [abcd]", "bcdefg": "mine [bcde]"}
+    assert run_names.names([{**mine, "name": "PLT"}, record("c")]) == {"abcdef": "PLT [abcd]", "c": "PLT [c]"}
+
+
+def test_noisy_plts_have_the_colour_of_the_extended_one_and_old_selections_a_name():
+    assert run_names.style_model(record("b", noise_sigma=0.05)) == "ExtendedPLT"
+    assert run_names.style_model(record("b", "LdSM", noise_sigma=0.05)) == "LdSM"
+    mine = {"key": "a", "method": "FALS", "params": {"gone": 3}}
+    assert run_names.selection_title(mine) == "FALS (gone 3)"
+    assert run_names.selection_title({**mine, "method": "Old"}) == "Old (gone 3)"
+
+
+def test_a_node_has_one_name_on_the_pages_explain_and_trees(ready):
+    train(ready, arity=2, max_leaf_labels=1)
+    page = ready.go("explain")
+    path = page.frame("depth", "name", "factor")
+    label = page.at.selectbox(key="explain.label").value
+    assert len(path) >= 3 and any(" +" in name for name in path["name"])
+    page.go("trees").at.selectbox(key="trees.label").set_value(label)
+    buttons = [b for b in page.run().at.button if b.key.startswith("trees.label.path.")]
+    named = {int(b.key.rsplit(".", 1)[1]): b.label.replace("\\", "") for b in buttons}
+    assert len(named) >= 2
+    of_path = dict(zip(path["node"], path["name"]))
+    assert {node: of_path[node] for node in named if node in of_path} == {n: named[n] for n in named if n in of_path}
+    assert set(named) & set(of_path)

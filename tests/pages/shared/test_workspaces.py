@@ -1,0 +1,357 @@
+"""What a workspace and each of its tabs remember, and which workspaces are removed."""
+
+import contextlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from pages.shared.workspaces import dataset_list, removed, result_list, stored, workspace
+from pages.shared.workspaces import old as old_workspaces
+from pages.shared.workspaces import records as workspace_records
+from tests.pages.making import Row
+from xmlcore.state import Database, database
+from xmlcore.system import cache_root
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def token(monkeypatch):
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", {})
+    workspace.open_workspace()
+    st.query_params["workspace"] = workspace.address()  # a hidden field of the page does that
+    return workspace.token()
+
+
+def test_a_workspace_is_found_by_its_address_which_is_no_path(token, monkeypatch):
+    workspace.update(dataset="abc", wanted=None)
+    monkeypatch.setattr(st, "session_state", {})
+    workspace.open_workspace()
+    assert workspace.token() == token
+    assert workspace.get("dataset") == "abc"
+    with pytest.raises(ValueError, match="token"):
+        Row("../../../../tmp/evil")
+
+
+def test_two_tabs_of_a_workspace_do_not_undo_each_other(token, monkeypatch):
+    first = st.session_state
+    second = {}
+    monkeypatch.setattr(st, "session_state", second)
+    workspace.open_workspace()
+    dataset_list.add_dataset("f1", "one", "upload", use=False)
+    monkeypatch.setattr(st, "session_state", first)
+    dataset_list.add_dataset("f2", "two", "upload", use=True)
+    assert set(workspace.get("known")) == {"f1", "f2"}
+
+
+def test_who_only_looks_is_refused_what_a_disabled_button_would_do(token, monkeypatch):
+    dataset_list.add_dataset("f1", "one", "upload", use=True)
+    look = workspace.look_token()
+    before = Row(token).read()
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", {"workspace": look})
+    workspace.open_workspace()
+    for act in (
+        lambda: dataset_list.add_dataset("f2", "two", "upload", use=True),
+        lambda: result_list.change_runs(["a"], lambda record: record.update(name="mine")),
+        lambda: removed.remove("train", ["a"], "one"),
+    ):
+        act()
+        assert workspace.take_notices() == [workspace.LOOK_ONLY]
+    assert Row(token).read() == before
+
+
+def test_kept_widget_values_come_back_and_unfit_ones_do_not(token, monkeypatch):
+    made = workspace.keep("w", 1)
+    assert made["value"] == 1
+    st.session_state["w"] = 7  # as the widget does
+    made["on_change"](*made["args"])
+    assert workspace.keep("w", 1)["value"] == 1  # what a living widget was made with does not change
+    monkeypatch.setattr(st, "session_state", {})
+    workspace.open_workspace()
+    assert workspace.keep("w", 1)["value"] == 7
+    assert workspace.keep("w", 1, options=(7, 1))["index"] == 0
+    st.session_state["w"] = 7
+    assert workspace.keep("w", 1, lambda v: v < 5)["value"] == 1
+    assert "w" not in st.session_state
+
+
+def test_a_value_that_a_widget_reports_twice_is_written_once(token, monkeypatch):
+    written = []
+    monkeypatch.setattr(stored, "write", lambda *given: written.append(given))
+    made = workspace.keep("w", 1)
+    for value in (7, 7, None, None, 7):
+        st.session_state["w"] = value
+        made["on_change"](*made["args"])
+    assert [data["widgets"]["w"] for _, data in written] == [7, None, 7]
+
+
+def test_what_a_page_does_with_a_field_does_not_change_the_workspace(token):
+    workspace.update(lambda data: data["forms"].update(PLT={"k": [1, {"a": None}]}))
+    field = workspace.get("forms")
+    field["PLT"]["k"][1]["a"] = 2
+    field["PLT"]["k"].append(3)
+    field["LdSM"] = {}
+    assert workspace.get("forms") == {"PLT": {"k": [1, {"a": None}]}}
+
+
+def test_a_workspace_that_cannot_be_written_stays_in_memory_and_is_kept_when_there_is_room(token, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    def full_at_the_end(state, change=Database.change):
+        with change(state):
+            yield
+            full()
+
+    for at in ("put", "change"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Database, at, full if at == "put" else contextlib.contextmanager(full_at_the_end))
+            dataset_list.add_dataset(at, "one", "upload", use=True)
+            assert stored.waits(token) and at not in Row(token).read()["known"]
+            patch.setattr(st, "session_state", {})
+            workspace.open_workspace()  # another tab of this server sees it, too
+            assert at in workspace.get("known") and not stored.save_waiting()
+        assert stored.save_waiting() and not stored.waits(token)
+        assert at in Row(token).read()["known"]
+
+
+def test_a_workspace_stays_as_the_session_knows_it_while_its_disk_is_gone(token, monkeypatch, tmp_path):
+    dataset_list.add_dataset("f1", "one", "upload", use=True)
+    folder = cache_root()
+    folder.rename(tmp_path / "unplugged")
+    folder.write_text("in the way")  # the folder cannot be made
+    workspace.open_workspace()
+    dataset_list.add_dataset("f2", "two", "upload", use=True)
+    assert workspace.get("known").keys() == {"f1", "f2"} and not workspace.has_notice()
+    folder.unlink()
+    (tmp_path / "unplugged").rename(folder)
+    assert stored.save_waiting()
+    assert Row(token).read()["known"].keys() == {"f1", "f2"}
+
+
+def test_two_processes_lose_no_change_of_a_workspace(token):
+    source = f"""
+import sys
+import streamlit as st
+from pages.shared.workspaces import dataset_list, workspace
+st.session_state = {{}}
+st.query_params = {{"workspace": {token!r}}}
+workspace.open_workspace()
+for i in range(40):
+    dataset_list.add_dataset(sys.argv[1] + str(i), "d", "upload", use=False)
+"""
+    running = [subprocess.Popen([sys.executable, "-c", source, name], cwd=ROOT) for name in "ab"]
+    assert [process.wait(120) for process in running] == [0, 0]
+    assert len(Row(token).read()["known"]) == 80
+
+
+OLD, NEW, NEWER, SELECTED = (8 * letter for letter in "abcd")  # keys of results
+
+
+def tab(monkeypatch, token=None):
+    """Open a tab and return its session's state; :func:`in_tab` works in it."""
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", {} if token is None else {workspace.QUERY: token})
+    workspace.open_workspace()
+    return st.session_state
+
+
+@pytest.fixture
+def tabs(monkeypatch):
+    """Two tabs on a workspace with two data sets and a result on the first, and a function that goes to one."""
+    one = tab(monkeypatch)
+    dataset_list.add_dataset("f1", "one", "upload", use=True)
+    dataset_list.add_dataset("f2", "two", "upload", use=False)
+    result_list.add_result("train", run(OLD, asked=1.0))
+    two = tab(monkeypatch, workspace.token())
+
+    def go(which):
+        """Begin a run of the script in a tab."""
+        monkeypatch.setattr(st, "session_state", (one, two)[which - 1])
+        workspace.open_workspace()
+
+    go(1)
+    return go
+
+
+def run(key, asked):
+    return {"key": key, "fingerprint": "f1", "model": key, "params": {}, "k": 5, "created": "", "asked": asked}
+
+
+def test_a_tab_keeps_its_own_data_set_and_widgets_and_a_new_one_begins_with_those_chosen_last(tabs, monkeypatch):
+    workspace.update(dataset="f2")
+    workspace.update(lambda data: data["widgets"].update({"train.model": "LdSM"}))
+    tabs(2)
+    assert workspace.get("dataset") == "f1" and workspace.get("widgets") == {}
+    tabs(1)
+    assert workspace.get("dataset") == "f2"
+    tab(monkeypatch, workspace.token())
+    assert (workspace.get("dataset"), workspace.get("widgets")) == ("f2", {"train.model": "LdSM"})
+
+
+def test_what_is_made_in_a_tab_is_of_the_workspace_and_shown_in_every_tab(tabs):
+    workspace.remember_setting("PLT", "C", 2.0)
+    dataset_list.add_dataset("f3", "three", "upload", use=False)
+    tabs(2)
+    assert workspace.get("forms") == {"PLT": {"C": 2.0}} and "f3" in workspace.get("known")
+    tabs(1)
+    record = {"key": SELECTED, "fingerprint": "f1", "method": "FALS", "params": {}, "created": ""}
+    result_list.add_result("select", record | {"asked": workspace.time.time() + 5})
+    tabs(2)
+    assert workspace.get("widgets")[f"{workspace.FEATURES_SELECTION} f1"] == SELECTED
+    dataset_list.add_dataset("f2", "two", "upload", use=True)
+    tabs(1)
+    assert workspace.get("dataset") == "f2"
+
+
+def test_a_new_result_is_shown_in_every_tab_that_has_not_chosen_another_since_it_was_asked_for(tabs, monkeypatch):
+    now = workspace.time.time()
+    monkeypatch.setattr(workspace.time, "time", lambda: now + 10)
+    result_list.add_result("train", run(NEW, asked=now + 5))
+    assert workspace.get("shown") == {"f1": NEW}
+    tabs(2)
+    assert workspace.get("shown") == {"f1": NEW}
+    workspace.update(lambda data: data["shown"].update(f1=OLD))
+    tabs(1)
+    assert workspace.get("shown") == {"f1": NEW}
+    result_list.add_result("train", run(NEWER, asked=now + 8))
+    tabs(2)
+    assert workspace.get("shown") == {"f1": OLD}, "it chose after this was asked for"
+
+
+def test_what_another_tab_removes_is_no_longer_looked_at(tabs):
+    tabs(2)
+    workspace.update(dataset="f2")
+    tabs(1)
+    assert workspace.get("dataset") == "f1" and workspace.get("shown") == {"f1": OLD}
+    tabs(2)
+    removed.remove("train", [OLD], "old")
+    tabs(1)
+    assert workspace.get("shown") == {}
+    tabs(2)
+    removed.remove("datasets", ["f1"], "one")
+    tabs(1)
+    assert workspace.get("dataset") == "f2"
+    removed.remove("datasets", ["f2"], "two")
+    tabs(2)
+    assert workspace.get("dataset") is None
+
+
+def test_a_session_that_only_looks_does_not_go_on_with_a_data_set_that_was_removed(tabs, monkeypatch):
+    owner, look = workspace.token(), workspace.look_token()
+    tab(monkeypatch, look)
+    workspace.update(dataset="f2")
+    looks = st.session_state
+    tab(monkeypatch, owner)
+    removed.remove("datasets", ["f2"], "two")
+    monkeypatch.setattr(st, "session_state", looks)
+    workspace.open_workspace()
+    assert workspace.get("dataset") == "f1"
+
+
+def test_a_data_set_put_in_use_again_stays_in_use_where_it_is_looked_at(tabs):
+    tabs(2)
+    workspace.update(dataset="f2")
+    tabs(1)
+    dataset_list.add_dataset("f1", "one", "upload", use=True)  # as when it is uploaded or made once more
+    tabs(1)
+    assert workspace.get("dataset") == "f1"
+    tabs(2)
+    assert workspace.get("dataset") == "f1"
+
+
+def test_the_data_set_in_use_stays_when_the_workspace_is_begun_anew_and_finds_it_again(tabs):
+    Row(workspace.token()).remove()
+    workspace.open_workspace()
+    dataset_list.add_dataset("f1", "one", "catalog", use=True)
+    for _ in range(2):
+        workspace.open_workspace()
+        assert workspace.get("dataset") == "f1"
+
+
+DAY = 24 * 3600
+KNOWN = {"f": {"name": "api-docs", "source": "catalog", "notes": []}}
+
+
+def made(days, token=None, **fields):
+    """Make a workspace that was opened last so many days ago, on the day 1000, and return its row."""
+    row = Row(token or workspace.begin())
+    if token:
+        stored.write(token, stored.read(workspace.begin()))
+    write(row, row.read() | fields, (1000 - days) * DAY)
+    return row
+
+
+def write(row, fields, when):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("xmlcore.state.tables.time.time", lambda: when)
+        row.write(fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"runs": [{"key": "r"}]},
+        {"selections": [{"key": "s"}]},
+        {"sweeps": [{"key": "t"}]},
+        {"made": [["labels", "m"]]},
+        {"jobs": [{"id": "j"}]},
+        {"forms": {"PLT": {"C": 2.0}}},
+        {"look": "0" * 32},
+        {"known": KNOWN | {"g": {"name": "mine", "source": "upload", "notes": []}}},
+        {"known": [1]},
+        {"known": {"f": [1]}},
+    ],
+)
+def test_a_workspace_in_which_something_was_made_or_damaged_is_kept(fields):
+    row = made(400, **{"known": KNOWN, **fields})
+    assert old_workspaces.remove(1000 * DAY) == 0 and row.read()
+
+
+def test_a_mere_visit_and_addresses_of_workspaces_that_are_gone_are_removed_when_old_enough():
+    old = made(15, known=KNOWN, dataset="f", rows={"f test": 3})
+    young = made(13, known=KNOWN, dataset="f")
+    assert old_workspaces.remove(1000 * DAY) == 1
+    assert young.read() and not old.read()
+    shown, lost = "e" * 32, "f" * 32
+    made(400, shown, runs=[{"key": "r"}])
+    for number, token in enumerate((shown, lost)):
+        write(Row(f"{number:032x}"), {"version": 2, "look_of": token}, 0)
+    assert old_workspaces.remove(1000 * DAY) == 1
+    assert Row(f"{0:032x}").read()
+
+
+def test_opening_a_workspace_makes_it_young_again(monkeypatch):
+    row = made(400, "e" * 32)
+    monkeypatch.setattr(workspace.st, "session_state", {})
+    monkeypatch.setattr(workspace.st, "query_params", {workspace.QUERY: "e" * 32})
+    workspace.open_workspace()
+    assert database().written(stored.TABLE)[row.key] > 2000 * DAY
+
+
+RUN = {"key": "a" * 32, "fingerprint": "f", "model": "PLT", "params": {}, "k": 5, "created": "2026-01-01", "asked": 1.0}
+SELECTION = {"key": "b" * 32, "fingerprint": "f", "method": "FALS", "params": {}, "created": "2026-01-01"}
+SWEEP = {"key": "c" * 32, "fingerprint": "f", "params": {}, "asked": 1.0}
+JOB = {"id": "j", "kind": "train", "inputs": {}, "params": {}, "key": "d" * 32, "fingerprint": "f", "title": "PLT"}
+OF_RESULTS = [{"key": "no hex"}, {"key": 5}, {"params": [1]}, {"fingerprint": 1}, {"asked": "x"}]
+
+
+@pytest.mark.parametrize(
+    "kind, whole, damages",
+    [
+        ("runs", RUN, [*OF_RESULTS, {"created": 5}]),
+        ("selections", SELECTION, [*OF_RESULTS, {"created": 5}]),
+        ("sweeps", SWEEP, OF_RESULTS),
+        ("jobs", JOB, [{"id": []}, {"key": 5}, {"kind": []}, {"params": [1]}]),
+    ],
+)
+def test_records_with_what_pages_cannot_use_are_left_out_and_others_are_kept(monkeypatch, kind, whole, damages):
+    data = {"version": workspace_records.VERSION, kind: [*({**whole, **damage} for damage in damages), whole]}
+    monkeypatch.setattr(stored, "read", lambda token: data | {"shown": {"f": [1], "g": "a"}})
+    read = workspace_records.read("token")
+    assert read[kind] == [whole] and read["shown"] == {"g": "a"}
