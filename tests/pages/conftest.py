@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages.making import said_plainly
+from tests.pages.making import said_plainly, train
 from tests.pages.small import small_data
+from xmlcore import experiment
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app.py"
@@ -201,3 +202,20 @@ def ready(session, server, visited, tmp_path_factory):
     kept, token = visited
     shutil.copytree(kept, cache_root(), dirs_exist_ok=True)
     return Session(token)
+
+
+@pytest.fixture
+def key(ready):
+    """The key of a run of PLT on the small data of words, which the workspace lists; files of tests have their own."""
+    return train(ready)
+
+
+@pytest.fixture
+def page(ready, key, request):
+    """The page with the name of the folder of the test, after the run of ``key``."""
+    return ready.go(request.node.path.parent.name)
+
+
+@pytest.fixture
+def model(key):
+    return experiment.load_run_model(key)

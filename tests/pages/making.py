@@ -5,6 +5,7 @@ import json
 import time
 
 import numpy as np
+import pytest
 
 from xmlcore import datasets, experiment, store
 from xmlcore.state import database
@@ -132,3 +133,10 @@ def came_with_a_file(folder, key):
     """Have a kept result look as if it had been read from a file of a workspace."""
     path = store.folder(folder, key) / store.META
     path.write_text(json.dumps({**json.loads(path.read_text()), "imported": "2026-01-01"}))
+
+
+def put_file(session, key, name, content):
+    """Put a file into a field, as a user does; an AppTest of an earlier Streamlit cannot."""
+    if not hasattr(session.at, "file_uploader"):
+        pytest.skip("this Streamlit's AppTest has no file_uploader")
+    session.at.file_uploader(key=key).set_value((name, content, "text/plain"))

@@ -175,7 +175,7 @@ def test_opening_pages_starts_nothing_unless_the_user_wants_it(session, server):
     assert len(server.jobs()) > before
 
 
-def test_the_time_left_follows_the_work():
+def test_the_time_left_follows_the_work_of_the_task_itself():
     from types import SimpleNamespace
 
     from pages.shared.jobs import time_left
@@ -196,6 +196,12 @@ def test_the_time_left_follows_the_work():
     assert said == "at least 16 s left", "features are scored after the network is trained"
     scoring = job(150, done=0.15, spent=3, phase="Scoring features")
     assert said_plainly(time_left(scoring, 33, "select")) == "about 17 s left", "by the rate of the last phase"
+    for kind, left in (
+        ("robustness", "about 1 min 20 s left"),
+        ("compare", "about 1 min 20 s left"),
+        ("train", "about 2.0 s left"),
+    ):
+        assert said_plainly(time_left(job(20, 0.9, 18, "Training nodes of trees"), 100.0, kind)) == left
 
 
 @pytest.mark.parametrize("wrong", [0.2, 1, 5])
@@ -214,16 +220,3 @@ def test_an_expected_time_that_is_wrong_is_corrected_while_the_main_work_runs(wr
         job = SimpleNamespace(elapsed=first + spent, fraction=done, **phase)
         said = float(time_left(job, wrong * took, "train").split()[1])
         assert abs(said - (took - first - spent)) <= 6, (done, said)
-
-
-@pytest.mark.parametrize("kind", ["robustness", "compare"])
-def test_a_training_that_comes_before_the_work_of_another_task_does_not_say_how_long_that_takes(kind):
-    from types import SimpleNamespace
-
-    from pages.shared.jobs import time_left
-
-    job = SimpleNamespace(
-        elapsed=20.0, fraction=0.9, phase="Training nodes of trees", phases={"Training nodes of trees": 18.0}
-    )
-    assert said_plainly(time_left(job, 100.0, kind)) == "about 1 min 20 s left"
-    assert said_plainly(time_left(job, 100.0, "train")) == "about 2.0 s left"

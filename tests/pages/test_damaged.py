@@ -92,25 +92,18 @@ def test_a_damaged_measurement_is_made_again(ready, make):
     assert not page.at.error
 
 
-def test_a_damaged_comparison_of_selections_is_made_again(ready):
+@pytest.mark.parametrize(
+    ("kind", "button", "shown"),
+    [
+        ("compare_selections", "compare", lambda s: figure(s, "Average precision by method") is not None),
+        ("reduced", "train", lambda s: "On the selected features **PLT** has a P@1" in s.text()),
+    ],
+)
+def test_what_a_press_on_the_features_page_has_made_is_made_again_when_it_is_damaged(ready, kind, button, shown):
     select(ready, **FEW)
     page = ready.go("features")
     page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
-    page.run().press("features.compare").until(drawn("Average precision by method"))
-    check_made_again(page, "compare_selections", drawn("Average precision by method"))
-
-
-def test_a_damaged_training_on_selected_features_is_made_again(ready):
-    def answered(page):
-        return "On the selected features **PLT** has a P@1" in page.text()
-
-    select(ready, **FEW)
-    page = ready.go("features").press("features.train").until(answered)
-    check_made_again(page, "reduced", answered)
-
-
-def check_made_again(page, kind, shown):
-    """Damage the only result of a kind, and check that the page says so and then shows it again."""
+    page.run().press(f"features.{button}").until(shown)
     folder = experiment.KINDS[kind].folder
     (record,) = store.entries(folder)
     damage(folder, record["key"])

@@ -7,9 +7,10 @@ import subprocess
 
 import pytest
 
-from tests.pages.making import workspace_row
+from pages.shared import addresses, server
+from tests.pages.making import use, workspace_row
 from tests.pages.small import small_data
-from xmlcore import datasets, experiment, store
+from xmlcore import experiment, store
 from xmlcore.state import FILE
 from xmlcore.system import cache_root
 
@@ -66,14 +67,7 @@ def test_a_folder_in_which_others_could_have_written_is_refused_on_every_page(re
 
 
 def test_a_damaged_upload_is_said_to_be_damaged_and_stays_listed(ready):
-    from pages.shared import server
-
-    data = small_data("mine", seed=3)
-    fingerprint = datasets.save_dataset(data)
-    path = workspace_row(ready)
-    stored = path.read()
-    stored["known"][fingerprint] = {"name": "mine", "source": "upload", "notes": []}
-    path.write({**stored, "dataset": fingerprint, "used": 9e9})
+    fingerprint = use(ready, small_data("mine", seed=3))
     file = store.folder("datasets", fingerprint) / store.VALUE
     content = bytearray(file.read_bytes())
     content[500] ^= 1
@@ -85,9 +79,7 @@ def test_a_damaged_upload_is_said_to_be_damaged_and_stays_listed(ready):
     assert fingerprint in page.at.session_state["workspace.snapshot"]["known"]
 
 
-PAGES = (
-    "data", "train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling", "jobs", "storage",
-)  # fmt: skip
+PAGES = [name.lower() for name in addresses.ICONS]
 
 
 def test_a_cache_that_is_deleted_while_the_server_runs_ends_no_page_and_is_made_anew(ready, server):

@@ -73,9 +73,12 @@ DATA = {
     "strange names": lambda: named(STRANGE, 3 * STRANGE, "**a** [b](http://c) `"),
     "a long name": lambda: named([f"label {j}" for j in range(8)], None, LONG),
 }
+QUICK = ("one training row", "strange names")
 
 
-@pytest.mark.parametrize("state", DATA)
+@pytest.mark.parametrize(
+    "state", [pytest.param(state, marks=[] if state in QUICK else [pytest.mark.slow]) for state in DATA]
+)
 def test_a_strange_data_set_with_results(ready, server, state):
     data = DATA[state]()
     train(ready, "PLT", data, max_leaf_labels=2)
@@ -88,12 +91,14 @@ def test_a_data_set_and_no_result(ready, server):
     open_all(ready, server)
 
 
+@pytest.mark.slow  # tests of single pages train and explain every model
 @pytest.mark.parametrize("model", experiment.MODELS)
 def test_results_of_every_model(ready, server, model):
     train(ready, model)
     open_all(ready, server)
 
 
+@pytest.mark.slow  # test_damaged.py has the pages that show the result
 @pytest.mark.parametrize("what", ["runs", "selections", "model", "data set"])
 def test_what_is_gone_or_damaged(ready, server, what):
     data = word_data()

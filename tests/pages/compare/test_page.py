@@ -50,6 +50,7 @@ def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which
         assert part in said
 
 
+@pytest.mark.slow
 def test_1000_results_are_filtered_within_a_second(ready, words):
     page = listed(ready, make(1000, words), words)
     assert "Showing 1,000 of 1,000 results" in page.text()
@@ -304,12 +305,17 @@ def test_results_that_cannot_be_read_are_named_with_the_reason_and_later_as_miss
     assert "and 7 more." in said and "No model has been trained" not in said
 
 
-def test_what_is_compared_while_no_line_is_ticked_is_said_with_names(ready, words):
-    page = listed(ready, make(12, words, seeds=1), words)
+def test_what_is_compared_is_said_with_names_and_only_that_is_read(ready, words, monkeypatch):
+    page = listed(ready, make(60, words, seeds=1), words)
     said = "No line is ticked, so the 4 best of the table in P@1 are compared."
     assert said in page.text() and len(called(page)) == 4
     page = ticked(page, list(called(page))[:2])
     assert said not in page.text() and len(called(page)) == 2
+    read, real = set(), server.run
+    monkeypatch.setattr(server, "run", lambda key: read.add(key) or real(key))
+    page = ticked(page, list(records(page)))
+    assert "12 side by side on words" in page.text() and "Showing 12 of 60 lines" in page.text()
+    assert len(read) <= 14
 
 
 def test_the_data_set_is_chosen_below_the_header_that_names_it(ready, words):
@@ -375,17 +381,6 @@ def test_ticked_lines_are_compared_whatever_the_filter_and_the_grouping(ready, w
     assert "3 side by side on words" in page.run().text()
 
 
-def test_only_as_many_results_are_read_as_stand_side_by_side(ready, words, monkeypatch):
-    from pages.shared import server
-
-    page = listed(ready, make(60, words, seeds=1), words)
-    read, real = set(), server.run
-    monkeypatch.setattr(server, "run", lambda key: read.add(key) or real(key))
-    page = ticked(page, list(records(page)))
-    assert "12 side by side on words" in page.text() and "Showing 12 of 60 lines" in page.text()
-    assert len(read) <= 14
-
-
 def test_a_result_has_a_view_with_an_address_that_the_copied_link_names(ready, session, words):
     runs = make(1, words, first=6)
     key = runs[0]["key"]
@@ -407,7 +402,7 @@ def test_a_result_has_a_view_with_an_address_that_the_copied_link_names(ready, s
     assert "does not have the result of the link" in page.run().text()
 
 
-def test_a_copied_link_names_the_result_that_the_page_shows(ready, session, words, monkeypatch):
+def test_a_copied_link_names_the_result_that_is_opened_here_and_on_the_train_page(ready, session, words, monkeypatch):
     import streamlit as st
 
     monkeypatch.setattr(type(st.context), "url", "http://localhost:8501/compare")
@@ -418,9 +413,6 @@ def test_a_copied_link_names_the_result_that_the_page_shows(ready, session, word
     page.press(f"compare.open.{key}")
     assert f"&run={key[:12]}" in page.at.sidebar.code[0].value
     assert "run=" not in page.press("compare.back").at.sidebar.code[0].value
-
-
-def test_a_result_is_opened_on_the_train_page(ready, words):
     first, second = (train(ready, model, words) for model in ("PLT", "OneVsRest"))
     for key in (first, second):
         ready.go("compare").press(f"compare.open.{key}").press("compare.one.train")

@@ -2,22 +2,17 @@
 
 import threading
 
-import pytest
-
 from tests.pages import making
 from tests.pages.small import small_data, xmlc
 
 
 def upload(session, train, **others):
     """Fill the upload form and press its button; values are bytes."""
-    if not hasattr(session.at, "file_uploader"):
-        pytest.skip("this Streamlit's AppTest has no file_uploader")
     kinds = {"test": "test", "label_names": "labels", "feature_names": "features"}
-    at = session.at
-    round_ = at.session_state["upload.round"]
-    at.file_uploader(key=f"upload.train.{round_}").set_value(("mine.txt", train, "text/plain"))
+    round_ = session.at.session_state["upload.round"]
+    making.put_file(session, f"upload.train.{round_}", "mine.txt", train)
     for name, content in others.items():
-        at.file_uploader(key=f"upload.{kinds[name]}.{round_}").set_value((f"{name}.txt", content, "text/plain"))
+        making.put_file(session, f"upload.{kinds[name]}.{round_}", f"{name}.txt", content)
     session.run()
     return session.press("upload.make")
 

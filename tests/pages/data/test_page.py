@@ -8,15 +8,14 @@ import zipfile
 import pytest
 
 from pages.data.forms import uploads
+from tests.pages.making import put_file
 from tests.pages.small import small_data, xmlc
 from xmlcore import datasets, experiment
 
 
 def choose(session, name, content, what="train"):
-    if not hasattr(session.at, "file_uploader"):
-        pytest.skip("this Streamlit's AppTest has no file_uploader")
     key = f"upload.{what}.{session.at.session_state['upload.round']}"
-    session.at.file_uploader(key=key).set_value((name, content, "text/plain"))
+    put_file(session, key, name, content)
     return session.run()
 
 
@@ -231,7 +230,7 @@ def selectbox(session, label):
     return next(box for box in session.at.selectbox if box.label == label)
 
 
-def test_a_table_is_recognised_and_asks_for_labels_that_it_does_not_name(ready):
+def test_a_table_or_archive_is_recognised_and_asks_for_labels_that_it_does_not_name(ready):
     choose(ready, "fruit.csv", CSV)
     assert "fruit.csv is a table of 4 columns." in ready.text()
     assert selectbox(ready, "Labels are").value == "last"
@@ -243,6 +242,18 @@ def test_a_table_is_recognised_and_asks_for_labels_that_it_does_not_name(ready):
     ready.press("upload.make")
     message = ready.at.error[0].value.replace("\\", "")
     assert "nothing says which of them are labels" in message and "Say at “Labels are”" in message
+    header = "@relation fruit\n@attribute width numeric\n@attribute apple {0,1}\n@attribute red {0,1}\n@data\n"
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("fruit-train.arff", header + "1,0,1\n2,1,0\n")
+        archive.writestr("fruit-test.arff", header + "3,1,1\n")
+        archive.writestr("fruit.xml", '<labels><label name="apple"></label><label name="red"></label></labels>')
+    choose(ready, "fruit.zip", packed.getvalue())
+    assert "training rows from fruit-train.arff, test rows from fruit-test.arff" in ready.text().replace("\\", "")
+    assert not any(box.label == "Labels are" for box in ready.at.selectbox)
+    ready.press("upload.make")
+    found = ready.metrics()
+    assert (found["Training rows"], found["Test rows"], found["Features"], found["Labels"]) == ("2", "1", "1", "2")
 
 
 def test_columns_of_labels_can_be_named_or_come_in_a_file_of_their_own(ready):
@@ -259,21 +270,6 @@ def test_columns_of_labels_can_be_named_or_come_in_a_file_of_their_own(ready):
     assert not any(box.label == "Labels are" for box in ready.at.selectbox)
     ready.press("upload.make")
     assert ready.metrics()["Labels"] == "1" and ready.metrics()["Features"] == "2"
-
-
-def test_an_archive_of_mulan_is_read_as_it_comes(ready):
-    header = "@relation fruit\n@attribute width numeric\n@attribute apple {0,1}\n@attribute red {0,1}\n@data\n"
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("fruit-train.arff", header + "1,0,1\n2,1,0\n")
-        archive.writestr("fruit-test.arff", header + "3,1,1\n")
-        archive.writestr("fruit.xml", '<labels><label name="apple"></label><label name="red"></label></labels>')
-    choose(ready, "fruit.zip", packed.getvalue())
-    assert "training rows from fruit-train.arff, test rows from fruit-test.arff" in ready.text().replace("\\", "")
-    assert not any(box.label == "Labels are" for box in ready.at.selectbox)
-    ready.press("upload.make")
-    found = ready.metrics()
-    assert (found["Training rows"], found["Test rows"], found["Features"], found["Labels"]) == ("2", "1", "1", "2")
 
 
 def test_what_a_refusal_offers_is_ticked_and_the_file_is_read(ready):

@@ -28,7 +28,7 @@ def leaky():
     return Dataset("leaky", X, Y, X[[0, 2, 2]], [[0], [1], []])
 
 
-def test_the_page_answers_questions_in_their_order(ready):
+def test_the_page_answers_questions_in_their_order_and_tests_the_power_law_when_asked(ready):
     assert [header.value for header in ready.at.header] == list(HEADERS)
     assert {
         "Mean imbalance (IRLbl)",
@@ -39,6 +39,12 @@ def test_the_page_answers_questions_in_their_order(ready):
     assert "pairs of labels** occur on the same row" in ready.text()
     downloads = ready.downloads()
     assert {"All statistics, CSV", "All features, CSV", "Pairs, CSV", "All labels, CSV"} <= downloads
+    button = next(b for b in ready.at.button if b.label.startswith("Test whether a power law fits at all"))
+    jobs = ready.at.session_state["workspace.snapshot"]["jobs"]
+    assert "power_law" not in [job["kind"] for job in jobs]
+    button.click()
+    ready.run().until(lambda s: "p = " in s.text() and "samples. In 90 %" in s.text())
+    assert "A power law is" in ready.text()
 
 
 def test_what_is_wrong_is_said_once_with_numbers_and_what_is_not_is_named(leaky):
@@ -109,12 +115,6 @@ def test_a_stratified_split_is_a_second_data_set_that_keeps_its_name_when_made_a
     assert now["known"] == first["known"] and now["dataset"] == first["dataset"]
 
 
-def test_names_of_splits_are_no_longer_than_names_may_be():
-    for way, values in (("folds", {"fold": 1, "n_folds": 5}), ("unseen", {}), ("random", {"percent": 20})):
-        name = split_form._name("n" * 300, way, values)
-        assert len(name) == dataset_list.LONGEST_NAME and name.endswith(split_form._name("", way, values))
-
-
 def test_a_data_set_that_is_gone_is_not_split_and_the_page_says_so(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", {})
@@ -135,7 +135,7 @@ def split(data, way, values, notes=()):
     return datasets.load_saved(uploads.run(task, files).dataset)
 
 
-def test_splits_of_a_form_are_those_of_the_functions():
+def test_splits_of_a_form_and_of_files_are_those_of_the_functions(tmp_path):
     data = small_data()
     fold = split(data, "folds", {"n_folds": 4, "fold": 2, "seed": 5})
     assert fold.fingerprint == datasets.split_again(data, n_folds=4, fold=1, random_state=5).fingerprint
@@ -145,16 +145,15 @@ def test_splits_of_a_form_are_those_of_the_functions():
     files = {"train": b"1\n3\n", "test": b"80\n", "column": 1, "first": 1}
     by_file = split(data, "file", files)
     assert (by_file.X_train != data.X_train[[0, 2]]).nnz == (by_file.X_test != data.X_test[[19]]).nnz == 0
-
-
-def test_row_numbers_of_a_file_that_was_split_at_random_are_those_of_the_file(tmp_path):
-    data = small_data()
     datasets.write_matrix(tmp_path / "one.txt", data.X_train, data.Y_train)
     read = datasets.read_dataset(tmp_path / "one.txt", random_state=9)
     files = {"train": b"1\n60\n", "test": b"5\n", "column": 1, "first": 1}
     found = split(read, "file", files, read.notes)
     assert np.allclose(found.X_train.toarray(), data.X_train[[0, 59]].toarray(), atol=1e-6)
     assert np.allclose(found.X_test.toarray(), data.X_train[[4]].toarray(), atol=1e-6)
+    for way, values in (("folds", {"fold": 1, "n_folds": 5}), ("unseen", {}), ("random", {"percent": 20})):
+        name = split_form._name("n" * 300, way, values)
+        assert len(name) == dataset_list.LONGEST_NAME and name.endswith(split_form._name("", way, values))
 
 
 def test_row_numbers_that_do_not_fit_are_refused():
@@ -172,7 +171,15 @@ def test_row_numbers_that_do_not_fit_are_refused():
         split(small_data(), "file", {"train": b"1\n", "test": b"5\n", "column": 1, "first": 1}, notes)
 
 
-def test_rows_are_split_by_a_worker_if_that_takes_long(ready, monkeypatch):
+def test_rows_are_split_by_a_worker_if_that_takes_long_and_a_reason_said_if_they_cannot_be(ready, monkeypatch):
+    ready.at.radio(key="resplit.way").set_value("unseen")
+    ready.run().press("resplit.make")
+    assert "there is nothing to leave out" in ready.at.error[0].value
+    assert ready.at.error[0].value.startswith("The rows could not be split: "), "no file was read"
+    assert len(ready.at.session_state["workspace.snapshot"]["known"]) == 1
+    assert not ready.run().at.error
+    ready.at.radio(key="resplit.way").set_value("stratified")
+    ready.run()
     monkeypatch.setattr(uploads, "AT_ONCE", 0.0)
     ready.press("resplit.make").until(lambda s: "**api-docs, stratified 20 %**: 80 rows" in s.text())
     assert "chosen by iterative stratification with seed 0" in ready.text()
@@ -183,34 +190,13 @@ def test_rows_are_split_by_a_worker_if_that_takes_long(ready, monkeypatch):
     assert not ready.press(next(b.key for b in ready.at.button if b.label == "Dismiss")).at.error
 
 
-def test_a_split_that_cannot_be_made_says_why_and_changes_nothing(ready):
-    ready.at.radio(key="resplit.way").set_value("unseen")
-    ready.run().press("resplit.make")
-    assert "there is nothing to leave out" in ready.at.error[0].value
-    assert ready.at.error[0].value.startswith("The rows could not be split: "), "no file was read"
-    assert len(ready.at.session_state["workspace.snapshot"]["known"]) == 1
-    assert not ready.run().at.error
-
-
-def test_the_power_law_is_tested_when_the_button_is_pressed_and_not_unasked(ready):
-    button = next(b for b in ready.at.button if b.label.startswith("Test whether a power law fits at all"))
-    jobs = ready.at.session_state["workspace.snapshot"]["jobs"]
-    assert "power_law" not in [job["kind"] for job in jobs]
-    button.click()
-    ready.run().until(lambda s: "p = " in s.text() and "samples. In 90 %" in s.text())
-    assert "A power law is" in ready.text()
-
-
-def test_labels_of_a_large_data_set_are_counted_by_a_worker_while_the_page_shows_its_sizes(ready, monkeypatch):
+def test_a_large_data_set_is_counted_and_examined_by_a_worker_while_the_page_shows_its_sizes(ready, monkeypatch):
     monkeypatch.setattr(counted, "AT_ONCE", 0.0)
     ready.run()
     assert "How large is it?" not in ready.text() and "80 rows" in ready.text() and "20" in str(ready.metrics())
     ready.until(lambda s: "How large is it?" in s.text())
     fingerprint = ready.at.session_state["workspace.snapshot"]["dataset"]
     assert experiment.task("description", {"dataset": fingerprint}).exists()
-
-
-def test_a_large_data_set_is_examined_by_a_worker_and_its_strongest_pairs_are_drawn(ready, monkeypatch):
     monkeypatch.setattr(examined, "AT_ONCE", 0.0)
     ready.run().until(lambda s: "pairs of labels** occur on the same row" in s.text())
     ready.at.radio(key="together.which").set_value("pairs")

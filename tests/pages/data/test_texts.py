@@ -3,6 +3,7 @@
 import pytest
 
 from pages.data.forms import uploads
+from tests.pages.making import put_file
 from xmlcore import datasets
 
 TOPICS = {"animals": "cat dog horse", "food": "bread cheese wine", "law": "court judge crime"}
@@ -19,11 +20,9 @@ def documents(n=60):
 
 
 def choose(session, content=None, name="news.csv"):
-    if not hasattr(session.at, "file_uploader"):
-        pytest.skip("this Streamlit's AppTest has no file_uploader")
     round_ = session.at.session_state["texts.round"]
     content = documents() if content is None else content
-    session.at.file_uploader(key=f"texts.train.{round_}").set_value((name, content, "text/plain"))
+    put_file(session, f"texts.train.{round_}", name, content)
     return session.run()
 
 
@@ -73,12 +72,6 @@ def test_what_stands_between_labels_of_lists_is_not_called_one_label(ready, labe
     assert shown == ("nothing: the cells have lists" if labels[0] == "[" else "nothing: a cell is one label")
 
 
-def test_a_column_that_is_missing_is_asked_for_and_nothing_can_be_read_before(ready):
-    page = choose(ready, b"number,remark\n1,this is a text\n2,so is this one\n")
-    assert "Choose the column of the texts and that of the labels." in page.text()
-    assert next(b for b in page.at.button if b.key == "texts.make").disabled
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -123,12 +116,15 @@ def test_notes_are_sentences_in_the_words_of_the_page():
     assert uploads.sentence("Words became 3 features.") == "Words became 3 features."
 
 
-def test_another_encoding_is_asked_for_where_the_file_is_not_utf_8(ready):
+def test_a_missing_column_or_another_encoding_is_asked_for(ready):
     page = choose(ready, documents().replace(b"Title", "Titré".encode("cp1252")))
     assert "is not UTF-8" in page.text()
     next(box for box in page.at.selectbox if ".encoding." in box.key or "encoding" in box.key).set_value("cp1252")
     page.run()
     assert "Showing 5 of 60 documents" in page.text()
+    page = choose(ready, b"number,remark\n1,this is a text\n2,so is this one\n")
+    assert "Choose the column of the texts and that of the labels." in page.text()
+    assert next(b for b in page.at.button if b.key == "texts.make").disabled
 
 
 def test_other_words_of_the_same_texts_make_a_second_data_set(ready):

@@ -23,7 +23,7 @@ ARFF = b"@relation 'r: -C -1'\n@attribute a numeric\n@attribute b {0,1}\n@attrib
 FRUIT = b"10 3 2\n" + b"".join(b"%d %d:1\n" % (i % 2, i % 3) for i in range(10))
 
 
-def test_an_upload_is_saved_without_names_of_its_files():
+def test_an_upload_is_saved_without_names_of_its_files_also_twice_at_once():
     one, notes = uploads.read(file("secret-client.txt", FRUIT), None)
     two, other_notes = uploads.read(file("fruit.txt", FRUIT), None)
     assert one == two  # the same content is kept once, for all sessions
@@ -33,6 +33,9 @@ def test_an_upload_is_saved_without_names_of_its_files():
     kept = (saved.name, saved.notes, store.info("datasets", one), task.load(), store.info("readings", task.key))
     assert "secret" not in repr(kept)
     assert not [*(system.cache_root() / "given").iterdir()], "the files are removed when they have been read"
+    with ThreadPoolExecutor(4) as sessions:
+        found = [sessions.submit(uploads.read, file("fruit.txt", FRUIT), None) for _ in range(8)]
+    assert len({one.result()[0] for one in found}) == 1
 
 
 def test_a_file_that_fails_for_an_unknown_cause_is_not_read_again_at_each_run_of_the_page(monkeypatch):
@@ -44,12 +47,6 @@ def test_a_file_that_fails_for_an_unknown_cause_is_not_read_again_at_each_run_of
     with pytest.raises(IndexError):
         form._make(upload.FORM, form.Request(fail, {"train": file("x.csv", b"a,b\n")}))
     assert form.st.session_state[upload.FORM.pressed] is False
-
-
-def test_two_sessions_may_upload_the_same_file_at_once():
-    with ThreadPoolExecutor(4) as sessions:
-        found = [sessions.submit(uploads.read, file("fruit.txt", FRUIT), None) for _ in range(8)]
-    assert len({one.result()[0] for one in found}) == 1
 
 
 @pytest.mark.parametrize(
@@ -72,20 +69,14 @@ def test_a_data_set_is_named_after_the_file_that_says_something_of_it(files, nam
     assert listed == [name]
 
 
-def test_control_characters_in_names_are_made_visible_and_noted():
+def test_names_are_cleaned_noted_and_told_apart():
     names = file("labels.txt", "\u202ereap\nred\x07apple\n".encode())
     fingerprint, notes = uploads.read(file("fruit.txt", FRUIT), None, label_names=names)
     assert datasets.load_saved(fingerprint).label_names == ["�reap", "red�apple"]
     assert any(note.startswith("2 label names have control characters") for note in notes)
-
-
-def test_files_of_the_same_name_are_told_apart_in_messages():
     with pytest.raises(DatasetFormatError) as caught:
         uploads.read(file("fruit.txt", FRUIT), file("fruit.txt", b"1 3 2\n0 a:1\n"))
     assert caught.value.source == "fruit.txt (test)" and caught.value.line == 2
-
-
-def test_names_that_are_not_unique_are_noted():
     names = file("labels.txt", b"pear\npear\n")
     notes = uploads.read(file("fruit.txt", FRUIT), None, label_names=names)[1]
     assert "fruit.txt: a label name is not unique: 'pear' stands for the labels 0, 1. Ids tell them apart." in notes
@@ -116,23 +107,18 @@ def test_refusals_speak_of_the_controls_and_never_of_arguments(train, options, s
         assert argument not in message
 
 
-def test_too_much_text_is_refused_in_words_of_the_page(monkeypatch):
+def test_refusals_and_warnings_speak_of_the_controls_and_not_of_folders(monkeypatch):
+    notes = uploads.read(file("mine.arff", ARFF), None, test_size=0.5)[1]
+    assert any(note.endswith("If these are the labels, say so at “Labels are”.") for note in notes)
+    notes = uploads.read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), None, test_size=0.5)[1]
+    assert any("choose 1 at “Ids start at”" in note for note in notes)
+    assert not any("first_index" in note for note in notes)
     monkeypatch.setattr(read, "MAX_TEXT", 20)
     with pytest.raises(DatasetFormatError) as caught:
         uploads.read(file("mine.txt", FRUIT), None)
     assert "max_bytes" not in uploads.explain(caught.value).replace("\\", "")
     assert "The dashboard takes no more" in uploads.explain(caught.value)
 
-
-def test_warnings_speak_of_the_controls_too():
-    notes = uploads.read(file("mine.arff", ARFF), None, test_size=0.5)[1]
-    assert any(note.endswith("If these are the labels, say so at “Labels are”.") for note in notes)
-    notes = uploads.read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), None, test_size=0.5)[1]
-    assert any("choose 1 at “Ids start at”" in note for note in notes)
-    assert not any("first_index" in note for note in notes)
-
-
-def test_a_full_disk_is_said_without_the_folders_of_the_machine(monkeypatch):
     def full(*args):
         raise OSError(28, "No space left on device", "/home/owner/cache")
 
@@ -140,9 +126,6 @@ def test_a_full_disk_is_said_without_the_folders_of_the_machine(monkeypatch):
     with pytest.raises(OSError) as caught:
         uploads.read(file("fruit.txt", FRUIT), None)
     assert uploads.explain(caught.value) == "The files could not be read: No space left on device."
-
-
-def test_format_errors_say_where_what_and_the_remedy():
     error = DatasetFormatError("my_file.txt", "found 'x'", "Give a number.", line=1234, column=5)
     said = uploads.explain(error).replace("\\", "")
     assert said.startswith("**my_file.txt, line 1,234, column 5**: found 'x'.")

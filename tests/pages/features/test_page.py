@@ -36,16 +36,11 @@ def key(ready):
 
 
 @pytest.fixture
-def page(ready, key):
-    return ready.go("features")
-
-
-@pytest.fixture
 def found(key):
     return experiment.load("select", key)
 
 
-def test_labels_of_few_rows_that_keep_as_many_features_as_others_are_counted():
+def test_labels_of_few_rows_are_counted_and_warnings_name_what_has_a_name():
     Y = np.zeros((30, 10), dtype=bool)
     Y[:, :8] = True
     Y[:3, 8] = True
@@ -56,6 +51,8 @@ def test_labels_of_few_rows_that_keep_as_many_features_as_others_are_counted():
     assert words.few_rows(data, SimpleNamespace(shared=True, n_selected=4)) == ""
     Y[:, 8:] = True
     assert words.few_rows(SimpleNamespace(Y_train=sp.csr_array(Y), n_labels=10), selection) == ""
+    said = words.with_names(word_data(), "feature 3 has values up to 2,000; 1 of 8 labels, label 2 first")
+    assert said == "“word_3” has values up to 2,000; 1 of 8 labels, “topic *2*” first"
 
 
 def test_a_selection_that_another_workspace_made_is_not_said_to_take_time(ready):
@@ -129,7 +126,7 @@ def misled(ready, monkeypatch):
     return page.run(), [data.feature_name(j) for j in (never, some, often)]
 
 
-def test_a_feature_that_no_row_of_the_label_has_is_not_among_its_best(misled):
+def test_a_feature_that_no_row_of_the_label_has_is_only_among_its_best_in_the_ranking_of_the_paper(misled):
     page, (never, some, often) = misled
     said = page.text().split("Weighted by how often the label’s rows have them, ")[1].split("Two labels")[0]
     assert said.index(often) < said.index(some) and never not in said
@@ -140,10 +137,7 @@ def test_a_feature_that_no_row_of_the_label_has_is_not_among_its_best(misled):
     table = page.frame("rank", "weighted_rank", "with_label")
     assert table["name"].iloc[[0, -1]].tolist() == [often, never] and table["rank"].iloc[-1] == 1
     assert page.frame("name", "features").set_index("label")["features"][5].startswith(f"{often}, {some}, ")
-
-
-def test_the_ranking_of_the_paper_is_one_choice_away(misled):
-    page, best = misled
+    best = [never, some, often]
     page.at.radio(key="features.order").set_value("Score alone, as in the paper on FALS")
     page.run()
     assert f"For the label **topic *5***, best are **{best[0]}** (in 0 % of its rows), **{best[1]}**" in page.text()
@@ -233,13 +227,6 @@ def test_values_and_features_that_selections_do_not_fit_are_said(page, monkeypat
     assert any("needs values of at least 0" in error.value for error in page.at.error)
 
 
-def test_warnings_have_names_in_the_place_of_ids():
-    from pages.features import words
-
-    said = words.with_names(word_data(), "feature 3 has values up to 2,000; 1 of 8 labels, label 2 first")
-    assert said == "“word_3” has values up to 2,000; 1 of 8 labels, “topic *2*” first"
-
-
 def test_heat_maps_show_labels_and_groups_and_what_two_labels_share(page, found):
     pairs = [(a, b) for a in range(8) for b in range(a)]
     share = np.mean([np.isin(found.selected[a], found.selected[b]).mean() for a, b in pairs])
@@ -279,15 +266,12 @@ def test_compared_methods_have_all_measures_in_the_table_and_their_warnings_on_t
     page.press("features.curve").until(lambda s: figure(s, "Hamming loss against k/D"))
 
 
-def test_stability_is_measured_and_names_the_least_stable_labels(page):
+def test_stability_is_measured_names_the_least_stable_labels_and_has_spearman_from_five_features_on(page, ready):
     page.until(lambda s: figure(s, "Agreement between seeds"))  # short enough to start by itself
     assert "Of the 4 features that a label keeps, another seed keeps" in page.text()
     assert f"those that either keeps ({page.metrics()['Jaccard']} on average)" in page.text()
     assert page.metrics()["Jaccard"] and len(page.frame("name", "rows", "jaccard")) == 8
-
-
-def test_spearman_is_shown_with_what_it_means_from_five_features_on(ready):
-    key = select(ready, n_features=5)
+    key, ready = select(page, n_features=5), page
     page = ready.go("features").until(lambda s: figure(s, "Agreement between seeds"))
     assert {"Jaccard", "Spearman"} <= set(page.metrics()) and "spearman" in page.frame("name", "rows", "jaccard")
     assert "Those that only one seed keeps count against it" in page.text()
@@ -334,40 +318,6 @@ def noisy_fit(monkeypatch):
         return fit(self, X, Y, **kwargs)
 
     monkeypatch.setattr(FALS, "fit", fit_and_warn)
-
-
-def test_files_say_what_is_in_them(page, found, monkeypatch):
-    from pages.shared.figures import charts
-
-    named = {}
-    monkeypatch.setattr(charts, "show_figure", lambda f, frame, name, *_, **__: named.__setitem__(name, frame))
-    monkeypatch.setattr(charts, "csv_button", lambda _, make, name, *__, **___: named.__setitem__(name, make))
-    page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
-    page.at.number_input(key="features.seeds").set_value(1)
-    page.at.number_input(key=rows_key(page)).set_value(40)
-    page.run().press("features.compare").until(lambda s: any("compared" in name for name in named))
-    page.at.selectbox(key="features.heat").set_value("Labels with most in common")
-    page.run()
-    page.at.selectbox(key="features.heat").set_value("All labels, in groups")
-    page.run()
-    label = page.at.selectbox(key="features.label").value
-    ends = {name.split(page_key(page, "FALS")[:6] + "-", 1)[1] for name in named}
-    assert {
-        f"label{label}-topic--{label}-by-occurrence",
-        "heat-frequent-8labels-by-occurrence",
-        "heat-alike-8labels-by-occurrence",
-        "heat-groups",
-        "overlap-frequent-8labels",
-        "overlap-alike-8labels",
-        "compared-average-precision-40rows-1seed",
-        "compared-40rows-1seed",
-    } <= ends
-    frames = {name: frame for name, frame in named.items() if "compared" in name}
-    whole = next(frame() for frame in frames.values() if callable(frame))
-    drawn = next(frame for frame in frames.values() if not callable(frame))
-    assert len(whole) == 5 and len(drawn) == 1
-    for frame in (whole, drawn):
-        assert set(frame["n_rows"]) == {40} and set(frame["n_test_rows"]) == {30}
 
 
 def rows_key(page):
@@ -424,7 +374,7 @@ def test_labels_learn_from_their_own_features_and_results_of_the_train_page_are_
     assert "Each label learned from its own" in page.text()
 
 
-def test_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
+def test_files_say_what_is_in_them_and_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
     from pages.shared.figures import charts
 
     made = {}
@@ -435,3 +385,32 @@ def test_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
     np.testing.assert_allclose(frame["score"], found.selected_scores.ravel(), rtol=1e-5)
     assert {"label", "label_name", "rank", "name", "weighted_rank", "weighted_score"} <= set(frame.columns)
     assert frame["name"].iloc[0] == f"word_{found.selected[0, 0]}"
+    named = {}
+    monkeypatch.setattr(charts, "show_figure", lambda f, frame, name, *_, **__: named.__setitem__(name, frame))
+    monkeypatch.setattr(charts, "csv_button", lambda _, make, name, *__, **___: named.__setitem__(name, make))
+    page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
+    page.at.number_input(key="features.seeds").set_value(1)
+    page.at.number_input(key=rows_key(page)).set_value(40)
+    page.run().press("features.compare").until(lambda s: any("compared" in name for name in named))
+    page.at.selectbox(key="features.heat").set_value("Labels with most in common")
+    page.run()
+    page.at.selectbox(key="features.heat").set_value("All labels, in groups")
+    page.run()
+    label = page.at.selectbox(key="features.label").value
+    ends = {name.split(page_key(page, "FALS")[:6] + "-", 1)[1] for name in named}
+    assert {
+        f"label{label}-topic--{label}-by-occurrence",
+        "heat-frequent-8labels-by-occurrence",
+        "heat-alike-8labels-by-occurrence",
+        "heat-groups",
+        "overlap-frequent-8labels",
+        "overlap-alike-8labels",
+        "compared-average-precision-40rows-1seed",
+        "compared-40rows-1seed",
+    } <= ends
+    frames = {name: frame for name, frame in named.items() if "compared" in name}
+    whole = next(frame() for frame in frames.values() if callable(frame))
+    drawn = next(frame for frame in frames.values() if not callable(frame))
+    assert len(whole) == 5 and len(drawn) == 1
+    for frame in (whole, drawn):
+        assert set(frame["n_rows"]) == {40} and set(frame["n_test_rows"]) == {30}

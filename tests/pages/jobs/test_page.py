@@ -73,11 +73,6 @@ def test_of_an_ensemble_in_parts_the_trees_that_run_are_listed_and_those_that_wa
     assert "Training" in ended and not any("tree" in one for one in ended)
 
 
-def test_without_jobs_the_page_says_so_and_where_they_run(ready):
-    page = ready.go("jobs")
-    assert "No job runs or waits in this workspace. Jobs run on this machine." in page.text().replace("**", "")
-
-
 def test_jobs_that_run_and_wait_have_their_progress_and_can_be_moved_paused_and_stopped(ready, server, held):
     made = start(ready, server, 5)
     page = ready.go("jobs").until(lambda s: s.text().count("Training nodes of trees: 25 %") == 2)
@@ -105,32 +100,23 @@ def test_jobs_that_run_and_wait_have_their_progress_and_can_be_moved_paused_and_
     assert listed.filter(like="Training").value_counts().to_dict() == {"Done": 4, "Stopped": 1}
 
 
-def test_jobs_that_have_ended_are_listed_by_when_they_ended(ready, server, held):
+def test_jobs_have_logs_and_are_listed_by_when_they_ended(ready, server, held):
     made = start(ready, server, 3)
     page = ready.go("jobs").until(lambda s: s.text().count("Training nodes of trees: 25 %") == 2)
+    assert not page.at.main.code
+    page.press(f"jobs.log.{made[0].id}")
+    assert "Training nodes of trees" in page.at.main.code[0].value
+    assert not page.press(f"jobs.log.{made[0].id}").at.main.code
     page.press(f"jobs.stop.{made[2].id}")  # it came last, and is the first to end
     held()
     page.until(lambda s: "No job runs or waits" in s.text())
     listed = [title for title in page.frame("State")["Job"] if title.startswith("Training")]
     assert len(listed) == 3 and listed[-1] == "Training *2*"
+    page.at.selectbox(key="jobs.ended").set_value(made[0].id)
+    assert "Saving" in page.run().at.main.code[0].value
 
 
-def test_the_log_and_the_memory_of_a_job_are_shown_on_demand(ready, server, held):
-    (job,) = start(ready, server, 1)
-    page = ready.go("jobs").until(lambda s: "Training nodes of trees" in s.text())
-    assert not page.at.main.code
-    page.press(f"jobs.log.{job.id}")
-    assert "Training nodes of trees" in page.at.main.code[0].value
-    page.press(f"jobs.log.{job.id}")
-    assert not page.at.main.code
-    held()
-    page.until(lambda s: "No job runs or waits" in s.text())
-    page.at.selectbox(key="jobs.ended").set_value(job.id)
-    page.run()
-    assert "Saving" in page.at.main.code[0].value
-
-
-def test_jobs_of_other_sessions_are_a_number_only(ready, server, held):
+def test_jobs_of_other_sessions_are_a_number_only_and_who_looks_can_stop_and_move_none(ready, server, held, session):
     start(ready, server, 3, owner="f" * 32)
     page = ready.go("jobs")
     assert "Other sessions have 3 jobs." in page.text()
@@ -138,6 +124,11 @@ def test_jobs_of_other_sessions_are_a_number_only(ready, server, held):
     page.run()
     assert "1 job of other sessions is ahead. Other sessions run 2 jobs." in page.text()
     assert "secret" not in page.text() and "number 2 of 2 in the queue" in page.text()
+    ready.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
+    ready.run().press("make-look")
+    looking = workspace_row(ready).read()["look"]
+    page = session(looking).go("jobs")
+    assert all(button.disabled for button in page.at.button if button.key.startswith(("jobs.stop", "jobs.first")))
 
 
 def test_a_job_that_does_not_fit_into_memory_says_so_and_starts_if_the_user_insists(ready, server, held, monkeypatch):
@@ -218,7 +209,7 @@ def test_trainings_of_a_sweep_are_listed_can_be_paused_and_let_go_on(ready, serv
     page.press("jobs.resume.all").until(lambda s: task.exists() and "No job runs or waits" in s.text())
 
 
-def test_a_sweep_that_the_end_of_the_app_interrupted_is_listed_and_resumed(ready):
+def test_an_interrupted_sweep_is_listed_and_resumed_or_left(ready):
     task, record = listed_sweep(ready)
     experiment.keep(task.trial(0, 0, 0))
     page = ready.go("jobs")
@@ -226,10 +217,7 @@ def test_a_sweep_that_the_end_of_the_app_interrupted_is_listed_and_resumed(ready
     assert "Interrupted: 1 of 3 trainings are done and kept." in page.text()
     page.press(f"jobs.resume.{record['key']}").until(lambda s: task.exists() and "No job runs" in s.text())
     assert "Interrupted:" not in page.run().text()
-
-
-def test_an_interrupted_sweep_can_be_left(ready):
-    _, record = listed_sweep(ready)
+    _, record = listed_sweep(ready, 4)
     page = ready.go("jobs").press(f"jobs.leave.{record['key']}")
     assert "Interrupted" not in page.text()
     assert workspace_row(page).read()["sweeps"][0]["stopped"] is True
@@ -257,15 +245,6 @@ def test_jobs_of_an_earlier_server_are_listed(ready, server, session, monkeypatc
     monkeypatch.setattr("pages.shared.process.job_queue.queue", lambda: later)
     page = session(ready.token).go("jobs")
     assert page.frame("State")["Job"].tolist()[0] == "Training *0*"
-
-
-def test_an_address_for_looking_only_can_stop_and_move_nothing(ready, server, held, session):
-    start(ready, server, 4)
-    ready.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
-    ready.run().press("make-look")
-    looking = workspace_row(ready).read()["look"]
-    page = session(looking).go("jobs")
-    assert all(button.disabled for button in page.at.button if button.key.startswith(("jobs.stop", "jobs.first")))
 
 
 def test_the_page_looks_less_often_while_nothing_changes(monkeypatch):

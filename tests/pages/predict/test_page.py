@@ -46,21 +46,6 @@ def text_data():
 
 
 @pytest.fixture
-def key(ready):
-    return train(ready)
-
-
-@pytest.fixture
-def page(ready, key):
-    return ready.go("predict")
-
-
-@pytest.fixture
-def model(key):
-    return experiment.load_run_model(key)
-
-
-@pytest.fixture
 def texts(ready):
     """A page on which a model for texts predicts."""
     train(ready, data=text_data())
@@ -105,7 +90,17 @@ def test_a_test_row_gets_labels_with_scores_and_bars_that_add_up_to_them(page, m
     assert page.go("explain").at.selectbox(key="explain.label").value == second  # both explain the same label
 
 
-def test_features_are_typed_and_outlive_a_page_switch(page, model):
+def test_features_of_a_row_are_typed_or_changed_and_outlive_a_page_switch(page, model):
+    x = word_data().X_test[[0]]
+    new = next(j for j in range(10, 24) if j not in x.indices)
+    page.at.text_input(key="predict.changed.query").set_value(f"word_{new}")
+    page.run()
+    next(box for box in page.at.selectbox if box.key.startswith("predict.changed.found")).set_value(new)
+    page.run()
+    after = x.toarray()
+    after[0, new] = np.median(np.abs(x.data))
+    expected = explain.what_if(model, x, after)
+    np.testing.assert_allclose(page.frame("before", "after")["after"], 100 * expected["after"], rtol=1e-5)
     page.at.radio(key="predict.way").set_value("Features")
     page.run()
     assert "predicts as soon as there is a text or a feature" in page.text()
@@ -127,20 +122,7 @@ def test_features_are_typed_and_outlive_a_page_switch(page, model):
     assert "predicts as soon as there is a text or a feature" in page.text()
 
 
-def test_a_row_is_changed_and_labels_before_and_after_are_shown(page, model):
-    x = word_data().X_test[[0]]
-    new = next(j for j in range(10, 24) if j not in x.indices)
-    page.at.text_input(key="predict.changed.query").set_value(f"word_{new}")
-    page.run()
-    next(box for box in page.at.selectbox if box.key.startswith("predict.changed.found")).set_value(new)
-    page.run()
-    after = x.toarray()
-    after[0, new] = np.median(np.abs(x.data))
-    expected = explain.what_if(model, x, after)
-    np.testing.assert_allclose(page.frame("before", "after")["after"], 100 * expected["after"], rtol=1e-5)
-
-
-def test_a_text_is_predicted_and_its_words_are_marked_and_escaped(texts):
+def test_a_text_is_predicted_marked_escaped_kept_and_changed_and_may_have_no_known_word(texts):
     page = typed(texts, "An apple & a <b>drum</b>")
     data, model = text_data(), experiment.load_run_model(page.at.selectbox(key="predict.model").value)
     x = data.vectorizer.transform(["An apple & a <b>drum</b>"])
@@ -153,9 +135,6 @@ def test_a_text_is_predicted_and_its_words_are_marked_and_escaped(texts):
     for word in ("apple", "drum"):
         value = parts[data.feature_names.index(word)]
         assert ("hl-for" if value > 0 else "hl-against") in shown.split(f">{word}</mark>")[0].rsplit("<mark", 1)[1]
-
-
-def test_a_text_is_kept_after_a_page_switch_and_changed_without_other_sections_and_may_have_no_known_word(texts):
     page = typed(texts, "")
     before = [tab.label for tab in page.at.tabs]
     assert "as soon as there is a text" in page.text()
@@ -285,7 +264,7 @@ def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model, 
     assert frame["name"].iloc[0].startswith("topic *")
 
 
-def test_who_only_looks_sees_predictions_and_can_upload_nothing(ready, key, session):
+def test_who_only_looks_can_upload_nothing_and_a_model_that_ranks_fewer_labels_says_so(ready, key, session):
     from pages.shared.workspaces import stored
 
     stored.write("f" * 32, {"version": 2, "look_of": ready.token})
@@ -294,9 +273,6 @@ def test_who_only_looks_sees_predictions_and_can_upload_nothing(ready, key, sess
     said = "\n".join(caption.value for caption in page.at.main.caption)
     assert not page.at.get("file_uploader") and said.count("This link is for looking only") == 2
     assert len(session(ready.token).go("predict").at.get("file_uploader")) == 2
-
-
-def test_where_a_model_ranks_fewer_labels_than_asked_for_the_page_says_so(ready):
     train(ready, "DoubleSampling", n_candidates=3)
     page = ready.go("predict")
     assert "These are 3 of the 5 labels asked for" in page.text() and "It ranks candidates only" in page.text()

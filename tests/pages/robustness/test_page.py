@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pages.robustness import noise
 from tests.pages.making import estimate, figure, train
 from xmlcore import DoubleSampling, experiment, robustness
 from xmlcore.datasets import load_saved
@@ -17,11 +18,6 @@ def legend(spec):
 
 def measured(page):
     return figure(page, "P@1 under") is not None
-
-
-@pytest.fixture
-def key(ready):
-    return train(ready)
 
 
 @pytest.fixture
@@ -129,15 +125,6 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
     assert page.at.multiselect(key="robustness.runs").value == keys
     page.at.multiselect(key="robustness.runs").set_value([])
     assert "Choose at least one result" in page.run().text()
-
-
-def test_results_that_are_chosen_but_not_measured_are_named():
-    from pages.robustness import measured as measuring
-
-    runs, names = [{"key": "a"}, {"key": "b"}], {"a": "PLT", "b": "LdSM"}
-    some, both = (SimpleNamespace(results=dict.fromkeys(of)) for of in (["PLT"], ["PLT", "LdSM"]))
-    assert measuring.waiting(runs, names, some) == "Not measured yet: **LdSM**."
-    assert measuring.waiting(runs, names, both) == ""
 
 
 def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
@@ -272,9 +259,42 @@ def test_other_noise_and_a_sample_of_rows_are_measured_when_they_are_chosen(page
     page.run().until(lambda s: figure(s, "P@1 under Gaussian noise on present features"))
 
 
-def test_a_measured_result_is_drawn_while_another_one_waits_for_its_button(page, monkeypatch):
+def test_measured_results_are_drawn_while_others_wait_for_their_button_and_are_named(page, monkeypatch):
     estimate(monkeypatch, "robustness", 125.0)
     train(page, "OneVsRest")
     page.go("data").go("robustness")
     assert "Measure OneVsRest" in page.at.button(key="robustness.start").label
     assert measured(page) and "takes P@1 of **PLT**" in page.text()
+    from pages.robustness import measured as measuring
+
+    runs, names = [{"key": "a"}, {"key": "b"}], {"a": "PLT", "b": "LdSM"}
+    some, both = (SimpleNamespace(results=dict.fromkeys(of)) for of in (["PLT"], ["PLT", "LdSM"]))
+    assert measuring.waiting(runs, names, some) == "Not measured yet: **LdSM**."
+    assert measuring.waiting(runs, names, both) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"), [("0.1", [0.1]), (" .5; 0.1,0,0.1,", [0.1, 0.5]), ("1e-3,2", [0.001, 2]), ("0,1", [1.0])]
+)
+def test_levels_are_read(text, levels):
+    assert noise.parse_levels(text, "gaussian") == (levels, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "said"),
+    [
+        ("", "gaussian", "At least one level"),
+        ("0", "gaussian", "At least one level"),
+        ("a", "gaussian", "not a number"),
+        ("nan", "gaussian", "cannot be nan"),
+        ("0.1, inf", "gaussian", "cannot be inf"),
+        ("-inf", "fgsm", "cannot be -inf"),
+        ("NaN", "words", "cannot be NaN"),
+        ("-1", "gaussian", "0 or more"),
+        ("1.5", "words", "between 0 and 1"),
+        (",".join(str(i) for i in range(1, 20)), "gaussian", "more than the 12"),
+    ],
+)
+def test_the_problem_of_levels_that_make_no_sense_is_named(text, kind, said):
+    levels, problem = noise.parse_levels(text, kind)
+    assert levels == [] and said in problem

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import numbers, said_plainly, titles
 from xmlcore import DoubleSampling, datasets, experiment, metrics
@@ -53,11 +54,6 @@ def few_values(monkeypatch):
 @pytest.fixture
 def key(ready):
     return train(ready)
-
-
-@pytest.fixture
-def page(ready, key):
-    return ready.go("sampling")
 
 
 @pytest.fixture
@@ -117,7 +113,7 @@ def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(m
     assert sorted(x[0][0] + x[1][0]) == pytest.approx(sorted(scaled))
 
 
-def test_accuracy_stands_beside_the_p_at_1_of_the_train_page_and_says_why_it_differs(ready):
+def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_at(ready):
     key = train(ready, several=True)
     page, data, run = ready.go("sampling"), tailed_data(several=True), experiment.load("train", key)
     p = run.measures.query("measure == 'P@k' and k == 1")["value"].iloc[0]
@@ -131,6 +127,17 @@ def test_accuracy_stands_beside_the_p_at_1_of_the_train_page_and_says_why_it_dif
     assert f"One is predicted for each row, so it is at most {percent(100 / n)}" in said
     about = next(metric.proto.help for metric in page.at.metric if metric.label == "Accuracy")
     assert f"The 100 test rows have {n} true labels together" in about.replace("\u00a0", " ")
+    page.until(everything)
+    model = experiment.load_run_model(key)
+    assert f"sampled copies of {data.Y_train.nnz} training examples" in page.text()
+    assert model.n_pairs_ < 10 * model.sampled_size_.sum()  # none of a row's classes among each other
+    assert f"up to 10 other labels (about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
+    nearest = model.candidates(data.X_test)
+    counts = np.diff(data.Y_test.indptr)
+    lost = [i for i in range(100) if counts[i] == 2 and not np.isin(data.Y_test[[i]].indices, nearest[i]).all()]
+    page.at.number_input(key="sampling.row").set_value(lost[0])
+    page.run()
+    assert "of 2 true labels" in page.text() and "**True labels:**" in page.text()
 
 
 def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy():
@@ -145,7 +152,7 @@ def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy()
     )
 
 
-def test_candidates_and_samples_are_measured_by_themselves_once_and_hold_the_runs_own_result(measured, key, server):
+def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(measured, key, server, monkeypatch):
     run = experiment.load("train", key)
     accuracy = 100 * metrics.accuracy(tailed_data().Y_test, run.ranking.labels[:, 0])
     q, values = line(measured, "What more candidates bring", "accuracy")
@@ -163,6 +170,19 @@ def test_candidates_and_samples_are_measured_by_themselves_once_and_hold_the_run
     before = len(server.jobs())
     measured.go("train").go("sampling")
     assert len(server.jobs()) == before
+    made = {}
+    monkeypatch.setattr(charts, "csv_button", lambda label, make, name, *rest, **_: made.__setitem__(name[26:], make))
+    measured.run()
+    frames = {name.split("-", 1)[-1]: pd.read_csv(io.BytesIO(charts.csv_bytes(make()))) for name, make in made.items()}
+    sizes = next(frame for frame in frames.values() if "sampled_size" in frame)
+    model = experiment.load_run_model(key)
+    assert sizes["class_size"].sum() == 400 and sizes["sampled_size"].sum() == model.sampled_size_.sum()
+    assert sizes["name"].str.startswith("label").all() and len(sizes) == 30
+    weights = next(frame for frame in frames.values() if "meaning" in frame)
+    assert len(weights) == len(model.feature_names_) and weights["meaning"].notna().all()
+    assert sum("pair_bytes" in frame for frame in frames.values()) == 2
+    pairs = next(frame for frame in frames.values() if "contribution" in frame)
+    assert len(pairs) % len(model.feature_names_) == 0 and pairs["name"].notna().all()
 
 
 def test_values_that_are_typed_are_measured_outlive_a_page_switch_and_are_refused_alone(measured, key):
@@ -253,22 +273,6 @@ def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
     f = model.pair_features(data.X_test[[row]], np.array([[true]]))[0, 0] @ model.weights_
     assert table["f"].iloc[2] == pytest.approx(f)
     assert ("its f would have won." in page.text()) == (f > table["f"].iloc[0])
-
-
-def test_rows_of_several_classes_and_none_can_be_looked_at(ready):
-    key = train(ready, several=True)
-    page = ready.go("sampling").until(everything)
-    data, model = tailed_data(several=True), experiment.load_run_model(key)
-    assert "One is predicted for each row, so it is at most" in page.text()
-    assert f"sampled copies of {data.Y_train.nnz} training examples" in page.text()
-    assert model.n_pairs_ < 10 * model.sampled_size_.sum()  # none of a row's classes among each other
-    assert f"up to 10 other labels (about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
-    nearest = model.candidates(data.X_test)
-    counts = np.diff(data.Y_test.indptr)
-    lost = [i for i in range(100) if counts[i] == 2 and not np.isin(data.Y_test[[i]].indices, nearest[i]).all()]
-    page.at.number_input(key="sampling.row").set_value(lost[0])
-    page.run()
-    assert "of 2 true labels" in page.text() and "**True labels:**" in page.text()
 
 
 def test_runs_are_chosen_newest_first_the_train_page_shows_the_same_and_copies_are_those_drawn(ready):
@@ -381,21 +385,3 @@ def test_more_than_there_are_is_as_many_as_there_are(ready):
     assert "each against 29 other labels" in page.text() and "True label among 30" in page.metrics()
     assert line(page, "More adversarial labels", "accuracy")[0] == [2, 29]
     assert page.metrics()["True label among 30"] == "100.0 %"
-
-
-def test_the_csvs_are_complete_and_have_names(measured, monkeypatch, key):
-    from pages.shared.figures import charts
-
-    made = {}
-    monkeypatch.setattr(charts, "csv_button", lambda label, make, name, *rest, **_: made.__setitem__(name[26:], make))
-    measured.run()
-    frames = {name.split("-", 1)[-1]: pd.read_csv(io.BytesIO(charts.csv_bytes(make()))) for name, make in made.items()}
-    sizes = next(frame for frame in frames.values() if "sampled_size" in frame)
-    model = experiment.load_run_model(key)
-    assert sizes["class_size"].sum() == 400 and sizes["sampled_size"].sum() == model.sampled_size_.sum()
-    assert sizes["name"].str.startswith("label").all() and len(sizes) == 30
-    weights = next(frame for frame in frames.values() if "meaning" in frame)
-    assert len(weights) == len(model.feature_names_) and weights["meaning"].notna().all()
-    assert sum("pair_bytes" in frame for frame in frames.values()) == 2
-    pairs = next(frame for frame in frames.values() if "contribution" in frame)
-    assert len(pairs) % len(model.feature_names_) == 0 and pairs["name"].notna().all()

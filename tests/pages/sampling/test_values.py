@@ -1,8 +1,10 @@
-"""Values as they are typed, those to begin with, and memory that is too much."""
+"""Values as they are typed, those to begin with, memory that is too much, and what is said of them."""
 
+import pandas as pd
 import pytest
 
-from pages.sampling import measured, values
+from pages.sampling import measured, values, words
+from tests.pages.making import said_plainly
 
 
 @pytest.mark.parametrize(
@@ -30,23 +32,39 @@ def sweep_seconds(fit_s):
     return lambda kappas, examples, n: n * fit_s * (sum(k / 10 for k in kappas) + sum(e / 2 for e in examples))
 
 
-def test_values_tried_first_fit_into_the_time_there_is():
+def test_candidates_and_values_tried_first_fit_into_the_time_and_memory_there_is(monkeypatch):
     every = ((1, 2, 5, 10, 20), (0.5, 1, 2, 5, 10), 3)
     assert values.first_sweep(sweep_seconds(0.1), (10, 2.0), 29, 20) == every
     seconds = sweep_seconds(2.0)
     adversarial, examples, repeats = values.first_sweep(seconds, (10, 2.0), 1000, 20)
     assert repeats == 1 and 10 in adversarial and 2.0 in examples and seconds(adversarial, examples, 1) <= 20
     assert values.first_sweep(sweep_seconds(100.0), (7, 3.0), 1000, 20)[0] == (1, 2, 5, 7, 10, 20, 50)
-
-
-def test_candidates_tried_first_fit_into_the_time_there_is():
     assert values.first_candidates(lambda numbers: 100.0, 7, 1000, 20) == (7,)
     assert values.first_candidates(lambda numbers: 0.1 * len(numbers), 7, 30, 20) == (1, 2, 5, 7, 10, 20)
     assert values.first_candidates(sum, 7, 1000, 20) == (1, 2, 5, 7)
-
-
-def test_memory_is_too_much_from_half_of_what_is_free_on(monkeypatch):
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 100)
     assert measured.too_large(50) is None and measured.too_large(51) == 100
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: None)
     assert measured.too_large(1e18) is None
+
+
+def test_one_value_is_no_range_and_a_better_q_is_one_of_these_rows():
+    lines = {"axis": ["n_adversarial", "examples_per_class"], "n_adversarial": [1, 1], "examples_per_class": [2.0, 2.0]}
+    sweep = pd.DataFrame({**lines, "accuracy": 0.5, "macro_f1": 0.4, "fit_s": 2.0})
+    assert said_plainly(words.sweep_sentence(sweep)) == (
+        "With κ = 1 accuracy is **50.0 %**, for 2.0 s of training. "
+        "With 2 examples per label accuracy is **50.0 %**, for 2.0 s of training."
+    )
+    lines["n_adversarial"], lines["examples_per_class"] = [1, 3], [2.0, 2.0]
+    lines["axis"] = ["n_adversarial"] * 2
+    alike = pd.DataFrame({**lines, "accuracy": 0.5, "macro_f1": 0.4, "fit_s": [2.0, 2.01]})
+    assert said_plainly(words.sweep_sentence(alike)) == (
+        "With κ from 1 to 3 accuracy is **50.0 %**, for 2.0 s of training."
+    )
+    table = pd.DataFrame({"n_candidates": [5, 10], "recall": [0.6, 0.7], "accuracy": [0.42, 0.4]})
+    said = said_plainly(words.candidates_sentence(table, 10))
+    assert "On these test rows q = 5 had the best accuracy, 42.0 % instead of 40.0 %" in said
+    assert "choose q on held-out rows" in said
+    said = said_plainly(words.candidates_sentence(table, 5))
+    assert "From q = 5 to 10" in said and "better" not in said and "q = 5 is 42.0 %, the best of these." in said
+    assert "With q = 10 the true label" in words.candidates_sentence(table.tail(1), 10)

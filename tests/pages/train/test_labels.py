@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pages.shared.process import room
 from pages.train.labels import rows_of_label
 from tests.pages.small import small_data
 from tests.pages.train.test_page import trained
@@ -52,7 +53,7 @@ def two_runs(session):
     return page.run().press("train.OneVsRest.submit").until(lambda s: "2 results, measures in percent" in s.text())
 
 
-def test_a_result_gets_a_name_that_is_used_on_all_pages(ready):
+def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the_cache(ready, monkeypatch):
     page = two_runs(ready)
     key = page.at.session_state["train.shown"]
     page.at.text_input(key=f"train.name.{key}").set_value(" my best ")
@@ -60,34 +61,7 @@ def test_a_result_gets_a_name_that_is_used_on_all_pages(ready):
     assert page.frame("settings", "P@1")["run"].tolist() == ["my best", "PLT"]
     page.go("explain")
     assert "my best" in page.at.selectbox(key="explain.run").options
-
-
-def test_a_deleted_result_is_gone_until_it_is_trained_again(ready):
-    page = two_runs(ready)
-    page.press("train.delete")
-    assert "On api-docs, PLT ranks" in page.text().replace("**", "")
-    page.press("train.OneVsRest.submit")
-    assert "2 results, measures in percent" in page.text()
-    assert "From the cache" in page.text()
-
-
-def test_a_deletion_can_be_undone(ready, monkeypatch):
-    from pages.shared.process import room
-
-    page = two_runs(ready)
-    before = page.frame("settings", "P@1")["key"].tolist()
-    page.press("train.delete")
-    assert "Deleted: OneVsRest." in page.text()
-    page.press("undo")
-    assert page.frame("settings", "P@1")["key"].tolist() == before
-    assert "Deleted:" not in page.text() and not [b for b in page.at.button if b.key == "undo"]
-    page.press("train.delete")
-    monkeypatch.setattr(room, "UNDO_SECONDS", -1)
-    assert "Deleted:" not in page.run().text()
-
-
-def test_the_result_that_was_shown_is_shown_again_after_its_deletion_is_undone(ready):
-    page = two_runs(ready)
+    page.go("train")
     newer, older = page.frame("settings", "P@1")["key"]
     page.at.selectbox(key="train.shown").set_value(older)
     page.run().press("train.delete")
@@ -95,6 +69,15 @@ def test_the_result_that_was_shown_is_shown_again_after_its_deletion_is_undone(r
     page.press("undo")
     assert page.at.session_state["train.shown"] == older
     assert page.frame("settings", "shown")["shown"].tolist() == ["", "shown"]
+    assert "Deleted:" not in page.text() and not [b for b in page.at.button if b.key == "undo"]
+    page.at.selectbox(key="train.shown").set_value(newer)
+    page.run().press("train.delete")
+    monkeypatch.setattr(room, "UNDO_SECONDS", -1)
+    assert "Deleted:" not in page.run().text()
+    assert "On api-docs, PLT ranks" in page.text().replace("**", "")
+    page.press("train.OneVsRest.submit")
+    assert "2 results, measures in percent" in page.text()
+    assert "From the cache" in page.text()
 
 
 def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):

@@ -27,7 +27,7 @@ def test_a_sentence_names_the_probabilities_that_are_wrong_for_the_most_predicti
     assert "can be taken as they are" in said((0.4, 0.5, 100, 0.45, 0.46))
 
 
-def test_measures_are_lines_of_text_with_their_meaning():
+def test_measures_are_lines_of_text_with_their_meaning_left_out_only_where_they_repeat_another():
     frame = pd.DataFrame(
         {"bucket": ["all"] * 4 + ["tail"], "measure": ["P@k"] * 4 + ["macro F1@k"], "k": [1, 2, 3, 5, 1],
          "value": [0.5, 0.4, 0.3, 0.2, float("nan")], "low": 0.1, "high": 0.9}
@@ -36,9 +36,6 @@ def test_measures_are_lines_of_text_with_their_meaning():
     assert lines["k = 1"].tolist() == ["50.00 (10.0 to 90.0)"] and "k = 2" not in lines
     assert lines["meaning"].tolist() == [metrics.MEASURES["P@k"].meaning]
     assert every.lines(frame, "tail")["k = 1"].tolist() == ["–"]
-
-
-def test_an_average_is_left_out_only_where_it_has_the_values_of_another_measure():
     frame = pd.DataFrame(
         {"bucket": "all", "measure": ["P@k", "P@k", "samples P@k", "samples P@k", "micro P@k", "micro P@k"],
          "k": [1, 3] * 3, "value": [0.5, 0.4, 0.5, 0.4, 0.5, 0.41]}

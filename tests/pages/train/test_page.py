@@ -1,10 +1,8 @@
 """The Train page, opened and used through app.py."""
 
-import time
-
 import pytest
 
-from tests.pages.making import Row, train, workspace_row
+from tests.pages.making import train, use, workspace_row
 from tests.pages.small import small_data
 from xmlcore import LdSM, datasets, experiment
 
@@ -15,21 +13,7 @@ def trained(session):
     return session.until(lambda s: "Training" in s.metrics())
 
 
-def upload(session, train, **others):
-    """Fill the upload form and press its button; values are bytes."""
-    if not hasattr(session.at, "file_uploader"):
-        pytest.skip("this Streamlit's AppTest has no file_uploader")
-    kinds = {"test": "test", "label_names": "labels", "feature_names": "features"}
-    at = session.at
-    round_ = at.session_state["upload.round"]
-    at.file_uploader(key=f"upload.train.{round_}").set_value(("mine.txt", train, "text/plain"))
-    for name, content in others.items():
-        at.file_uploader(key=f"upload.{kinds[name]}.{round_}").set_value((f"{name}.txt", content, "text/plain"))
-    session.run()
-    return session.press("upload.make")
-
-
-def test_training_shows_measures_times_and_predictions(ready):
+def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_answered_from_the_cache(ready, server):
     page = trained(ready)
     table = next(m.value for m in page.at.markdown if "| **P@k** |" in m.value)
     assert "| **nDCG@k** |" in table and "| **PSP@k** |" in table and "k = 1 | k = 3 | k = 5" in table
@@ -41,6 +25,27 @@ def test_training_shows_measures_times_and_predictions(ready):
     assert set(predicted["correct"]) <= {"✓ right", "✗ wrong"}
     assert "All predictions, CSV" in page.downloads()
     assert "Bundle, zip" in page.downloads() and any("model = PLT(" in code.value for code in page.at.code)
+    page.at.number_input(key="train.row").set_value(7)
+    page.run()
+    assert "**Test row 7**" in page.text()
+    next(b for b in page.at.button if b.label == "Random row").click()
+    page.run()
+    assert any(m.value.startswith("**Test row") for m in page.at.markdown)
+    assert "it is the result shown" in page.text()
+    before = len(server.jobs())
+    page.press("train.PLT.submit")
+    assert "From the cache" in page.text() and len(server.jobs()) == before
+    page.at.number_input(key="form.PLT.n_estimators").set_value(2)
+    assert "Trained already" not in page.run().text()
+    page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
+    page.at.number_input(key="form.PLT.n_estimators").set_value(1)
+    assert "Trained already" in page.run().text()
+    runs = page.frame("settings", "P@1")
+    assert runs["settings"].tolist() == ["Trees 2", "default settings"]
+    older = page.at.session_state["workspace.snapshot"]["runs"][0]["key"]
+    page.at.selectbox(key="train.shown").set_value(older)
+    page.run()
+    assert page.frame("settings", "shown")["shown"].tolist() == ["", "shown"]
 
 
 @pytest.mark.parametrize("model", [name for name in experiment.MODELS if name != "PLT"])
@@ -51,17 +56,7 @@ def test_every_model_is_trained_and_its_result_shown(ready, model):
     assert "Training" in page.metrics() and "Model in memory" in page.metrics()
 
 
-def test_single_predictions_follow_the_chosen_row(ready):
-    page = trained(ready)
-    page.at.number_input(key="train.row").set_value(7)
-    page.run()
-    assert "**Test row 7**" in page.text()
-    next(b for b in page.at.button if b.label == "Random row").click()
-    page.run()
-    assert any(m.value.startswith("**Test row") for m in page.at.markdown)
-
-
-def test_result_and_settings_survive_page_switches_and_a_reload(ready, session):
+def test_result_and_settings_typed_survive_page_switches_and_a_reload(ready, session):
     ready.go("train")
     ready.at.number_input(key="form.PLT.max_leaf_labels").set_value(3)
     ready.press("train.PLT.submit")
@@ -72,26 +67,12 @@ def test_result_and_settings_survive_page_switches_and_a_reload(ready, session):
     again = session(page.token).go("train")  # a new session at the same address
     assert sentence in again.text()
     assert again.at.number_input(key="form.PLT.max_leaf_labels").value == 3
-
-
-def test_same_settings_are_answered_from_the_cache(ready, server):
-    page = trained(ready)
-    before = len(server.jobs())
-    page.press("train.PLT.submit")
-    assert "From the cache" in page.text()
-    assert len(server.jobs()) == before
-
-
-def test_earlier_results_are_listed_and_reopened(ready):
-    page = trained(ready)
-    page.at.number_input(key="form.PLT.n_estimators").set_value(2)
-    page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
-    runs = page.frame("settings", "P@1")
-    assert runs["settings"].tolist() == ["Trees 2", "default settings"]
-    older = page.at.session_state["workspace.snapshot"]["runs"][0]["key"]
-    page.at.selectbox(key="train.shown").set_value(older)
-    page.run()
-    assert page.frame("settings", "shown")["shown"].tolist() == ["", "shown"]
+    ready.at.number_input(key="form.PLT.max_leaf_labels").set_value(7)
+    ready.at.selectbox(key="form.PLT.loss").set_value("squared_hinge")
+    ready.run().go("data").go("train")
+    for page in (ready, session(ready.token).go("train")):
+        assert page.at.number_input(key="form.PLT.max_leaf_labels").value == 7
+        assert page.at.selectbox(key="form.PLT.loss").value == "squared_hinge"
 
 
 def test_failed_training_shows_reason_and_traceback_and_is_dismissed(ready):
@@ -108,18 +89,8 @@ def test_failed_training_shows_reason_and_traceback_and_is_dismissed(ready):
     assert not page.run().at.error
 
 
-def test_what_is_typed_and_not_trained_survives_a_page_switch_and_a_reload(ready, session):
-    ready.go("train")
-    ready.at.number_input(key="form.PLT.max_leaf_labels").set_value(7)
-    ready.at.selectbox(key="form.PLT.loss").set_value("squared_hinge")
-    ready.run().go("data").go("train")
-    for page in (ready, session(ready.token).go("train")):
-        assert page.at.number_input(key="form.PLT.max_leaf_labels").value == 7
-        assert page.at.selectbox(key="form.PLT.loss").value == "squared_hinge"
-
-
 @pytest.mark.parametrize("value", [0, 101])
-def test_settings_that_are_not_allowed_are_named_and_nothing_starts(ready, server, value):
+def test_settings_that_are_not_allowed_start_nothing_and_empty_fields_say_what_they_mean(ready, server, value):
     ready.go("train")
     before = len(server.jobs())
     ready.at.number_input(key="form.PLT.n_estimators").set_value(value)
@@ -129,6 +100,9 @@ def test_settings_that_are_not_allowed_are_named_and_nothing_starts(ready, serve
     assert "The training was not started" in said and "Trees" in said and "1 to 100" in said
     ready.at.number_input(key="form.PLT.n_estimators").set_value(1)
     assert not ready.run().at.error
+    assert ready.at.number_input(key="form.PLT.beam").placeholder == "exact"
+    assert ready.at.number_input(key="form.PLT.C").placeholder == "automatic"
+    assert ready.at.number_input(key="form.PLT.tol").placeholder == "a number is needed"
 
 
 def test_another_shape_of_tree_is_trained_named_and_warned_of(ready):
@@ -144,56 +118,30 @@ def test_another_shape_of_tree_is_trained_named_and_warned_of(ready):
     assert "trees of one shape" in page.text()
 
 
-def test_settings_that_are_trained_already_are_said_to_be(ready):
-    page = trained(ready)
-    assert "it is the result shown" in page.text()
-    page.at.number_input(key="form.PLT.n_estimators").set_value(2)
-    assert "Trained already" not in page.run().text()
-    page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
-    page.at.number_input(key="form.PLT.n_estimators").set_value(1)
-    assert "Trained already with these settings: the button shows the result at once" in page.run().text()
-
-
-def test_data_without_labelled_training_rows_cannot_be_trained_on(ready):
-    from xmlcore.datasets import Dataset
-
+def test_data_that_cannot_be_trained_on_says_so_and_one_test_row_is_not_called_rows(ready):
     data = small_data()
-    empty = Dataset("none", data.X_train, 0 * data.Y_train.toarray(), data.X_test, data.Y_test)
+    empty = datasets.Dataset("none", data.X_train, 0 * data.Y_train.toarray(), data.X_test, data.Y_test)
     use(ready, empty)
     ready.go("train")
     assert ready.at.button(key="train.PLT.submit").disabled
     assert "No training row has a label" in ready.text()
-
-
-def test_one_test_row_is_not_called_rows(ready):
-    from xmlcore.datasets import Dataset
-
     data = small_data()
-    use(ready, Dataset("one", data.X_train, data.Y_train, data.X_test[:1], data.Y_test[:1]))
+    use(ready, datasets.Dataset("one", data.X_train, data.Y_train, data.X_test[:1], data.Y_test[:1]))
     assert "of the 1 test row (P@1)" in trained(ready).text()
+    data = small_data("signed")
+    signed = datasets.Dataset("signed", -data.X_train, data.Y_train, data.X_test, data.Y_test)
+    train(ready, "PLT", data=signed)
+    ready.go("train").at.selectbox(key="train.model").select("DoubleSampling")
+    page = ready.run()
+    said = [error.value for error in page.at.error]
+    assert len(said) == 1 and "negative values" in said[0] and "“Negative values in training” = taken as 0" in said[0]
+    page.press("train.DoubleSampling.submit")
+    assert "**The training was not started.**" in page.at.error[0].value
+    page.at.selectbox(key="train.model").select("PLT")
+    assert not page.run().at.error
 
 
-def use(session, data):
-    """Put a data set into a session's workspace."""
-
-    from xmlcore import datasets
-
-    fingerprint = datasets.save_dataset(data)
-    path = Row(session.token)
-    workspace = path.read()
-    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    path.write({**workspace, "dataset": fingerprint, "used": time.time()})
-    session.run()
-
-
-def test_the_empty_beam_field_says_that_the_search_is_exact(ready):
-    ready.go("train")
-    assert ready.at.number_input(key="form.PLT.beam").placeholder == "exact"
-    assert ready.at.number_input(key="form.PLT.C").placeholder == "automatic"
-    assert ready.at.number_input(key="form.PLT.tol").placeholder == "a number is needed"
-
-
-def test_published_settings_fill_the_fields_and_an_edit_makes_them_own(ready, session):
+def test_published_settings_fill_the_fields_an_edit_makes_them_own_and_trained_ones_keep_their_name(ready, session):
     ready.go("train").at.selectbox(key="train.model").select("LdSM")
     ready.run()
     assert chosen(ready, "LdSM") == "Recommended"
@@ -212,10 +160,8 @@ def test_published_settings_fill_the_fields_and_an_edit_makes_them_own(ready, se
     assert field(ready, "LdSM", "Trees").value == LdSM().n_estimators and "Differs from" not in ready.text()
     choose(ready, "LdSM", "own")
     assert field(ready, "LdSM", "Trees").value == 3, "own settings come back"
-
-
-def test_settings_that_were_trained_keep_their_name(ready):
-    ready.go("train")
+    ready.at.selectbox(key="train.model").select("PLT")
+    ready.run()
     choose(ready, "PLT", "parabel")
     assert field(ready, "PLT", "Beam").value == 10
     ready.press("train.PLT.submit")
@@ -241,20 +187,6 @@ def choose(session, model, settings):
 def chosen(session, model):
     """The settings that the menu's button names."""
     return menu(session, model).label.removeprefix("Settings: ")
-
-
-def test_that_a_model_takes_no_negative_values_is_said_before_training(ready):
-    data = small_data("signed")
-    signed = datasets.Dataset("signed", -data.X_train, data.Y_train, data.X_test, data.Y_test)
-    train(ready, "PLT", data=signed)
-    ready.go("train").at.selectbox(key="train.model").select("DoubleSampling")
-    page = ready.run()
-    said = [error.value for error in page.at.error]
-    assert len(said) == 1 and "negative values" in said[0] and "“Negative values in training” = taken as 0" in said[0]
-    page.press("train.DoubleSampling.submit")
-    assert "**The training was not started.**" in page.at.error[0].value
-    page.at.selectbox(key="train.model").select("PLT")
-    assert not page.run().at.error
 
 
 @pytest.mark.parametrize("name", ["noise_sigma", "n_estimators", "random_state"])

@@ -69,7 +69,9 @@ def start(page, values="0.01, 3"):
 
 
 def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page):
+    assert page.at.session_state["train.section"] == "Label by label"
     start(page).until(lambda s: "is the best of 2 settings" in s.text())
+    assert page.at.session_state["train.section"] == "Settings tried"
     assert "2 settings, 2 trainings" in page.text() or "Tried already" in page.text()
     assert "one seed" not in page.text()  # nothing in the training of this model is by chance
     table = page.frame("C", "mean", "state")
@@ -82,12 +84,6 @@ def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page
     assert filled.value == best
     page.press(f"train-best-{record['key']}").until(lambda s: "on the **test rows**: P@1 = " in s.text())
     page.until(lambda s: len(s.at.session_state["workspace.snapshot"]["runs"]) == 2)  # listed like other results
-
-
-def test_pressing_the_button_opens_the_section_that_shows_what_was_tried(page):
-    assert page.at.session_state["train.section"] == "Label by label"
-    start(page).until(lambda s: "is the best of 2 settings" in s.text())
-    assert page.at.session_state["train.section"] == "Settings tried"
 
 
 def test_what_cannot_be_tried_is_said_and_nothing_starts(page, server):

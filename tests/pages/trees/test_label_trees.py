@@ -17,11 +17,6 @@ def key(ready):
 
 
 @pytest.fixture
-def page(ready, key):
-    return ready.go("trees")
-
-
-@pytest.fixture
 def tree(key):
     return experiment.load_run_model(key).trees_[0]
 
@@ -45,28 +40,20 @@ def press(page, button):
     return page.run()
 
 
-def test_the_first_sentence_and_the_cards_have_the_size_of_the_tree(page, tree):
+def test_the_first_sentence_cards_and_drawing_have_the_whole_tree_and_outline_the_node_looked_at(page, tree):
     said = page.text()
     assert f"PLT has learned a label tree with **8 labels** as leaves and {tree.n_nodes - 8} inner nodes" in said
     assert f"the deepest label is at depth **{tree.depth[-1]}**" in said
     assert page.metrics()["Children of the root"] == str(int(tree.n_children[0]))
     assert "objective J" not in said
-
-
-def test_without_a_run_a_label_tree_can_be_trained_here(ready):
-    page = ready.go("trees")
-    page.press("trees.train").until(lambda s: "Weights per node" in s.metrics(), seconds=300)
-    assert "PLT has learned a label tree" in page.text()
-
-
-def test_a_model_that_is_kept_elsewhere_is_not_said_to_take_time(ready):
-    inputs = {"dataset": workspace_row(ready).read()["dataset"]}
-    experiment.keep(experiment.task("train", inputs, {"model": "PLT", "params": {}, "k": 5}))
-    labels = [button.label for button in ready.go("trees").at.button if (button.key or "").startswith("trees.train")]
-    assert labels[0] == "Train PLT with its default settings (trained already)" and "(about" in labels[1]
-
-
-def test_the_whole_tree_is_drawn_with_a_bar_for_each_node_and_the_node_looked_at_is_outlined(page, tree):
+    drawn, counts = figure(page, "Label tree"), word_data().Y_train.toarray().sum(axis=0)
+    rows = frames.nodes_frame(tree, word_data().Y_train)["rows"].to_numpy()
+    node = max((v for v in range(1, tree.n_nodes) if tree.label[v] < 0), key=lambda v: rows[v])
+    below = frames.labels_below(tree, node)
+    more, label = below.size - 1, f"topic *{below[counts[below].argmax()]}*"
+    assert f"“{label} +{more}” is a node with the label {label} and {more} more." in page.text()
+    assert f"{label} +{more}" in [text for bars in drawn["data"][1:] for text in bars.get("text", [])]
+    assert f"“+{more}” means that {more} more labels are below the child" in page.text()
     drawn = figure(page, f"Label tree: {tree.n_nodes} of {tree.n_nodes} nodes")
     _, bars, found = drawn["data"]  # the first is for the colour bar
     assert [point[0] for point in bars["customdata"]] == list(range(tree.n_nodes))
@@ -81,18 +68,44 @@ def test_the_whole_tree_is_drawn_with_a_bar_for_each_node_and_the_node_looked_at
     assert [shape["line"]["width"] for shape in outlined][:2] == [3.0, 1.5]
 
 
-def test_the_caption_explains_names_by_a_node_that_is_drawn(page, tree):
-    drawn, counts = figure(page, "Label tree"), word_data().Y_train.toarray().sum(axis=0)
+def test_a_model_that_is_kept_elsewhere_is_not_said_to_take_time(ready):
+    inputs = {"dataset": workspace_row(ready).read()["dataset"]}
+    experiment.keep(experiment.task("train", inputs, {"model": "PLT", "params": {}, "k": 5}))
+    labels = [button.label for button in ready.go("trees").at.button if (button.key or "").startswith("trees.train")]
+    assert labels[0] == "Train PLT with its default settings (trained already)" and "(about" in labels[1]
+
+
+def test_what_is_not_drawn_of_a_large_tree_is_said(page, tree, monkeypatch):
+    from pages.trees import plt_drawing
+
+    monkeypatch.setattr(plt_drawing._frame, "__defaults__", (5, ()))
+    assert f"Label tree: 5 of {tree.n_nodes} nodes" in titles(page.run())
+    assert f"Drawn are 5 of the {tree.n_nodes} nodes here, those with most labels and training rows" in page.text()
+    assert "bars without children are single labels or have children that are not drawn." in page.text()
+
+
+def test_a_tree_of_one_level_says_so_and_draws_no_more_children_than_asked_for(ready):
+    train(ready, "PLT", arity=16, max_leaf_labels=16, loss="logistic", C=1.0)
+    page = ready.go("trees")
+    assert "all of them children of the root: each label has its own classifier" in page.text()
+    assert "Children of Root: 8 of 8" in titles(page)
+    page.at.number_input(key="trees.children").set_value(3)
+    page.run()
+    assert "Children of Root: 3 of 8" in titles(page) and "Showing 3 of 8 children, largest first" in page.text()
+    assert page.go("data").go("trees").at.number_input(key="trees.children").value == 3
+
+
+def test_children_and_parts_of_the_tree_are_drawn_and_ordered_as_asked_for(page, tree):
     rows = frames.nodes_frame(tree, word_data().Y_train)["rows"].to_numpy()
-    node = max((v for v in range(1, tree.n_nodes) if tree.label[v] < 0), key=lambda v: rows[v])
-    below = frames.labels_below(tree, node)
-    more, label = below.size - 1, f"topic *{below[counts[below].argmax()]}*"
-    assert f"“{label} +{more}” is a node with the label {label} and {more} more." in page.text()
-    assert f"{label} +{more}" in [text for bars in drawn["data"][1:] for text in bars.get("text", [])]
-    assert f"“+{more}” means that {more} more labels are below the child" in page.text()
-
-
-def test_a_part_of_the_tree_and_some_depths_can_be_drawn(page, tree):
+    children = frames.children_of(tree, 0)
+    drawn = figure(page, "Children of Root")
+    assert drawn["layout"]["title"]["text"].endswith(f"{children.size} of {children.size}")
+    assert sum((numbers(bars["x"]) for bars in drawn["data"]), []) == sorted(rows[children], reverse=True)
+    page.at.selectbox(key="trees.children.order").set_value("least")
+    page.run()
+    page.at.selectbox(key="trees.children.value").set_value("n_labels")
+    page.run()
+    assert "smallest first. Labels: labels at or below the child" in page.text()
     node = int(np.flatnonzero((tree.label < 0) & (tree.depth == 1))[0])
     walk_to(page, node)
     page.at.radio(key="trees.whole.part").set_value("below")
@@ -105,49 +118,11 @@ def test_a_part_of_the_tree_and_some_depths_can_be_drawn(page, tree):
     n_children = int(tree.n_children[0])
     assert f"Label tree: {n_children} of {tree.n_nodes} nodes" in titles(page.run())
     assert "single labels or have children that are not drawn." in page.text()
-    for again in (page.go("data").go("trees"),):
-        assert next(one for one in again.at.slider if one.label == "Depths").value == (1, 1)
+    page.go("data").go("trees")
+    assert next(one for one in page.at.slider if one.label == "Depths").value == (1, 1)
 
 
-def test_what_is_not_drawn_of_a_large_tree_is_said(page, tree, monkeypatch):
-    from pages.trees import plt_drawing
-
-    monkeypatch.setattr(plt_drawing._frame, "__defaults__", (5, ()))
-    assert f"Label tree: 5 of {tree.n_nodes} nodes" in titles(page.run())
-    assert f"Drawn are 5 of the {tree.n_nodes} nodes here, those with most labels and training rows" in page.text()
-    assert "bars without children are single labels or have children that are not drawn." in page.text()
-
-
-def test_a_tree_of_one_level_says_that_all_labels_are_tried(ready):
-    train(ready, "PLT", arity=16, max_leaf_labels=16, loss="logistic", C=1.0)
-    page = ready.go("trees")
-    assert "all of them children of the root: each label has its own classifier" in page.text()
-    assert "Children of Root: 8 of 8" in titles(page)
-
-
-def test_children_are_drawn_with_their_training_rows_and_can_be_ordered(page, tree):
-    rows = frames.nodes_frame(tree, word_data().Y_train)["rows"].to_numpy()
-    children = frames.children_of(tree, 0)
-    drawn = figure(page, "Children of Root")
-    assert drawn["layout"]["title"]["text"].endswith(f"{children.size} of {children.size}")
-    assert sum((numbers(bars["x"]) for bars in drawn["data"]), []) == sorted(rows[children], reverse=True)
-    page.at.selectbox(key="trees.children.order").set_value("least")
-    page.run()
-    page.at.selectbox(key="trees.children.value").set_value("n_labels")
-    page.run()
-    assert "smallest first. Labels: labels at or below the child" in page.text()
-
-
-def test_no_more_children_are_drawn_than_asked_for_and_the_page_says_of_how_many(ready):
-    train(ready, "PLT", arity=16, max_leaf_labels=16, loss="logistic", C=1.0)
-    page = ready.go("trees")
-    page.at.number_input(key="trees.children").set_value(3)
-    page.run()
-    assert "Children of Root: 3 of 8" in titles(page) and "Showing 3 of 8 children, largest first" in page.text()
-    assert page.go("data").go("trees").at.number_input(key="trees.children").value == 3
-
-
-def test_a_label_is_found_by_name_and_its_path_leads_to_it_and_back(page, tree):
+def test_a_label_and_a_node_are_found_and_have_paths_labels_and_features(page, tree, key):
     page.search("trees.query", "topic *6*")
     page.run()
     assert "Path to topic *6*:" in page.text()
@@ -164,9 +139,6 @@ def test_a_label_is_found_by_name_and_its_path_leads_to_it_and_back(page, tree):
     assert f"**{rows} training rows** have the label" in page.text()
     press(page, buttons(page, "trees.crumb.")[0])
     assert named(page) == "Root"
-
-
-def test_a_node_has_its_labels_by_frequency_and_its_features_of_both_signs(page, tree, key):
     node = int(np.flatnonzero((tree.label < 0) & (tree.depth == 1))[0])
     walk_to(page, node)
     counts = word_data().Y_train.toarray().sum(axis=0)
@@ -260,21 +232,13 @@ def test_the_result_chosen_decides_what_is_drawn(ready, key):
     assert [option.split(",")[0] for option in options] == ["LdSM", "PLT"]
 
 
-def test_the_node_looked_at_survives_a_page_switch_and_a_reload(page, tree, session):
+def test_the_node_looked_at_survives_a_page_switch_and_a_reload_and_is_the_root_if_it_is_gone(page, tree, session):
     walk_to(page, tree.leaf_of_label[3])
     assert named(page) == "Label: topic *3*"
     for again in (page.go("data").go("trees"), session(page.token, page.view).go("trees")):
         assert named(again) == "Label: topic *3*"
-
-
-def test_a_node_of_another_tree_that_does_not_exist_is_the_root(page):
     whole = page.at.session_state[view.NOW].text()
     assert named(page.walk(at=f"{whole}.node-10000")) == "Root"
-
-
-def test_a_model_that_learned_from_noisy_rows_is_shown(ready):
-    train(ready, "PLT", noise_sigma=0.1, noise_support="nonzero", **DEEP)
-    assert "PLT has learned a label tree" in ready.go("trees").text()
 
 
 def test_rows_and_labels_without_names_or_labels_are_shown(ready):

@@ -37,16 +37,6 @@ def key(ready):
     return train(ready)
 
 
-@pytest.fixture
-def page(ready, key):
-    return ready.go("trees")
-
-
-@pytest.fixture
-def model(key):
-    return experiment.load_run_model(key)
-
-
 def drawing(page):
     spec = json.loads(page.at.get("plotly_chart")[0].proto.spec)
     nodes = [int(point[0]) for trace in spec["data"] for point in trace.get("customdata", [])]
@@ -123,7 +113,35 @@ def test_a_node_and_a_leaf_are_looked_at_by_their_numbers(page, model):
     assert any(f"Node {model.trees_[0].parent[leaf]} of tree 1" in s.value for s in page.at.subheader)
 
 
-def test_the_path_of_a_test_row_is_drawn_and_its_leaves_are_listed(page, model):
+def rows_of(page, query):
+    page.at.radio(key="trees.mode").set_value("Rows of a label")
+    page.run()
+    page.search("trees.query", query)
+    return page.run()
+
+
+def without_label(label):
+    """The grouped data, with no training row that has ``label``."""
+    data = grouped_data()
+    Y = data.Y_train.toarray()
+    Y[:, label] = False
+    Y[:, 0] |= ~Y.any(axis=1)
+    return datasets.Dataset("grouped", data.X_train, Y, data.X_test, data.Y_test, label_names=data.label_names)
+
+
+def test_the_path_of_a_test_row_has_its_leaves_margins_and_the_features_that_decide(page, model):
+    data = grouped_data()
+    leaf = int(model.apply(data.X_test[[0]]).of(0, 0).min())
+    assert f"The way to leaf {leaf} of tree 1" in page.text()
+    steps = page.frame("margin", "other", "features")
+    expected = tree_frames.steps_frame(model, 0, data.X_test[[0]], leaf, data.feature_name, 4)
+    assert len(steps) == model.trees_[0].depth[leaf]
+    assert steps["margin"].tolist() == expected["margin"].tolist()
+    assert steps["features"].tolist() == expected["features"].tolist()
+    page.at.number_input(key="trees.tree").set_value(2)
+    page.run()
+    assert "of tree 2" in next(one.value for one in page.at.subheader if one.value.startswith("The way"))
+    page.at.number_input(key="trees.tree").set_value(1)
     data = grouped_data()
     page.at.number_input(key="trees.row").set_value(7)
     page.run()
@@ -146,37 +164,7 @@ def test_the_path_of_a_test_row_is_drawn_and_its_leaves_are_listed(page, model):
     assert page.at.number_input(key="train.row").value == 3  # and on the Train page
 
 
-def rows_of(page, query):
-    page.at.radio(key="trees.mode").set_value("Rows of a label")
-    page.run()
-    page.search("trees.query", query)
-    return page.run()
-
-
-def without_label(label):
-    """The grouped data, with no training row that has ``label``."""
-    data = grouped_data()
-    Y = data.Y_train.toarray()
-    Y[:, label] = False
-    Y[:, 0] |= ~Y.any(axis=1)
-    return datasets.Dataset("grouped", data.X_train, Y, data.X_test, data.Y_test, label_names=data.label_names)
-
-
-def test_the_way_of_a_test_row_to_a_leaf_has_the_margins_and_the_features_that_decide(page, model):
-    data = grouped_data()
-    leaf = int(model.apply(data.X_test[[0]]).of(0, 0).min())
-    assert f"The way to leaf {leaf} of tree 1" in page.text()
-    steps = page.frame("margin", "other", "features")
-    expected = tree_frames.steps_frame(model, 0, data.X_test[[0]], leaf, data.feature_name, 4)
-    assert len(steps) == model.trees_[0].depth[leaf]
-    assert steps["margin"].tolist() == expected["margin"].tolist()
-    assert steps["features"].tolist() == expected["features"].tolist()
-    page.at.number_input(key="trees.tree").set_value(2)
-    page.run()
-    assert "of tree 2" in next(one.value for one in page.at.subheader if one.value.startswith("The way"))
-
-
-def test_the_rows_of_a_label_are_followed_to_their_leaves_and_a_limit_is_said(page, model):
+def test_the_rows_of_a_label_are_followed_to_their_leaves_of_which_not_all_need_be_drawn(page, model, monkeypatch):
     tree = model.trees_[0]
     rows_of(page, "topic 7")
     count = tree.histograms.toarray()[:, 7]
@@ -198,6 +186,15 @@ def test_the_rows_of_a_label_are_followed_to_their_leaves_and_a_limit_is_said(pa
     assert f"**{count[best]} rows** with **topic 7**" in page.text()
     page.at.number_input(key="trees.node").set_value(0)  # the root is drawn: the drawing stays
     assert drawing(page.run())[0] == title and any("Node 0 of tree 1" in s.value for s in page.at.subheader)
+    page.at.number_input(key="trees.node").set_value(0)
+    count = model.trees_[0].histograms.toarray()[:, 3]
+    monkeypatch.setattr("xmlcore.models.ldsm.frames.nodes_of_label", limited(7))
+    rows_of(page, "topic 3")
+    assert drawing(page)[0].endswith(f"7 of {model.trees_[0].parent.size} nodes")
+    assert f"Drawn are 7 of the {(count > 0).sum()} nodes that rows of the label reach" in page.text()
+    last = int(page.frame("node", "with_label", "place")["node"].iloc[-1])
+    page.at.number_input(key="trees.node").set_value(last)
+    assert last in drawing(page.run())[1]
 
 
 def test_a_label_is_found_by_its_id_a_search_says_what_is_not_found_and_not_more_is_drawn_than_asked_for(page, model):
@@ -266,17 +263,6 @@ def test_the_label_looked_at_is_that_of_all_trees_and_outlives_a_page_switch_and
     assert drawing(page.run())[0].startswith("Tree 2 below the root")
 
 
-def test_when_a_label_is_in_more_nodes_than_are_drawn_the_page_says_of_how_many(page, model, monkeypatch):
-    count = model.trees_[0].histograms.toarray()[:, 3]
-    monkeypatch.setattr("xmlcore.models.ldsm.frames.nodes_of_label", limited(7))
-    rows_of(page, "topic 3")
-    assert drawing(page)[0].endswith(f"7 of {model.trees_[0].parent.size} nodes")
-    assert f"Drawn are 7 of the {(count > 0).sum()} nodes that rows of the label reach" in page.text()
-    last = int(page.frame("node", "with_label", "place")["node"].iloc[-1])
-    page.at.number_input(key="trees.node").set_value(last)
-    assert last in drawing(page.run())[1]
-
-
 def limited(most):
     from xmlcore.models.ldsm import frames as tree_frames
 
@@ -294,7 +280,7 @@ def test_a_label_without_training_rows_is_said_to_be_nowhere(ready, monkeypatch)
     assert "How a test row is predicted" in [h.value for h in page.at.header]
 
 
-def test_parts_of_the_model_are_measured_by_themselves_and_end_with_the_run(page, key, server):
+def test_the_csv_of_nodes_is_complete_and_parts_of_the_model_are_measured_once(page, key, server, model, monkeypatch):
     page.until(lambda s: "Fewer trees" in titles(s))
     assert {"Fewer trees", "Smaller trees"} <= set(titles(page))
     chart = next(c for c in page.at.get("plotly_chart") if '"Fewer trees"' in c.proto.spec)
@@ -305,6 +291,18 @@ def test_parts_of_the_model_are_measured_by_themselves_and_end_with_the_run(page
     before = len(server.jobs())
     page.go("train").go("trees")
     assert len(server.jobs()) == before  # once
+    from pages.shared.figures import charts
+
+    made = {}
+    monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: made.__setitem__(label, make))
+    page.run()
+    frame = pd.read_csv(io.BytesIO(charts.csv_bytes(made["All nodes, CSV"]())))
+    tree = model.trees_[0]
+    assert len(frame) == tree.parent.size
+    assert frame["parent"].tolist() == tree.parent.tolist()
+    np.testing.assert_allclose(frame["objective"], tree.objective, rtol=1e-6)
+    assert frame["name_1"].str.startswith("topic").all()
+    assert {"Leaves of the row, CSV", "Labels of the node, CSV"} <= set(made)
 
 
 def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
@@ -333,21 +331,6 @@ def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     assert "There is no split, so there is no J" in page.text()
     page.at.radio(key="trees.mode").set_value("Path of a test row")
     assert "Test row 0 in tree 1" in drawing(page.run())[0]
-
-
-def test_the_csv_of_nodes_is_complete_and_has_names(page, model, monkeypatch):
-    from pages.shared.figures import charts
-
-    made = {}
-    monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: made.__setitem__(label, make))
-    page.run()
-    frame = pd.read_csv(io.BytesIO(charts.csv_bytes(made["All nodes, CSV"]())))
-    tree = model.trees_[0]
-    assert len(frame) == tree.parent.size
-    assert frame["parent"].tolist() == tree.parent.tolist()
-    np.testing.assert_allclose(frame["objective"], tree.objective, rtol=1e-6)
-    assert frame["name_1"].str.startswith("topic").all()
-    assert {"Leaves of the row, CSV", "Labels of the node, CSV"} <= set(made)
 
 
 def test_a_model_that_learned_from_noisy_rows_is_shown(ready):
