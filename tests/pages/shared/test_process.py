@@ -190,30 +190,6 @@ def test_what_was_imported_is_left_out_of_collections_until_nobody_waits(monkeyp
         gc.unfreeze()
 
 
-def test_views_of_kept_tables_are_forgotten_when_they_are_gone(own_cache):
-    @server.shared(max_entries=10)
-    def kept(name):
-        """Return a table."""
-        return {"tables": [pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})]}
-
-    def remembered():
-        return [len(block.refs.referenced_blocks) for block in table._mgr.blocks]
-
-    (table,) = kept("one")["tables"]
-    view = table[:]
-    for _ in range(200):
-        table["a"].sum()
-        table["b"].str.upper()
-    assert min(remembered()) >= 200, "pandas remembers views in another way: is forgetting them still needed?"
-    try:
-        garbage.collect(everything=False)
-    finally:
-        gc.unfreeze()
-    assert max(remembered()) <= 5
-    view.loc[0, "a"] = 5.0
-    assert table.loc[0, "a"] == 1.0
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux keeps pools of memory")
 def test_memory_that_is_free_goes_back_to_the_system_when_garbage_is_collected():
     code = """
