@@ -31,35 +31,7 @@ def augment(
     random_state: int = 0,
     model: Ranker | None = None,
 ) -> Augmented:
-    """Return the rows, followed by m = round(N * augment_ratio) perturbed copies with the same labels.
-
-    Parameters
-    ----------
-    X : sparse or dense, shape (N, D)
-    Y : sparse or dense binary, shape (N, L), or lists of label ids
-    perturbation : GaussianNoise, WordNoise, FGSM, PGD
-        What changes the copies. Any object with a method ``apply`` like theirs is accepted. With noise on all features
-        each copy has D values.
-    augment_ratio : float, positive
-        Number of copies for each row. Of a ratio such as 2.3, every row is copied twice, and 30 % of the rows, drawn at
-        random without replacement, once more. Copies of one row get different noise.
-    random_state : int
-        The same value gives the same copies. Their noise differs from the noise that ``perturbation.apply`` makes with
-        this seed, so that a model is never tested on noise that it was trained on.
-    model : fitted estimator, optional
-        The model that attacks follow.
-
-    Returns
-    -------
-    Augmented
-
-    Raises
-    ------
-    ValueError, TypeError
-        The ratio is not positive or gives no copy, or the data are invalid; the message says which.
-    MemoryError
-        Noise on all features would take more memory than is free.
-    """
+    """Return the rows, followed by m = round(N * augment_ratio) perturbed copies with the same labels."""
     X = check_features(X)
     Y = check_labels(Y, n_rows=X.shape[0])
     ratio, n = check_ratio(augment_ratio), X.shape[0]

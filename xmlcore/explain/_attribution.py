@@ -32,31 +32,14 @@ KINDS = ("log_proba", "margin", "share", "score")
 
 
 class Attributions(NamedTuple):
-    """Contributions of features to the scores of n rows, for one label of each row.
+    """Contributions of features to the scores of n rows, for one label of each row."""
 
-    Attributes
-    ----------
-    values : scipy.sparse.csr_array of float64, shape (n, D)
-        Values of the features. If ``kind`` is "score", features are those of pairs, and their number is that of
-        ``names``.
-    contributions : scipy.sparse.csr_array of float64
-        Has the same entries as ``values``; zeros are stored.
-    baseline : ndarray of float64, shape (n,)
-        Score of a row without features.
-    total : ndarray of float64, shape (n,)
-        Score of the row: the baseline plus the contributions of the row.
-    kind : {"log_proba", "margin", "share", "score"}
-        What the score is.
-    names : list of str or None
-        Names of the features of pairs of a row and a class; None if features are those of X.
-    """
-
-    values: sp.csr_array
-    contributions: sp.csr_array
-    baseline: np.ndarray
-    total: np.ndarray
-    kind: str
-    names: list | None
+    values: sp.csr_array  # float64 (n, D): values of the features; of those of pairs if ``kind`` is "score"
+    contributions: sp.csr_array  # float64, with the same entries as ``values``; zeros are stored
+    baseline: np.ndarray  # float64 (n,): score of a row without features
+    total: np.ndarray  # float64 (n,): the baseline plus the contributions of the row
+    kind: str  # what the score is: one of KINDS
+    names: list | None  # of the features of pairs of a row and a class; None if features are those of X
 
 
 def unwrapped(model):
@@ -78,23 +61,7 @@ def _kind(model):
 
 
 def kind_of(model: Ranker) -> str:
-    """Return how a model is explained.
-
-    Parameters
-    ----------
-    model : estimator
-        A model of xmlcore.
-
-    Returns
-    -------
-    str
-        "log_proba", "margin", "share" or "score".
-
-    Raises
-    ------
-    TypeError
-        Models of its kind cannot be explained.
-    """
+    """Return how a model is explained."""
     kind = _kind(unwrapped(model))
     if kind is None:
         raise TypeError(
@@ -105,30 +72,12 @@ def kind_of(model: Ranker) -> str:
 
 
 def can_explain(model: Ranker) -> bool:
-    """Return whether :func:`attributions` can explain a fitted model.
-
-    Parameters
-    ----------
-    model : fitted estimator
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether :func:`attributions` can explain a fitted model."""
     return _kind(unwrapped(model)) is not None
 
 
 def explains_features(model: Ranker) -> bool:
-    """Return whether a model is explained by the features of X, and not by features of pairs of a row and a class.
-
-    Parameters
-    ----------
-    model : fitted estimator
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a model is explained by the features of X, and not by features of pairs of a row and a class."""
     return _kind(unwrapped(model)) not in (None, "score")
 
 

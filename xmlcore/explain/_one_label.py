@@ -17,46 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LabelImportance:
-    """The features that contribute most to one label, and from how many rows this was computed.
+    """The features that contribute most to one label, and from how many rows this was computed."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        See :func:`xmlcore.explain.importance`; has all features that occur in the rows.
-    n_rows, n_having : int
-        Number of rows that were explained, and number of rows that have the label.
-    part : {"test", "training"}
-        The part of the data set that the rows are from.
-    """
-
-    frame: "pd.DataFrame"
-    n_rows: int
-    n_having: int
-    part: str
+    frame: "pd.DataFrame"  # of xmlcore.explain.importance, with all features that occur in the rows
+    n_rows: int  # rows that were explained
+    n_having: int  # rows that have the label
+    part: str  # of the data set: "test" or "training"
 
 
 def label_importance(
     model: Ranker, dataset: "Dataset", label: int, at_most: int = 200, seed: int = 0, progress: ProgressLike = silent
 ) -> LabelImportance:
-    """Explain one label for a random sample of the test rows that have it; of training rows where no test row has it.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        One that :func:`xmlcore.explain.attributions` explains.
-    dataset : Dataset
-    label : int
-    at_most : int
-        Largest number of rows that are explained.
-    seed : int
-        Seed of the sample.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`.
-
-    Returns
-    -------
-    LabelImportance
-    """
+    """Explain one label for a random sample of the test rows that have it, or of training rows where none has it."""
     progress = to_progress(progress)
     part, X, rows_with_label = "test", dataset.X_test, _rows_with(dataset.Y_test, label)
     if rows_with_label.size == 0:

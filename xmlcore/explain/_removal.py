@@ -21,20 +21,7 @@ BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows, copies with feature
 
 
 def label_scores(model: Ranker, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
-    """Return the probability that the model gives to one label of each row.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        With ``label_probabilities`` (PLT and OneVsRest), which evaluates only these labels; or with ``predict_proba``,
-        which predicts all labels, in blocks of rows.
-    X : sparse or dense, shape (n, D)
-    labels : array of int, shape (n,)
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-    """
+    """Return the probability that the model gives to one label of each row."""
     model = unwrapped(model)
     X = check_features(X, model.n_features_in_)
     labels = check_label_ids(labels, X.shape[0], model.n_labels_)

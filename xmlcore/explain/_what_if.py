@@ -15,23 +15,7 @@ if TYPE_CHECKING:
 
 
 def label_values(model: Ranker, x: Matrix, labels: npt.ArrayLike) -> np.ndarray:
-    """Return the scores of some labels of one row, all on the scale that explanations of the model have.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        As in :func:`xmlcore.explain.contributions`.
-    x : sparse or dense, shape (D,) or (1, D)
-        One row.
-    labels : array of int, shape (n,)
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        Probabilities: :func:`xmlcore.explain.probability` of the ``total`` of the label's contributions. For
-        DoubleSampling, the values of f. Scores of ``predict_topk`` may be others: LdSM ranks labels by their share of
-        all label occurrences in the leaves.
-    """
+    """Return the scores of some labels of one row, all on the scale that explanations of the model have."""
     kind = kind_of(model)
     model = unwrapped(model)
     x = check_features(check_row(x), model.n_features_in_)

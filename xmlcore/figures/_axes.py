@@ -6,11 +6,7 @@ MOST_POINTS = 5000  # largest number of points that are drawn of a curve
 
 
 def curve_points(counts):
-    """Return the positions of the values to draw so that the curve of ``counts``, which descend, looks the same.
-
-    All positions are returned if there are at most ``MOST_POINTS``; otherwise the two ends of each run of equal values;
-    and if these are still too many, a part of them that is evenly spread over a log axis.
-    """
+    """Return the positions of the values to draw so that the curve of ``counts``, which descend, looks the same."""
     n = counts.size
     if n <= MOST_POINTS:
         return np.arange(n)

@@ -15,19 +15,7 @@ SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a 
 
 
 def measures_compared(frame: pd.DataFrame, title: str = "Measures side by side") -> go.Figure:
-    """Draw measures of several runs with their intervals, a panel per measure.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``run``, ``model``, ``measure``, ``k``, ``value``, ``low``, ``high``, in [0, 1]; see
-        :func:`xmlcore.experiment.side_by_side.measures_with_intervals`.
-    title : str
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
+    """Draw measures of several runs with their intervals, a panel per measure."""
     need_columns(frame, ["run", "model", "measure", "k", "value", "low", "high"], "measures_compared")
     measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
     columns = min(2, max(1, len(measures)))
@@ -79,20 +67,7 @@ def _intervals(own, ks, shift, style, name) -> dict:
 
 
 def buckets_compared(frame: pd.DataFrame, column: str = "recall", title: str | None = None) -> go.Figure:
-    """Draw how well several runs predict head, torso and tail labels.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``run``, ``model``, ``bucket``, ``n_labels`` and the one drawn; see
-        :func:`xmlcore.experiment.side_by_side.buckets_side_by_side`.
-    column : {"recall", "precision", "macro_f1"}
-    title : str, optional
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
+    """Draw how well several runs predict head, torso and tail labels."""
     need_columns(frame, ["run", "model", "bucket", "n_labels", column], "buckets_compared")
     name = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}.get(column, column)
     figure = new_figure(title or f"{name} of head, torso and tail labels", shown=len(frame), total=len(frame))
@@ -117,23 +92,7 @@ def buckets_compared(frame: pd.DataFrame, column: str = "recall", title: str | N
 def parameters_compared(
     frame: pd.DataFrame, parameters: dict[str, Any], measure: str, title: str | None = None
 ) -> go.Figure:
-    """Draw parallel coordinates: a line per run through its parameters and its measure, which gives the colour.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``measure`` (in percent) and the parameters: numbers, or texts, which are drawn in their order.
-    parameters : dict of str
-        Columns of parameters -> what the axes say.
-    measure : str
-        Name of the column with the measure.
-    title : str, optional
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        ``layout.meta`` adds ``left_out``, the number of runs without a value for one of the parameters.
-    """
+    """Draw parallel coordinates: a line per run through its parameters and its measure, which gives the colour."""
     need_columns(frame, [measure, *parameters], "parameters_compared")
     drawn = frame.dropna(subset=[measure, *parameters])
     figure = new_figure(title or f"{measure} by settings", shown=len(drawn), total=len(frame))

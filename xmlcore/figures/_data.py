@@ -17,28 +17,7 @@ NARROWEST = 260  # width of the plot on a phone, in pixels: texts must fit there
 
 
 def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.Figure:
-    """Draw the number of training rows of each label against the label's rank, on log axes.
-
-    For more than 5,000 labels, only the ends of each run of equally frequent labels become points. If these are still
-    too many, points are spread evenly over the log axis. The curve is the same. If the largest count is less than 4
-    times the smallest, the axis of counts is linear.
-
-    Parameters
-    ----------
-    frame : DataFrame, a row per label
-        Column ``n_train`` (training rows that have the label). Optional: ``name``, and ``bucket`` ("head", "torso" or
-        "tail"), which is marked. :func:`xmlcore.datasets.describe` gives all of them.
-    fit : DataFrame, optional
-        Columns ``rank`` and ``count``: the line of a fitted distribution, such as that of
-        :func:`xmlcore.datasets.statistics.power_law.power_law_curve`.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        ``layout.meta`` adds ``without_rows`` (number of labels without training rows, which cannot be on a log axis),
-        ``buckets`` (number of head, torso and tail labels, including those), ``least`` and ``most`` (training rows of
-        the rarest and the most frequent label that is drawn) and ``flat`` (whether the axis of counts is linear).
-    """
+    """Draw the number of training rows of each label against the label's rank, on log axes."""
     need_columns(frame, ["n_train"], "label_frequency")
     counts = frame["n_train"].to_numpy()
     order = np.argsort(-counts, kind="stable")
@@ -111,56 +90,19 @@ def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.
 
 
 def labels_per_row(frame: pd.DataFrame) -> go.Figure:
-    """Draw the share of rows with each number of labels.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``labels`` (a number of labels), ``rows`` (number of rows with so many labels). Optional: ``part``
-        ("training" or "test").
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        ``layout.meta`` adds ``width`` (how many numbers share a bar) and ``last`` (the number from which on all share
-        the last bar; None if they do not). Up to 25 numbers have a bar each.
-    """
+    """Draw the share of rows with each number of labels."""
     need_columns(frame, ["labels", "rows"], "labels_per_row")
     return _per_row(frame, "labels")
 
 
 def features_per_row(frame: pd.DataFrame) -> go.Figure:
-    """Draw the share of rows with each number of features that are not zero.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``features`` (a number of features), ``rows`` (number of rows with so many features). Optional: ``part``
-        ("training" or "test").
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        As of :func:`labels_per_row`.
-    """
+    """Draw the share of rows with each number of features that are not zero."""
     need_columns(frame, ["features", "rows"], "features_per_row")
     return _per_row(frame.rename(columns={"features": "labels"}), "features")
 
 
 def imbalance_ratios(frame: pd.DataFrame) -> go.Figure:
-    """Draw how many labels have an imbalance ratio (IRLbl) within each range: 1 to 2, 2 to 5, 5 to 10, and so on.
-
-    Parameters
-    ----------
-    frame : DataFrame, a row per label
-        Column ``irlbl``: rows of the most frequent label / rows of this one; not a number for a label without rows.
-        :func:`xmlcore.datasets.describe` gives it.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        ``layout.meta`` adds ``without_rows``, the number of labels without rows, which have no ratio.
-    """
+    """Draw how many labels have an imbalance ratio (IRLbl) within each range: 1 to 2, 2 to 5, 5 to 10, and so on."""
     need_columns(frame, ["irlbl"], "imbalance_ratios")
     ratios = frame["irlbl"].dropna().to_numpy()
     figure = new_figure("How rare the labels are", shown=ratios.size, total=len(frame))

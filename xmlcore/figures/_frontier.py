@@ -18,17 +18,7 @@ NAMED = 15  # most runs that have a mark and a line in the legend each
 
 
 def pareto(costs: npt.ArrayLike, values: npt.ArrayLike) -> np.ndarray:
-    """Return which points no other point beats: with a larger value at no larger cost, or an equal one at less cost.
-
-    Parameters
-    ----------
-    costs, values : array_like of float, shape (n,)
-        A point with a NaN is beaten.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-    """
+    """Return which points no other point beats: with a larger value at no larger cost, or an equal one at less cost."""
     costs, values = np.asarray(costs, float), np.asarray(values, float)
     known = np.isfinite(costs) & np.isfinite(values)
     on_it, best = np.zeros(costs.size, bool), -np.inf

@@ -123,10 +123,7 @@ def label_tree(
 
 
 def _colors(values, low, high) -> list[str]:
-    """Return the colours of numbers on the scale.
-
-    Plotly would take numbers, too, but it warns of each bar whose colour is one, which takes as long as drawing it.
-    """
+    """Return the colours of numbers on the scale: Plotly takes numbers, too, but slowly, as it warns of each."""
     at = (values - low) / (high - low if high > low else 1.0)
     ends = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for _, color in SCALE])
     mixed = np.column_stack([np.interp(at, [place for place, _ in SCALE], ends[:, i]) for i in range(3)])

@@ -137,11 +137,7 @@ def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature a
 
 
 def _write_numbers(figure, z, reach):
-    """Write the number of each cell.
-
-    The texts are a trace of their own. The heat map would choose the colour of a text by the colour of its cell, and
-    would ignore the page that shows through a transparent cell.
-    """
+    """Write the number of each cell, as a trace of its own: a heat map chooses colours that transparent cells hide."""
     digits = 0 if reach >= 9.5 else 1 if reach >= 0.5 else 2
     x, y = np.tile(np.arange(z.shape[1]), z.shape[0]), np.repeat(np.arange(z.shape[0]), z.shape[1])
     strong = np.abs(z.ravel()) >= STEPS[-1][0] * reach

@@ -7,22 +7,7 @@ from xmlcore.figures._style import BLUE, MARK, need_columns, new_figure, shade
 
 
 def reliability_curve(frame: pd.DataFrame, title: str = "Are probabilities right?") -> go.Figure:
-    """Draw how often predictions are right against their probability, in percent, with the number of predictions.
-
-    Parameters
-    ----------
-    frame : DataFrame, a row per bin
-        Columns ``low``, ``high`` (ends of the bin), ``n``, ``predicted`` (mean probability), ``observed`` (share
-        that is right), as :func:`xmlcore.metrics.reliability` returns them. Bins without predictions are left out.
-        Optional: ``observed_low`` and ``observed_high``, an interval.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The points, the diagonal of probabilities that are right, and bars of ``n`` below.
-    """
+    """Draw how often predictions are right against their probability, in percent, with the number of predictions."""
     need_columns(frame, ["low", "high", "n", "predicted", "observed"], "reliability_curve")
     rows = frame[frame["n"] > 0]
     figure = new_figure(title, shown=len(rows), total=len(rows))

@@ -10,20 +10,7 @@ from xmlcore.metrics.measures import MORE_MEASURES
 
 
 def measures_at_k(frame: pd.DataFrame, shown: Sequence[str] = ("P@k", "nDCG@k", "PSP@k")) -> go.Figure:
-    """Draw measures against k, in percent.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``measure`` ("P@k", "nDCG@k", ...), ``k``, ``value`` in [0, 1]. Measures of labels, such as
-        "macro F1@k", coverage and abandonment are not drawn: they are no means of a ranking's quality over rows.
-    shown : sequence of str
-        Measures that are visible at first; a click in the legend shows the others.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
+    """Draw measures against k, in percent."""
     need_columns(frame, ["measure", "k", "value"], "measures_at_k")
     frame = frame[~frame["measure"].isin(MORE_MEASURES)]
     figure = new_figure("Measures at k", shown=len(frame), total=len(frame))

@@ -49,15 +49,7 @@ FONT = "Arial, Helvetica, sans-serif"
 
 
 def template() -> go.layout.Template:
-    """Return the template of every figure, for a white page.
-
-    The dashboard replaces sizes and the colours of text, axes and background by its light or dark theme. Colours with a
-    meaning are set on the traces, and the font on the figure, so that they stay.
-
-    Returns
-    -------
-    plotly.graph_objects.layout.Template
-    """
+    """Return the template of every figure, for a white page."""
     return go.layout.Template(_template())
 
 
@@ -134,10 +126,7 @@ def run_style(model: str, before: int = 0) -> dict:
 
 
 def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dict:
-    """Return colour and mark of each run: the first run of a model has the model's, and the others those left over.
-
-    Colours of no model are taken first. When all are taken, they are taken once more, with a dot within the mark.
-    """
+    """Return colour and mark of each run: the first run of a model has the model's, the others those left over."""
     reserved = {color for color, _ in model_styles().values()}
     of_no_model = [color for color in (*PALETTE, VIOLET, BROWN) if color not in reserved]
     free = list(dict.fromkeys([*of_no_model, *PALETTE]))
@@ -187,23 +176,7 @@ def apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
 
 
 def cut_apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
-    """Return names that are cut where they are long, so that different names stay different.
-
-    Names that begin alike are cut in the middle; those that end alike, too, have what is left out before the place in
-    which they differ. Names that still are equal have a number.
-
-    Parameters
-    ----------
-    names : iterable
-        Names are taken as texts.
-    letters : int
-        Longer names are cut to as many.
-
-    Returns
-    -------
-    dict of str
-        The cut names, by name.
-    """
+    """Return names that are cut where they are long, so that different names stay different."""
     names = list(dict.fromkeys(map(str, names)))
     found = {name: name for name in names if len(name) <= letters}
     for cut in (_cut_at_the_end, _cut_in_the_middle, _cut_before_the_difference):

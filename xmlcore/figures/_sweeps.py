@@ -19,23 +19,7 @@ WIDE = 10  # a parameter whose values differ by this factor has a logarithmic ax
 
 
 def sweep_values(trials: pd.DataFrame, parameters: dict[str, Any], measure: str) -> go.Figure:
-    """Draw a measure against each parameter that was varied: a point for each training, and a line for the mean.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        Columns ``value`` (in [0, 1]), ``rows`` (trained on) and ``seed``, and those named in ``parameters``. Lines
-        without a value are not drawn.
-    parameters : dict
-        Column -> title of its panel.
-    measure : str
-        Name of the measure, such as "P@1".
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Trainings on samples of different sizes have different colours, and lines of their own.
-    """
+    """Draw a measure against each parameter that was varied: a point for each training, and a line for the mean."""
     need_columns(trials, ["value", "rows", "seed", *parameters], "sweep_values")
     drawn = trials[trials["value"].notna()]
     title = f"{measure} on the rows held out, by setting"

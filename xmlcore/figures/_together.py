@@ -15,20 +15,7 @@ BEND = 0.4  # the larger, the straighter are lines between labels that are far f
 
 
 def cooccurrence_heat(frame: pd.DataFrame) -> go.Figure:
-    """Draw which share of the rows with one label have another label too.
-
-    Parameters
-    ----------
-    frame : DataFrame, a row per ordered pair of labels
-        Columns ``first`` and ``second`` (ids), ``first_name``, ``second_name``, ``n_first`` (rows with the first label)
-        and ``n_both`` (rows with both). Each pair of the labels is in it; labels are drawn in the order in which they
-        appear in ``first``. :func:`xmlcore.datasets.together` gives all of them.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        In a cell: of the rows with the label of its line, the share that has the label of its column.
-    """
+    """Draw which share of the rows with one label have another label too."""
     columns = ["first", "second", "first_name", "second_name", "n_first", "n_both"]
     need_columns(frame, columns, "cooccurrence_heat")
     names = frame.drop_duplicates("first").set_index("first")["first_name"]
@@ -62,22 +49,7 @@ def cooccurrence_heat(frame: pd.DataFrame) -> go.Figure:
 
 
 def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
-    """Draw labels on a circle, with a line between labels that occur together more often than by chance.
-
-    Parameters
-    ----------
-    frame : DataFrame, a row per ordered pair of labels
-        As for :func:`cooccurrence_heat`, and the columns ``phi`` (correlation of the two labels) and ``expected`` (rows
-        with both if they were independent). Labels are drawn around the circle in the order of ``first``.
-    most : int
-        Lines drawn at most: those with the largest ``phi``.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        A line is wider, the larger ``phi`` is, in :data:`WIDTHS` steps: lines of a width are one trace. ``layout.meta``
-        has the numbers of lines drawn (``shown``) and of pairs with a positive ``phi`` (``total``).
-    """
+    """Draw labels on a circle, with a line between labels that occur together more often than by chance."""
     need_columns(frame, ["first", "second", "first_name", "second_name", "n_first", "n_both", "phi"], "label_network")
     labels = frame.drop_duplicates("first")
     n = len(labels)

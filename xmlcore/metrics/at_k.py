@@ -30,13 +30,7 @@ from xmlcore.validation import check_count
 
 
 class PrecisionRecallF1(NamedTuple):
-    """Precision, recall and F1.
-
-    Attributes
-    ----------
-    precision, recall, f1 : ndarray of float64, shape (k,), or float
-        In [0, 1].
-    """
+    """Precision, recall and F1 in [0, 1]: a float each, or an array of the values at 1..k."""
 
     precision: object
     recall: object

@@ -122,41 +122,7 @@ def intervals_of_several(
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> "list[pd.DataFrame]":
-    """Return what :func:`intervals` does for each of several rankings of the same rows.
-
-    The rows are drawn once for all rankings, which is most of the work.
-
-    Parameters
-    ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-    rankings : sequence of rankings
-        Labels, best first, or scores, of the rows of Y_true.
-    k : int or sequence of int
-        A number stands for 1..k.
-    measures : sequence of str, optional
-        Names in :data:`xmlcore.metrics.MEASURES`; by default the usual ones, as for :func:`intervals`.
-    inv_ps : array_like of float, shape (L,), optional
-        Weight of each label, for the propensity-scored measures.
-    labels : ndarray of bool, shape (L,), optional
-        Measure only these labels.
-    n_labels : int, optional
-        Number of labels, for "Hamming loss@k" of lists.
-    n_resamples : int
-        How many times rows are drawn.
-    confidence : float
-        Between 0 and 1.
-    random_state : int
-        Seed; the same seed draws the same rows.
-
-    Returns
-    -------
-    list of DataFrame
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`intervals`.
-    """
+    """Return what :func:`intervals` does for each of several rankings of the same rows."""
     n_resamples, confidence = check_resampling(n_resamples, confidence)
     if measures is None:
         measures = UNWEIGHTED if inv_ps is None else USUAL_MEASURES
@@ -189,31 +155,7 @@ def _table(items, values, resampled, confidence) -> "pd.DataFrame":
 def per_row(
     Y_true: Labels, ranking: Predictions, measure: str = "P@k", k: int = 5, *, n_labels: int | None = None
 ) -> np.ndarray:
-    """Return the value of a measure for each row; their mean is the measure.
-
-    Parameters
-    ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
-    measure : str
-        "P@k", "R@k", "nDCG@k", "abandonment@k", "subset accuracy@k", "Hamming loss@k", "samples P@k", "samples R@k" or
-        "samples F1@k".
-    k : int
-        The place to measure at.
-    n_labels : int, optional
-        Number of labels, for "Hamming loss@k" of lists.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`xmlcore.metrics.precision_at_k`, or the measure is no mean over rows.
-    """
+    """Return the value of a measure for each row; their mean is the measure."""
     known = [name for name, described in MEASURES.items() if described.kind == MEAN]
     if measure not in known:
         raise ValueError(f"measure is {measure!r}: means over rows are {', '.join(known)}")

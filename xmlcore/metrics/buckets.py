@@ -18,24 +18,7 @@ BUCKETS = ("head", "torso", "tail")  # of labels, by their number of training ro
 def first_class_by_bucket(
     Y_true: Matrix, first: npt.ArrayLike, buckets: npt.ArrayLike, names: Sequence[str] = BUCKETS
 ) -> "pd.DataFrame":
-    """Measure first predictions separately for each bucket of classes.
-
-    Parameters
-    ----------
-    Y_true : csr_array of bool, shape (n, L)
-    first : ndarray of int, shape (n,)
-        The class predicted first for each row; -1 for none.
-    buckets : ndarray of str, shape (L,)
-        Bucket of each class; see :func:`xmlcore.datasets.statistics.description.label_buckets`.
-    names : sequence of str
-        Buckets in the order of the lines.
-
-    Returns
-    -------
-    DataFrame
-        A line per bucket: ``bucket``, ``n_classes`` (those that occur in ``Y_true``), ``n_rows`` (pairs of a row and
-        one of its classes), ``accuracy`` and ``macro_f1`` in [0, 1], nan for a bucket without rows.
-    """
+    """Measure first predictions separately for each bucket of classes."""
     import pandas as pd
 
     lines = []

@@ -31,18 +31,10 @@ Z95 = 1.959963984540054  # quantile of the normal distribution, for intervals of
 
 
 class CalibrationError(NamedTuple):
-    """How far probabilities are from the shares that are right.
+    """How far probabilities are from the shares that are right."""
 
-    Attributes
-    ----------
-    expected : float
-        Mean over predictions of the difference in their bin.
-    maximal : float
-        Largest difference of a bin.
-    """
-
-    expected: float
-    maximal: float
+    expected: float  # mean over predictions of the difference in their bin
+    maximal: float  # largest difference of a bin
 
 
 def reliability(

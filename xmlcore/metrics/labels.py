@@ -96,19 +96,7 @@ def f1_at_k(
 
 
 def f1_of_labels(frame: "pd.DataFrame") -> tuple[float, float]:
-    """Return the micro and the macro F1 of lines of :func:`by_label`.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What :func:`by_label` returned, or some of its lines.
-
-    Returns
-    -------
-    micro : float
-    macro : float
-        See :func:`f1_at_k`.
-    """
+    """Return the micro and the macro F1 of lines of :func:`by_label`."""
     sums = frame[["rows", "predicted", "right"]].sum()
     pairs = sums["rows"] + sums["predicted"]
     occurring = frame.loc[frame["rows"] > 0, "f1"]

@@ -196,16 +196,5 @@ UNWEIGHTED = tuple(name for name in USUAL_MEASURES if not MEASURES[name].needs)
 
 
 def is_smaller_better(name: str) -> bool:
-    """Return whether smaller values of a measure are better.
-
-    Parameters
-    ----------
-    name : str
-        Name of a measure, such as ``"Hamming loss@k"``.
-
-    Returns
-    -------
-    bool
-        False for a name that is not in the tables.
-    """
+    """Return whether smaller values of a measure are better."""
     return any(table[name].smaller_is_better for table in (MEASURES, SCORE_MEASURES) if name in table)

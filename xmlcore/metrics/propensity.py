@@ -52,26 +52,7 @@ def inverse_propensity(Y_train: Labels, A: float = 0.55, B: float = 1.5, *, n_la
 
 
 def inverse_log_frequency(Y_train: Labels, *, n_labels: int | None = None) -> np.ndarray:
-    r"""Return a weight of each label from the logarithm of its count: :math:`1 / \ln(1 + N_l)`.
-
-    Parameters
-    ----------
-    Y_train : sparse or dense binary matrix, shape (N, L), or list of lists of int
-        The labels of the *training* rows.
-    n_labels : int, optional
-        The number of labels L, if Y_train is lists of ids; the largest id + 1 when None.
-
-    Returns
-    -------
-    ndarray of float64, shape (L,)
-        Natural logarithm. A label without training rows counts as one with a single row (the formula has no value
-        there), so the largest weight is 1 / ln 2 = 1.4427.
-
-    Raises
-    ------
-    ValueError
-        No training rows, or what :func:`xmlcore.validation.check_labels` finds wrong.
-    """
+    r"""Return a weight of each label from the logarithm of its count: :math:`1 / \ln(1 + N_l)`."""
     counts, _ = _counts(Y_train, n_labels)
     return inverse_log_counts(counts)
 

@@ -47,45 +47,20 @@ ROUNDING = 1e-12  # differences of measures that are closer than this are equal
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of two models in one measure.
-
-    Attributes
-    ----------
-    measure : str
-        Name of the measure, such as "P@k".
-    k : int
-    value_a, value_b : float
-        The measure of each model.
-    difference : float
-        ``value_a - value_b``. Where smaller is better ("abandonment@k", "Hamming loss@k"), a negative one is in favour
-        of a.
-    low, high : float
-        Bootstrap interval of the difference.
-    p_value : float
-        Two-sided; above 0 and at most 1. nan where the measure is not defined.
-    test : {"bootstrap", "permutation"}
-        The test that gave the p-value.
-    exact : bool
-        Whether the permutation test took every way to swap rows once, so that the p-value does not depend on the seed.
-    n_rows : int
-    n_resamples : int
-        Resamples or permutations behind the p-value.
-    confidence : float
-        Of the interval.
-    """
+    """The difference of two models in one measure."""
 
     measure: str
     k: int
     value_a: float
     value_b: float
-    difference: float
-    low: float
+    difference: float  # ``value_a - value_b``; a negative one is in favour of a where smaller is better
+    low: float  # ends of the bootstrap interval of the difference
     high: float
-    p_value: float
-    test: str
-    exact: bool
+    p_value: float  # two-sided; above 0 and at most 1, nan where the measure is not defined
+    test: str  # "bootstrap" or "permutation"
+    exact: bool  # whether every way to swap rows was taken once, so that the p-value does not depend on the seed
     n_rows: int
-    n_resamples: int
+    n_resamples: int  # resamples or permutations behind the p-value
     confidence: float
 
 

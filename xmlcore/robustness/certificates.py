@@ -23,24 +23,12 @@ TASK_ROWS = 64  # number of rows that a thread certifies at a time
 
 
 class Certificates(NamedTuple):
-    """Certified radii of n rows.
+    """Certified radii of n rows."""
 
-    Attributes
-    ----------
-    label : ndarray of int32, shape (n,)
-        The label that is ranked first.
-    radius : ndarray of float64, shape (n,)
-        In the unit of the values of X: no change of the row with at most this L2 norm ranks another label first.
-    relative : ndarray of float64, shape (n,)
-        The radius divided by the row's length, below 1; 0 for rows of zeros.
-    rival : ndarray of int32, shape (n,)
-        The label that limits the radius; -1 where none does, so that only the row's length limits it.
-    """
-
-    label: np.ndarray
-    radius: np.ndarray
-    relative: np.ndarray
-    rival: np.ndarray
+    label: np.ndarray  # int32 (n,): the label that is ranked first
+    radius: np.ndarray  # float64 (n,): no change of the row with at most this L2 norm ranks another label first
+    relative: np.ndarray  # float64 (n,): the radius divided by the row's length, below 1; 0 for rows of zeros
+    rival: np.ndarray  # int32 (n,): the label that limits the radius; -1 where only the row's length does
 
 
 def certified_radius(

@@ -16,35 +16,15 @@ PAPER_VALUES = (0.02, 5.0)  # the paper's levels are the default if the median a
 
 @dataclass(frozen=True)
 class ValueScale:
-    """How large feature values are.
+    """How large feature values are."""
 
-    Attributes
-    ----------
-    value : float
-        Median absolute value of the features that rows have.
-    length : float
-        Median Euclidean length of a row, of rows that have features.
-    features : float
-        Mean number of features of a row.
-    """
-
-    value: float
-    length: float
-    features: float
+    value: float  # median absolute value of the features that rows have
+    length: float  # median Euclidean length of a row that has features
+    features: float  # mean number of features of a row
 
     @classmethod
     def of(cls, X: Matrix) -> "ValueScale":
-        """Measure the rows of a matrix.
-
-        Parameters
-        ----------
-        X : csr_array, shape (n, D)
-
-        Returns
-        -------
-        ValueScale
-            If no row has a feature, ``value`` and ``length`` are 1.
-        """
+        """Measure the rows of a matrix."""
         counts = np.diff(X.indptr)
         if X.nnz == 0:
             return cls(1.0, 1.0, 0.0)
@@ -53,22 +33,7 @@ class ValueScale:
 
 
 def default_levels(kind: str, norm: int | str, scale: ValueScale) -> tuple[float, ...]:
-    """Return levels of noise that are neither too small nor too large for the feature values.
-
-    Parameters
-    ----------
-    kind : {"gaussian", "words", "fgsm", "pgd", "certificate"}
-    norm : {2, "2", "inf"}
-        How an attack's change is measured; other kinds ignore it.
-    scale : ValueScale
-        Of the rows that get the noise.
-
-    Returns
-    -------
-    tuple of float
-        Three levels, rising. For values of about 1, those of the paper; for others, up to a fifth of the median value.
-        Attacks in the L2 norm and certificates go up to a fifth of the median length of a row.
-    """
+    """Return levels of noise that are neither too small nor too large for the feature values."""
     if not KINDS[kind].default_size:
         return WORD_LEVELS
     if KINDS[kind].default_size == "length" or (KINDS[kind].is_attack and str(norm) == "2"):
@@ -81,18 +46,7 @@ def default_levels(kind: str, norm: int | str, scale: ValueScale) -> tuple[float
 
 
 def training_sigma(scale: ValueScale) -> float:
-    """Return a standard deviation of the noise to train with.
-
-    Parameters
-    ----------
-    scale : ValueScale
-        How large the values of the training rows are.
-
-    Returns
-    -------
-    float
-        The paper's value if the feature values are about as large as the paper's, else the middle default level.
-    """
+    """Return a standard deviation of the noise to train with."""
     if PAPER_VALUES[0] <= scale.value <= PAPER_VALUES[1]:
         return PAPER_SIGMA
     return default_levels("gaussian", 2, scale)[1]

@@ -11,17 +11,7 @@ ALL = "all"  # the bucket of all labels
 
 
 class Measures:
-    """The measures of rankings of the same rows, of all labels and of each bucket of labels.
-
-    Parameters
-    ----------
-    Y : csr_array of bool, shape (n, L)
-        The true labels.
-    Y_train : csr_array of bool, shape (N, L), or None
-        Labels of the training rows: they give the label weights and the buckets. None leaves both out.
-    ks : list of int
-        Numbers of first labels to measure, ascending.
-    """
+    """The measures of rankings of the same rows, of all labels and of each bucket of labels."""
 
     def __init__(self, Y, Y_train, ks):
         self.Y, self.ks = Y, ks

@@ -17,52 +17,21 @@ NORMS = {"2": "L2", "inf": "L∞"}
 
 @dataclass(frozen=True)
 class PerturbationKind:
-    """A kind of perturbation.
+    """A kind of perturbation."""
 
-    Attributes
-    ----------
-    cls : type or None
-        Class of the perturbation; None for certificates, which change no row.
-    title, text : str
-        What it is called in a list, and within a sentence.
-    about : str
-        What it does, in a sentence or two.
-    axis : str
-        Title of an axis of levels; ``{norm}`` stands for that of an attack.
-    level, of_level : str
-        A level after "at", and after the text: ``{0:g}`` is the level, ``{1:g}`` the level in percent.
-    needs : str
-        :data:`GRADIENT` of a model, :data:`REFERENCE` (the training rows), :data:`CERTIFICATE` (a label tree that can
-        be certified), or nothing.
-    options : tuple of str
-        Options that forms offer and that parameters of tasks always have.
-    in_words : callable
-        Options to words that follow the text and the level.
-    repeats : int
-        How often it is measured at first; 0 where nothing is random.
-    most : float
-        Largest level.
-    default_size : str
-        What default levels are a share of: "value" or "length" of rows, or "" where they are the same for all data.
-    makes_negative : bool
-        Whether values that are not negative may become negative.
-    steps : int
-        Gradients that a row takes.
-    """
-
-    cls: type | None
-    title: str
-    text: str
-    about: str
-    axis: str
-    level: str
-    of_level: str
-    needs: str
-    options: tuple[str, ...]
-    in_words: Callable[[dict], str]
-    repeats: int
-    most: float = LARGEST_SIGMA
-    default_size: str = "value"
+    cls: type | None  # class of the perturbation; None for certificates, which change no row
+    title: str  # in a list
+    text: str  # within a sentence
+    about: str  # what it does, in a sentence or two
+    axis: str  # title of an axis of levels; ``{norm}`` stands for that of an attack
+    level: str  # a level after "at": ``{0:g}`` is the level, ``{1:g}`` the level in percent
+    of_level: str  # a level after the text
+    needs: str  # GRADIENT, REFERENCE, CERTIFICATE, or nothing
+    options: tuple[str, ...]  # those that forms offer and that parameters of tasks always have
+    in_words: Callable[[dict], str]  # options to words that follow the text and the level
+    repeats: int  # how often it is measured at first; 0 where nothing is random
+    most: float = LARGEST_SIGMA  # largest level
+    default_size: str = "value"  # what default levels are a share of: "value" or "length" of rows, or nothing
     makes_negative: bool = True
     steps: int = 0
 

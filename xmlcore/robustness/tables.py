@@ -14,27 +14,7 @@ if TYPE_CHECKING:
 def loss_table(
     summary: "pd.DataFrame", level: float, measures: Sequence[str], ks: Sequence[int], n_rows: dict[str, Any]
 ) -> "pd.DataFrame":
-    """Return each measure without noise, with noise, and what is lost, as in Tables 4 and 5 of Date and Mehar, 2025.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        Of :func:`xmlcore.robustness.summarise`, with a column ``run`` beside the others.
-    level : float
-        Level of noise.
-    measures : sequence of str
-        Those that ``summary`` does not have are left out.
-    ks : sequence of int
-    n_rows : dict
-        Rows that were predicted, by run.
-
-    Returns
-    -------
-    DataFrame
-        A line per run and k: ``run``, ``k``; for each measure M ``M clean``, ``M`` (both in [0, 1]), ``M low`` and
-        ``M high`` (its interval) and ``M drop`` (share of the clean value that is lost); ``ms per row clean`` and
-        ``ms per row`` (time to predict a row, in milliseconds).
-    """
+    """Return each measure without noise, with noise, and what is lost, as in Tables 4 and 5 of Date and Mehar, 2025."""
     import pandas as pd
 
     rows = summary[summary["bucket"] == "all"]
@@ -62,23 +42,7 @@ def loss_table(
 
 
 def changed_values(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "pd.DataFrame":
-    """Return feature values of rows without and with noise.
-
-    Parameters
-    ----------
-    X, noisy : csr_array, shape (rows, D)
-        The same rows without and with noise.
-    n : int
-        Features of each row.
-    new : int
-        How many of these may be features that the row has only with noise.
-
-    Returns
-    -------
-    DataFrame
-        ``row`` (0 is the first of ``X``), ``feature``, ``clean``, ``noisy``: of each row the features of largest
-        absolute value without noise, then features that the row has only with noise, largest first.
-    """
+    """Return feature values of rows without and with noise."""
     import pandas as pd
 
     parts = []

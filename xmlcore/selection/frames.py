@@ -66,11 +66,7 @@ def shares_with_label(selected, labels, X, Y) -> np.ndarray:
 
 
 def weighted(selected, scores, labels, X, Y) -> tuple:
-    """Return the features of some labels by score times the share of the label's rows that have the feature.
-
-    A gradient says what would change an output, whether or not rows have it; the product puts features first that the
-    label's rows do have.
-    """
+    """Return the features of some labels by score times the share of the label's rows that have the feature."""
     labels = np.asarray(labels)
     values = np.asarray(scores, dtype=np.float64)[labels] * np.nan_to_num(shares_with_label(selected, labels, X, Y))
     order = _best_first(values)

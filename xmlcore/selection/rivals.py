@@ -456,10 +456,7 @@ class MutualInformationSelection(_Selection):
         n_true = np.asarray(Y.sum(axis=0, dtype=np.int64)).ravel()
 
         def score(labels, both):
-            """Return the mutual information of a slice of labels.
-
-            ``both`` has the number of rows that have the label and a value above the median, for each feature.
-            """
+            """Return the mutual information of labels; ``both``: their rows with a value above the median."""
             label, other = n_true[labels, None], n - n_true[labels, None]
             information = np.zeros(both.shape)
             for count, row, column in (

@@ -15,79 +15,16 @@ THIN, THICK = 0.05, 0.1  # least p-values of a thin and of a thick line in the d
 
 
 def jaccard(a: npt.ArrayLike, b: npt.ArrayLike) -> np.ndarray:
-    r"""Return the Jaccard similarity of two selections for each label (equation 63).
-
-    .. math:: |F_a \cap F_b| / |F_a \cup F_b|
-
-    Parameters
-    ----------
-    a, b : ndarray of int, shape (L, k)
-        Feature ids of each label, without repeats; the k of a and of b may differ. A selection shared by all labels may
-        have shape (1, k).
-
-    Returns
-    -------
-    ndarray of float64, shape (L,)
-        In [0, 1].
-
-    Raises
-    ------
-    ValueError, TypeError
-        The numbers of labels differ, a row has a feature twice, or an argument is not a matrix of feature ids.
-
-    References
-    ----------
-    FALS: Feature attribution for label-specific feature selection in multi-label learning, appendix D.2.
-
-    Examples
-    --------
-    >>> from xmlcore.selection import jaccard
-    >>> jaccard([[0, 1], [2, 3]], [[1, 4], [3, 2]]).tolist()
-    [0.3333333333333333, 1.0]
-    """
+    """Return the Jaccard similarity of two selections for each label (FALS, equation 63)."""
     a, b = _pair(a, b)
     common = np.array([np.intersect1d(one, other, assume_unique=True).size for one, other in zip(a, b)], np.float64)
     return common / (a.shape[1] + b.shape[1] - common)
 
 
 def spearman(scores_a: npt.ArrayLike, a: npt.ArrayLike, scores_b: npt.ArrayLike, b: npt.ArrayLike) -> np.ndarray:
-    """Return Spearman's rank correlation of two methods' scores over the features that either selects (equation 65).
+    """Return Spearman's correlation of two methods' scores over the features that either selects (FALS, equation 65).
 
-    Parameters
-    ----------
-    scores_a : ndarray of float, shape (L, D) or (1, D)
-        The first method's scores of all features.
-    a : ndarray of int, shape (L, k) or (1, k)
-        Ids of the features that the first method selects.
-    scores_b : ndarray of float, shape (L, D) or (1, D)
-        The second method's scores of all features.
-    b : ndarray of int, shape (L, k) or (1, k)
-        Ids of the features that the second method selects.
-
-    Returns
-    -------
-    ndarray of float64, shape (L,)
-        In [-1, 1]. nan where all features of the union have the same score, where there is only one, or where a score
-        is nan. Equal scores get the mean of their ranks; without equal scores this is the paper's formula.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Shapes do not fit together, or an argument is not a matrix of numbers.
-
-    Notes
-    -----
-    A feature that only one method selects has a high rank for it and a low one for the other. Methods that select
-    different features therefore have negative values, and 0 does not mean independent rankings. With one feature each,
-    the value is -1 if these differ and nan if not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from xmlcore.selection import spearman
-    >>> scores = np.array([[0.9, 0.5, 0.1, 0.0]])
-    >>> spearman(scores, [[0, 1]], scores[:, ::-1], [[3, 2]]).round(6).tolist()
-    [-1.0]
+    Methods that select different features have negative values; 0 does not mean independent rankings.
     """
     a, b = _pair(a, b)
     scores_a, scores_b = _scores(scores_a, a, "scores_a"), _scores(scores_b, b, "scores_b")
@@ -162,24 +99,7 @@ class SignificanceGraph(NamedTuple):
 
 
 def significance_graph(p: "pd.DataFrame") -> SignificanceGraph:
-    """Place methods on a circle, and join those that do not differ significantly: the paper's Figure 7.
-
-    Parameters
-    ----------
-    p : pandas.DataFrame
-        Methods by methods, as :func:`xmlcore.metrics.wilcoxon` returns it.
-
-    Returns
-    -------
-    SignificanceGraph
-        ``nodes``: one row per method, with its position x, y on the unit circle, clockwise from the top. ``edges``: one
-        row per pair with a p-value of at least 0.05: a, b, p, and line, which is "thick" from 0.1 on and else "thin".
-        Two methods without an edge differ significantly.
-
-    References
-    ----------
-    FALS: Feature attribution for label-specific feature selection in multi-label learning, appendix D.3.1.
-    """
+    """Place methods on a circle, and join those that do not differ significantly: the paper's Figure 7."""
     import pandas as pd
 
     names = list(p.columns)

@@ -44,11 +44,7 @@ def factors(network: Network, X, method: str, labels: slice = slice(None)) -> Fa
 
 
 def _deeplift(weights, biases, X, activation):
-    """Return the factors of DeepLIFT's rescale rule with a row of zeros as reference.
-
-    A factor is the change of a unit's value divided by the change of its input, between the reference and the row. The
-    changes are computed layer by layer, because subtracting the values of the two rows would lose digits.
-    """
+    """Return the factors of DeepLIFT's rescale rule against a row of zeros; layer by layer, to lose no digits."""
     base, change, ratios = np.zeros((1, weights[0].shape[0]), weights[0].dtype), X, []
     for level, (weight, bias) in enumerate(zip(weights, biases)):
         before_base, change = base @ weight + bias, product(change, weight)
@@ -70,10 +66,7 @@ def _ratio_of_relu(before, base, change):
 
 
 def _ratio_of_sigmoid(before, base, change):
-    """Return (f(before) - f(base)) / change for the sigmoid f, or the slope of f where change is 0.
-
-    The quotient is computed as f(high) f(-low) (1 - exp(-|change|)) / |change|, which loses no digits.
-    """
+    """Return (f(before) - f(base)) / change for the sigmoid f, or its slope where change is 0; no digits are lost."""
     size = np.abs(change)
     is_unchanged = size == 0
     rise = np.where(is_unchanged, 1, -np.expm1(-size) / np.where(is_unchanged, 1, size))

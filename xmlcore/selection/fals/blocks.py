@@ -46,11 +46,7 @@ def label_blocks(n_labels, bytes_per_label):
 
 
 def weights_of(task: Task, labels: slice) -> np.ndarray:
-    """Return the weight of each row in the scores of some labels.
-
-    A score is a mean over rows of this weight times the squared gradient of the label's margin. With the label's output
-    f, the weight is (f (1 - f))², or f (1 - f) for Fisher information.
-    """
+    """Return the weight of each row in the scores of some labels: (f (1 - f))², or f (1 - f) for Fisher information."""
     network, X = task.network, task.X
     out = np.empty((X.shape[0], labels.stop - labels.start), np.float32)
 

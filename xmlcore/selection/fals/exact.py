@@ -56,10 +56,7 @@ def back_to_first(slope_of_rows, weights, label):
 
 
 def expanded_order(task: Task, slope_of_rows) -> Iterator[Block]:
-    """Yield scores computed by multiplying out the square: L H² (N / 2 + D) multiply-adds, an H x H matrix per label.
-
-    The weighted mean of the slopes is subtracted before slopes are squared, which makes rounding errors smaller.
-    """
+    """Yield scores computed by multiplying out the square: L H² (N / 2 + D) operations, an H x H matrix per label."""
     into, out_of = task.network.weights
 
     def scores_of(label, weight):

@@ -65,10 +65,7 @@ def sigmoid(z):
 
 
 def sigmoid_slope(z):
-    """Replace z by the derivative of the sigmoid f at z, in place.
-
-    The derivative is computed from z, because f (1 - f) would be 0 where f is rounded to 1.
-    """
+    """Replace z by the derivative of the sigmoid f at z, in place: f (1 - f) would be 0 where f is rounded to 1."""
     np.abs(z, out=z)
     np.negative(z, out=z)
     np.exp(z, out=z)

@@ -15,12 +15,7 @@ UNITS_AT_ONCE = 512  # number of hidden units of the first layer that a thread c
 
 
 def sampled_order(task: Task, n_draws: int) -> Iterator[Block]:
-    """Yield scores that are estimated from rows drawn for each label, for one block of labels after the other.
-
-    A score is a weighted mean over rows (see :func:`xmlcore.selection.fals.blocks.weights_of`), and a row is drawn with
-    a probability in proportion to its weight. With one hidden layer, the weighted mean of the derivatives is computed
-    exactly from all rows; the drawn rows only estimate the variance around this mean.
-    """
+    """Yield scores that are estimated from rows drawn for each label, for one block of labels after the other."""
     n_features, n_labels = task.network.weights[0].shape[0], task.network.biases[-1].size
     width = task.network.biases[0].size if len(task.network.weights) == 2 else 0
     for drawn_labels in label_blocks(
@@ -114,17 +109,7 @@ def _slopes_of(task, rows):
 
 
 def _draw(task, labels, row_weight_sums, drawn, slope_sums):
-    """Draw rows for each of a slice of labels, with replacement, in one pass over all rows.
-
-    The probability of a row is in proportion to its weight in the label's scores: the squared slope of the label's
-    output, or the slope itself for Fisher information. A mean over the drawn rows then estimates the weighted mean over
-    all rows. The results are written into three arrays of zeros:
-
-    - ``row_weight_sums``, float64 (C,): the sum of the weights of all rows, for each label;
-    - ``drawn``, int64 (C, n_draws): the rows that were drawn for each label;
-    - ``slope_sums``, float32 (C, H): the weighted sums, over all rows, of the hidden units' derivatives. They are not
-      computed if the shape is (C, 0).
-    """
+    """Draw rows of labels, with replacement, by their weights, and add to the three arrays, which begin as zeros."""
     network = task.network
     hidden_bias = network.biases[0]
     blocks_of_rows = row_blocks(task.X.shape[0], ROWS)

@@ -25,20 +25,7 @@ def best(scores, k: int, later=None) -> np.ndarray:
 
 
 class Selection:
-    """Collect the selected features of all labels and, if they are to be kept, the scores of all features.
-
-    Parameters
-    ----------
-    n_labels, n_features : int
-    k : int
-        The number of features to select for each label.
-    shared : bool
-        Whether all labels get the same features: those with the largest sums of scores over labels.
-    kept : bool
-        Whether to keep the scores of all features.
-    sampled : bool
-        Whether scores have standard errors.
-    """
+    """Collect the selected features of all labels and, if they are to be kept, the scores of all features."""
 
     def __init__(self, n_labels, n_features, k, shared, kept, sampled):
         self.n_labels, self.k, self.shared = n_labels, k, shared
