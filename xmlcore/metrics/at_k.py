@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from xmlcore.documented import documented
 from xmlcore.metrics._resampling import Statistics
 from xmlcore.metrics._row_counts import RowCounts, check_item
 from xmlcore.metrics.measures import AVERAGES
@@ -37,6 +38,7 @@ class PrecisionRecallF1(NamedTuple):
     f1: object
 
 
+@documented
 def precision_recall_f1_at_k(
     Y_true: Labels,
     ranking: Predictions,
@@ -58,18 +60,10 @@ def precision_recall_f1_at_k(
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
-    k : int
-        The last place to measure at.
+    {Y_true, ranking, k}
     average : {"micro", "macro", "samples", "weighted"}
         How labels and rows are put together.
-    labels : ndarray of bool, shape (L,), optional
-        Measure only these labels, such as those of a bucket; not for "samples".
-    n_labels : int, optional
-        Not needed; as for the other measures of labels.
+    {labels, n_labels}
 
     Returns
     -------
@@ -77,10 +71,7 @@ def precision_recall_f1_at_k(
         ``precision``, ``recall`` and ``f1``: the values at 1..k. Macro F1 is the mean of the F1 of the labels.
         "samples" precision differs from P@k, which divides by k, where fewer than k labels are predicted.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`xmlcore.metrics.precision_at_k`, or an unknown average.
+    {of_rankings_raises}
 
     Examples
     --------
@@ -94,6 +85,7 @@ def precision_recall_f1_at_k(
     return PrecisionRecallF1(*found)
 
 
+@documented
 def coverage_at_k(
     Y_true: Labels, ranking: Predictions, k: int = 5, *, labels: npt.ArrayLike | None = None
 ) -> np.ndarray:
@@ -103,14 +95,7 @@ def coverage_at_k(
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
-    k : int
-        The last place to measure at.
-    labels : ndarray of bool, shape (L,), optional
-        Measure only these labels, such as those of a bucket.
+    {Y_true, ranking, k, labels}
 
     Returns
     -------
@@ -118,14 +103,12 @@ def coverage_at_k(
         The value at 1..k, in [0, 1], of the labels that occur in ``Y_true``; nan if there are none. napkinXC's
         definition; xCOLUMNs divides by the number of all labels.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`xmlcore.metrics.precision_at_k`.
+    {of_rankings_raises}
     """
     return values_at_k(Y_true, ranking, k, ["coverage@k"], labels)[0]
 
 
+@documented
 def abandonment_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return abandonment@1, ..., abandonment@k: the share of rows with no true label among the first k.
 
@@ -136,26 +119,19 @@ def abandonment_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.nda
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
-    k : int
-        The last place to measure at.
+    {Y_true, ranking, k}
 
     Returns
     -------
     ndarray of float64, shape (k,)
         The value at 1..k, in [0, 1]; smaller is better. Rows without true labels count as abandoned.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`xmlcore.metrics.precision_at_k`.
+    {of_rankings_raises}
     """
     return values_at_k(Y_true, ranking, k, ["abandonment@k"])[0]
 
 
+@documented
 def subset_accuracy_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return the share of rows whose first k labels are exactly the true ones, at 1..k.
 
@@ -163,12 +139,7 @@ def subset_accuracy_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
-    k : int
-        The last place to measure at.
+    {Y_true, ranking, k}
 
     Returns
     -------
@@ -176,14 +147,12 @@ def subset_accuracy_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np
         The value at 1..k, in [0, 1]. Where k labels are predicted for every row, only rows with k true labels can be
         right.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`xmlcore.metrics.precision_at_k`.
+    {of_rankings_raises}
     """
     return values_at_k(Y_true, ranking, k, ["subset accuracy@k"])[0]
 
 
+@documented
 def hamming_loss_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> np.ndarray:
     r"""Return the share of pairs of a row and a label that are wrong when the first k labels are predicted, at 1..k.
 
@@ -191,24 +160,14 @@ def hamming_loss_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_lab
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
-    k : int
-        The last place to measure at.
-    n_labels : int, optional
-        Number of labels L; needed when neither ``Y_true`` nor ``ranking`` is a matrix with a column per label.
+    {Y_true, ranking, k, n_labels}
 
     Returns
     -------
     ndarray of float64, shape (k,)
         The value at 1..k, in [0, 1]; smaller is better. With many labels it is close to 0 whatever is predicted.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`xmlcore.metrics.precision_at_k`, or the number of labels is not known.
+    {of_rankings_raises}
     """
     return values_at_k(Y_true, ranking, k, ["Hamming loss@k"], n_labels=n_labels)[0]
 

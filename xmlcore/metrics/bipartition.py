@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import bipartition as _kernels
+from xmlcore.documented import documented
 from xmlcore.typing import Labels, Matrix
 from xmlcore.validation import check_labels, check_structure, csr_parts
 
@@ -25,6 +26,7 @@ BLOCK_VALUES = 1 << 21  # number of scores read at a time: 16 MiB as float64
 _NO_IDS = np.zeros(0, np.int32)  # label ids of dense rows, which have a score for every label
 
 
+@documented
 def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
     r"""Return the share of all pairs of a row and a label that are predicted wrongly (equation 59).
 
@@ -32,20 +34,14 @@ def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    predictions : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The predicted labels of each row, as ``predict`` gives them.
+    {sets}
 
     Returns
     -------
     float
         In [0, 1]; nan when there are no rows. scikit-learn's ``hamming_loss``.
 
-    Raises
-    ------
-    ValueError
-        Different shapes, or values other than 0 and 1, such as scores.
+    {of_sets_raises}
 
     Examples
     --------
@@ -63,15 +59,13 @@ def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
     return wrong / (Y.shape[0] * Y.shape[1])
 
 
+@documented
 def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
     r"""Return the share of rows whose label of largest score is not a true label (equation 60).
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    scores : ndarray or sparse matrix of numbers, shape (n, L)
-        Larger is more probable. An entry that a sparse matrix does not store is a 0.
+    {Y_true, scores}
     ties : {"first", "mean"}
         How a row counts in which several labels have the largest score. "first": only the label with the smallest id
         counts, as with argmax. "mean": the share of these labels that are wrong counts, which is the expected value
@@ -82,12 +76,7 @@ def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
     float
         In [0, 1]; nan when there are no rows. A row without true labels is an error.
 
-    Raises
-    ------
-    ValueError
-        Different shapes, or a score that is not a number.
-    TypeError
-        Scores that are no matrix of numbers.
+    {of_scores_raises}
 
     Notes
     -----
@@ -107,6 +96,7 @@ def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
     return _mean(1 - counts[:, _kernels.TOP_TRUE] / counts[:, _kernels.TOP])
 
 
+@documented
 def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
     r"""Return the share of a row's pairs of a true label and another label that are in the wrong order, mean over rows.
 
@@ -114,10 +104,7 @@ def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    scores : ndarray or sparse matrix of numbers, shape (n, L)
-        Larger is more probable. An entry that a sparse matrix does not store is a 0.
+    {Y_true, scores}
     ties : {"worst", "mean", "paper"}
         How much a pair of equal scores counts. "worst": 1, as in scikit-learn. "mean": 1/2, so that 1 - loss is the
         area under the row's ROC curve. "paper": 0, by equation 61.
@@ -128,12 +115,7 @@ def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
         In [0, 1]; nan when there are no rows. Rows whose labels are all true, or none, have no pairs and count as 0,
         as in scikit-learn's ``label_ranking_loss``; with "paper" they are left out, since equation 61 divides by 0.
 
-    Raises
-    ------
-    ValueError
-        Different shapes, or a score that is not a number.
-    TypeError
-        Scores that are no matrix of numbers.
+    {of_scores_raises}
 
     Notes
     -----
@@ -158,6 +140,7 @@ def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
     return _mean(lost / np.maximum(n_pairs, 1))
 
 
+@documented
 def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
     r"""Return the share of true labels among those ranked at or above a true label, mean over true labels and rows.
 
@@ -166,10 +149,7 @@ def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> fl
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    scores : ndarray or sparse matrix of numbers, shape (n, L)
-        Larger is more probable. An entry that a sparse matrix does not store is a 0.
+    {Y_true, scores}
     ties : {"worst", "mean", "paper"}
         "worst": the formula above, in which a label has the worst rank of those it is tied with; scikit-learn's
         ``label_ranking_average_precision_score``. "mean": its expected value when labels of equal score are put in
@@ -182,12 +162,7 @@ def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> fl
         In [0, 1]; nan when there are no rows. Rows whose labels are all true, or none, count as 1, as in scikit-learn;
         with "paper" rows without true labels are left out, since equation 62 divides by 0.
 
-    Raises
-    ------
-    ValueError
-        Different shapes, or a score that is not a number.
-    TypeError
-        Scores that are no matrix of numbers.
+    {of_scores_raises}
 
     Notes
     -----
@@ -214,6 +189,7 @@ def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> fl
     return _mean(np.where(decided, precision_sums / np.maximum(n_true, 1), 1.0))
 
 
+@documented
 def micro_auc(Y_true: Labels, scores: Matrix) -> float:
     r"""Return the area under the ROC curve of all pairs of a row and a label.
 
@@ -222,22 +198,14 @@ def micro_auc(Y_true: Labels, scores: Matrix) -> float:
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    scores : ndarray or sparse matrix of numbers, shape (n, L)
-        Larger is more probable, across rows, too. An entry that a sparse matrix does not store is a 0.
+    {Y_true, scores}
 
     Returns
     -------
     float
         In [0, 1]; nan when all pairs are true, or none is. scikit-learn's ``roc_auc_score(average="micro")``.
 
-    Raises
-    ------
-    ValueError
-        Different shapes, or a score that is not a number.
-    TypeError
-        Scores that are no matrix of numbers.
+    {of_scores_raises}
 
     Notes
     -----

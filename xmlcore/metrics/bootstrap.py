@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from xmlcore.documented import documented
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval
 from xmlcore.metrics._row_counts import RowCounts, check_item, of_several
 from xmlcore.metrics.measures import LABELS, MEAN, MEASURES, UNWEIGHTED, USUAL_MEASURES
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@documented
 def intervals(
     Y_true: Labels,
     ranking: Predictions,
@@ -50,27 +52,13 @@ def intervals(
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
+    {Y_true, ranking}
     k : int or sequence of int
         A number stands for 1..k.
     measures : sequence of str, optional
         Names in :data:`xmlcore.metrics.MEASURES`, such as "P@k", "macro F1@k" or "coverage@k". None: "P@k", "R@k" and
         "nDCG@k", and with ``inv_ps`` also "PSP@k" and "PSnDCG@k", as for :func:`xmlcore.metrics.measures`.
-    inv_ps : array_like of float, shape (L,), optional
-        Weight of each label, for the propensity-scored measures.
-    labels : ndarray of bool, shape (L,), optional
-        Measure only these labels, such as those of a bucket: for micro, macro, weighted and coverage measures.
-    n_labels : int, optional
-        Number of labels, for "Hamming loss@k" of lists.
-    n_resamples : int
-        How many times rows are drawn.
-    confidence : float
-        Between 0 and 1.
-    random_state : int
-        Seed; the same seed draws the same rows.
+    {inv_ps, labels, n_labels, resampling}
 
     Returns
     -------
@@ -78,10 +66,7 @@ def intervals(
         A line per measure and k: ``measure``, ``k``, ``value``, ``low``, ``high``. ``value`` is what the function of
         the measure returns; all three are nan where it is not defined.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`xmlcore.metrics.precision_at_k`; an unknown measure, or one without its ``inv_ps``.
+    {of_rankings_raises}
 
     Notes
     -----

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from xmlcore.documented import documented
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.ranking import hits
 from xmlcore.typing import Labels, Predictions
@@ -37,6 +38,7 @@ class CalibrationError(NamedTuple):
     maximal: float  # largest difference of a bin
 
 
+@documented
 def reliability(
     Y_true: Labels, ranking: Predictions, k: int = 5, *, n_bins: int = 10, bins: str = "equal width"
 ) -> "pd.DataFrame":
@@ -44,10 +46,7 @@ def reliability(
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray of float or sparse matrix
-        Labels with their probabilities: a Ranking, or probabilities of all labels, shape (n, L).
+    {Y_true, probabilities}
     k : int
         The k most probable labels of each row count; places without a label do not.
     n_bins : int
@@ -141,6 +140,7 @@ def calibration_error(frame: "pd.DataFrame") -> CalibrationError:
     return CalibrationError(float(np.average(gap, weights=frame["n"])), float(gap.max()))
 
 
+@documented
 def brier_score_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return the Brier score of the first 1, ..., k labels: the mean squared error of their probabilities.
 
@@ -148,10 +148,7 @@ def brier_score_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.nda
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray of float or sparse matrix
-        Labels with their probabilities, as for :func:`reliability`.
+    {Y_true, probabilities}
     k : int
         The last place to measure at. Places without a label do not count.
 
@@ -161,10 +158,7 @@ def brier_score_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.nda
         The value at 1..k, in [0, 1]; smaller is better, and 0.25 is what a probability of 0.5 everywhere gives. nan
         when nothing is predicted. At k = L it is scikit-learn's ``brier_score_loss`` over all rows and labels.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`reliability`.
+    {of_rankings_raises}
     """
     p, right, place = _predictions(Y_true, ranking, k)
     squares = np.cumsum(np.bincount(place, (p - right) ** 2, minlength=k))

@@ -16,29 +16,26 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from xmlcore.documented import documented
+
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@documented
 def wilcoxon(frame: "pd.DataFrame | npt.ArrayLike") -> "pd.DataFrame":
     """Return the p-values of Wilcoxon's two-sided signed-rank test over data sets, for each pair of methods.
 
     Parameters
     ----------
-    frame : pandas.DataFrame or array_like, shape (data sets, methods)
-        The values of one measure: one row per data set, one column per method. An array has methods 0, 1, ...
+    {by_data_set}
 
     Returns
     -------
     pandas.DataFrame
         Methods by methods, symmetric. 1 on the diagonal, and where two methods have equal values on all data sets.
 
-    Raises
-    ------
-    ValueError
-        Values are missing or infinite, there are fewer than two methods, or the array has not two dimensions.
-    TypeError
-        Values are not real numbers.
+    {of_data_sets_raises}
 
     Notes
     -----
@@ -96,6 +93,7 @@ class Friedman(NamedTuple):
     n_data_sets: int
 
 
+@documented
 def friedman(frame: "pd.DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_is_better: bool = True) -> Friedman:
     r"""Rank methods on each data set, and test whether their mean ranks differ: Friedman's test, and Nemenyi's.
 
@@ -107,8 +105,7 @@ def friedman(frame: "pd.DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_
 
     Parameters
     ----------
-    frame : pandas.DataFrame or array_like, shape (data sets, methods)
-        The values of one measure: one row per data set, one column per method. An array has methods 0, 1, ...
+    {by_data_set}
     alpha : float
         Level of the critical difference; between 0 and 1.
     larger_is_better : bool
@@ -122,12 +119,7 @@ def friedman(frame: "pd.DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_
         methods by methods, of Nemenyi's test; ``n_data_sets``. For two methods ``statistic`` and ``p_value`` are those
         of the chi-squared approximation, too; :func:`wilcoxon` finds more there.
 
-    Raises
-    ------
-    ValueError
-        Values are missing or infinite, there are fewer than two methods or data sets, or ``alpha`` is no level.
-    TypeError
-        Values are not real numbers.
+    {of_data_sets_raises}
 
     Notes
     -----

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from xmlcore.documented import documented
 from xmlcore.metrics import ranking as of_rankings
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import check_average, precision_recall_f1_at_k
@@ -16,19 +17,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@documented
 def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> "pd.DataFrame":
     """Measure each label, when the first k labels of every row count as predicted.
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
+    {Y_true, ranking}
     k : int
         Number of labels predicted for a row.
-    n_labels : int, optional
-        Number of labels L; needed when ``Y_true`` is a list.
+    {n_labels}
 
     Returns
     -------
@@ -38,10 +36,7 @@ def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int 
         predicted), ``recall`` (right / rows, nan if no row has it) and ``f1`` (2 right / (rows + predicted), nan if
         neither).
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`xmlcore.metrics.precision_at_k`, or ``n_labels`` is missing.
+    {of_rankings_raises}
     """
     import pandas as pd
 
@@ -59,6 +54,7 @@ def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int 
     return frame.assign(**_shares(rows, predicted, right))
 
 
+@documented
 def f1_at_k(
     Y_true: Labels, ranking: Predictions, k: int = 5, *, average: str = "micro", n_labels: int | None = None
 ) -> float:
@@ -66,28 +62,21 @@ def f1_at_k(
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
+    {Y_true, ranking}
     k : int
         Number of labels predicted for a row.
     average : {"micro", "macro", "samples", "weighted"}
         "micro": one F1 over all pairs of a row and a label. "macro": the mean F1 of the labels that occur in
         ``Y_true``, so a rare label counts as much as a frequent one. "weighted": this mean, weighted by the rows that
         have the label. "samples": the mean F1 of the rows.
-    n_labels : int, optional
-        Number of labels L; needed when ``Y_true`` is a list.
+    {n_labels}
 
     Returns
     -------
     float
         In [0, 1]; nan if there is nothing to measure. :func:`precision_recall_f1_at_k` has the values at 1..k.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`by_label`, or an unknown ``average``.
+    {of_rankings_raises}
     """
     check_average(average)
     if n_labels is None and not hasattr(Y_true, "shape"):

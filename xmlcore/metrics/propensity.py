@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 
+from xmlcore.documented import documented
 from xmlcore.typing import Labels
 from xmlcore.validation import check_labels
 
 
+@documented
 def inverse_propensity(Y_train: Labels, A: float = 0.55, B: float = 1.5, *, n_labels: int | None = None) -> np.ndarray:
     r"""Return the inverse propensity of each label by the model of Jain et al. (2016).
 
@@ -18,13 +20,11 @@ def inverse_propensity(Y_train: Labels, A: float = 0.55, B: float = 1.5, *, n_la
 
     Parameters
     ----------
-    Y_train : sparse or dense binary matrix, shape (N, L), or list of lists of int
-        The labels of the *training* rows.
+    {Y_train}
     A, B : float
         Depend on the data set. In use are 0.5 and 0.4 for WikiLSHTC-325K and Wikipedia-500K, 0.6 and 2.6 for
         Amazon-670K and Amazon-3M, and 0.55 and 1.5 for all others. A must not be negative, B must be positive.
-    n_labels : int, optional
-        The number of labels L, if Y_train is lists of ids; the largest id + 1 when None.
+    {n_train_labels}
 
     Returns
     -------

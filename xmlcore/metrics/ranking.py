@@ -30,38 +30,20 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import mark_hits
+from xmlcore.documented import documented
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import values_at_k
 from xmlcore.metrics.measures import UNWEIGHTED, USUAL_MEASURES
 from xmlcore.typing import Labels, Predictions
 
 
+@documented
 def precision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return P@1, ..., P@k: the share of true labels among the first k labels, mean over rows.
 
     .. math:: P@k = \frac{1}{n} \sum_{rows} \frac{1}{k} \sum_{i=1}^{k} [\hat y_i \in y]
 
-    Parameters
-    ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
-    k : int
-        The last place to measure at. It may be larger than the number of labels.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        The value at 1..k, in [0, 1]; nan when there are no rows.
-
-    Raises
-    ------
-    ValueError
-        The number of rows or labels differs, the ranking has fewer than k places although there are more labels, a
-        label id is out of range or twice in a row, or ``Y_true`` is not binary.
-    TypeError
-        A ranking of another form, or ids or a k that are not whole numbers.
+    {at_k}
 
     Notes
     -----
@@ -70,6 +52,7 @@ def precision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarr
     return values_at_k(Y_true, ranking, k, ["P@k"])[0]
 
 
+@documented
 def recall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return R@1, ..., R@k: the share of a row's true labels among its first k labels, mean over rows.
 
@@ -77,28 +60,12 @@ def recall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
 
     Rows without true labels count as 0.
 
-    Parameters
-    ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
-    k : int
-        The last place to measure at. It may be larger than the number of labels.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        The value at 1..k, in [0, 1]; nan when there are no rows.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`precision_at_k`.
+    {at_k}
     """
     return values_at_k(Y_true, ranking, k, ["R@k"])[0]
 
 
+@documented
 def ndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return nDCG@1, ..., nDCG@k: the discounted gain of a row, divided by its largest possible one, mean over rows.
 
@@ -109,59 +76,24 @@ def ndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
 
     Rows without true labels count as 0.
 
-    Parameters
-    ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
-    k : int
-        The last place to measure at. It may be larger than the number of labels.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        The value at 1..k, in [0, 1]; nan when there are no rows.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`precision_at_k`.
+    {at_k}
     """
     return values_at_k(Y_true, ranking, k, ["nDCG@k"])[0]
 
 
+@documented
 def psprecision_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
     r"""Return PSP@1, ..., PSP@k: precision with weighted labels, divided by the largest possible one.
 
     .. math:: PSP@k = \frac{\sum_{rows} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y]}
         {\sum_{rows} \max_{S \subseteq y, |S| \le k} \sum_{l \in S} q_l}
 
-    Parameters
-    ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
-    inv_ps : array_like of float, shape (L,)
-        Weight of each label, positive and finite: :func:`inverse_propensity` or :func:`inverse_log_frequency` of the
-        training labels.
-    k : int
-        The last place to measure at. It may be larger than the number of labels.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        The value at 1..k, in [0, 1]; nan when no row has a true label.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`precision_at_k`.
+    {weighted_at_k}
     """
     return values_at_k(Y_true, ranking, k, ["PSP@k"], inv_ps=inv_ps)[0]
 
 
+@documented
 def psrecall_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
     r"""Return PSR@1, ..., PSR@k: recall with weighted labels, divided by the largest possible one.
 
@@ -170,30 +102,12 @@ def psrecall_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k
     .. math:: PSR@k = \frac{\sum_{rows} \frac{1}{|y|} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y]}
         {\sum_{rows} \frac{1}{|y|} \max_{S \subseteq y, |S| \le k} \sum_{l \in S} q_l}
 
-    Parameters
-    ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
-    inv_ps : array_like of float, shape (L,)
-        Weight of each label, as for :func:`psprecision_at_k`.
-    k : int
-        The last place to measure at. It may be larger than the number of labels.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        The value at 1..k, in [0, 1]; nan when no row has a true label.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`precision_at_k`.
+    {weighted_at_k}
     """
     return values_at_k(Y_true, ranking, k, ["PSR@k"], inv_ps=inv_ps)[0]
 
 
+@documented
 def psdcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
     r"""Return PSDCG@1, ..., PSDCG@k: the discounted gain of weighted labels, divided by the largest possible one.
 
@@ -203,30 +117,12 @@ def psdcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: i
     where :math:`q_{(i)}` is the i-th largest weight of the row's true labels. A row with many true labels counts
     more than one with few; in :func:`psndcg_at_k` it does not.
 
-    Parameters
-    ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
-    inv_ps : array_like of float, shape (L,)
-        Weight of each label, as for :func:`psprecision_at_k`.
-    k : int
-        The last place to measure at. It may be larger than the number of labels.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        The value at 1..k, in [0, 1]; nan when no row has a true label.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`precision_at_k`.
+    {weighted_at_k}
     """
     return values_at_k(Y_true, ranking, k, ["PSDCG@k"], inv_ps=inv_ps)[0]
 
 
+@documented
 def psndcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
     r"""Return PSnDCG@1, ..., PSnDCG@k: PSDCG@k with each row's gains divided by its largest DCG without weights.
 
@@ -234,30 +130,12 @@ def psndcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: 
         {\sum_{rows} \frac{1}{d} \sum_{i=1}^{\min(k, |y|)} q_{(i)} / \log_2(i + 1)},
         \qquad d = \sum_{i=1}^{\min(k, |y|)} \frac{1}{\log_2(i + 1)}
 
-    Parameters
-    ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
-    inv_ps : array_like of float, shape (L,)
-        Weight of each label, as for :func:`psprecision_at_k`.
-    k : int
-        The last place to measure at. It may be larger than the number of labels.
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        The value at 1..k, in [0, 1]; nan when no row has a true label.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`precision_at_k`.
+    {weighted_at_k}
     """
     return values_at_k(Y_true, ranking, k, ["PSnDCG@k"], inv_ps=inv_ps)[0]
 
 
+@documented
 def measures(
     Y_true: Labels,
     ranking: Predictions,
@@ -269,14 +147,7 @@ def measures(
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
-    k : int
-        The last place to measure at. It may be larger than the number of labels.
-    inv_ps : array_like of float, shape (L,), optional
-        As for :func:`psprecision_at_k`.
+    {Y_true, ranking, k, inv_ps}
     names : sequence of str, optional
         Names in :data:`xmlcore.metrics.MEASURES`, such as "macro F1@k".
 
@@ -286,25 +157,20 @@ def measures(
         ``"P@k"``, ``"R@k"``, ``"nDCG@k"``, and with ``inv_ps`` also ``"PSP@k"`` and ``"PSnDCG@k"``; or those named: the
         values at 1..k, in [0, 1], the same as those of the single functions.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`precision_at_k`.
+    {of_rankings_raises}
     """
     if names is None:
         names = UNWEIGHTED if inv_ps is None else USUAL_MEASURES
     return dict(zip(names, values_at_k(Y_true, ranking, k, list(names), inv_ps=inv_ps)))
 
 
+@documented
 def hits(Y_true: Labels, ranking: Predictions, k: int | None = None) -> np.ndarray:
     """Return which of the ranked labels are true labels.
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking : Ranking, ndarray, sparse matrix or list of lists of int
-        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
+    {Y_true, ranking}
     k : int, optional
         Number of places. By default as many as the ranking has; required for scores.
 
@@ -313,10 +179,7 @@ def hits(Y_true: Labels, ranking: Predictions, k: int | None = None) -> np.ndarr
     ndarray of bool, shape (n, k)
         Whether the label at each place is a true one; False where there is none.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`precision_at_k`.
+    {of_rankings_raises}
     """
     indptr, indices, labels, _ = read(Y_true, ranking, k)
     is_hit = np.zeros(labels.shape, dtype=bool)

@@ -2,11 +2,13 @@
 
 import numpy.typing as npt
 
+from xmlcore.documented import documented
 from xmlcore.metrics.at_k import values_at_k
 from xmlcore.metrics.measures import MEASURES
 from xmlcore.validation import check_count
 
 
+@documented
 def scorer(measure: str, inv_ps: npt.ArrayLike | None = None) -> "Scorer":
     """Return a scorer of top-k predictions for ``GridSearchCV(..., scoring=)`` and scikit-learn's other tools.
 
@@ -17,8 +19,7 @@ def scorer(measure: str, inv_ps: npt.ArrayLike | None = None) -> "Scorer":
     measure : str
         A measure and its k: "P@5", "macro F1@10", and with ``inv_ps`` "PSP@5". It is one of
         :data:`xmlcore.metrics.MEASURES` of which larger values are better.
-    inv_ps : array_like of float, shape (L,), optional
-        Weight of each label, for the propensity-scored measures: :func:`inverse_propensity` of the training labels.
+    {inv_ps}
 
     Returns
     -------

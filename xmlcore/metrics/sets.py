@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from xmlcore.documented import documented
 from xmlcore.metrics.at_k import PrecisionRecallF1, check_average
 from xmlcore.metrics.measures import MEASURES
 from xmlcore.ranking import Ranking
@@ -74,6 +75,7 @@ def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: 
     return _matrix(*np.nonzero(values >= threshold), values.shape)
 
 
+@documented
 def precision_recall_f1(
     Y_true: Labels, predictions: Labels, *, average: str = "micro", labels: npt.ArrayLike | None = None
 ) -> PrecisionRecallF1:
@@ -81,14 +83,10 @@ def precision_recall_f1(
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    predictions : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The predicted labels of each row, as ``predict`` or :func:`at_threshold` gives them.
+    {sets}
     average : {"micro", "macro", "samples", "weighted"}
         How labels and rows are put together: see :func:`xmlcore.metrics.precision_recall_f1_at_k`.
-    labels : ndarray of bool, shape (L,), optional
-        Measure only these labels, such as those of a bucket.
+    {labels}
 
     Returns
     -------
@@ -96,10 +94,7 @@ def precision_recall_f1(
         Three floats in [0, 1]; scikit-learn's ``precision_recall_fscore_support`` with ``zero_division=0``, of the
         labels that occur in ``Y_true``. nan where there is nothing to measure.
 
-    Raises
-    ------
-    ValueError
-        Different shapes, values other than 0 and 1, such as scores, or an unknown average.
+    {of_sets_raises}
 
     Examples
     --------
@@ -129,6 +124,7 @@ def precision_recall_f1(
     return PrecisionRecallF1(*(_mean_share(part, whole, otherwise) for part, whole in pairs))
 
 
+@documented
 def subset_accuracy(Y_true: Labels, predictions: Labels) -> float:
     r"""Return the share of rows whose predicted labels are exactly the true ones.
 
@@ -136,20 +132,14 @@ def subset_accuracy(Y_true: Labels, predictions: Labels) -> float:
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    predictions : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The predicted labels of each row, as ``predict`` or :func:`at_threshold` gives them.
+    {sets}
 
     Returns
     -------
     float
         In [0, 1]; nan when there are no rows. scikit-learn's ``accuracy_score`` of matrices.
 
-    Raises
-    ------
-    ValueError
-        Different shapes, or values other than 0 and 1, such as scores.
+    {of_sets_raises}
     """
     Y, P = _both(Y_true, predictions)
     wrong = np.diff((Y != P).tocsr().indptr) > 0

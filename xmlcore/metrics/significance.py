@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from xmlcore.documented import documented
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval, swapped_differences
 from xmlcore.metrics._row_counts import check_item, of_several
 from xmlcore.metrics.measures import LABELS
@@ -64,6 +65,7 @@ class Difference:
     confidence: float
 
 
+@documented
 def paired_bootstrap(
     Y_true: Labels,
     ranking_a: Predictions,
@@ -82,36 +84,13 @@ def paired_bootstrap(
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking_a, ranking_b : Ranking, ndarray, sparse matrix or list of lists of int
-        What each model ranks for the same rows, in the forms of :func:`xmlcore.metrics.as_ranking`.
-    measure : str or callable
-        A name in :data:`xmlcore.metrics.MEASURES`; or a function ``(Y_true, ranking) -> ndarray (n,)`` that returns a
-        value for each row, whose mean is measured.
-    k : int
-        The place to measure at; a function of your own does not see it.
-    inv_ps : array_like of float, shape (L,), optional
-        Weight of each label, for the propensity-scored measures.
-    labels : ndarray of bool, shape (L,), optional
-        Measure only these labels, such as those of a bucket: for micro, macro, weighted and coverage measures.
-    n_labels : int, optional
-        Number of labels, for "Hamming loss@k" of lists.
-    n_resamples : int
-        How many times rows are drawn.
-    confidence : float
-        Of the interval; between 0 and 1.
-    random_state : int
-        Seed.
+    {Y_true, ranking_a, measure, inv_ps, labels, n_labels, resampling}
 
     Returns
     -------
     Difference
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`xmlcore.metrics.intervals`.
+    {of_rankings_raises}
 
     Examples
     --------
@@ -126,6 +105,7 @@ def paired_bootstrap(
     return _bootstrapped(a, b, n_resamples, confidence, random_state)
 
 
+@documented
 def paired_permutation(
     Y_true: Labels,
     ranking_a: Predictions,
@@ -145,38 +125,13 @@ def paired_permutation(
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
-    ranking_a, ranking_b : Ranking, ndarray, sparse matrix or list of lists of int
-        What each model ranks for the same rows, in the forms of :func:`xmlcore.metrics.as_ranking`.
-    measure : str or callable
-        As for :func:`paired_bootstrap`.
-    k : int
-        The place to measure at.
-    inv_ps : array_like of float, shape (L,), optional
-        Weight of each label, for the propensity-scored measures.
-    labels : ndarray of bool, shape (L,), optional
-        Measure only these labels, such as those of a bucket: for micro, macro, weighted and coverage measures.
-    n_labels : int, optional
-        Number of labels, for "Hamming loss@k" of lists.
-    n_permutations : int
-        How many times the two rankings of random rows are swapped. If there are no more ways than this to swap the
-        rows in which the models differ, each way is taken once, and the p-value is exact.
-    n_resamples : int
-        How many times rows are drawn for the bootstrap interval.
-    confidence : float
-        Of the interval; between 0 and 1.
-    random_state : int
-        Seed.
+    {Y_true, ranking_a, measure, inv_ps, labels, n_labels, n_permutations, resampling}
 
     Returns
     -------
     Difference
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`xmlcore.metrics.intervals`.
+    {of_rankings_raises}
 
     Examples
     --------
@@ -192,6 +147,7 @@ def paired_permutation(
     return _permuted(a, b, found, n_permutations, random_state)
 
 
+@documented
 def compare_rankings(
     Y_true: Labels,
     rankings: dict[str, Any],
@@ -211,30 +167,13 @@ def compare_rankings(
 
     Parameters
     ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
-        The true labels of each row.
+    {Y_true}
     rankings : dict
         What each model ranks for the same rows, by the name of the model.
-    measure : str or callable
-        As for :func:`paired_bootstrap`.
-    k : int
-        The place to measure at.
+    {measure}
     reference : str, optional
         Name of a model: compare it with each other one. None compares all pairs.
-    inv_ps : array_like of float, shape (L,), optional
-        Weight of each label, for the propensity-scored measures.
-    labels : ndarray of bool, shape (L,), optional
-        Measure only these labels, such as those of a bucket: for micro, macro, weighted and coverage measures.
-    n_labels : int, optional
-        Number of labels, for "Hamming loss@k" of lists.
-    n_permutations : int
-        As for :func:`paired_permutation`.
-    n_resamples : int
-        How many times rows are drawn for the bootstrap intervals.
-    confidence : float
-        Of each interval; between 0 and 1.
-    random_state : int
-        Seed.
+    {inv_ps, labels, n_labels, n_permutations, resampling}
 
     Returns
     -------
@@ -243,10 +182,7 @@ def compare_rankings(
         ``high``, ``p_value`` (of the permutation test), ``p_holm`` (corrected by :func:`holm`), ``exact``. Intervals
         are those of single comparisons.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`xmlcore.metrics.intervals`; fewer than two models, or an unknown reference.
+    {of_rankings_raises}
     """
     import pandas as pd
 

@@ -1,0 +1,173 @@
+"""What many docstrings say, written once: ``@documented`` puts it where a docstring has a line of names in braces."""
+
+import re
+import textwrap
+from typing import TypeVar
+
+Documented = TypeVar("Documented")
+_PLACE = re.compile(r"^([ \t]*)\{(\w+(?:, \w+)*)\}$", re.MULTILINE)
+
+# Arguments, and what functions that are alike return and raise. A text may have such lines, too.
+TEXTS = {
+    "Y_true": """\
+Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+    The true labels of each row.""",
+    "ranking": """\
+ranking : Ranking, ndarray, sparse matrix or list of lists of int
+    Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.""",
+    "ranking_a": """\
+ranking_a, ranking_b : Ranking, ndarray, sparse matrix or list of lists of int
+    What each model ranks for the same rows, in the forms of :func:`xmlcore.metrics.as_ranking`.""",
+    "probabilities": """\
+ranking : Ranking, ndarray of float or sparse matrix
+    Labels with their probabilities: a Ranking, or probabilities of all labels, shape (n, L).""",
+    "k": """\
+k : int
+    The last place to measure at. It may be larger than the number of labels.""",
+    "inv_ps": """\
+inv_ps : array_like of float, shape (L,)
+    Weight of each label, for the propensity-scored measures; positive and finite, such as
+    :func:`xmlcore.metrics.inverse_propensity` of the training labels.""",
+    "labels": """\
+labels : ndarray of bool, shape (L,), optional
+    Measure only these labels, such as those of a bucket: for micro, macro, weighted and coverage measures.""",
+    "n_labels": """\
+n_labels : int, optional
+    Number of labels L, where neither ``Y_true`` nor ``ranking`` is a matrix with a column per label.""",
+    "measure": """\
+measure : str or callable
+    A name in :data:`xmlcore.metrics.MEASURES`; or a function ``(Y_true, ranking) -> ndarray (n,)`` that returns a
+    value for each row, whose mean is measured; it does not see ``k``.
+k : int
+    The place to measure at.""",
+    "n_permutations": """\
+n_permutations : int
+    How many times the two rankings of random rows are swapped. If there are no more ways than this to swap the
+    rows in which the models differ, each way is taken once, and the p-value is exact.""",
+    "resampling": """\
+n_resamples : int
+    How many times rows are drawn for the bootstrap intervals.
+confidence : float
+    Of an interval; between 0 and 1.
+random_state : int
+    Seed; the same seed draws the same rows.""",
+    "at_k": """\
+Parameters
+----------
+{Y_true, ranking, k}
+
+{values_at_k}""",
+    "weighted_at_k": """\
+Parameters
+----------
+{Y_true, ranking, inv_ps, k}
+
+{values_at_k}""",
+    "values_at_k": """\
+Returns
+-------
+ndarray of float64, shape (k,)
+    The value at 1..k, in [0, 1]; nan where it is not defined: when there are no rows, or, with weights of labels or for
+    measures of labels, when no row has a true label.
+
+{of_rankings_raises}""",
+    "of_rankings_raises": """\
+Raises
+------
+ValueError
+    The number of rows or labels differs, the ranking has fewer than k places although there are more labels, a
+    label id is out of range or twice in a row, ``Y_true`` is not binary, or a name is unknown.
+TypeError
+    A ranking of another form, or ids or a k that are not whole numbers; ``inv_ps`` is missing.""",
+    "sets": """\
+Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+    The true labels of each row.
+predictions : sparse or dense binary matrix, shape (n, L), or list of lists of int
+    The predicted labels of each row, as ``predict`` or :func:`xmlcore.metrics.at_threshold` gives them.""",
+    "of_sets_raises": """\
+Raises
+------
+ValueError
+    Different shapes, or values other than 0 and 1, such as scores; or a name is unknown.""",
+    "scores": """\
+scores : ndarray or sparse matrix of numbers, shape (n, L)
+    Larger is more probable. An entry that a sparse matrix does not store is a 0.""",
+    "of_scores_raises": """\
+Raises
+------
+ValueError
+    Different shapes, or a score that is not a number.
+TypeError
+    Scores that are no matrix of numbers.""",
+    "by_data_set": """\
+frame : pandas.DataFrame or array_like, shape (data sets, methods)
+    The values of one measure: one row per data set, one column per method. An array has methods 0, 1, ...""",
+    "of_data_sets_raises": """\
+Raises
+------
+ValueError
+    Values are missing or infinite, there are fewer than two methods (or data sets, for mean ranks), or an argument is
+    out of range.
+TypeError
+    Values are not real numbers.""",
+    "Y_train": """\
+Y_train : sparse or dense binary matrix, shape (N, L), or list of lists of int
+    The labels of the *training* rows.""",
+    "n_train_labels": """\
+n_labels : int, optional
+    The number of labels L, if Y_train is lists of ids; the largest id + 1 when None.""",
+    "model": """\
+model : fitted estimator
+    One that :func:`xmlcore.explain.attributions` explains.""",
+    "x": """\
+x : sparse or dense, shape (D,) or (1, D)
+    One row.""",
+    "X": "X : sparse or dense, shape (n, D)",
+    "Y": "Y : sparse or dense binary, shape (n, L), or lists of label ids",
+    "X_train": """\
+X : sparse or dense, shape (N, D)
+Y : sparse or dense binary, shape (N, L), or lists of label ids or of names""",
+    "y": "y : as Y, which has this name in scikit-learn",
+    "label_names": """\
+label_names : sequence, shape (L,), optional
+    Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.""",
+    "dataset_names": """\
+dataset : Dataset, optional
+    Gives the names of the features.
+feature_names : sequence of str, optional
+    Names of the features, where there is no data set.""",
+    "n_jobs": """\
+n_jobs : int, optional
+    Number of threads; all cores when None. The result does not depend on it.""",
+    "progress": """\
+progress : callable or "bar", optional
+    See :class:`xmlcore.progress.Progress`; an exception from it stops the work.""",
+    "paper_plt": """\
+References
+----------
+A. Date, S. Mehar, "Adversarial robustness and explainability in extreme multi-label classification with extended
+probabilistic label trees", 2025""",
+    "figure": """\
+Returns
+-------
+plotly.graph_objects.Figure""",
+    "titled_figure": """\
+title : str, optional
+    Title of the figure.
+
+{figure}""",
+}
+
+
+def documented(target: Documented) -> Documented:
+    """Put texts where the docstring has a line of their names, such as ``{Y_true, ranking, k}``; a decorator."""
+    if target.__doc__ is not None:  # python -OO
+        target.__doc__ = _filled(target.__doc__)
+    return target
+
+
+def _filled(text: str) -> str:
+    """Return a text with the texts that it names, indented as the names are."""
+    return _PLACE.sub(
+        lambda place: textwrap.indent(_filled("\n".join(TEXTS[name] for name in place[2].split(", "))), place[1]), text
+    )
