@@ -124,9 +124,8 @@ x : sparse or dense, shape (D,) or (1, D)
     One row.""",
     "X": "X : sparse or dense, shape (n, D)",
     "Y": "Y : sparse or dense binary, shape (n, L), or lists of label ids",
-    "X_train": """\
-X : sparse or dense, shape (N, D)
-Y : sparse or dense binary, shape (N, L), or lists of label ids or of names""",
+    "X_train": "X : sparse or dense, shape (N, D)",
+    "Y_or_names": "Y : sparse or dense binary, shape (N, L), or lists of label ids or of names",
     "y": "y : as Y, which has this name in scikit-learn",
     "label_names": """\
 label_names : sequence, shape (L,), optional
@@ -142,20 +141,22 @@ n_jobs : int, optional
     "progress": """\
 progress : callable or "bar", optional
     See :class:`xmlcore.progress.Progress`; an exception from it stops the work.""",
-    "paper_plt": """\
-References
-----------
-A. Date, S. Mehar, "Adversarial robustness and explainability in extreme multi-label classification with extended
-probabilistic label trees", 2025""",
     "figure": """\
 Returns
 -------
 plotly.graph_objects.Figure""",
-    "titled_figure": """\
+    "title": """\
 title : str, optional
-    Title of the figure.
+    Title of the figure.""",
+    "titled_figure": """\
+{title}
 
 {figure}""",
+    "explained_raises": """\
+Raises
+------
+TypeError
+    The model cannot be explained.""",
 }
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.documented import documented
 from xmlcore.explain._attribution import attributions, kind_of, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
 
+@documented
 def contrast(
     model: Ranker,
     x: Matrix,
@@ -34,14 +36,10 @@ def contrast(
     ----------
     model : fitted estimator
         As in :func:`xmlcore.explain.contributions`.
-    x : sparse or dense, shape (D,) or (1, D)
-        One row.
+    {x}
     label, other : int
         Positive contributions speak for ``label``, negative ones for ``other``.
-    dataset : Dataset, optional
-        Gives the names of the features.
-    feature_names : sequence of str, optional
-        Names of the features, where there is no data set.
+    {dataset_names}
 
     Returns
     -------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xmlcore.arrays import largest_values
+from xmlcore.documented import documented
 from xmlcore.explain._attribution import attributions
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
@@ -38,6 +39,7 @@ def magnitude(x: Matrix, n: int = 5) -> list[tuple[int, float]]:
     return largest_values(x, n)
 
 
+@documented
 def contributions(
     model: Ranker,
     x: Matrix,
@@ -53,13 +55,9 @@ def contributions(
     model : fitted estimator
         PLT, OneVsRest, LdSM, DoubleSampling, or a model with the same methods: see :func:`attributions`, which defines
         the contributions.
-    x : sparse or dense, shape (D,) or (1, D)
-        One row.
+    {x}
     label : int
-    dataset : Dataset, optional
-        Gives the names of the features.
-    feature_names : sequence of str, optional
-        Names of the features, where there is no data set.
+    {dataset_names}
 
     Returns
     -------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.documented import documented
 from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
@@ -22,6 +23,7 @@ BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows
 BLOCK_ROWS = 4096  # most rows of a block
 
 
+@documented
 def importance(
     model: Ranker,
     X: Matrix,
@@ -38,18 +40,13 @@ def importance(
     ----------
     model : fitted estimator
         A model that :func:`attributions` explains.
-    X : sparse or dense, shape (n, D)
+    {X}
     labels : array of int, shape (n,), or binary matrix, shape (n, L), optional
         One label per row; or all labels of each row, so that each pair of a row and one of its labels is explained. By
         default the label that the model ranks first; rows for which it ranks no label are left out.
     n : int, optional
         Largest number of features to return; None for all that occur.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`.
-    dataset : Dataset, optional
-        Gives the names of the features.
-    feature_names : sequence of str, optional
-        Names of the features, where there is no data set.
+    {progress, dataset_names}
 
     Returns
     -------

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.documented import documented
 from xmlcore.figures._bars import bar_axes, bars
 from xmlcore.figures._style import AGAINST, BLUE, FOR, GREY, MARK, ORANGE, VERMILION, need_columns, new_figure, short
 
@@ -120,6 +121,7 @@ def magnitude_bars(
     return figure
 
 
+@documented
 def importance_bars(
     frame: pd.DataFrame, n: int = 15, *, unit: str = "log P", title: str = "Features that contribute most"
 ) -> go.Figure:
@@ -134,12 +136,7 @@ def importance_bars(
         Number of features with a bar.
     unit : str
         The score that contributions add up to.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     need_columns(frame, ["name", "mean_abs", "mean", "n_rows"], "importance_bars")
     shown = frame.head(n)
@@ -164,6 +161,7 @@ def importance_bars(
     return figure
 
 
+@documented
 def contributions_compared(
     frame: pd.DataFrame,
     *,
@@ -182,12 +180,7 @@ def contributions_compared(
         Names of the two contributions in the legend.
     unit : str
         The score that contributions add up to.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     need_columns(frame, ["name", "first", "second"], "contributions_compared")
     figure = new_figure(title, shown=len(frame), total=len(frame))

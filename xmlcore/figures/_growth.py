@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.documented import documented
 from xmlcore.figures._style import (
     BLUE,
     EDGE,
@@ -77,6 +78,7 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
     return figure
 
 
+@documented
 def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> go.Figure:
     """Draw the smallest, mean and largest objective J of the splits at each depth, or one part of J.
 
@@ -87,12 +89,7 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
         :func:`xmlcore.models.ldsm.frames.objective_by_depth` gives it.
     part : str
         Draws the rows of the frame with this ``part``.
-    title : str, optional
-        Title of the figure; None makes one.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     need_columns(frame, ["part", "depth", "least", "mean", "greatest", "nodes"], "objective_by_depth")
     rows = frame[frame["part"] == part].sort_values("depth")
@@ -122,6 +119,7 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
     return figure
 
 
+@documented
 def objective_in_training(frame: pd.DataFrame, title: str = "J while the node was trained") -> go.Figure:
     """Draw J of a node and its weighted parts after each epoch of its training.
 
@@ -130,12 +128,7 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
     frame : DataFrame
         Columns ``epoch``, ``part``, ``value``, ``stage`` ("training", or "split" for the value of the final split).
         :func:`xmlcore.models.ldsm.frames.training_trace` gives it.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     need_columns(frame, ["epoch", "part", "value", "stage"], "objective_in_training")
     figure = new_figure(title, shown=len(frame), total=len(frame))
@@ -170,6 +163,7 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
     return figure
 
 
+@documented
 def measures_of_prefixes(
     frame: pd.DataFrame,
     axis: str = "n_trees",
@@ -189,12 +183,7 @@ def measures_of_prefixes(
         With "max_nodes", the depth of the deepest tree is drawn on a second axis.
     measures, ks : sequence
         The measures and values of k to draw. nDCG@1 equals P@1 and is not drawn beside it.
-    title : str, optional
-        Title of the figure; None makes one.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     need_columns(frame, ["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"], "measures_of_prefixes")
     words = {"n_trees": "Trees", "max_nodes": "Largest number of nodes in a tree, T_max"}

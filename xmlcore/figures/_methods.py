@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.documented import documented
 from xmlcore.figures._axes import spaced_axis
 from xmlcore.figures._bars import LINE
 from xmlcore.figures._style import (
@@ -106,6 +107,7 @@ def patterns_compared(
     return figure
 
 
+@documented
 def score_against_share(frame: pd.DataFrame, measure: str = "average precision", title: str | None = None) -> go.Figure:
     """Draw how well decision trees predict against the share of features that each label keeps.
 
@@ -118,12 +120,7 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision",
         features" is drawn as a horizontal line.
     measure : str
         The measure to draw.
-    title : str, optional
-        Title of the figure; None makes one.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     need_columns(frame, ["method", "share", "seed", "measure", "value"], "score_against_share")
     rows = frame[frame["measure"] == measure]
@@ -159,6 +156,7 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision",
     return figure
 
 
+@documented
 def stability_boxes(
     frame: pd.DataFrame, chance: float | None = None, title: str = "Agreement between seeds"
 ) -> go.Figure:
@@ -170,12 +168,7 @@ def stability_boxes(
         Columns ``name``, ``jaccard`` (mean over pairs of seeds). Optional: ``spearman``, also a mean over pairs.
     chance : float, optional
         Expected Jaccard similarity of features drawn at random, which is marked.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     need_columns(frame, ["name", "jaccard"], "stability_boxes")
     shown = [column for column in AGREEMENT if column in frame.columns and frame[column].notna().any()]

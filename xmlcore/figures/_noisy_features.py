@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.documented import documented
 from xmlcore.figures._style import BLUE, MARK, VERMILION, need_columns, new_figure, short
 
 LINE = 22  # height of a feature's row, in pixels
@@ -11,6 +12,7 @@ GAP = 30  # additional height between two panels, in pixels
 AROUND = 150  # height of the space above and below all panels, in pixels
 
 
+@documented
 def noisy_features(frame: pd.DataFrame, *, title: str = "Feature values without and with noise") -> go.Figure:
     """Draw the feature values of some rows without and with noise, in a panel for each row.
 
@@ -18,12 +20,7 @@ def noisy_features(frame: pd.DataFrame, *, title: str = "Feature values without 
     ----------
     frame : DataFrame, a row per row of the data and feature, in the order in which they are drawn
         Columns ``row``, ``row_name`` (title of the panel), ``name`` (of the feature), ``clean``, ``noisy`` (values).
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     from plotly.subplots import make_subplots
 

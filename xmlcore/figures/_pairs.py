@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.documented import documented
 from xmlcore.figures._style import AGAINST, FOR, GREY, MARK, need_columns, new_figure, shade, short
 
 LINE = 24  # height of a bar or of a candidate's row, in pixels
@@ -15,6 +16,7 @@ MEAN = "f − mean"  # name of the last column: f of the candidate minus the mea
 STEPS = ((0.0, 0.0), (0.1, 0.12), (0.25, 0.26), (0.5, 1.0))
 
 
+@documented
 def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the features") -> go.Figure:
     """Draw what a typical difference of each feature between two classes adds to the difference of their scores f.
 
@@ -23,12 +25,7 @@ def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the feature
     frame : DataFrame, a row per feature, drawn in this order from the top
         Columns ``name``, ``value`` (weight times scale), ``weight``, ``scale`` (size of a typical difference).
         Optional: ``meaning``.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     need_columns(frame, ["name", "value", "weight", "scale"], "feature_weights")
     figure = new_figure(title, shown=len(frame), total=len(frame))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.documented import documented
 from xmlcore.figures._style import GREY, MEASURE_COLORS, MEASURE_MARKS, PALETTE, need_columns, new_figure
 from xmlcore.metrics.measures import MORE_MEASURES
 
@@ -35,6 +36,7 @@ def measures_at_k(frame: pd.DataFrame, shown: Sequence[str] = ("P@k", "nDCG@k", 
     return figure
 
 
+@documented
 def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
     """Draw precision, recall and macro F1 of head, torso and tail labels, in percent.
 
@@ -45,9 +47,7 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
     k : int
         Labels predicted for a row.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {figure}
     """
     shown = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
     need_columns(frame, ["bucket", "n_labels", "never_right", "rows", *shown], "labels_by_bucket")
@@ -74,6 +74,7 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
     return figure
 
 
+@documented
 def trials(frame: pd.DataFrame) -> go.Figure:
     """Draw the precision of the trials by which a model chose its settings, in percent.
 
@@ -83,9 +84,7 @@ def trials(frame: pd.DataFrame) -> go.Figure:
         :attr:`xmlcore.PLT.chosen_`: columns ``arity``, ``max_leaf_labels``, ``loss``, ``C``, ``P@1``, ``P@3``, ``P@5``;
         or :attr:`xmlcore.OneVsRest.chosen_`, which has only ``C`` of the settings.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {figure}
     """
     measures = ["P@1", "P@3", "P@5"]
     of_trees = "arity" in frame

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.documented import documented
 from xmlcore.figures._style import (
     BUCKET_COLORS,
     BUCKET_MARKS,
@@ -63,6 +64,7 @@ def robustness_curves(
     return figure
 
 
+@documented
 def prediction_times(
     frame: pd.DataFrame, *, level: str = LEVEL, title: str = "Prediction time under noise"
 ) -> go.Figure:
@@ -75,12 +77,7 @@ def prediction_times(
         ``high``, ``rows`` (number of predicted rows); see :func:`robustness_curves`.
     level : str
         Title of the axis of levels.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     columns = ["mean", "low", "high"]
     need_columns(frame, ["run", "model", "sigma", "bucket", "measure", "n", "rows", *columns], "prediction_times")
@@ -97,6 +94,7 @@ def prediction_times(
     return figure
 
 
+@documented
 def buckets_under_noise(
     frame: pd.DataFrame, measure: str = "R@k", k: int = 5, *, level: str = LEVEL, title: str | None = None
 ) -> go.Figure:
@@ -113,12 +111,7 @@ def buckets_under_noise(
         The k of the measure.
     level : str
         Title of the axis of levels.
-    title : str, optional
-        Title of the figure; None makes one.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     need_columns(frame, ["sigma", "k", "bucket", "measure", "n", "mean", "low", "high"], "buckets_under_noise")
     rows = frame[(frame["measure"] == measure) & (frame["k"] == k) & frame["bucket"].isin(BUCKETS)]

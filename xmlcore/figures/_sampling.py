@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.documented import documented
 from xmlcore.figures._axes import curve_points, log_axis
 from xmlcore.figures._style import (
     BLUE,
@@ -106,6 +107,7 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and
     return figure
 
 
+@documented
 def candidate_curves(
     frame: pd.DataFrame, own: int | None = None, *, title: str = "What more candidates bring"
 ) -> go.Figure:
@@ -118,12 +120,7 @@ def candidate_curves(
         [0, 1]), ``predict_ms_per_row`` (milliseconds).
     own : int, optional
         The q with which the model was trained. It is marked.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     columns = ["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"]
     need_columns(frame, columns, "candidate_curves")

@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.documented import documented
 from xmlcore.figures._bars import bar_axes, bars
 from xmlcore.figures._color_bar import percent_ticks
 from xmlcore.figures._heat import LETTERS, heat_map
 from xmlcore.figures._style import AGAINST, FOR, GREY, INK, ORANGE, need_columns, new_figure, percent, short
 
 
+@documented
 def feature_bars(
     frame: pd.DataFrame,
     n: int = 15,
@@ -29,15 +31,12 @@ def feature_bars(
         Number of bars.
     unit : str
         Title of the axis.
-    title : str
-        Title of the figure.
+    {title}
     by_occurrence : bool
         Whether features that are more frequent, less frequent and equally frequent in the label's rows, compared with
         other rows, differ in colour; ``frame`` needs the shares for it.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {figure}
     """
     shares = ["with_label", "without_label"]
     need_columns(frame, ["name", "score", *(shares if by_occurrence else [])], "feature_bars")
@@ -127,6 +126,7 @@ def selection_heat(
     return heat_map(figure, values, labels, names, wording, "rank of the feature", scale, (-last, 0.0))
 
 
+@documented
 def group_heat(
     frame: pd.DataFrame, *, n_labels: int, n_features: int, title: str = "Groups of labels and of features"
 ) -> go.Figure:
@@ -140,12 +140,7 @@ def group_heat(
         :func:`xmlcore.selection.frames.group_frame` gives all but the names.
     n_labels, n_features : int
         Number of all groups of labels and of features.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     needed = ["label_group", "feature_group", "value", "label_name", "name", "n_labels", "n_features"]
     need_columns(frame, needed, "group_heat")
@@ -166,6 +161,7 @@ def group_heat(
     )
 
 
+@documented
 def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features in common") -> go.Figure:
     """Draw how many features each two labels have in common; rows and columns have the same order.
 
@@ -176,12 +172,7 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
         keeps, too).
     n_labels : int
         Number of all labels, for the count of those that are drawn.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
     """
     need_columns(frame, ["a", "b", "a_name", "b_name", "share"], "overlap_heat")
     n = frame["a"].nunique()

@@ -6,6 +6,7 @@ import numpy as np
 
 from xmlcore._kernels import certificate_bounds, certificate_search
 from xmlcore._kernels.csr import Rows
+from xmlcore.documented import documented
 from xmlcore.models.plt import LOSS_NUMBERS, PLT
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -31,6 +32,7 @@ class Certificates(NamedTuple):
     rival: np.ndarray  # int32 (n,): the label that limits the radius; -1 where only the row's length does
 
 
+@documented
 def certified_radius(
     model: "PLT", X: Matrix, n_jobs: int | None = None, progress: ProgressLike = silent
 ) -> Certificates:
@@ -45,11 +47,7 @@ def certified_radius(
     ----------
     model : PLT
         A fitted PLT with one tree and exact search (``beam=None``), or an :class:`AdversarialTraining` of one.
-    X : sparse or dense, shape (n, D)
-    n_jobs : int, optional
-        Number of threads; all cores when None. The result does not depend on it.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`.
+    {X, n_jobs, progress}
 
     Returns
     -------

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.documented import documented
 from xmlcore.models.base import Estimator, labels_given
 from xmlcore.progress import ProgressLike, silent
 from xmlcore.typing import Labels, Matrix
@@ -99,6 +100,7 @@ class KeepsColumns(Estimator):
             rows = rows.reshape(checked.shape)[:, kept] if rows.dtype.kind in "fiub" else checked[:, kept].toarray()
         return self._in_container(rows, X)
 
+    @documented
     def fit_transform(
         self, X: Matrix, Y: Labels | None = None, progress: ProgressLike = silent, *, y: Labels | None = None
     ) -> Any:
@@ -106,11 +108,7 @@ class KeepsColumns(Estimator):
 
         Parameters
         ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
-        progress : callable, optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-        y : as Y, which has this name in scikit-learn
+        {X_train, Y_or_names, progress, y}
 
         Returns
         -------

@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.documented import documented
 from xmlcore.label_names import read_label_names
 from xmlcore.models.base import labels_given
 from xmlcore.models.saving import ModelFormatError
@@ -48,6 +49,7 @@ class _Selection(KeepsColumns):
     PARAMETERS = SHARED
     _is_iterative = False  # whether it has the fitted attributes ``n_iter_`` and ``n_nonzero_``
 
+    @documented
     def fit(
         self,
         X: Matrix,
@@ -61,13 +63,7 @@ class _Selection(KeepsColumns):
 
         Parameters
         ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (L,), optional
-            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
+        {X_train, Y_or_names, progress, y, label_names}
 
         Returns
         -------
