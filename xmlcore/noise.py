@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import noise
 from xmlcore._kernels.csr import Rows
+from xmlcore.documented import documented
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.typing import Labels, Matrix, Ranker
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_number, csr_parts
@@ -28,8 +29,71 @@ ENTRY_BYTES = 8  # bytes of one entry of a sparse row: a float32 value and an in
 WHOLE_ROWS = 1024  # number of rows that models predict at a time: larger blocks hold a multiple of it
 
 
+class Perturbation:
+    """A change of rows: noise, or an attack on a model."""
+
+    @property
+    def level(self) -> float:
+        """Return the strength of the change: sigma, rate or epsilon."""
+        raise NotImplementedError
+
+    def entries(self, X: sp.csr_array) -> float:
+        """Return how many entries a changed row has, in the mean or at most.
+
+        Parameters
+        ----------
+        X : csr_array (N, D)
+
+        Returns
+        -------
+        float
+        """
+        raise NotImplementedError
+
+    @documented
+    def apply(
+        self,
+        X: Matrix,
+        rows: npt.ArrayLike | None = None,
+        seed: int = 0,
+        *,
+        model: Ranker | None = None,
+        Y: Labels | None = None,
+        n_jobs: int | None = None,
+    ) -> sp.csr_array:
+        """Return changed rows.
+
+        Parameters
+        ----------
+        {X}
+            D is the number of features of the reference, or of the model.
+        rows : array_like of int, shape (n,), optional
+            Ids of the rows; 0 to n - 1 when None. The random numbers of a row depend on the seed and its id, so rows
+            with the same id get the same noise.
+        seed : int in [0, 2**63)
+            FGSM, which is not random, ignores it.
+        model : estimator with ``log_proba_gradient`` and ``predict_topk``, optional
+            The fitted model that is attacked; noise ignores it.
+        Y : sparse or dense binary, shape (n, L), or lists of label ids, optional
+            The true labels, for attacks.
+        {n_jobs}
+
+        Returns
+        -------
+        scipy.sparse.csr_array of float32, shape (n, D)
+            In canonical form; all values are finite. A row depends only on the same row of X and Y, its id, the seed
+            and the model. :class:`GaussianNoise` with ``support="all"`` takes 8 n D bytes: pass some rows at a time.
+
+        Raises
+        ------
+        ValueError, TypeError
+            The data do not fit the reference or the model, or an attack has no model, or one without a gradient.
+        """
+        return self._apply(X, rows, seed, model, Y, n_jobs)
+
+
 @dataclass(frozen=True)
-class GaussianNoise:
+class GaussianNoise(Perturbation):
     """Independent normal noise on the features: X + N(0, sigma^2).
 
     Parameters
@@ -62,54 +126,12 @@ class GaussianNoise:
 
     @property
     def level(self) -> float:
-        """Return the strength of the noise: ``sigma``."""
         return self.sigma
 
     def entries(self, X: sp.csr_array) -> float:
-        """Return how many entries a changed row has, in the mean.
-
-        Parameters
-        ----------
-        X : csr_array (N, D)
-
-        Returns
-        -------
-        float
-        """
         return X.shape[1] if self.support == "all" else X.nnz / X.shape[0] + 1
 
-    def apply(
-        self,
-        X: Matrix,
-        rows: npt.ArrayLike | None = None,
-        seed: int = 0,
-        *,
-        model: Ranker | None = None,
-        Y: Labels | None = None,
-        n_jobs: int | None = None,
-    ) -> sp.csr_array:
-        """Return X with noise added.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        rows : array_like of int, shape (n,), optional
-            Ids of the rows; 0 to n - 1 when None. The noise of a row depends on its id, so rows with the same id get
-            the same noise.
-        seed : int in [0, 2**63)
-        model : fitted estimator, optional
-            Ignored. Attacks, which have the same method, need it.
-        Y : sparse, array_like or lists, optional
-            Ignored, as ``model`` is.
-        n_jobs : int, optional
-            Number of threads; all cores when None. The result does not depend on it.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of float32, shape (n, D)
-            In canonical form; all values are finite. With ``support="all"`` it takes 8 n D bytes: pass some of the
-            rows at a time (:func:`blocks_of_noisy_rows` gives such blocks).
-        """
+    def _apply(self, X, rows, seed, model, Y, n_jobs):
         X = check_features(X)
         rows, seed = check_rows(rows, X.shape[0]), check_seed(seed)
         if self.sigma == 0:
@@ -142,7 +164,7 @@ class GaussianNoise:
 
 
 @dataclass(frozen=True)
-class WordNoise:
+class WordNoise(Perturbation):
     """Random changes of words, for rows whose features are words: words are dropped, swapped and inserted.
 
     A row with n features is changed in three steps:
@@ -207,58 +229,12 @@ class WordNoise:
 
     @property
     def level(self) -> float:
-        """Return the strength of the noise: ``rate``."""
         return self.rate
 
     def entries(self, X: sp.csr_array) -> float:
-        """Return how many entries a changed row has at most, in the mean.
-
-        Parameters
-        ----------
-        X : csr_array (N, D)
-
-        Returns
-        -------
-        float
-        """
         return 2 * X.nnz / X.shape[0] + 1
 
-    def apply(
-        self,
-        X: Matrix,
-        rows: npt.ArrayLike | None = None,
-        seed: int = 0,
-        *,
-        model: Ranker | None = None,
-        Y: Labels | None = None,
-        n_jobs: int | None = None,
-    ) -> sp.csr_array:
-        """Return X with words dropped, swapped and inserted.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-            D is the number of features of the reference.
-        rows : array_like of int, shape (n,), optional
-            Ids of the rows; 0 to n - 1 when None. Rows with the same id get the same noise.
-        seed : int in [0, 2**63)
-        model : fitted estimator, optional
-            Ignored. Attacks, which have the same method, need it.
-        Y : sparse, array_like or lists, optional
-            Ignored, as ``model`` is.
-        n_jobs : int, optional
-            Number of threads; all cores when None. The result does not depend on it.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of float32, shape (n, D)
-            In canonical form. A row without features stays without features.
-
-        Raises
-        ------
-        ValueError
-            X has another number of features than the reference.
-        """
+    def _apply(self, X, rows, seed, model, Y, n_jobs):
         X = check_features(X)
         rows, seed = check_rows(rows, X.shape[0]), check_seed(seed)
         if self.rate == 0:

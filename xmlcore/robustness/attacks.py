@@ -23,12 +23,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from xmlcore.noise import check_level, check_rows, check_seed, check_support
+from xmlcore.noise import Perturbation, check_level, check_rows, check_seed, check_support
 from xmlcore.parallel import run_tasks
-from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_fitted, check_labels
 
 BLOCK_ROWS = 256  # most rows of a block
@@ -39,8 +37,49 @@ FLOAT32_MAX = np.finfo(np.float32).max
 LEAST = -1e300  # replaces the logarithm of 0, so that differences of logarithms are never nan
 
 
+class _Attack(Perturbation):
+    """What attacks have in common; a subclass says with ``_moved`` where the rows of a block go."""
+
+    @property
+    def level(self) -> float:
+        return self.epsilon
+
+    def entries(self, X: sp.csr_array) -> float:
+        return X.shape[1]
+
+    def _apply(self, X, rows, seed, model, Y, n_jobs):
+        check_seed(seed)
+        if model is None:
+            raise ValueError(f"{type(self).__name__} follows a model's gradient: give model=")
+        if not hasattr(model, "log_proba_gradient"):
+            raise ValueError(
+                f"{type(model).__name__} has no log_proba_gradient, which {type(self).__name__} follows: attack a "
+                "model that has one, such as a PLT fitted on the same rows, and predict the changed rows with this "
+                "model"
+            )
+        check_fitted(model)
+        X = check_features(X, model.n_features_in_)
+        n = X.shape[0]
+        Y = sp.csr_array((n, model.n_labels_), dtype=bool) if Y is None else check_labels(Y, n, model.n_labels_)
+        ids = check_rows(rows, n)
+        if self.nonnegative and X.nnz and X.data.min() < 0:
+            raise ValueError(
+                f"nonnegative=True, but X holds {X.data.min()}: setting it to 0 could change the row by more than "
+                "epsilon"
+            )
+        if self.epsilon == 0 or n == 0:
+            return X
+        blocks = _blocks(np.maximum(1, np.diff(Y.indptr)), max(1, min(BLOCK_ROWS, BLOCK_VALUES // X.shape[1])))
+
+        def one(block):
+            return self._moved(_Block(self, model, sp.csr_array(X[block]), sp.csr_array(Y[block]), ids[block]), seed)
+
+        parts = run_tasks(one, blocks, [block.stop - block.start for block in blocks], n_jobs)
+        return sp.csr_array(sp.vstack(parts, format="csr"))
+
+
 @dataclass(frozen=True)
-class FGSM:
+class FGSM(_Attack):
     """Attack with one step of length epsilon along the gradient (Goodfellow et al., ICLR 2015).
 
     Parameters
@@ -56,6 +95,11 @@ class FGSM:
         What the attack makes larger, see :mod:`xmlcore.robustness.attacks`.
     nonnegative : bool
         Set values below 0 to 0, which does not make the change longer. X must have no negative values.
+
+    Notes
+    -----
+    A row needs two gradients and one search with "margin", and one gradient per true label with "loss". The working
+    memory is that of a block of at most 256 rows.
 
     Examples
     --------
@@ -80,76 +124,13 @@ class FGSM:
     def __post_init__(self):
         _check(self)
 
-    @property
-    def level(self) -> float:
-        """``epsilon``."""
-        return self.epsilon
-
-    def entries(self, X: sp.csr_array) -> float:
-        """Return how many entries a changed row has at most.
-
-        Parameters
-        ----------
-        X : csr_array (N, D)
-
-        Returns
-        -------
-        float
-        """
-        return X.shape[1]
-
-    def apply(
-        self,
-        X: Matrix,
-        rows: npt.ArrayLike | None = None,
-        seed: int = 0,
-        *,
-        model: Ranker | None = None,
-        Y: Matrix | None = None,
-        n_jobs: int | None = None,
-    ) -> sp.csr_array:
-        """Return the rows after one step along the gradient.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        rows : array_like of int, shape (n,), optional
-            Ids of the rows. They are checked and not used: FGSM is not random. Other perturbations need them.
-        seed : int in [0, 2**63)
-            Checked and not used, as ``rows`` are.
-        model : estimator with ``log_proba_gradient`` and ``predict_topk``
-            The fitted model that is attacked.
-        Y : sparse or dense binary, shape (n, L), or lists of label ids, optional
-            The true labels.
-        n_jobs : int, optional
-            Number of blocks of rows that are attacked at the same time; all cores when None.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of float32, shape (n, D)
-            A row depends only on the same row of X and Y, and on the model.
-
-        Raises
-        ------
-        ValueError, TypeError
-            There is no model, it has no gradient, or the data do not fit it.
-
-        Notes
-        -----
-        A row needs two gradients and one search with "margin", and one gradient per true label with "loss". The working
-        memory is that of a block of at most 256 rows.
-        """
-
-        def attack(task):
-            """Return the rows of a block after one step."""
-            value, gradient = task.objective(task.clean)
-            return task.stepped(None, gradient, self.epsilon)
-
-        return _apply(self, attack, X, rows, seed, model, Y, n_jobs)
+    def _moved(self, task, seed):
+        _, gradient = task.objective(task.clean)
+        return task.stepped(None, gradient, self.epsilon)
 
 
 @dataclass(frozen=True)
-class PGD:
+class PGD(_Attack):
     """Attack with several steps along the gradient (projected gradient descent; Madry et al., ICLR 2018).
 
     After each step the row is projected back to within epsilon of the clean row. The result is the row with the largest
@@ -178,6 +159,7 @@ class PGD:
 
     Notes
     -----
+    The time is ``n_steps`` + 1 times that of :class:`FGSM`, and one more with a random start.
     For a stronger attack, run several seeds with ``random_start=True`` and take the best result of each row.
     """
 
@@ -199,79 +181,17 @@ class PGD:
             raise ValueError("step must be above 0, or None for 2.5 * epsilon / n_steps")
         _check_flag(self.random_start, "random_start")
 
-    @property
-    def level(self) -> float:
-        """``epsilon``."""
-        return self.epsilon
-
-    def entries(self, X: sp.csr_array) -> float:
-        """Return how many entries a changed row has at most.
-
-        Parameters
-        ----------
-        X : csr_array (N, D)
-
-        Returns
-        -------
-        float
-        """
-        return X.shape[1]
-
-    def apply(
-        self,
-        X: Matrix,
-        rows: npt.ArrayLike | None = None,
-        seed: int = 0,
-        *,
-        model: Ranker | None = None,
-        Y: Matrix | None = None,
-        n_jobs: int | None = None,
-    ) -> sp.csr_array:
-        """Return the rows after the attack.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        rows : array_like of int, shape (n,), optional
-            Ids of the rows; 0 to n - 1 when None. A random start depends on the seed and the id.
-        seed : int, at least 0
-        model : estimator with ``log_proba_gradient`` and ``predict_topk``
-            The fitted model that is attacked.
-        Y : sparse or dense binary, shape (n, L), or lists of label ids, optional
-            The true labels.
-        n_jobs : int, optional
-            Number of blocks of rows that are attacked at the same time; all cores when None.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of float32, shape (n, D)
-            A row depends only on the same row of X and Y, its id, the seed and the model.
-
-        Raises
-        ------
-        ValueError, TypeError
-            There is no model, it has no gradient, or the data do not fit it.
-
-        Notes
-        -----
-        The time is ``n_steps`` + 1 times that of :class:`FGSM`, and one more with a random start. The working memory is
-        that of a block of at most 256 rows.
-        """
+    def _moved(self, task, seed):
         length = 2.5 * self.epsilon / self.n_steps if self.step is None else self.step
-
-        def attack(task):
-            """Return the best rows of a block among the clean rows and the rows after each step."""
-            best = place = task.clean
-            value, gradient = task.objective(place)
-            if self.random_start:
-                place = task.random_place(gradient, seed)
-                best, value, gradient = task.better(best, value, place)
-            for _ in range(self.n_steps):
-                place = task.stepped(place, gradient, length)
-                best, value, gradient = task.better(best, value, place)
-            return best
-
-        return _apply(self, attack, X, rows, seed, model, Y, n_jobs)
+        best = place = task.clean
+        value, gradient = task.objective(place)
+        if self.random_start:
+            place = task.random_place(gradient, seed)
+            best, value, gradient = task.better(best, value, place)
+        for _ in range(self.n_steps):
+            place = task.stepped(place, gradient, length)
+            best, value, gradient = task.better(best, value, place)
+        return best
 
 
 class _Block:
@@ -398,36 +318,6 @@ class _Block:
             both = sp.vstack([best, X], format="csr")
             best = sp.csr_array(both[np.where(improved, n + np.arange(n), np.arange(n))])
         return best, np.where(improved, new, value), gradient
-
-
-def _apply(attack, one_block, X, rows, seed, model, Y, n_jobs):
-    """Check the arguments of ``apply``, attack all blocks of rows on threads, and return the changed rows (CSR)."""
-    check_seed(seed)
-    if model is None:
-        raise ValueError(f"{type(attack).__name__} follows a model's gradient: give model=")
-    if not hasattr(model, "log_proba_gradient"):
-        raise ValueError(
-            f"{type(model).__name__} has no log_proba_gradient, which {type(attack).__name__} follows: attack a model "
-            "that has one, such as a PLT fitted on the same rows, and predict the changed rows with this model"
-        )
-    check_fitted(model)
-    X = check_features(X, model.n_features_in_)
-    n = X.shape[0]
-    Y = sp.csr_array((n, model.n_labels_), dtype=bool) if Y is None else check_labels(Y, n, model.n_labels_)
-    ids = check_rows(rows, n)
-    if attack.nonnegative and X.nnz and X.data.min() < 0:
-        raise ValueError(
-            f"nonnegative=True, but X holds {X.data.min()}: setting it to 0 could change the row by more than epsilon"
-        )
-    if attack.epsilon == 0 or n == 0:
-        return X
-    blocks = _blocks(np.maximum(1, np.diff(Y.indptr)), max(1, min(BLOCK_ROWS, BLOCK_VALUES // X.shape[1])))
-
-    def one(block):
-        return one_block(_Block(attack, model, sp.csr_array(X[block]), sp.csr_array(Y[block]), ids[block]))
-
-    parts = run_tasks(one, blocks, [block.stop - block.start for block in blocks], n_jobs)
-    return sp.csr_array(sp.vstack(parts, format="csr"))
 
 
 def _blocks(n_labels, size):

@@ -37,17 +37,11 @@ class Measures:
         """Return the measures of all labels by name, each with its values at 1 to the largest k."""
         most = self.ks[-1]
         if self.weights is None:
-            values_by_name = metrics.measures(self.Y, ranking, most)
-            return {name: values_by_name[name] for name in ("P@k", "nDCG@k")}
+            return metrics.measures(self.Y, ranking, most, names=["P@k", "nDCG@k"])
         jain, logarithmic = self.weights
-        values_by_name = metrics.measures(self.Y, ranking, most, inv_ps=jain)
-        return {
-            "P@k": values_by_name["P@k"],
-            "nDCG@k": values_by_name["nDCG@k"],
-            "PSDCG@k (1/log)": metrics.psdcg_at_k(self.Y, ranking, logarithmic, most),
-            "PSDCG@k": metrics.psdcg_at_k(self.Y, ranking, jain, most),
-            "PSP@k": values_by_name["PSP@k"],
-        }
+        names = ["P@k", "nDCG@k", "PSDCG@k", "PSP@k"]
+        values_by_name = metrics.measures(self.Y, ranking, most, jain, names)
+        return values_by_name | {"PSDCG@k (1/log)": metrics.psdcg_at_k(self.Y, ranking, logarithmic, most)}
 
     def _of_buckets(self, ranking):
         """Return P@k and R@k of the labels of each bucket."""
