@@ -46,31 +46,10 @@ def feature_weights(model) -> "pd.DataFrame":
 class CandidateRanking:
     """The q candidates of a test row in the order of f, then the m true classes that are no candidates.
 
-    Parameters
-    ----------
-    model : fitted DoubleSampling
-    dataset : Dataset
-    row : int
-        A test row.
-
-    Attributes
-    ----------
-    q : int
-        Number of candidates.
-    true, missed : ndarray of int32
-        The row's true classes, and those of them that are no candidates, in the order of f.
-    labels : ndarray of int32, shape (q + m,)
-        Candidates and missed classes.
-    f : ndarray of float64, shape (q + m,)
-    features : ndarray of float64, shape (q + m, p)
-        Features of the row and each class, as ``model.pair_features`` has them.
-    contributions : ndarray of float64, shape (q + m, p)
-        Weight times feature, against the mean over the candidates; a line adds up to f against their mean f.
-    rank, nearness : ndarray of int64, shape (q + m,)
-        Places from 1 among the candidates, by f and before f ranks them; 0 for missed classes.
-    right : ndarray of bool, shape (q + m,)
-        Whether the class is true.
-    names, feature_names : list of str
+    ``true``, ``missed``: the row's true classes, and those that are no candidates; ``labels``: candidates and missed
+    classes, which ``f``, ``right``, ``names`` and the lines of ``features`` and ``contributions`` follow. A line of
+    contributions, weight times feature against the mean of the candidates, adds up to f against their mean f.
+    ``rank``, ``nearness``: places from 1 among the candidates, by f and before f ranks them; 0 for missed classes.
     """
 
     def __init__(self, model, dataset: "Dataset", row: int):

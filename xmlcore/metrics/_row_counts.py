@@ -44,19 +44,8 @@ def check_item(measure, k, inv_ps=None, labels=None) -> Item:
 class RowCounts:
     """Numbers of each row of a ranking, from which all measures at 1..k follow.
 
-    Parameters
-    ----------
-    Y_true, ranking, inv_ps
-        As for :func:`xmlcore.metrics.psprecision_at_k`.
-    k : int
-        The last place.
-    labels : ndarray of bool, shape (L,), optional
-        Count only these labels, true and predicted; all when None.
-    n_labels : int, optional
-        Number of labels L, where neither ``Y_true`` nor ``ranking`` tells it.
-    alike : RowCounts, optional
-        Those of another ranking, with all other arguments the same: what does not depend on the ranking is taken from
-        it.
+    ``labels``: bool (L,), those that count, true and predicted. ``alike``: the counts of another ranking of the same
+    rows, from which what does not depend on the ranking is taken.
     """
 
     def __init__(self, Y_true, ranking, k, inv_ps=None, labels=None, n_labels=None, alike=None):

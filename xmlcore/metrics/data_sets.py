@@ -114,9 +114,7 @@ def friedman(frame: "pd.DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_
     Returns
     -------
     Friedman
-        ``ranks``: DataFrame with ``method`` and ``rank``, 1 the best, mean over data sets (equal values share their
-        mean rank); ``statistic`` and ``p_value`` of Friedman's test; ``critical_difference``; ``p_values``: DataFrame,
-        methods by methods, of Nemenyi's test; ``n_data_sets``. For two methods ``statistic`` and ``p_value`` are those
+        Equal values share their mean rank. For two methods ``statistic`` and ``p_value`` are those
         of the chi-squared approximation, too; :func:`wilcoxon` finds more there.
 
     {of_data_sets_raises}

@@ -11,7 +11,6 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.documented import documented
 from xmlcore.label_names import read_label_names
 from xmlcore.models.base import labels_given
 from xmlcore.models.saving import ModelFormatError
@@ -49,7 +48,6 @@ class _Selection(KeepsColumns):
     PARAMETERS = SHARED
     _is_iterative = False  # whether it has the fitted attributes ``n_iter_`` and ``n_nonzero_``
 
-    @documented
     def fit(
         self,
         X: Matrix,
@@ -59,21 +57,6 @@ class _Selection(KeepsColumns):
         y: Labels | None = None,
         label_names: LabelNames | None = None,
     ) -> Self:
-        """Score all features for each label, and select the best.
-
-        Parameters
-        ----------
-        {X_train, Y_or_names, progress, y, label_names}
-
-        Returns
-        -------
-        The estimator. If the work is stopped or fails, its earlier fitted state is kept.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad parameters or data; the message names them.
-        """
         progress = to_progress(progress)
         self._check_params()
         Y, label_names = read_label_names(labels_given(Y, y), label_names)

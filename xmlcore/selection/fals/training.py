@@ -49,26 +49,11 @@ def slices(width, work):
 
 
 class Training:
-    """Minibatch training by Adam, step by step.
+    """Minibatch training by Adam, step by step, of layers with ``sizes`` units; float64 is for tests of gradients.
 
-    Parameters
-    ----------
-    x : ptr, columns, values
-        CSR rows, (N, D).
-    y : ptr, labels
-        The labels of each row, (N, L). There is at least one row.
-    sizes : list of int
-        The number of units of each layer, input and output included.
-    settings : Settings
-    workers : Workers
-    dtype : type
-        Type of the weights: float32, or float64 in tests of gradients.
-
-    Notes
-    -----
-    Each step of Adam moves all weights: momentum also moves weights whose gradient is 0. Here the weights of a feature
-    are moved only in steps whose rows have the feature. All steps that these weights missed are then made at once (see
-    ``kernels.catch_up``), so that the result is that of Adam.
+    Adam's momentum also moves weights whose gradient is 0. Here the weights of a feature are moved only in steps whose
+    rows have the feature. All steps that these weights missed are then made at once (see ``kernels.catch_up``), so that
+    the result is that of Adam.
     """
 
     def __init__(self, x, y, sizes, settings, workers, dtype=np.float32):
