@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._bars import bar_axes
+from xmlcore.figures._bars import bar_axes, bars
 from xmlcore.figures._style import (
     BLUE,
     BROWN,
@@ -126,21 +126,12 @@ def feature_bars_of_node(
     """
     need_columns(frame, ["name", value, group], "feature_bars_of_node")
     figure = new_figure(title, shown=len(frame), total=len(frame) if total is None else total)
-    values, place = frame[value].to_numpy(np.float64), len(frame) - 1 - np.arange(len(frame))
+    values = frame[value].to_numpy(np.float64)
     abouts = frame["about"] if "about" in frame.columns else [""] * len(frame)
     hovers = [f"<b>{short(name, 60)}</b>{'<br>' if about else ''}{about}" for name, about in zip(frame["name"], abouts)]
     for number, wording in enumerate(frame[group].unique()):
         mine = (frame[group] == wording).to_numpy()
-        figure.add_bar(
-            x=values[mine],
-            y=place[mine],
-            orientation="h",
-            width=0.75,
-            name=wording,
-            marker={"color": GROUP_COLORS[number % len(GROUP_COLORS)], "line": {"width": 0}},
-            customdata=[text for text, own in zip(hovers, mine) if own],
-            hovertemplate="%{customdata}<br>%{x:+.4~g}<extra></extra>",
-        )
+        bars(figure, values, mine, hovers, GROUP_COLORS[number % len(GROUP_COLORS)], wording, "%{x:+.4~g}")
     bar_axes(figure, [short(name) for name in frame["name"]], len(frame))
     figure.update_xaxes(title_text=axis, zeroline=True, zerolinecolor=EDGE, zerolinewidth=1.5)
     figure.update_layout(showlegend=True)

@@ -77,22 +77,10 @@ def patterns_compared(
     for place, method in enumerate(methods[::-1]):
         mine = rows[rows["method"] == method]
         color, mark, _ = method_style(method)
-        figure.add_box(
-            x=mine["value"],
-            y=np.full(len(mine), place),
-            orientation="h",
-            name=short(method, 40),
-            width=0.5,
-            boxpoints="all",
-            jitter=0.4 if len(mine) > 2 else 0,
-            pointpos=0,
-            line={"color": color, "width": 1.5},
-            fillcolor=shade(color),
-            marker={"color": color, "symbol": mark if mark != "line-ew" else "circle", "size": 7},
-            customdata=mine["seed"],
-            hovertemplate=f"<b>{short(method, 40)}</b><br>%{{x:.4f}}, seed %{{customdata}}<extra></extra>",
-            hoveron="points",
-        )
+        name, mark = short(method, 40), mark if mark != "line-ew" else "circle"
+        hover = f"<b>{name}</b><br>%{{x:.4f}}, seed %{{customdata}}"
+        _add_box(figure, mine["value"], place, color, name, mine["seed"], hover, {"symbol": mark, "size": 7})
+        figure.data[-1].jitter = 0.4 if len(mine) > 2 else 0
     if ALL in means.index:
         figure.add_vline(x=float(means[ALL]), line={"color": MARK, "width": 1.5, "dash": "dot"}, layer="below")
     figure.update_layout(height=max((LINE + 12) * len(methods) + 130, 240), showlegend=False, margin={"l": 16})
@@ -175,22 +163,9 @@ def stability_boxes(
     figure = new_figure(title, shown=len(frame), total=len(frame))
     for place, column in enumerate(shown[::-1]):
         wording, color, _ = AGREEMENT[column]
-        figure.add_box(
-            x=frame[column],
-            y=np.full(len(frame), place),
-            orientation="h",
-            name=wording,
-            width=0.5,
-            boxpoints="outliers" if len(frame) > 300 else "all",
-            jitter=0.5,
-            pointpos=0,
-            line={"color": color, "width": 1.5},
-            fillcolor=shade(color),
-            marker={"color": color, "size": 4, "opacity": 0.6},
-            customdata=[short(name, 60) for name in frame["name"]],
-            hovertemplate=f"<b>%{{customdata}}</b><br>{wording} %{{x:.3f}}<extra></extra>",
-            hoveron="points",
-        )
+        names, hover = [short(name, 60) for name in frame["name"]], f"<b>%{{customdata}}</b><br>{wording} %{{x:.3f}}"
+        _add_box(figure, frame[column], place, color, wording, names, hover, {"size": 4, "opacity": 0.6})
+        figure.data[-1].boxpoints = "outliers" if len(frame) > 300 else "all"
     if chance is not None:
         figure.add_vline(x=chance, line={"color": MARK, "width": 1.5, "dash": "dot"}, layer="below")
         figure.add_annotation(
@@ -286,6 +261,26 @@ def significance_diagram(
     figure.update_yaxes(visible=False, range=[-1.35, 1.35], scaleanchor="x")
     figure.update_layout(legend={"orientation": "h", "y": -0.05, "x": 0.5, "xanchor": "center"})
     return figure
+
+
+def _add_box(figure, values, place, color, name, texts, hover, marker):
+    """Add a horizontal box with its points at a place."""
+    figure.add_box(
+        x=values,
+        y=np.full(len(values), place),
+        orientation="h",
+        name=name,
+        width=0.5,
+        boxpoints="all",
+        jitter=0.5,
+        pointpos=0,
+        line={"color": color, "width": 1.5},
+        fillcolor=shade(color),
+        marker={"color": color, **marker},
+        customdata=texts,
+        hovertemplate=f"{hover}<extra></extra>",
+        hoveron="points",
+    )
 
 
 def _axis(measure):

@@ -7,10 +7,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.documented import documented
+from xmlcore.figures._bars import AROUND, LINE, bars
 from xmlcore.figures._style import AGAINST, FOR, GREY, MARK, need_columns, new_figure, shade, short
 
-LINE = 24  # height of a bar or of a candidate's row, in pixels
-AROUND = 150  # height of the space above and below them, in pixels
 MEAN = "f − mean"  # name of the last column: f of the candidate minus the mean f of all candidates
 # Steps of the colour scale: (smallest |value| of the step as a share of the largest |value|, opacity of its cells).
 STEPS = ((0.0, 0.0), (0.1, 0.12), (0.25, 0.26), (0.5, 1.0))
@@ -43,15 +42,7 @@ def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the feature
         ("no influence", values == 0, GREY),
     ):
         if mine.any():
-            figure.add_bar(
-                x=values[mine],
-                y=y[mine],
-                orientation="h",
-                name=wording,
-                marker={"color": color, "line": {"width": 0}},
-                customdata=[text for text, own in zip(hover, mine) if own],
-                hovertemplate="%{customdata}<br>%{x:+.4~f}<extra></extra>",
-            )
+            bars(figure, values, mine, hover, color, wording, "%{x:+.4~f}")
     figure.update_yaxes(
         tickvals=y, ticktext=[short(name) for name in frame["name"]], range=[-0.7, len(frame) - 0.3], showgrid=False
     )
