@@ -144,7 +144,6 @@ class GaussianNoise(Perturbation):
         indices, data = np.empty(n * D, np.int32), np.empty(n * D, np.float32)
 
         def one_block(block):
-            """Write the noisy rows of a block; return how many of their values are 0."""
             return noise.add_to_all(*parts, *block, D, rows, seed, np.float32(self.sigma), indices, data)
 
         zeros = _in_blocks(one_block, n, n * D, n_jobs)
@@ -156,7 +155,6 @@ class GaussianNoise(Perturbation):
         data = np.empty(X.nnz, np.float32)
 
         def one_block(block):
-            """Write the noisy values of a block of rows; return how many of them are 0."""
             return noise.add_to_present(*parts, *block, rows, seed, np.float32(self.sigma), data)
 
         zeros = _in_blocks(one_block, X.shape[0], X.nnz, n_jobs)
@@ -257,7 +255,6 @@ class WordNoise(Perturbation):
         out, words = noise.Changed(at, indices, data, counts), noise.Entries(reference, values)
 
         def one_block(block):
-            """Write the changed rows of a block, with unused space behind each."""
             noise.change_words(parts, *block, rows, change, words, out)
 
         _in_blocks(one_block, n, size, n_jobs)

@@ -50,7 +50,6 @@ def unwrapped(model):
 
 
 def _kind(model):
-    """Return how a model is explained; None if it cannot be."""
     if hasattr(model, "linear_nodes"):
         return "log_proba"
     if hasattr(model, "linear_margins"):
@@ -181,7 +180,6 @@ class Explainer:
         return _along_paths(x, ptr, nodes, weights, tree.bias, LOSSES[tree.loss])
 
     def _margin(self, X, labels):
-        """Return the attributions of a model with a linear classifier per label."""
         distinct, which = np.unique(labels, return_inverse=True)
         weights, bias = self.model.linear_margins(distinct)
         ptr = np.arange(labels.size + 1, dtype=np.int64)
@@ -200,7 +198,6 @@ class Explainer:
         return _as_attributions(X, parts, before, after, self.kind)
 
     def _score(self, X, labels):
-        """Return the attributions of a linear function of features of pairs of row and class."""
         model = self.model
         values = np.asarray(model.pair_features(X, labels[:, None]), np.float64)[:, 0, :]
         names, n = list(model.feature_names_), X.shape[0]
@@ -238,7 +235,6 @@ def _as_attributions(X, parts, before, after, kind):
 
 
 def _log_sum(logs):
-    """Return the log of the sum of exponentials over the first axis."""
     return np.logaddexp.reduce(logs, axis=0)
 
 

@@ -114,6 +114,5 @@ def _left_out(model, x, labels):
 
 
 def _differences(model, X, labels):
-    """Return the probability of the first label minus that of the second, for each row."""
     proba = sp.csr_array(model.predict_proba(X))[:, labels].toarray().astype(np.float64)
     return proba[:, 0] - proba[:, 1]

@@ -39,5 +39,4 @@ def label_importance(
 
 
 def _rows_with(Y, label):
-    """Return the rows of Y that have the label: int array."""
     return np.flatnonzero(np.diff(Y[:, [label]].indptr))

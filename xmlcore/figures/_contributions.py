@@ -215,5 +215,4 @@ def contributions_compared(
 
 
 def _number(value) -> str:
-    """Return a feature's value as text with three digits, or more if it is 1,000 or larger."""
     return (f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}").replace("-", "−")

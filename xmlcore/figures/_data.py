@@ -135,7 +135,6 @@ def imbalance_ratios(frame: pd.DataFrame) -> go.Figure:
 
 
 def _short(number):
-    """Return 1, 2 or 5 times a power of ten as a short text: ``200``, ``5k``, ``1M``."""
     for size, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if number >= size:
             return f"{number // size:,}{letter}"

@@ -94,7 +94,6 @@ def frontier(
 
 
 def _points(figure, drawn, cost, measure, row, column, styles, legend):
-    """Add a mark for each run; ``styles`` has their colours and marks, ``legend`` what the legend calls them."""
     for _, run in drawn.iterrows():
         name = run["run"]
         figure.add_scatter(

@@ -264,7 +264,6 @@ def significance_diagram(
 
 
 def _add_box(figure, values, place, color, name, texts, hover, marker):
-    """Add a horizontal box with its points at a place."""
     figure.add_box(
         x=values,
         y=np.full(len(values), place),
@@ -284,7 +283,6 @@ def _add_box(figure, values, place, color, name, texts, hover, marker):
 
 
 def _axis(measure):
-    """Return the axis title of a measure, which says whether larger values are better."""
     return f"{measure[:1].upper()}{measure[1:]} ({'smaller' if is_smaller_better(measure) else 'larger'} is better)"
 
 

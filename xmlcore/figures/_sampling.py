@@ -294,7 +294,6 @@ def _over_seeds(rows, axis, column):
 
 
 def _panels(figure, n):
-    """Divide a figure into n plots above each other with the same x axis; the first is twice as high as the others."""
     from plotly.subplots import make_subplots
 
     heights = [2.0, *([1.0] * (n - 1))]
@@ -302,7 +301,6 @@ def _panels(figure, n):
 
 
 def _points(figure, x, y, name, color, mark, hover, panel, **trace):
-    """Add a line with marks to the panel with this number, from 1."""
     figure.add_scatter(
         x=x,
         y=y,
@@ -353,7 +351,6 @@ def _swept_axis(figure, x, title, name, own, n):
 
 
 def _name(axis, panel):
-    """Return Plotly's name of the axis ("x" or "y") of the panel with this number, from 1."""
     return axis if panel == 1 else f"{axis}{panel}"
 
 

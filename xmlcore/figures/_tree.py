@@ -121,7 +121,6 @@ def tree(
 
 
 def _nodes(figure, frame, sizes, values):
-    """Draw the marks of the nodes and the texts beside them; nodes without a value are grey."""
     texts, hovers, known = _beside(frame), _hover(frame), np.isfinite(values)
     for kind, symbol in (("inner", "circle"), ("leaf", "square")):
         for colored in (True, False):
@@ -157,7 +156,6 @@ def _color_bar(figure, color, color_range, shown):
 
 
 def _edges(figure, frame, on_path):
-    """Draw the edges from nodes to their children as lines with right angles, which cross no other line or text."""
     position = {v: (x, y) for v, x, y in zip(frame["node"], frame["x"], frame["y"])}
     child = (frame["parent"] >= 0).to_numpy()
     groups = [(child, EDGE, 1.2)]
@@ -202,7 +200,6 @@ def _beside(frame) -> np.ndarray:
 
 
 def _hover(frame) -> np.ndarray:
-    """Return the hover text of each node: an object array of str."""
     texts = []
     for row in frame.to_dict("records"):
         kind = "leaf" if row["kind"] == "leaf" else "node"
@@ -229,7 +226,6 @@ def _hover(frame) -> np.ndarray:
 
 
 def _wrapped(text, width=60):
-    """Return lines of about ``width`` letters, broken at commas."""
     lines = [""]
     for word in text.split(", "):
         if lines[-1] and len(lines[-1]) + len(word) > width:

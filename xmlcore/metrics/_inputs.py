@@ -174,7 +174,6 @@ def _from_lists(rows):
 
 
 def _check_scores_dtype(dtype):
-    """Raise TypeError unless an array of this type can hold scores."""
     if dtype.kind == "b":
         raise TypeError(
             "the ranking is a matrix of booleans, which has no order: give scores, or label ids, best first"
@@ -273,7 +272,6 @@ def _first_outside(ids, n_labels):
 
 
 def _outside_error(row, place, label, n_labels):
-    """Return the error for a label id that is out of range; row and place are counted from 0."""
     limit = INT32_MAX if n_labels is None else n_labels
     return ValueError(
         f"row {row} of the ranking has the label id {label} at place {place + 1}: "
@@ -326,7 +324,6 @@ def _top_k(values, k):
 
 
 def _check_weights(inv_ps):
-    """Return the label weights as float64 (L,); raise TypeError or ValueError unless all are positive and finite."""
     try:
         weights = np.asarray(inv_ps)
     except ValueError as error:

@@ -72,7 +72,6 @@ class RowCounts:
         return self.hits[:, k - 1], self.predicted[:, k - 1], self.n_true
 
     def _only(self, labels):
-        """Leave out all labels but those that are True in ``labels``."""
         labels = np.asarray(labels)
         largest = max(int(self.ranked.max(initial=-1)), int(self.true.max(initial=-1))) + 1
         if labels.dtype != bool or labels.ndim != 1 or labels.size < (self.n_labels or largest):

@@ -290,24 +290,20 @@ def _read(Y_true, scores):
 
 
 def _is_lists(Y):
-    """Return whether Y is lists of label ids, from which the number of labels is not known."""
     return getattr(Y, "ndim", 1) == 1
 
 
 def _check_numbers(dtype):
-    """Raise TypeError unless an array of this type holds real numbers."""
     if dtype.kind not in "fiub":
         raise TypeError(f"the scores are {dtype} values: a matrix of real numbers is needed")
 
 
 def _check_rows(Y, n_rows, name):
-    """Raise ValueError unless the argument called ``name``, with ``n_rows`` rows, has as many rows as Y."""
     if Y.shape[0] != n_rows:
         raise ValueError(f"{name} has {n_rows} rows, but Y_true has {Y.shape[0]}")
 
 
 def _check_ties(ties, known):
-    """Raise ValueError unless ``ties`` is one of the known ways to break ties."""
     if not isinstance(ties, str) or ties not in known:
         raise ValueError(f"ties must be one of {', '.join(known)}, not {ties!r}")
 
@@ -358,5 +354,4 @@ def _places(matrix):
 
 
 def _mean(values):
-    """Return the mean of the values as a float; nan for an empty array."""
     return float(values.mean()) if values.size else float("nan")

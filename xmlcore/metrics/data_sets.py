@@ -164,7 +164,6 @@ def friedman(frame: "pd.DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_
 
 
 def _table(frame):
-    """Return values of methods (columns) on data sets (rows) as a DataFrame; raise ValueError for other shapes."""
     import pandas as pd
 
     if isinstance(frame, pd.DataFrame):
@@ -210,7 +209,6 @@ def _values(frame) -> np.ndarray:
 
 
 def _matrix(values):
-    """Return the values as an array of objects; raise ValueError if its rows have different lengths."""
     try:
         return np.asarray(values, object)
     except ValueError as error:

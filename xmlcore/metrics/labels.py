@@ -139,6 +139,5 @@ def labels_by_bucket(frame: "pd.DataFrame", buckets: npt.ArrayLike, names: Seque
 
 
 def _shares(rows, predicted, right) -> dict:
-    """Return precision, recall and F1 from counts; nan where the denominator is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return {"precision": right / predicted, "recall": right / rows, "f1": 2 * right / (rows + predicted)}

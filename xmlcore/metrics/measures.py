@@ -78,17 +78,14 @@ def _gains(rows, k, of_places=None):
 
 
 def _psrecall(rows, k):
-    """Return the gains of each row divided by the number of its labels."""
     return tuple(share(gain, rows.n_true) for gain in _gains(rows, k))
 
 
 def _psndcg(rows, k):
-    """Return the discounted gains of each row divided by its largest possible DCG."""
     return tuple(share(gain, _ideal(rows, k)) for gain in _gains(rows, k, discounts(k)[0]))
 
 
 def _is_whole_set(rows, k):
-    """Return whether the first k labels of each row are exactly its true ones."""
     right, predicted, true = rows.counts(k)
     return ((right == true) & (predicted == true)).astype(np.float64)
 
@@ -101,7 +98,6 @@ def _wrong_pairs(rows, k):
 
 
 def _coverage(right, predicted, true):
-    """Return the share of the labels that are right for at least one row."""
     return share((right > 0).sum(axis=0), (true > 0).sum(axis=0), np.nan)
 
 
@@ -120,7 +116,6 @@ AVERAGES = {
 
 
 def _average(average, of) -> Measure:
-    """Return precision, recall or F1 in one of the four averages."""
     meaning, numbers = _OF_COUNTS[of]
 
     def of_labels(right, predicted, true):
@@ -187,7 +182,6 @@ SCORE_MEASURES = {
 
 
 def _taken(taken) -> tuple[str, ...]:
-    """Return the names of the measures that are taken always, in runs, or on demand."""
     return tuple(measure.name for measure in _ALL if measure.taken == taken)
 
 

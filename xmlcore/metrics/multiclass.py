@@ -190,12 +190,10 @@ def _class_ids(values):
 
 
 def _is_binary(values):
-    """Return whether the values are a dense or sparse matrix of booleans."""
     return getattr(getattr(values, "dtype", None), "kind", "") == "b" and getattr(values, "ndim", None) == 2
 
 
 def _check_range(ids, least, n_labels, name):
-    """Raise ValueError unless all ids are from ``least`` to ``n_labels`` - 1 (None: any 32-bit id)."""
     limit = INT32_MAX if n_labels is None else n_labels
     bad = np.flatnonzero((ids < least) | (ids >= limit))
     if bad.size:

@@ -63,7 +63,6 @@ def inverse_log_counts(counts) -> np.ndarray:
 
 
 def _counts(Y_train, n_labels):
-    """Return the number of training rows of each label, float64 (L,), and the number of all training rows."""
     Y = check_labels(Y_train, n_labels=n_labels, name="Y_train")
     if Y.shape[0] == 0:
         raise ValueError("Y_train has no rows: label weights come from the training rows")
@@ -71,7 +70,6 @@ def _counts(Y_train, n_labels):
 
 
 def _number(value, name, positive):
-    """Return the value as a float; raise TypeError or ValueError unless it is finite and not negative (or positive)."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} must be a number, not {value!r}")
     if not math.isfinite(value) or value < 0 or (positive and value == 0):

@@ -147,7 +147,6 @@ def subset_accuracy(Y_true: Labels, predictions: Labels) -> float:
 
 
 def _both(Y_true, predictions):
-    """Return true and predicted labels as csr_array of bool, of the same shape."""
     widths = [part.shape[1] for part in (Y_true, predictions) if getattr(part, "ndim", 0) == 2]
     n_labels = widths[0] if widths else None
     Y = check_labels(Y_true, n_labels=n_labels, name="Y_true")
@@ -161,7 +160,6 @@ def _both(Y_true, predictions):
 
 
 def _mean_share(part, whole, otherwise):
-    """Return the mean of part / whole, where a whole of 0 gives ``otherwise``; nan without values."""
     part, whole = np.atleast_1d(part).astype(np.float64), np.atleast_1d(whole)
     if not part.size:
         return float("nan")
@@ -169,13 +167,11 @@ def _mean_share(part, whole, otherwise):
 
 
 def _check_known(values):
-    """Raise ValueError if a score is not a number."""
     if np.isnan(values).any():
         raise ValueError("a score is not a number: scores are compared with the threshold")
 
 
 def _matrix(rows, labels, shape):
-    """Return a csr_array of bool that is True at these places."""
     found = sp.csr_array((np.ones(len(rows), bool), (rows, labels)), shape=shape)
     found.sort_indices()
     return found

@@ -255,12 +255,10 @@ def _both(Y_true, ranking_a, ranking_b, item, inv_ps, labels, n_labels):
 
 
 def _bootstrapped(a, b, n_resamples, confidence, random_state):
-    """Return the :class:`Difference` with the p-value of the bootstrap."""
     return _with_interval(a, b, *bootstrap_values([a, b], n_resamples, random_state), confidence)
 
 
 def _with_interval(a, b, values_a, values_b, confidence):
-    """Return the :class:`Difference` with the p-value of the bootstrap, from resampled values, shape (b, 1)."""
     item, value_a, value_b = a.items[0], float(a.measured()[0]), float(b.measured()[0])
     resampled, difference = values_a - values_b, value_a - value_b
     low, high = interval(np.array([difference]), resampled, confidence, [item.measure.kind == LABELS])
@@ -287,7 +285,6 @@ def _with_interval(a, b, values_a, values_b, confidence):
 
 
 def _permuted(a, b, found, n_permutations, random_state):
-    """Return the :class:`Difference` ``found`` with the p-value of a permutation test."""
     swapped, exact = swapped_differences(a, b, n_permutations, random_state)
     as_extreme = int((np.abs(swapped) >= abs(found.difference) - ROUNDING).sum())
     p_value = as_extreme / swapped.size if exact else (as_extreme + 1) / (swapped.size + 1)

@@ -215,7 +215,6 @@ class _Block:
         return self._loss(X) if self.attack.objective == "loss" else self._margin(X)
 
     def _loss(self, X):
-        """Return the objective "loss" of each row and its gradient."""
         row = np.repeat(np.arange(len(self.true)), [labels.size for labels in self.true])
         logs, gradient = self._gradients(X, row, np.concatenate(self.true))
         shares = 1.0 / np.bincount(row, minlength=X.shape[0])[row]
@@ -223,7 +222,6 @@ class _Block:
         return -(mean @ logs), _restricted(-(mean @ gradient), self.allowed())
 
     def _margin(self, X):
-        """Return the objective "margin" of each row and its gradient."""
         n = X.shape[0]
         wrong, best_true = self._best_labels(X)
         attacked = wrong >= 0
@@ -332,7 +330,6 @@ def _blocks(n_labels, size):
 
 
 def _check(attack):
-    """Raise TypeError or ValueError unless the arguments that both attacks have are valid."""
     object.__setattr__(attack, "epsilon", check_level(attack.epsilon, "epsilon", LARGEST))
     if not (_is_two(attack.norm) or attack.norm == np.inf or attack.norm == "inf"):
         raise ValueError(f'norm must be 2 or infinity (numpy.inf or "inf"), not {attack.norm!r}')
@@ -343,13 +340,11 @@ def _check(attack):
 
 
 def _check_flag(value, name):
-    """Raise TypeError unless the value is a boolean."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False, not {value!r}")
 
 
 def _is_two(norm):
-    """Return whether the norm is the L2 norm."""
     return not isinstance(norm, bool) and norm == 2
 
 

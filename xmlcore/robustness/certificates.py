@@ -82,7 +82,6 @@ def certified_radius(
     order = np.lexsort((np.arange(n), labels))
 
     def one_task(rows):
-        """Certify the rows with these numbers, and store the angles and the rivals."""
         angle, rival = np.zeros(rows.size), np.full(rows.size, -1, np.int32)
         certificate_search.certify_rows(search, x, rows, labels[rows], angle, rival)
         angles[rows], rivals[rows] = angle, rival
@@ -96,7 +95,6 @@ def certified_radius(
 
 
 def _check_model(model):
-    """Raise ValueError unless the model is a fitted PLT of one tree that is searched exactly."""
     supported = "only PLTs with one tree (n_estimators=1) and exact search (beam=None) can be certified"
     if not isinstance(model, PLT):
         raise ValueError(f"a {type(model).__name__} cannot be certified: {supported}")
@@ -108,7 +106,6 @@ def _check_model(model):
 
 
 def _nodes(model) -> tuple[certificate_bounds.Nodes, float]:
-    """Return the tree as the kernel reads it, and the largest relative error of inner products of its weights."""
     tree, linear = model.trees_[0], model.linear_nodes()
     ptr, features, values = csr_parts(linear.weights)
     depth = tree.depth

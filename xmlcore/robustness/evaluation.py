@@ -138,7 +138,6 @@ def evaluate(
         for number, (level, change) in enumerate(zip(levels, [None, *changes])):
 
             def report(rows, repeat=repeat, number=number, level=level):
-                """Report progress after this number of rows of the current repeat and level."""
                 passes = repeat * len(levels) + number + rows / X.shape[0]
                 detail = f"repeat {repeat + 1} of {n_repeats}, level {level:g}: {rows:,} of {X.shape[0]:,} rows"
                 progress(PHASE, passes / (n_repeats * len(levels)), detail)
@@ -249,7 +248,6 @@ def _seed_of(entropy, repeat) -> int:
 
 
 def _drop(clean, value) -> float:
-    """Return the share of the clean value that is lost; nan if the clean value is not positive."""
     return (clean - value) / clean if clean > 0 else np.nan
 
 
@@ -306,7 +304,6 @@ def _check_data(model, X, Y, Y_train):
 
 
 def _check_attacked(model, kind, surrogate):
-    """Return the model whose gradient the attack follows; None for noise."""
     if not KINDS[kind].is_attack:
         if surrogate is not None:
             raise ValueError(f"{kind!r} follows no gradient: surrogate is for the attacks ({', '.join(ATTACKS)})")

@@ -45,12 +45,10 @@ class PerturbationKind:
 
 
 def _where(options):
-    """Return which features get noise, in words."""
     return " on all features" if options.get("support", "all") == "all" else " on present features"
 
 
 def _attack_in_words(options):
-    """Return how an attack's change is measured, and where it is."""
     only = "" if options.get("support", "all") == "all" else ", present features only"
     return f" ({NORMS[str(options.get('norm', 2))]}{only})"
 

@@ -98,5 +98,4 @@ def lengths(X: Matrix, noisy: Matrix) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _lengths(X):
-    """Return the Euclidean lengths of the rows of a sparse matrix: float64 (rows,)."""
     return np.sqrt(np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel())

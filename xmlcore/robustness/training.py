@@ -165,7 +165,6 @@ class AdversarialTraining(WrapsModel):
         return self
 
     def _perturbation(self, X):
-        """Return the perturbation that the parameters describe; X are the training rows."""
         options = dict(self.options or {})
         if KINDS[self.kind].needs == REFERENCE:
             options.setdefault(REFERENCE, X)
@@ -174,7 +173,6 @@ class AdversarialTraining(WrapsModel):
         return perturbation(self.kind, self.sigma, **options)
 
     def _attacked(self, model, X, Y, progress):
-        """Return the fitted model whose gradient the attack follows; ``model`` is not fitted."""
         if self.surrogate is not None:
             return self.surrogate
         if not hasattr(self.model, "log_proba_gradient"):
@@ -185,7 +183,6 @@ class AdversarialTraining(WrapsModel):
         return type(model)(**model.get_params(deep=False)).fit(X, Y, progress=progress)
 
     def _check_params(self):
-        """Raise TypeError or ValueError unless all parameters are valid and fit together."""
         super()._check_params()
         if self.surrogate is not None and not KINDS[self.kind].is_attack:
             raise ValueError(f"surrogate is for the attacks, fgsm and pgd: kind={self.kind!r} follows no gradient")

@@ -112,12 +112,10 @@ class BRDT(Estimator):
 
     @classmethod
     def _param_names(cls) -> list[str]:
-        """Return the names of the parameters of this class, without those of scikit-learn's trees."""
         return sorted(["selected", *super()._param_names()])
 
     @classmethod
     def _accepted_params(cls) -> set[str]:
-        """Return the names of all arguments of ``__init__``, those of scikit-learn's trees included."""
         from sklearn.tree import DecisionTreeClassifier
 
         return super()._accepted_params() | set(DecisionTreeClassifier().get_params())
@@ -163,7 +161,6 @@ class BRDT(Estimator):
         return self
 
     def _trained(self, X, Y, selected, progress):
-        """Train the tree of each label, X and Y by columns; return the nodes of each tree."""
         from sklearn.tree import DecisionTreeClassifier
 
         seed = self._entropy()
@@ -210,7 +207,6 @@ class BRDT(Estimator):
         proba = np.empty((X.shape[0], self.n_labels_), np.float32)
 
         def one_block(block):
-            """Predict the probabilities of a block of rows."""
             self._predict_into(X[slice(*block)], proba[slice(*block)])
 
         blocks = row_blocks(X.shape[0], PREDICT_ROWS)
@@ -237,7 +233,6 @@ class BRDT(Estimator):
         X = self._check_input(X)
 
         def one_block(block):
-            """Return the labels of a block of rows."""
             proba = np.empty((block[1] - block[0], self.n_labels_), np.float32)
             self._predict_into(X[slice(*block)], proba)
             return sp.csr_array(proba > 0.5 if threshold is None else (proba >= threshold) & (proba > 0))
@@ -249,7 +244,6 @@ class BRDT(Estimator):
         return sp.csr_array(sp.vstack(parts, format="csr"))
 
     def _check_params(self):
-        """Raise TypeError or ValueError unless all parameters are valid, those of scikit-learn's trees included."""
         super()._check_params()
         if self.selected is not None:
             _as_ids(self.selected)
@@ -354,7 +348,6 @@ def label_seed(random_state: int, label: int) -> int:
 
 
 def _leaf(always):
-    """Return the arrays of a tree with one node, which predicts 1 for every row if ``always``, and else 0."""
     return (
         np.full(1, -1, np.int32),
         np.zeros(1),

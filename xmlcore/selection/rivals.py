@@ -181,13 +181,11 @@ class RandomForestSelection(_Selection):
 
     @classmethod
     def _accepted_params(cls) -> set[str]:
-        """Return the names of all arguments of ``__init__``, those of scikit-learn's forests included."""
         from sklearn.ensemble import RandomForestClassifier
 
         return super()._accepted_params() | set(RandomForestClassifier().get_params())
 
     def _check_params(self):
-        """Raise TypeError or ValueError unless all parameters are valid, those of scikit-learn's forests included."""
         super()._check_params()
         unknown = sorted(set(self.forest_params) - self._accepted_params())
         if unknown:
@@ -207,12 +205,10 @@ class RandomForestSelection(_Selection):
         return RandomForestClassifier(**params)
 
     def _score_labels(self, columns, Y, progress, keep):
-        """Score features by the importances of one forest per label."""
         seed = self._entropy()
         n = columns.shape[0]
 
         def one_label(label):
-            """Grow the forest of one label, and keep the importances of its features."""
             y = binary_column(Y, label)
             if 0 < y.sum() < n:
                 forest = self._forest(self.n_estimators, label_seed(seed, label)).fit(columns, y)
@@ -226,7 +222,6 @@ class RandomForestSelection(_Selection):
         run_tasks(one_label, range(Y.shape[1]), costs, self.n_jobs, progress, "Growing forests", "labels")
 
     def _score_together(self, columns, Y, progress, keep):
-        """Score features by the importances of one forest for all labels, grown tree by tree."""
         y = Y.toarray().astype(np.float64)
         y = y[:, (y.min(axis=0) < y.max(axis=0))]  # labels that all rows have, or none, do not influence the splits
         if y.shape[1] == 0:
@@ -294,7 +289,6 @@ class LassoSelection(_Selection):
         self.n_jobs = n_jobs
 
     def _score(self, X, Y, progress, keep):
-        """Score features by the sizes of their weights in one LASSO model per label; return ``n_nonzero_``."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import Lasso
 
@@ -306,7 +300,6 @@ class LassoSelection(_Selection):
         nonzero, rounds = np.zeros(n_labels, np.int64), np.zeros(n_labels, np.int64)
 
         def one_label(label):
-            """Fit the model of one label; return the features with a weight, and the sizes of these weights."""
             y = binary_column(Y, label)
             residual = y - y.mean()
             slope = columns.T @ residual / n  # the residuals sum to 0, so that the columns need not be centred

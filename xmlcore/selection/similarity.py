@@ -115,7 +115,6 @@ def significance_graph(p: "pd.DataFrame") -> SignificanceGraph:
 
 
 def _pair(a, b):
-    """Check two selections, and return both with a row for each label."""
     a, b = _ids(a, "a"), _ids(b, "b")
     if a.shape[0] != b.shape[0] and 1 not in (a.shape[0], b.shape[0]):
         raise ValueError(
@@ -126,7 +125,6 @@ def _pair(a, b):
 
 
 def _matrix(values, name):
-    """Return the values as an array; raise ValueError if its rows have different lengths."""
     try:
         return np.asarray(values)
     except ValueError as error:
@@ -165,7 +163,6 @@ def _scores(scores, ids, name):
 
 
 def _rank_correlation(a, b):
-    """Return Spearman's rank correlation of two arrays; nan if all values of one are equal."""
     from scipy.stats import rankdata
 
     a, b = rankdata(a), rankdata(b)

@@ -320,7 +320,6 @@ class FALS(KeepsColumns, MultiLabelModel):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _train(self, X, Y, seed, workers, progress):
-        """Return the trained network, or with ``binary`` the networks of all labels in one :class:`Network`."""
         settings = Settings(
             self.activation, self.n_epochs, batch_size(self.batch_size, X.shape[0]), self.learning_rate, self.l2,
             self.dropout, seed,
@@ -332,7 +331,6 @@ class FALS(KeepsColumns, MultiLabelModel):
         return Training(x, y, sizes, settings, workers).run(progress)
 
     def _outputs(self, X):
-        """Return the probabilities of all labels, float32 (n, L)."""
         return _joined([network.outputs(X) for network in self._networks()])
 
     def _networks(self):
@@ -345,7 +343,6 @@ class FALS(KeepsColumns, MultiLabelModel):
         return [label_networks.of_label(self.network_, label) for label in range(self.n_labels_)]
 
     def _check_params(self):
-        """Raise TypeError or ValueError unless all parameters are valid and fit together."""
         super()._check_params()
         if self.pattern in FISHER and self.attribution != "gradient":
             raise ValueError(
@@ -364,11 +361,9 @@ class FALS(KeepsColumns, MultiLabelModel):
             raise ValueError("n_layers=1 has exact scores at no cost: scoring='sampled' is not for it")
 
     def _state(self):
-        """Return the values and arrays to save, see :func:`xmlcore.selection.fals.saving.state`."""
         return saving.state(self)
 
     def _restore(self, values, arrays):
-        """Set the fitted attributes from saved values and arrays."""
         self.__dict__.update(saving.restored(values, arrays))
 
 

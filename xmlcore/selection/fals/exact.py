@@ -164,7 +164,6 @@ def _by_reference(task, groups, labels):
     scores = np.empty((count, n_features), np.float32)
 
     def one(labels_of_part, features):
-        """Compute the scores of a slice of features for a slice of the block's labels."""
         before = np.ascontiguousarray(into[features].T)
         after = np.ascontiguousarray(out_of[:, labels][:, labels_of_part])
         sums = np.zeros((after.shape[1], before.shape[1]), np.float32)

@@ -61,7 +61,6 @@ def _of_present(task, X, labels, reduced):
     n_labels, count = task.network.biases[-1].size, labels.stop - labels.start
 
     def summarise(first, stop):
-        """Return the entries of rows ``first`` to ``stop`` - 1 and their summary."""
         part = X[first:stop]
         squares = np.square(entry_attributions(task.network, part, task.method, labels))
         return slice(X.indptr[first], X.indptr[stop]), reduced(part, squares)

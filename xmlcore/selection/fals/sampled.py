@@ -45,14 +45,12 @@ def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
     most = rows_at_once(n_features)
 
     def centre_of(c):
-        """Return label c's weighted mean derivative by the inputs of the hidden units; 0 if it is not known."""
         mean = np.zeros(width, np.float32)
         if one_hidden and row_weight_sums[c]:
             mean = (slope_sums[c] / row_weight_sums[c] * weights[1][:, labels.start + c]).astype(np.float32)
         return mean
 
     def derivatives(c, rows):
-        """Return the derivatives of label c's margin by the inputs of the hidden units, for some rows."""
         return back_to_first(_slopes_of(task, rows), weights, labels.start + c)
 
     def set_score(c, centre, spread, variance):
@@ -124,7 +122,6 @@ def _draw(task, labels, row_weight_sums, drawn, slope_sums):
 
         # The default arguments of both functions bind the values that the variables have in this round of the loop.
         def compute_units(h, stop, first_layer=first_layer, ptr=ptr, indices=indices, data=data, rows=rows):
-            """Compute the values of hidden units h to ``stop`` - 1 of the first layer."""
             fals_training.first_layer(ptr, indices, data, rows, network.weights[0], hidden_bias, h, stop, first_layer)
             activate(first_layer[:, h:stop], network.activation)  # in place
 
@@ -135,7 +132,6 @@ def _draw(task, labels, row_weight_sums, drawn, slope_sums):
         hidden_slope = slope(first_layer, network.activation) if slope_sums.shape[1] else None
 
         def draw_for_labels(c, stop, values=values, hidden_slope=hidden_slope, block=block, first_row=first_row):
-            """Draw rows of this block for the labels at positions c to ``stop`` - 1 of the slice."""
             ids = slice(labels.start + c, labels.start + stop)
             output_slope = sigmoid_slope(values @ network.weights[-1][:, ids] + network.biases[-1][ids])
             row_weight = np.ascontiguousarray((output_slope if task.fisher else np.square(output_slope)).T)

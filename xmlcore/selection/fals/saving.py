@@ -66,7 +66,6 @@ def restored(values: dict, arrays: dict[str, np.ndarray]) -> dict:
 
 
 def _check_values(values):
-    """Raise ModelFormatError, ValueError or TypeError unless the saved values are valid."""
     for name, least in (
         ("n_labels", 1), ("n_features_in", 1), ("n_selected", 1), ("n_rows", 1), ("n_scored", 1), ("seed", 0),
     ):  # fmt: skip
@@ -96,7 +95,6 @@ def _check_values(values):
 
 
 def _check_arrays(values, arrays, layers):
-    """Raise ModelFormatError unless the saved arrays have the right shapes and types, and valid content."""
     L, D, k = values["n_labels"], values["n_features_in"], values["n_selected"]
     rows = 1 if values["shared"] else L
     expected = {"selected": ((rows, k), "int32"), "selected_scores": ((rows, k), "float32")}

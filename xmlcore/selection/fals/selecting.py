@@ -46,7 +46,6 @@ class Selection:
         self._keep(block.labels, block.scores, block.error)
 
     def _keep(self, rows, scores, error):
-        """Select the best features from the scores of some rows of the result (labels), and keep scores and errors."""
         if not is_finite(scores):
             raise ValueError("scores are not finite, as weights are very large: lower learning_rate, or scale features")
         if self.scores is not None:

@@ -114,7 +114,6 @@ class Training:
         self._one_step(batch, following=None)
 
     def _batches(self):
-        """Yield the row numbers of each batch of all epochs, in random order."""
         size = self.settings.batch_size
         for epoch in range(self.settings.n_epochs):
             order = np.random.default_rng([self.settings.seed, ORDER, epoch]).permutation(self.n_rows)
@@ -154,11 +153,9 @@ class Training:
             activate(hidden[0][:, first:stop], self.settings.activation)
 
     def _forward_first(self, batch):
-        """Compute the units of the first layer for a batch."""
         self.workers.each(lambda a, b: self._first_part(batch, a, b), self.parts[0])
 
     def _drop(self, values, layer):
-        """Apply dropout to the values of a hidden layer, in place."""
         share = self.settings.dropout
         if not share:
             return
@@ -166,7 +163,6 @@ class Training:
         values *= (random.random(values.shape, np.float32) >= share) * values.dtype.type(1 / (1 - share))
 
     def _one_step(self, batch, following):
-        """Make a step on a batch whose first layer is computed; then compute the first layer of the following batch."""
         rows, parts, hidden = batch
         output = len(self.sizes) - 2
         for layer in range(1, output + 1):
@@ -193,7 +189,6 @@ class Training:
             delta = before
 
         def first_layer_part(a, b):
-            """Make a step of units ``a`` to ``b`` - 1 of the first layer, and compute them for the following batch."""
             gradient_before = delta
             if output > 0:
                 gradient_before = np.empty_like(hidden[0]) if before_first is None else before_first
@@ -234,7 +229,6 @@ class Training:
         )  # fmt: skip
 
     def _first_step(self, parts, delta, rate, first, stop):
-        """Make a step of the weights and biases of units ``first`` to ``stop`` - 1 of the first layer."""
         if self.dense is None:
             kernels.sparse_step(
                 *parts, delta, rate, self.settings.l2, self.weights[0], self.mean[0], self.square[0], first, stop
