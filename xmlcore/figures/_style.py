@@ -18,13 +18,7 @@ BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE, GREY = PALETTE
 BROWN, VIOLET = "#8B5A2B", "#8A5CF0"
 
 # A measure or a bucket has the same colour in every figure, and the same mark, for print.
-MEASURE_COLORS = {
-    "P@k": BLUE,
-    "nDCG@k": VERMILION,
-    "PSP@k": GREEN,
-    "R@k": PURPLE,
-    "PSnDCG@k": GREY,
-}
+MEASURE_COLORS = {"P@k": BLUE, "nDCG@k": VERMILION, "PSP@k": GREEN, "R@k": PURPLE, "PSnDCG@k": GREY}
 MEASURE_MARKS = {"P@k": "circle", "nDCG@k": "square", "PSP@k": "diamond", "R@k": "triangle-up", "PSnDCG@k": "x"}
 RUN_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 PART_COLORS = {"training": BLUE, "test": VERMILION}

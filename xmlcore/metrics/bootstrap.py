@@ -80,25 +80,14 @@ def intervals(
     >>> metrics.intervals(Y, ranking, 1, measures=["P@k"]).round(2).to_dict("records")
     [{'measure': 'P@k', 'k': 1, 'value': 0.75, 'low': 0.25, 'high': 1.0}]
     """
-    return intervals_of_several(
-        Y_true,
-        [ranking],
-        k,
-        measures=measures,
-        inv_ps=inv_ps,
-        labels=labels,
-        n_labels=n_labels,
-        n_resamples=n_resamples,
-        confidence=confidence,
-        random_state=random_state,
-    )[0]
+    settings = (measures, inv_ps, labels, n_labels, n_resamples, confidence, random_state)
+    return intervals_of_several(Y_true, [ranking], k, *settings)[0]
 
 
 def intervals_of_several(
     Y_true: Labels,
     rankings: Sequence[Predictions],
     k: int | Sequence[int] = 5,
-    *,
     measures: Sequence[str] | None = None,
     inv_ps: npt.ArrayLike | None = None,
     labels: npt.ArrayLike | None = None,
