@@ -105,11 +105,6 @@ class GaussianNoise(Perturbation):
         Which features get noise. "all": every feature, which makes every row dense (as in the paper). "nonzero": the
         features that the row has, whose noise is the same as with "all".
 
-    Raises
-    ------
-    ValueError, TypeError
-        ``support`` is neither "all" nor "nonzero", or ``sigma`` is not a number from 0 to 1e30.
-
     References
     ----------
     A. Date, S. Mehar, "Adversarial robustness and explainability in extreme multi-label classification with extended
@@ -186,12 +181,6 @@ class WordNoise(Perturbation):
         Which of the three steps are done.
     reference : sparse or dense, shape (N, D)
         The training rows. Required for swaps and insertions when ``rate`` is above 0.
-
-    Raises
-    ------
-    ValueError, TypeError
-        ``rate`` is not a number from 0 to 1; no step is to be done; or the reference is missing, has no entries, or is
-        refused by :func:`xmlcore.validation.check_features`.
 
     Notes
     -----

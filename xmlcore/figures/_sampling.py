@@ -166,11 +166,6 @@ def sampling_sweep(
     plotly.graph_objects.Figure
         ``layout.meta`` adds ``seeds`` (largest number of trainings per point) and ``failed`` (number of failed
         trainings of this axis).
-
-    Raises
-    ------
-    ValueError
-        The axis is unknown, or a column is missing.
     """
     if axis not in AXES:
         raise ValueError(f"axis must be {' or '.join(AXES)}, not {axis!r}")

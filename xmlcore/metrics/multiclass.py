@@ -88,11 +88,6 @@ def macro_f1(Y_true: Labels, predictions: Predictions, classes: npt.ArrayLike | 
     float
         In [0, 1]; 0 when nothing is right, nan when there are no examples.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`accuracy`.
-
     Examples
     --------
     >>> from xmlcore import metrics

@@ -27,13 +27,6 @@ def scorer(measure: str, inv_ps: npt.ArrayLike | None = None) -> "Scorer":
         A callable ``(estimator, X, Y) -> float``; larger is better. The estimator has ``predict_topk``, or else
         ``predict_proba`` with a column per label; it may be the last step of a ``Pipeline``, or in a fitted search.
 
-    Raises
-    ------
-    ValueError
-        The measure is unknown.
-    TypeError
-        ``inv_ps`` is missing, or given for a measure that takes none.
-
     Examples
     --------
     >>> from sklearn.model_selection import GridSearchCV, KFold

@@ -228,11 +228,6 @@ def holm(p_values: npt.ArrayLike) -> np.ndarray:
     ndarray of float64, shape (m,)
         At least as large as the given ones, and at most 1.
 
-    Raises
-    ------
-    ValueError
-        A value outside [0, 1], or more than one dimension.
-
     Examples
     --------
     >>> from xmlcore import metrics

@@ -171,11 +171,6 @@ def summarise(frame: "pd.DataFrame", level: float = 0.95) -> "pd.DataFrame":
         ``repeat``, ``value`` and ``drop``; ``n``, the number of repeats with a value; ``mean``, ``low`` and ``high`` of
         the value; ``drop_mean``, ``drop_low`` and ``drop_high`` of the drop. The ends of an interval are nan for fewer
         than two repeats.
-
-    Raises
-    ------
-    ValueError
-        A column is missing, or ``level`` is not between 0 and 1.
     """
     from scipy import stats
 

@@ -114,11 +114,6 @@ def perturbation(kind: str, level: float, **options: object) -> GaussianNoise | 
     -------
     GaussianNoise, WordNoise, FGSM or PGD
         It has ``.apply(X, rows, seed, *, model, Y, n_jobs)``, ``.level`` and ``.name``.
-
-    Raises
-    ------
-    ValueError
-        The kind is unknown, the class has no such option, or the class refuses a value.
     """
     check_options(kind, options)
     cls = KINDS[kind].cls

@@ -197,10 +197,6 @@ class BRDT(Estimator):
         Returns
         -------
         ndarray of float32, shape (n, L)
-
-        Raises
-        ------
-        NotFittedError, ValueError, TypeError
         """
         progress = to_progress(progress)
         X = self._check_input(X)

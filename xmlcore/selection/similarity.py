@@ -56,11 +56,6 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike =
         One row per pair, in the order of ``fitted``: a, seed_a, b, seed_b (methods, and the numbers of their seeds
         from 0), label (with ``per_label``), jaccard, spearman. spearman is nan where scores were not kept, and where
         :func:`spearman` is nan; a mean leaves these labels out.
-
-    Raises
-    ------
-    ValueError, TypeError
-        The numbers of labels or features differ.
     """
     import pandas as pd
 
