@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore.arrays import (
-    are_pointers,
-    by_frequency,
-    columns_of,
-    in_columns,
-    largest_values,
-    pointers,
-    read_only,
-)
+from xmlcore.arrays import are_pointers, by_frequency, columns_of, in_columns, largest_values, pointers, read_only
 
 
 def rows_of(features, n_features, seed=0):

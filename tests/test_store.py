@@ -20,11 +20,7 @@ PROJECT = Path(store.__file__).parents[2]
 def start_script(source):
     """A new Python that sees xmlcore and this test's cache."""
     return subprocess.Popen(
-        [sys.executable, "-c", source],
-        cwd=PROJECT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", source], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 

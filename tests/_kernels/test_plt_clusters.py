@@ -6,9 +6,7 @@ import pytest
 import scipy.sparse as sp
 from _kernels.plt_problems import sparse_rows
 
-from xmlcore._kernels import (
-    plt_clusters,
-)
+from xmlcore._kernels import plt_clusters
 from xmlcore.models.plt import LabelTree
 from xmlcore.models.plt.building import build_tree, label_representations
 from xmlcore.validation import check_labels, csr_parts

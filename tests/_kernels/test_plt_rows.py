@@ -5,10 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore._kernels import (
-    plt_index,
-    plt_rows,
-)
+from xmlcore._kernels import plt_index, plt_rows
 from xmlcore.arrays import columns_of
 from xmlcore.validation import csr_parts
 

@@ -6,11 +6,7 @@ import pytest
 import scipy.sparse as sp
 from _kernels.plt_problems import sparse_rows
 
-from xmlcore._kernels import (
-    plt_clusters,
-    plt_training,
-    plt_tree,
-)
+from xmlcore._kernels import plt_clusters, plt_training, plt_tree
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.models.plt.building import build_tree
 from xmlcore.validation import check_labels, csr_parts

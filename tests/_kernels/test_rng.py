@@ -4,9 +4,7 @@ import naive
 import numpy as np
 import pytest
 
-from xmlcore._kernels import (
-    rng,
-)
+from xmlcore._kernels import rng
 
 
 @pytest.mark.parametrize("seed, number", [(0, 0), (1, 7), (2**32 - 1, 123456)])

@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore.datasets import (
-    DatasetFormatError,
-    DatasetWarning,
-    read_matrix,
-)
+from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_matrix
 
 TEXT = b"3 4 3\n0,2 0:1 3:0.5\n 1:2\n1\n"
 EXPECTED = ([[1, 0, 0, 0.5], [0, 2, 0, 0], [0, 0, 0, 0]], [[1, 0, 1], [0, 0, 0], [0, 1, 0]])

@@ -11,14 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore import metrics
-from xmlcore.datasets import (
-    Dataset,
-    describe,
-    load_saved,
-    read_matrix,
-    save_dataset,
-    write_matrix,
-)
+from xmlcore.datasets import Dataset, describe, load_saved, read_matrix, save_dataset, write_matrix
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.models import PLT
 

@@ -9,12 +9,7 @@ import pytest
 import scipy.sparse as sp
 from datasets.reads import EXPECTED, TEXT, failure, read, warned
 
-from xmlcore.datasets import (
-    DatasetFormatError,
-    DatasetWarning,
-    read_dataset,
-    read_matrix,
-)
+from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_dataset, read_matrix
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,7 @@ import numpy as np
 import pytest
 from datasets.reads import EXPECTED, TEXT, failure, read, zip_without_a_name
 
-from xmlcore.datasets import (
-    DatasetFormatError,
-    read_dataset,
-    read_matrix,
-)
+from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix
 
 
 def zipped(*names, content=TEXT, **options):

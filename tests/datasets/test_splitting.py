@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from datasets.reads import TEXT, random_matrices
 
-from xmlcore.datasets import (
-    DatasetFormatError,
-    read_dataset,
-    split_rows,
-    write_matrix,
-)
+from xmlcore.datasets import DatasetFormatError, read_dataset, split_rows, write_matrix
 
 
 def test_a_split_puts_every_row_on_one_side_and_depends_on_the_seed_alone():

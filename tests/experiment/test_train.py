@@ -87,11 +87,7 @@ def test_keeping_again_does_no_work(data):
 def test_keys_know_defaults_data_and_k(data):
     key = train("ab" * 16, "PLT").key
     assert train("ab" * 16, "PLT", experiment.full_params("PLT"), 5).key == key
-    others = {
-        train("cd" * 16, "PLT").key,
-        train("ab" * 16, "PLT", {"C": 11}).key,
-        train("ab" * 16, "PLT", None, 6).key,
-    }
+    others = {train("cd" * 16, "PLT").key, train("ab" * 16, "PLT", {"C": 11}).key, train("ab" * 16, "PLT", None, 6).key}
     assert len(others) == 3 and key not in others
 
 

@@ -6,12 +6,7 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.metrics import (
-    coverage_error,
-    label_ranking_average_precision_score,
-    label_ranking_loss,
-    roc_auc_score,
-)
+from sklearn.metrics import coverage_error, label_ranking_average_precision_score, label_ranking_loss, roc_auc_score
 from sklearn.metrics import hamming_loss as sklearn_hamming_loss
 
 from xmlcore import Ranking, metrics
@@ -144,12 +139,7 @@ def test_dense_and_sparse_scores_and_all_forms_of_labels_agree(measure):
     lists = [np.flatnonzero(row).tolist() for row in Y]
     doubled = sp.csr_array(S)
     doubled = sp.csr_array(
-        (
-            np.repeat(doubled.data / 2, 2),
-            np.repeat(doubled.indices, 2),
-            2 * doubled.indptr,
-        ),
-        shape=S.shape,
+        (np.repeat(doubled.data / 2, 2), np.repeat(doubled.indices, 2), 2 * doubled.indptr), shape=S.shape
     )
     expected = measure(Y, S)
     for labels in (Y, sp.csr_array(Y), lists, Y.astype(float)):

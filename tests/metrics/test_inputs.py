@@ -349,12 +349,7 @@ def test_hits_of_scores_need_k():
     ],
 )
 def test_weights_that_cannot_be_used_are_refused(inv_ps, error, found):
-    for measure in (
-        metrics.psprecision_at_k,
-        metrics.psrecall_at_k,
-        metrics.psdcg_at_k,
-        metrics.psndcg_at_k,
-    ):
+    for measure in (metrics.psprecision_at_k, metrics.psrecall_at_k, metrics.psdcg_at_k, metrics.psndcg_at_k):
         with pytest.raises(error, match=found):
             measure(Y, IDS, inv_ps, 3)
     if inv_ps is not None:

@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 
-from xmlcore.datasets import (
-    DatasetFormatError,
-    TextVectorizer,
-    load_saved,
-    read_text_dataset,
-    read_texts,
-    save_dataset,
-)
+from xmlcore.datasets import DatasetFormatError, TextVectorizer, load_saved, read_text_dataset, read_texts, save_dataset
 
 TRAIN = "text,labels\n" + "".join(f"cat number{i} dog,animal{';small' if i % 2 else ''}\n" for i in range(20))
 TEST = "text,labels\nmy dog,animal\na wine,drink\n"

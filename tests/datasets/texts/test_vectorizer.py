@@ -44,10 +44,7 @@ SETTINGS = [
 def test_weights_are_those_of_scikit_learn(settings):
     texts, new = some_texts(), some_texts(seed=1)
     own, other = TextVectorizer(**settings), scikit_learn(**settings)
-    for X, Z in (
-        (own.fit_transform(texts), other.fit_transform(texts)),
-        (own.transform(new), other.transform(new)),
-    ):
+    for X, Z in ((own.fit_transform(texts), other.fit_transform(texts)), (own.transform(new), other.transform(new))):
         Z.sort_indices()
         assert X.dtype == np.float32 and X.has_canonical_format
         np.testing.assert_array_equal(X.indptr, Z.indptr)

@@ -2,11 +2,7 @@
 
 import numpy as np
 import pytest
-from models.double_sampling.problems import (
-    EXTENSIONS,
-    binary,
-    problem,
-)
+from models.double_sampling.problems import EXTENSIONS, binary, problem
 
 from xmlcore import DoubleSampling
 from xmlcore.models.base import warm_up

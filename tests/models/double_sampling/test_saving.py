@@ -4,11 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from models.double_sampling.problems import (
-    EXTENSIONS,
-    binary,
-    problem,
-)
+from models.double_sampling.problems import EXTENSIONS, binary, problem
 
 from xmlcore import DoubleSampling, load_model
 from xmlcore.models import ModelFormatError
