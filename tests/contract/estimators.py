@@ -86,6 +86,11 @@ MODELS = [case for case in CASES if case.predicts]
 
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 every_model = pytest.mark.parametrize("case", MODELS, ids=lambda case: case.id)
+
+# What concerns the class and not the numbers is tested with the first case of each.
+_FIRST = list({case.cls: case for case in reversed(CASES)}.values())[::-1]
+each_once = pytest.mark.parametrize("case", _FIRST, ids=lambda case: case.id)
+each_model_once = pytest.mark.parametrize("case", [case for case in _FIRST if case.predicts], ids=lambda case: case.id)
 every_class = pytest.mark.parametrize("cls", dict.fromkeys(case.cls for case in CASES), ids=lambda cls: cls.__name__)
 
 

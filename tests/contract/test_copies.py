@@ -12,7 +12,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-from contract.estimators import assert_same, every_case, every_model, fitted, problem, results
+from contract.estimators import assert_same, each_model_once, each_once, every_case, fitted, problem, results
 from sklearn.utils.validation import check_is_fitted
 
 from xmlcore import load_model
@@ -76,10 +76,8 @@ def test_a_saved_model_is_the_same_when_it_is_loaded(case, tmp_path):
     assert_same(results(again), expected)
 
 
-@every_model
+@each_model_once
 def test_a_saved_model_predicts_the_same_in_another_process(case, tmp_path):
-    if case.id not in FRESH:
-        pytest.skip("one case of each class is enough")
     X, _ = problem()
     np.save(tmp_path / "X.npy", X)
     folder = fitted(case).save(tmp_path / "model")
@@ -91,7 +89,7 @@ def test_a_saved_model_predicts_the_same_in_another_process(case, tmp_path):
             assert np.array_equal(found[name], expected[name])
 
 
-@every_model
+@each_model_once
 def test_what_is_not_fitted_is_not_saved_and_predicts_nothing(case, tmp_path):
     model = case.make()
     for act in (model.predict, model.predict_topk, model.predict_proba):
@@ -104,7 +102,7 @@ def test_what_is_not_fitted_is_not_saved_and_predicts_nothing(case, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@every_case
+@each_once
 def test_a_saved_parameter_that_cannot_be_is_named(case, tmp_path):
     if not case.saves_itself:
         pytest.skip("it saves another class")
@@ -121,7 +119,7 @@ def test_a_saved_parameter_that_cannot_be_is_named(case, tmp_path):
         load_model(folder)
 
 
-@every_case
+@each_once
 def test_saving_replaces_a_saved_model_and_nothing_else(case, tmp_path):
     other = tmp_path / "notes"
     other.mkdir()
@@ -129,6 +127,10 @@ def test_saving_replaces_a_saved_model_and_nothing_else(case, tmp_path):
     with pytest.raises(FileExistsError, match="not only, a saved model"):
         fitted(case).save(other)
     assert (other / "notes.txt").read_text() == "mine"
+    (other / "notes.txt").rename(other / "params.json")
+    with pytest.raises(FileExistsError):
+        fitted(case).save(other)
+    assert (other / "params.json").read_text() == "mine"
 
 
 @every_case
@@ -154,13 +156,3 @@ def test_a_saved_model_without_one_of_its_arrays_is_refused(case, tmp_path):
         np.savez(folder / "arrays.npz", **{key: array for key, array in arrays.items() if key != name})
         with pytest.raises(ModelFormatError, match=rf"arrays.npz lacks {re.escape(name)}: save the model again"):
             load_model(folder)
-
-
-FRESH = {  # one case of each class
-    "PLT(max_leaf_labels=2)",
-    "ExtendedPLT(max_leaf_labels=2,sigma=0.1)",
-    "LdSM(n_estimators=3,max_nodes=15,n_epochs=5)",
-    "OneVsRest()",
-    "DoubleSampling(n_adversarial=3,n_candidates=5)",
-    "FALS(n_epochs=4,n_features=0.3)",
-}

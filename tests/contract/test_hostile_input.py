@@ -6,7 +6,17 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from contract.estimators import N_FEATURES, N_LABELS, N_ROWS, assert_same, every_case, fitted, problem, results
+from contract.estimators import (
+    N_FEATURES,
+    N_LABELS,
+    N_ROWS,
+    assert_same,
+    each_once,
+    every_case,
+    fitted,
+    problem,
+    results,
+)
 
 
 def with_value(value, row=3, column=2):
@@ -72,13 +82,13 @@ def damaged_labels():
     return matrix
 
 
-@every_case
+@each_once
 def test_bad_rows_are_refused_when_fitting(case):
     for name, (make, message) in BAD_ROWS.items():
         assert_refused(name, message, case, lambda estimator, make=make: estimator.fit(make(), problem()[1]))
 
 
-@every_case
+@each_once
 def test_bad_rows_are_refused_when_predicting(case):
     estimator = fitted(case)
     if not hasattr(estimator, "predict_proba"):
@@ -96,7 +106,7 @@ def test_bad_rows_are_refused_when_predicting(case):
             estimator.predict_proba(np.ones((2, width)))
 
 
-@every_case
+@each_once
 def test_bad_labels_are_refused(case):
     for name, (make, message) in BAD_LABELS.items():
         assert_refused(name, message, case, lambda estimator, make=make: estimator.fit(problem()[0], make()))
@@ -113,7 +123,7 @@ def assert_refused(name, message, case, act):
     assert not [attribute for attribute in vars(estimator) if attribute.endswith("_")], name
 
 
-@every_case
+@each_once
 def test_a_bad_k_or_threshold_is_refused(case):
     estimator, X = fitted(case), problem()[0]
     if not case.predicts:
@@ -126,7 +136,7 @@ def test_a_bad_k_or_threshold_is_refused(case):
             estimator.predict_proba(X, threshold=threshold)
 
 
-@every_case
+@each_once
 def test_no_training_rows_are_refused_and_no_rows_are_predicted(case):
     with pytest.raises(ValueError, match="row|label"):
         case.make().fit(np.ones((0, N_FEATURES)), np.ones((0, N_LABELS)))
@@ -136,7 +146,7 @@ def test_no_training_rows_are_refused_and_no_rows_are_predicted(case):
             assert name.endswith("_") or array.shape[0] == 0
 
 
-@every_case
+@each_once
 def test_labels_of_no_row_are_refused_by_models(case):
     if not case.predicts:
         pytest.skip("a selection of nothing is all scores 0")
@@ -180,7 +190,7 @@ def test_booleans_and_small_integers_are_numbers(case):
     assert expected
 
 
-@every_case
+@each_once
 def test_negative_values_are_taken_or_refused_by_name(case):
     X, Y = problem()[0] - 1.0, problem()[1]
     if case.positive:
@@ -191,7 +201,7 @@ def test_negative_values_are_taken_or_refused_by_name(case):
             assert np.isfinite(array).all()
 
 
-@every_case
+@each_once
 def test_labels_that_may_be_ids_or_a_matrix_are_refused_in_every_size(case):
     X = np.eye(4)
     for size in (2, 3, 4):

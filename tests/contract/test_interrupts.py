@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from contract.estimators import CASES, every_case, fitted, problem, results
+from contract.estimators import CASES, each_once, fitted, problem, results
 
 from xmlcore import PLT, OneVsRest
 from xmlcore._kernels.plt_rows import take_rows
@@ -43,7 +43,7 @@ def same(found, expected) -> bool:
     return found.keys() == expected.keys() and all(np.array_equal(found[name], expected[name]) for name in expected)
 
 
-@every_case
+@each_once
 @pytest.mark.timeout(60 + MOMENTS)
 @pytest.mark.filterwarnings("ignore")
 def test_an_estimator_is_wholly_old_or_wholly_new_after_an_interrupt(case):

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from contract.estimators import assert_same, every_case, every_model, fitted, problem, results
+from contract.estimators import assert_same, each_model_once, each_once, fitted, problem, results
 
 from xmlcore import PLT, load_model
 from xmlcore.models import ModelFormatError, PackedModel, read_packed
@@ -19,7 +19,7 @@ def lists():
     return [[NAMES[j] for j in np.flatnonzero(row)] for row in problem()[1]]
 
 
-@every_case
+@each_once
 def test_labels_given_by_name_are_the_columns_with_these_names(case):
     X, Y = problem()
     found = case.make().fit(X, lists())
@@ -30,7 +30,7 @@ def test_labels_given_by_name_are_the_columns_with_these_names(case):
     assert not hasattr(again.fit(X, Y), "label_names_")
 
 
-@every_model
+@each_model_once
 def test_names_are_copied_pickled_saved_and_loaded(case, tmp_path):
     X, Y = problem()
     model = case.make().fit(X, Y, label_names=np.array(NAMES))
@@ -39,7 +39,7 @@ def test_names_are_copied_pickled_saved_and_loaded(case, tmp_path):
         assert other.predict_topk(X, 9).names(other.label_names_)[:, -1].tolist() == [None] * len(X)
 
 
-@every_model
+@each_model_once
 def test_score_takes_the_names_and_counts_unknown_ones_as_never_found(case):
     X, Y = problem()
     model = case.make().fit(X, lists())

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from contract.estimators import CASES, assert_same, every_case, every_class, problem, results
+from contract.estimators import CASES, assert_same, each_once, every_case, every_class, problem, results
 from sklearn.base import clone
 
 from xmlcore import PLT, load_model
@@ -201,7 +201,7 @@ def test_the_repr_has_what_is_not_default(cls):
     assert f"{parameter.name}=7" in repr(estimator)
 
 
-@every_case
+@each_once
 def test_a_generator_is_a_seed_and_gives_another_one_each_time(case, tmp_path):
     if "random_state" not in case.make().get_params():
         return

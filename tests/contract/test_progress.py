@@ -2,7 +2,16 @@
 
 import numpy as np
 import pytest
-from contract.estimators import assert_same, every_case, every_model, fitted, problem, results
+from contract.estimators import (
+    assert_same,
+    each_model_once,
+    each_once,
+    every_case,
+    every_model,
+    fitted,
+    problem,
+    results,
+)
 
 from xmlcore.progress import Cancelled
 
@@ -52,7 +61,7 @@ def test_progress_of_predicting_rises_to_the_end(case):
     assert np.array_equal(found.labels, results(fitted(case))["labels"])
 
 
-@every_case
+@each_once
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_stopping_leaves_the_estimator_as_it_was(case, n_jobs):
     X, Y = problem()
@@ -72,7 +81,7 @@ def test_stopping_leaves_the_estimator_as_it_was(case, n_jobs):
         assert_same(results(old), before)
 
 
-@every_model
+@each_model_once
 def test_a_prediction_can_be_stopped(case):
     with pytest.raises(Cancelled):
         fitted(case).predict_topk(problem()[0], k=3, progress=Recorder(stop_at=0))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from contract.estimators import assert_same, dense, every_case, every_model, fitted, problem, results
+from contract.estimators import assert_same, dense, each_once, every_case, every_model, fitted, problem, results
 
 FORMS_OF_X = {
     "csr_matrix": sp.csr_matrix,
@@ -77,7 +77,7 @@ def test_fitting_again_with_the_same_seed_changes_no_bit(case):
     assert_same(results(case.make().fit(X, Y)), first)
 
 
-@every_case
+@each_once
 def test_all_forms_of_rows_are_the_same_rows(case):
     X, Y = problem()
     expected = results(fitted(case))
@@ -89,7 +89,7 @@ def test_all_forms_of_rows_are_the_same_rows(case):
             raise AssertionError(f"rows as {name}: {error}") from error
 
 
-@every_case
+@each_once
 def test_all_forms_of_labels_are_the_same_labels(case):
     X, Y = problem()
     expected = results(fitted(case))
@@ -100,7 +100,7 @@ def test_all_forms_of_labels_are_the_same_labels(case):
             raise AssertionError(f"labels as {name}: {error}") from error
 
 
-@every_case
+@each_once
 def test_fitting_and_predicting_do_not_change_their_input(case):
     X, Y = problem()
     given = [untidy(X), sp.csc_matrix(X), np.array(X), sp.csr_array(Y), np.array(Y)]
@@ -121,7 +121,7 @@ def copied(matrix):
     return type(matrix)(parts(matrix), shape=matrix.shape, copy=True) if sp.issparse(matrix) else matrix.copy()
 
 
-@every_case
+@each_once
 def test_arrays_that_cannot_be_written_to_are_enough(case):
     X, Y = sp.csr_array(problem()[0]), sp.csr_array(problem()[1])
     for matrix in (X, Y):

@@ -11,7 +11,17 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
-from contract.estimators import N_LABELS, assert_same, dense, every_case, every_model, fitted, problem, results
+from contract.estimators import (
+    N_LABELS,
+    assert_same,
+    dense,
+    each_model_once,
+    each_once,
+    every_case,
+    fitted,
+    problem,
+    results,
+)
 from contract.one_class import (
     OneClassBRDT,
     OneClassChiSquared,
@@ -159,7 +169,7 @@ def table(names=None):
     return pd.DataFrame(X, columns=names), Y
 
 
-@every_case
+@each_once
 def test_names_of_features_are_kept_and_compared(case, tmp_path):
     X, Y = table()
     estimator = case.make().fit(X, Y)
@@ -186,7 +196,7 @@ def test_names_of_features_are_kept_and_compared(case, tmp_path):
         assert_same(results(loaded, X), results(fitted(case)))
 
 
-@every_model
+@each_model_once
 def test_it_is_taken_for_a_multi_label_classifier(case):
     model = fitted(case)
     assert is_classifier(model) and is_classifier(make_pipeline(MaxAbsScaler(), model))
@@ -211,7 +221,7 @@ def test_decision_trees_are_taken_for_a_multi_label_classifier():
 
 
 @pytest.mark.skipif(not HAS_EXPECTED_FAILURES, reason="scikit-learn 1.5 has no tags")
-@every_case
+@each_once
 def test_its_tags_say_whether_it_refuses_negative_values(case):
     from sklearn.utils import get_tags
 
@@ -225,7 +235,7 @@ def test_its_tags_say_whether_it_refuses_negative_values(case):
         estimator.fit(-X, Y)
 
 
-@every_model
+@each_model_once
 def test_a_pipeline_trains_and_predicts_as_its_steps_do(case):
     X, Y = problem()
     pipeline = make_pipeline(MaxAbsScaler(), case.make()).fit(X, Y)
@@ -236,7 +246,7 @@ def test_a_pipeline_trains_and_predicts_as_its_steps_do(case):
     assert pipeline.get_params()[f"{case.cls.__name__.lower()}__{case.cls.PARAMETERS[0].name}"] is not None
 
 
-@every_model
+@each_model_once
 def test_it_is_cross_validated_by_precision_at_k_as_in_a_loop(case):
     X, Y = problem()
     found = cross_val_score(case.make(), X, Y, cv=KFold(2), scoring=metrics.scorer("P@2"), error_score="raise")
@@ -247,7 +257,7 @@ def test_it_is_cross_validated_by_precision_at_k_as_in_a_loop(case):
     assert found.tolist() == expected
 
 
-@every_model
+@each_model_once
 def test_its_score_is_the_precision_at_1_in_every_form_of_rows_and_labels(case):
     X, Y = problem()
     model = fitted(case)
@@ -265,7 +275,7 @@ def test_its_score_is_the_precision_at_1_in_every_form_of_rows_and_labels(case):
     assert np.isnan(model.score(X[:0], Y[:0]))
 
 
-@every_model
+@each_model_once
 def test_its_score_refuses_labels_that_do_not_fit(case):
     X, Y = problem()
     model = fitted(case)
@@ -281,7 +291,7 @@ def test_its_score_refuses_labels_that_do_not_fit(case):
         case.make().score(X, Y)
 
 
-@every_model
+@each_model_once
 def test_a_grid_search_without_a_measure_compares_by_the_score(case):
     X, Y = problem()
     name = next(name for name, value in case.make().get_params().items() if name != "model" and value is not None)
@@ -311,7 +321,7 @@ def test_a_clone_has_the_parameters_and_not_the_fit(model):
     assert np.array_equal(copied.fit(X, Y).predict_topk(X).labels, model.predict_topk(X).labels)
 
 
-@every_case
+@each_once
 def test_labels_are_given_by_either_name_and_not_by_both(case):
     X, Y = problem()
     assert_same(results(case.make().fit(X, y=Y)), results(fitted(case)))
