@@ -18,11 +18,6 @@ def small():
     return small_data()
 
 
-def without_summaries(key):
-    path = store.folder("runs", key) / store.META
-    path.write_text(json.dumps({n: v for n, v in json.loads(path.read_text()).items() if n != "summary"}))
-
-
 def test_a_line_has_what_the_run_has(data):
     from xmlcore.datasets import save_dataset
 

@@ -290,11 +290,6 @@ def test_what_is_no_ranking_is_a_type_error(ranking, found):
         metrics.precision_at_k(Y, ranking, 1)
 
 
-def test_lists_of_lists_of_lists_are_a_type_error():
-    with pytest.raises(TypeError, match=r"row 0 of the ranking holds \[0\]"):
-        metrics.precision_at_k(Y, [[[0], [1, 2]]] * 3, 2)
-
-
 def test_scores_without_columns_rank_nothing():
     assert metrics.as_ranking(np.zeros((2, 0)), 2).labels.tolist() == [[-1, -1], [-1, -1]]
 

@@ -62,9 +62,3 @@ def test_extensions_predict_rows_without_features_and_values_at_the_ends_of_floa
     empty = model.predict_topk(np.zeros((2, 15)), k=3)
     assert (empty.labels[0] == empty.labels[1]).all() and np.isfinite(empty.scores).all()
     assert model.candidates(np.zeros((0, 15)), 3).shape == (0, 3)
-
-
-def test_warming_up_runs_and_leaves_the_model_alone():
-    model = DoubleSampling.preset("paper", leave_one_out=True, distance="euclidean")
-    warm_up(model)
-    assert not hasattr(model, "weights_")

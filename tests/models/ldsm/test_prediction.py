@@ -32,18 +32,6 @@ def test_predictions_are_means_of_the_leaves_histograms():
         assert found.labels[i].tolist() == positive + [-1] * (6 - len(positive))
 
 
-@pytest.mark.parametrize("M", [2, 3, 4])
-def test_a_batch_and_single_rows_are_predicted_alike(M, monkeypatch):
-    """With many rows at a node its weights are copied to a dense array, with few they are searched: the sums agree."""
-    X, labels = small_data(n=300)
-    model = small_model(arity=M, max_nodes=60).fit(X, labels)
-    proba = model.predict_proba(X)
-    one_by_one = [model.predict_proba(X[[i]]).toarray()[0] for i in range(40)]
-    np.testing.assert_array_equal(proba.toarray()[:40], one_by_one)
-    monkeypatch.setattr(prediction, "MOST_ROWS", 7)
-    np.testing.assert_array_equal(proba.toarray(), model.predict_proba(X).toarray())
-
-
 @pytest.mark.parametrize("M", [2, 3])
 def test_a_prefix_predicts_as_a_model_of_that_size_would(M):
     X, labels = small_data()

@@ -1,7 +1,6 @@
 """PLT: training and prediction."""
 
 import warnings
-from fractions import Fraction
 
 import naive
 import numpy as np
@@ -165,11 +164,6 @@ def test_unfinished_training_warns_with_the_depth():
         PLT(max_leaf_labels=4, max_iter=1000).fit(X, Y)
 
 
-def test_one_label_and_one_feature_are_enough():
-    model = PLT().fit([[1.0], [2.0], [0.0]], [[0], [0], []])
-    assert model.predict_topk([[1.0]], 2).labels.tolist() == [[0, -1]]
-
-
 def test_features_that_no_training_row_has_count_to_the_length_and_no_more():
     X, Y, X_test, _ = problem()
     wide = sp.csr_array((X.data, X.indices + 1000 * (X.indices > 5), X.indptr), shape=(X.shape[0], 10**6))
@@ -235,13 +229,3 @@ def test_the_largest_counts_train_and_predict_as_others_do(small):
     np.testing.assert_array_equal(largest.predict_topk(X_test).scores, model.predict_topk(X_test).scores)
     most = 2**31 - 1
     assert PLT(arity=most, max_leaf_labels=most, collapse_layers=most).fit(X, Y).size()["depth"] == 1
-
-
-def test_any_real_number_is_a_number(small, tmp_path):
-    X, Y, X_test = small[1:]
-    params = {"C": Fraction(1, 2), "tol": Fraction(1, 8), "weight_threshold": np.longdouble(0.25)}
-    model = PLT(**params).fit(X, Y)
-    expected = PLT(C=0.5, tol=0.125, weight_threshold=0.25).fit(X, Y)
-    np.testing.assert_array_equal(model.predict_topk(X_test).scores, expected.predict_topk(X_test).scores)
-    loaded = load_model(model.save(tmp_path / "m"))
-    assert loaded.get_params() == expected.get_params() and type(loaded.C) is float

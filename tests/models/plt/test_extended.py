@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import PLT, ExtendedPLT, load_model, metrics
-from xmlcore.models import ModelFormatError
+from xmlcore import PLT, ExtendedPLT, metrics
 from xmlcore.progress import Cancelled
 from xmlcore.robustness import GaussianNoise
 
@@ -96,28 +95,3 @@ def test_explain_gives_the_largest_features_of_the_row():
     row[0, [3, 7, 9, 11]] = [0.5, -2.0, 1.5, 0.5]
     assert model.explain(row, n=3) == [(7, -2.0), (9, 1.5), (3, 0.5)]
     assert model.explain(sp.csr_array(row)) == [(7, -2.0), (9, 1.5), (3, 0.5), (11, 0.5)]
-
-
-def test_saved_and_read_it_is_the_same(tmp_path):
-    X, Y = problem()
-    model = ExtendedPLT(sigma=0.2, noise_support="nonzero").fit_for_adversarial_examples(X, Y)
-    again = load_model(model.save(tmp_path / "m"))
-    assert type(again) is ExtendedPLT and again.get_params() == model.get_params() and again.n_augmented_ == 80
-    np.testing.assert_array_equal(again.label_counts_, model.label_counts_)
-    np.testing.assert_array_equal(again.predict_topk(X).scores, model.predict_topk(X).scores)
-    with np.load(tmp_path / "m" / "arrays.npz") as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    for damaged in (arrays["label_counts"][:-1], arrays["label_counts"].astype(np.int32), -arrays["label_counts"]):
-        np.savez(tmp_path / "m" / "arrays.npz", **arrays | {"label_counts": damaged})
-        with pytest.raises(ModelFormatError, match="label_counts"):
-            load_model(tmp_path / "m")
-
-
-def test_training_with_noise_checks_the_parameters():
-    with pytest.raises(ValueError, match="augment_ratio must be above 0"):
-        ExtendedPLT(augment_ratio=0).fit_for_adversarial_examples(*problem())
-
-
-def test_an_unknown_parameter_is_refused_by_the_name_of_the_class_with_the_names_there_are():
-    with pytest.raises(TypeError, match="^ExtendedPLT has no parameter bogus: it has .*max_leaf_labels.*noise_support"):
-        ExtendedPLT(bogus=1)
