@@ -1,7 +1,4 @@
-"""The estimators that the contract tests run, and the data they are run on.
-
-Every estimator that can be saved gets all contract tests; ``CASES`` has parameters for some.
-"""
+"""The estimators that the contract tests run, and the data they are run on."""
 
 import copy
 from dataclasses import dataclass, field

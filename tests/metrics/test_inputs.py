@@ -21,10 +21,7 @@ def same(first, second):
 @pytest.mark.parametrize(
     "ranking",
     [
-        IDS.astype(np.int8),
-        IDS.astype(np.int64),
-        IDS.astype(np.uint16),
-        IDS.astype(np.uint64),
+        *(IDS.astype(kind) for kind in (np.int8, np.int64, np.uint16, np.uint64)),
         np.asfortranarray(IDS),
         np.hstack([IDS, IDS[:, :1]])[:, :3],
         IDS.tolist(),
@@ -43,13 +40,9 @@ def test_every_form_of_label_ids_measures_the_same(ranking):
 @pytest.mark.parametrize(
     "true",
     [
-        [[0, 1], [3], []],
-        [{0, 1}, {3}, set()],
-        Y.astype(bool),
-        Y.astype(np.float32),
-        sp.csr_matrix(Y),
-        sp.csc_array(Y),
-        sp.coo_array(Y.astype(bool)),
+        *([[0, 1], [3], []], [{0, 1}, {3}, set()]),
+        *(Y.astype(bool), Y.astype(np.float32)),
+        *(sp.csr_matrix(Y), sp.csc_array(Y), sp.coo_array(Y.astype(bool))),
     ],
     ids=lambda true: type(true).__name__,
 )

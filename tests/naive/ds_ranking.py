@@ -4,11 +4,7 @@ from naive.ds_features import features, more_features
 
 
 def ranked(row, candidates, rows, labels, weights, logs=None, **space):
-    """(class, f) of each candidate by falling f, the smaller class first among equals.
-
-    ``weights`` has 10 values, or 16 with the further features, and one more where ``logs`` has the label tree's
-    feature of each candidate.
-    """
+    """(class, f) of each candidate by falling f, the smaller class first among equals."""
     found = []
     for k in candidates:
         phi = features(row, k, rows, labels, **space)

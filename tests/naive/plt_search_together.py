@@ -1,7 +1,4 @@
-"""Searching many rows together: twins of xmlcore/_kernels/plt_search_together.py.
-
-The search itself finds what the search of each row finds, whose twin is in ``plt_search.py``.
-"""
+"""Searching many rows together: twins of xmlcore/_kernels/plt_search_together.py."""
 
 
 def keep_best_of_rows(pairs, expanded, beam):
