@@ -57,8 +57,13 @@ def public_objects(module_name):
             continue
         objects[f"{module_name}.{name}"] = value
         if inspect.isclass(value):
-            methods = (method for method in public_methods(value) if re.search(rf"\.{method}\b", CODE))
-            objects |= {f"{module_name}.{name}.{method}": getattr(value, method) for method in methods}
+            methods = {method: getattr(value, method) for method in public_methods(value)}
+            # A method without a docstring has that of the base, which says all there is to say.
+            objects |= {
+                f"{module_name}.{name}.{method}": member
+                for method, member in methods.items()
+                if re.search(rf"\.{method}\b", CODE) and (member.__doc__ or not inspect.getdoc(member))
+            }
     return objects
 
 
