@@ -7,14 +7,21 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.label_names import labels_of_model
+from xmlcore.label_names import labels_of_model, read_label_names, read_more_labels
 from xmlcore.models.compiling import turn
 from xmlcore.models.saving import ModelFormatError, write_model
 from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_of
-from xmlcore.progress import ProgressLike, silent
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import FilePath, LabelNames, Labels, Matrix
-from xmlcore.validation import check_features, check_fitted, check_unambiguous, difference_of_names, feature_names
+from xmlcore.validation import (
+    check_features,
+    check_fitted,
+    check_labels,
+    check_unambiguous,
+    difference_of_names,
+    feature_names,
+)
 
 
 class Estimator(HasParameters):
@@ -29,6 +36,7 @@ class Estimator(HasParameters):
     ABOUT: About | None = None  # what users are told of it
     PRESETS: dict[str, Preset] = {}  # published settings by name, beside the defaults, whose name is "recommended"
     NEGATIVE_AS_ZERO = False  # whether predictions replace negative feature values by 0
+    _ONE_LABEL_EACH = False  # whether Y may be one label for each row
     _estimator_type: str | None = None  # scikit-learn 1.5 reads this attribute, later versions read the tags
 
     n_features_in_: int
@@ -74,6 +82,17 @@ class Estimator(HasParameters):
         UserWarning
             Rows or values were left out, or a part of the training stopped before its end; the message says which.
         """
+        progress = to_progress(progress)
+        self._check_params()
+        Y, label_names = read_label_names(labels_given(Y, y), label_names, one_each=self._ONE_LABEL_EACH)
+        names = feature_names(X)
+        self._fit(X, Y, progress)
+        self._keep_feature_names(names)
+        self._keep_label_names(label_names)
+        return self
+
+    def _fit(self, X, Y, progress) -> None:
+        """Set the fitted attributes; Y are ids, neither X nor Y are checked."""
         raise NotImplementedError(f"{type(self).__name__} has no method fit")
 
     @classmethod
@@ -288,6 +307,16 @@ class MultiLabelModel(Estimator):
         """
         raise NotImplementedError(f"{type(self).__name__} has no method predict_proba")
 
+    def size(self) -> dict[str, Any]:
+        """Return the size of the fitted model.
+
+        Returns
+        -------
+        dict of str to int
+            "n_nodes", "depth", "n_weights" and "model_bytes" (of its arrays), and what else the model has much of.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method size")
+
     @property
     def classes_(self) -> np.ndarray:
         """Label ids, for scikit-learn's scorers: ndarray of int64, shape (L,)."""
@@ -379,6 +408,108 @@ class MultiLabelModel(Estimator):
         for rows in (X, np.where(np.arange(6) == 0, X, 0)):  # dense rows may have kernels of their own
             self.predict_topk(rows, k=2)
             self.predict_proba(rows, threshold=0.1)
+
+
+class LearnsMore(MultiLabelModel):
+    """Base of the models that learn further rows after a fit."""
+
+    def partial_fit(
+        self,
+        X: Matrix,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        *,
+        y: Labels | None = None,
+        label_names: LabelNames | None = None,
+        classes: object = None,
+    ) -> Self:
+        """Learn further rows, and new labels, without starting anew; the notes of the class say how.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+            New rows, with the features of the first fit.
+        Y : sparse or dense binary, shape (n, K), or lists of label ids or of names
+            New labels have the ids from ``n_labels_`` on, or names that the model does not have yet. A matrix has
+            columns for all labels of the model, and for new ones after them.
+        progress : callable or "bar", optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (K,), optional
+            The names of the model's labels, and after them those of new labels: needed where a matrix or ids have new
+            labels and the model has names.
+        classes : object
+            Not used, as each call may bring new labels; scikit-learn's tools pass it.
+
+        Returns
+        -------
+        Estimator
+            The model; fitted to these rows if it was not fitted. If the work is stopped or fails, the model stays as it
+            was.
+
+        Raises
+        ------
+        ValueError, TypeError
+            The data do not fit the model, or it was fitted with a parameter with which it cannot learn further rows.
+
+        Warns
+        -----
+        UserWarning
+            Rows without labels were left out, or negative values replaced by 0.
+        """
+        progress = to_progress(progress)
+        if not self.__sklearn_is_fitted__():
+            named = {} if label_names is None else {"label_names": label_names}
+            return self.fit(X, labels_given(Y, y), progress, **named)
+        self._check_params()
+        X = self._check_input(X)
+        names = getattr(self, "label_names_", None)
+        Y = labels_given(Y, y)
+        Y, names = read_more_labels(Y, self.n_labels_, names, label_names, one_each=self._ONE_LABEL_EACH)
+        self._learn_more(X, Y, progress)
+        self._keep_label_names(names)
+        return self
+
+    def _learn_more(self, X, Y, progress) -> None:
+        """Set the fitted attributes to those after further rows; X is checked, Y are ids."""
+        raise NotImplementedError
+
+
+def checked_rows(X, Y, n_labels: int | None = None) -> tuple[sp.csr_array, sp.csr_array]:
+    """Return training rows and their labels as canonical CSR; raise if no row has a label."""
+    X = check_features(X)
+    Y = check_labels(Y, n_rows=X.shape[0], n_labels=n_labels)
+    if Y.nnz == 0:
+        raise ValueError("no row of Y has a label: there is nothing to learn")
+    return X, Y
+
+
+def labelled_rows(X: sp.csr_array, Y: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array, int]:
+    """Return X and Y without the rows that have no label, and the number of these rows; warn if there are any."""
+    if Y.nnz == 0:
+        raise ValueError("no row of Y has a label: there is nothing to learn")
+    labelled = np.flatnonzero(np.diff(Y.indptr))
+    n_unlabelled = X.shape[0] - labelled.size
+    if n_unlabelled:
+        warnings.warn(
+            f"{n_unlabelled:,} of {X.shape[0]:,} training rows have no label and are left out",
+            UserWarning,
+            stacklevel=5,  # shows the line that called fit
+        )
+        X, Y = X[labelled], Y[labelled]
+    return X, Y, n_unlabelled
+
+
+def stacked(parts: list[sp.csr_array], n_labels: int) -> sp.csr_array:
+    """Return the probabilities of blocks of rows as one matrix."""
+    if not parts:
+        return sp.csr_array((0, n_labels), dtype=np.float32)
+    return sp.csr_array(sp.vstack(parts, format="csr"))
+
+
+def bytes_of(arrays) -> int:
+    """Return the size of arrays; fields of other types, such as numbers, count with theirs."""
+    return int(sum(np.asarray(array).nbytes for array in arrays))
 
 
 def labels_given(Y: Labels | None, y: Labels | None) -> Labels:

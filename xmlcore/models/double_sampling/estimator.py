@@ -1,14 +1,13 @@
 """DoubleSampling: rank nearby classes by a linear function of (row, class) features, learnt from sampled pairs."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.arrays import columns_of, in_columns, read_only
-from xmlcore.label_names import read_label_names, read_more_labels
-from xmlcore.models.base import MultiLabelModel, labels_given, toy_rows
+from xmlcore.models.base import LearnsMore, bytes_of, labelled_rows, toy_rows
 from xmlcore.models.double_sampling import saving
 from xmlcore.models.double_sampling.candidates import CrossFitted, TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.classes import ClassTerms
@@ -22,14 +21,14 @@ from xmlcore.models.double_sampling.updating import learn_more
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
-from xmlcore.validation import check_count, check_threshold, csr_parts, feature_names
+from xmlcore.typing import Matrix, RandomState
+from xmlcore.validation import check_count, check_threshold, csr_parts
 
 MOST_RANKED = 1 << 21  # largest number of (row, candidate) pairs that are ranked at a time: they take some 60 MB
 
 
 @described
-class DoubleSampling(MultiLabelModel):
+class DoubleSampling(LearnsMore):
     """Multi-class classification as a binary problem over pairs, doubly sampled: (π, κ)-DS with candidate selection.
 
     A row x and a class y have features φ(x, y), such as sums over the terms that both have, and the distance of x to
@@ -120,6 +119,12 @@ class DoubleSampling(MultiLabelModel):
     Values are amounts: counts, or weights such as tf-idf, whose sums then take the place of counts. Negative values
     are no amounts; a prediction replaces them by 0. It ignores features that no training row had.
 
+    ``partial_fit`` makes the sums of the labels those of all rows: up to rounding, they are the same as if the model
+    had been fitted to all rows. f becomes the mean of the present one and of one learnt on pairs of the new rows, each
+    counted by its number of pairs; where the new rows give no pair, f stays. Features that no earlier row had are
+    learnt, too. It cannot learn further rows with ``candidates_from="plt"``, or when ``distance``, ``weighting`` or
+    ``features`` were changed after ``fit``.
+
     References
     ----------
     B. Joshi, M.-R. Amini, I. Partalas, F. Iutzeler, Y. Maximov, "Aggressive sampling for multi-class to binary
@@ -138,6 +143,7 @@ class DoubleSampling(MultiLabelModel):
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
     NEGATIVE_AS_ZERO = True
+    _ONE_LABEL_EACH = True
 
     def __init__(
         self,
@@ -177,20 +183,8 @@ class DoubleSampling(MultiLabelModel):
         """Return whether negative features are an error and not replaced by 0."""
         return self.negative == "refuse"
 
-    def fit(
-        self,
-        X: Matrix,
-        Y: Labels | None = None,
-        progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
-        label_names: LabelNames | None = None,
-    ) -> Self:
-        progress = to_progress(progress)
-        self._check_params()
-        Y, label_names = read_label_names(labels_given(Y, y), label_names, one_each=True)
-        names = feature_names(X)
-        X, Y, n_unlabelled = check_training_rows(X, Y, self.negative)
+    def _fit(self, X, Y, progress):
+        X, Y, n_unlabelled = labelled_rows(*check_training_rows(X, Y, self.negative))
         classes = ClassTerms.of(X, Y, self.n_jobs, progress)
         if np.count_nonzero(classes.class_size) < 2:
             raise ValueError("all rows of Y have the same label, so there is one class: at least two labels are needed")
@@ -217,78 +211,16 @@ class DoubleSampling(MultiLabelModel):
             "features": self.features,
         }
         self._set_fitted(classes, data.index, data.more, tree, function, sampled_size, values)
-        self._keep_feature_names(names)
-        self._keep_label_names(label_names)
-        return self
 
-    def partial_fit(
-        self,
-        X: Matrix,
-        Y: Labels | None = None,
-        progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
-        label_names: LabelNames | None = None,
-        classes: object = None,
-    ) -> Self:
-        """Learn further rows, and new labels, without starting anew.
-
-        The sums of the labels become those of all rows: up to rounding, they are the same as if the model had been
-        fitted to all rows. f becomes the mean of the present one and of one learnt on pairs of the new rows, each
-        counted by its number of pairs; where the new rows give no pair, f stays. Features that no earlier row had are
-        learnt, too.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-            New rows, with the features of the first fit.
-        Y : sparse or dense binary, shape (n, K), lists of class ids or of names, or one for each row, shape (n,)
-            New labels have the ids from ``n_labels_`` on, or names that the model does not have yet. A matrix has
-            columns for all labels of the model, and for new ones after them.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (K,), optional
-            The names of the model's labels, and after them those of new labels: needed where a matrix or ids have new
-            labels and the model has names.
-        classes : object
-            Not used, as each call may bring new labels; scikit-learn's tools pass it.
-
-        Returns
-        -------
-        DoubleSampling
-            The model; fitted to these rows if it was not fitted. If the work is stopped or fails, the model stays as it
-            was.
-
-        Raises
-        ------
-        ValueError, TypeError
-            The data do not fit the model; the model was fitted with ``candidates_from="plt"``, whose label tree cannot
-            learn further rows; or ``distance``, ``weighting`` or ``features`` were changed after ``fit``.
-
-        Warns
-        -----
-        UserWarning
-            When rows without labels are left out, or negative values are replaced by 0.
-        """
-        progress = to_progress(progress)
-        if not self.__sklearn_is_fitted__():
-            named = {} if label_names is None else {"label_names": label_names}
-            return self.fit(X, labels_given(Y, y), progress, **named)
-        self._check_params()
+    def _learn_more(self, X, Y, progress):
         if self.ranker_.tree is not None or self.candidates_from == "plt":
             raise ValueError(
                 "a label tree cannot learn further rows: fit the model to all rows, or with candidates_from='centroids'"
             )
         if self.fitted_with_ != (self.distance, self.weighting, self.features):
             raise ValueError("distance, weighting or features were changed after fit: fit the model to all rows")
-        self._check_input(X)
-        names = getattr(self, "label_names_", None)
-        Y, names = read_more_labels(labels_given(Y, y), self.n_labels_, names, label_names, one_each=True)
-        X, Y, n_unlabelled = check_training_rows(X, Y, self.negative)
+        X, Y, n_unlabelled = labelled_rows(*check_training_rows(X, Y, self.negative))
         self._set_fitted(*learn_more(self, X, Y, n_unlabelled, self._entropy(), progress))
-        self._keep_label_names(names)
-        return self
 
     def candidates(self, X: Matrix, n: int | None = None, progress: ProgressLike = silent) -> np.ndarray:
         """Return the classes that a prediction ranks, from those that have training rows.
@@ -423,14 +355,14 @@ class DoubleSampling(MultiLabelModel):
         """
         self._check_fitted()
         index, more, tree = self.ranker_[:3]
-        arrays = [*index, *more, *self._columns]
-        arrays += [self.feature_of_column_, self.class_size_, self.document_counts_, self.sampled_size_]
+        counts = self.feature_of_column_, self.class_size_, self.document_counts_, self.sampled_size_
+        arrays = [array for array in (*index, *more, *self._columns, *counts) if isinstance(array, np.ndarray)]
         tree_bytes = tree.plt.size()["model_bytes"] if tree is not None else 0
         return {
             "n_classes": int(np.count_nonzero(self.class_size_)),
             "n_postings": int(index.classes.size),
             "n_weights": int(np.count_nonzero(self.weights_)),
-            "model_bytes": int(tree_bytes + sum(a.nbytes for a in arrays if isinstance(a, np.ndarray))),
+            "model_bytes": tree_bytes + bytes_of(arrays),
         }
 
     def _check_params(self):

@@ -9,23 +9,11 @@ import scipy.sparse as sp
 from xmlcore.validation import INT32_MAX, check_features, check_labels
 
 
-def check_training_rows(X, Y, negative: str) -> tuple[sp.csr_array, sp.csr_array, int]:
-    """Check training data, and return it without the rows that have no label."""
+def check_training_rows(X, Y, negative: str) -> tuple[sp.csr_array, sp.csr_array]:
+    """Check training data, and return it as canonical CSR."""
     X = check_features(X)
     Y = check_classes(Y, X.shape[0])
-    X = _check_amounts(X, negative)
-    labelled = np.flatnonzero(np.diff(Y.indptr))
-    n_unlabelled = X.shape[0] - labelled.size
-    if labelled.size == 0:
-        raise ValueError("no row of Y has a label: there is nothing to learn")
-    if n_unlabelled:
-        warnings.warn(
-            f"{n_unlabelled:,} of {X.shape[0]:,} training rows have no label and are left out",
-            UserWarning,
-            stacklevel=4,
-        )
-        X, Y = X[labelled], Y[labelled]
-    return X, Y, n_unlabelled
+    return _check_amounts(X, negative), Y
 
 
 def check_classes(Y, n_rows: int) -> sp.csr_array:
@@ -75,7 +63,7 @@ def _check_amounts(X, negative):
             f"Negative values in data: {message}. This model needs amounts, such as counts of words. Scale each "
             "feature to start at 0, or, when negative values are noise, set negative='zero'"
         )
-    warnings.warn(f"{message}: negative values are taken as 0", UserWarning, stacklevel=5)
+    warnings.warn(f"{message}: negative values are taken as 0", UserWarning, stacklevel=6)
     return without_negative(X)
 
 

@@ -1,7 +1,6 @@
 """LdSM: log-depth streaming multi-label decision trees."""
 
-import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,8 +9,7 @@ from xmlcore._kernels.ldsm_reaching import Rows
 from xmlcore._kernels.ldsm_rows import TrainingRows
 from xmlcore._kernels.ldsm_shares import best_labels
 from xmlcore.arrays import by_frequency, columns_of, in_columns, read_only
-from xmlcore.label_names import read_label_names, read_more_labels
-from xmlcore.models.base import MultiLabelModel, labels_given
+from xmlcore.models.base import LearnsMore, bytes_of, checked_rows, labelled_rows, stacked
 from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone
 from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.ldsm.prediction import Scorer, prediction_blocks
@@ -25,15 +23,13 @@ from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.system import effective_jobs
-from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
+from xmlcore.typing import Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
-    check_features,
     check_labels,
     check_threshold,
     csr_parts,
-    feature_names,
 )
 
 DENSE = 0.5  # share of feature values other than 0 above which "auto" chooses the optimizer for dense features
@@ -41,7 +37,7 @@ MOST_DENSE = 8 * 2**30  # memory limit for the dense, standardised rows of optim
 
 
 @described
-class LdSM(MultiLabelModel):
+class LdSM(LearnsMore):
     """Log-depth streaming multi-label decision trees.
 
     An inner node of a tree has a linear regressor for each of its M children. A row goes to every child whose regressor
@@ -84,6 +80,12 @@ class LdSM(MultiLabelModel):
 
     Notes
     -----
+    ``partial_fit`` sends rows down the trees, and counts them, with their labels, in each node that they reach. The
+    trees keep their nodes and regressors: a leaf could only be split with all rows that reached it, and the model has
+    counts of them but not the rows. So this is for rows that are few beside those of ``fit``, or like them; fit the
+    model anew when the rows have doubled, or when many labels are new. Features that no row of ``fit`` had are used by
+    re-ranking only; with ``rerank_space="idf"`` further rows cannot be learnt.
+
     A node of n rows takes O(n_epochs * (nonzeros * M + labels * M^2 + n * 2^M * M^2)) time, whatever D and L are.
 
     References
@@ -143,23 +145,10 @@ class LdSM(MultiLabelModel):
         self.weight_decay = weight_decay
         self.n_attempts = n_attempts
 
-    def fit(
-        self,
-        X: Matrix,
-        Y: Labels | None = None,
-        progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
-        label_names: LabelNames | None = None,
-    ) -> Self:
-        progress = to_progress(progress)
-        self._check_params()
-        Y, label_names = read_label_names(labels_given(Y, y), label_names)
-        names = feature_names(X)
-        X = check_features(X)
-        Y = check_labels(Y, n_rows=X.shape[0])
+    def _fit(self, X, Y, progress):
+        X, Y = checked_rows(X, Y)
         n_features, n_labels = X.shape[1], Y.shape[1]
-        X, Y, n_unlabelled = _labelled_rows(X, Y)
+        X, Y, n_unlabelled = labelled_rows(X, Y)
         feature_of_column = by_frequency(X)
         n_columns = feature_of_column.size
         x = in_columns(csr_parts(X), columns_of(feature_of_column, n_features))
@@ -174,74 +163,12 @@ class LdSM(MultiLabelModel):
         rerank = float(self.rerank_beta), float(self.rerank_gamma)
         parts = [tree.parts() for tree in trees]
         self._set_fitted(Fitted(parts, means, rerank, feature_of_column, n_features, n_labels, optimizer, n_unlabelled))
-        self._keep_feature_names(names)
-        self._keep_label_names(label_names)
         warn_of_undone(trees, self.n_attempts, self.integrity_weight)
-        return self
 
-    def partial_fit(
-        self,
-        X: Matrix,
-        Y: Labels | None = None,
-        progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
-        label_names: LabelNames | None = None,
-        classes: object = None,
-    ) -> Self:
-        """Learn further rows, and new labels, without starting anew.
-
-        The rows are sent down the trees, and counted, with their labels, in each node that they reach. The trees keep
-        their nodes and regressors: a leaf could only be split with all rows that reached it, and the model has counts
-        of them but not the rows. So this is for rows that are few beside those of ``fit``, or like them; fit the model
-        anew when the rows have doubled, or when many labels are new. Features that no row of ``fit`` had are used by
-        re-ranking only.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-            New rows, with the features of the first fit.
-        Y : sparse or dense binary, shape (n, K), or lists of label ids or of names
-            New labels have the ids from ``n_labels_`` on, or names that the model does not have yet. A matrix has
-            columns for all labels of the model, and for new ones after them.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (K,), optional
-            The names of the model's labels, and after them those of new labels: needed where a matrix or ids have new
-            labels and the model has names.
-        classes : object
-            Not used, as each call may bring new labels; scikit-learn's tools pass it.
-
-        Returns
-        -------
-        LdSM
-            The model; fitted to these rows if it was not fitted. If the work is stopped or fails, the model stays as it
-            was.
-
-        Raises
-        ------
-        ValueError, TypeError
-            The data do not fit the model; or the model was fitted with ``rerank_space="idf"``, whose means cannot learn
-            further rows.
-
-        Warns
-        -----
-        UserWarning
-            When rows without labels were left out.
-        """
-        progress = to_progress(progress)
-        if not self.__sklearn_is_fitted__():
-            named = {} if label_names is None else {"label_names": label_names}
-            return self.fit(X, labels_given(Y, y), progress, **named)
-        X = self._check_input(X)
-        names = getattr(self, "label_names_", None)
-        Y, names = read_more_labels(labels_given(Y, y), self.n_labels_, names, label_names)
+    def _learn_more(self, X, Y, progress):
         Y = check_labels(Y, n_rows=X.shape[0])
-        X, Y, n_unlabelled = _labelled_rows(X, Y)
+        X, Y, n_unlabelled = labelled_rows(X, Y)
         self._set_fitted(learn_more(self, X, Y, n_unlabelled, progress))
-        self._keep_label_names(names)
-        return self
 
     def predict_topk(
         self,
@@ -323,10 +250,7 @@ class LdSM(MultiLabelModel):
             return sp.csr_array(sp.vstack(parts, format="csr"))
 
         blocks = prediction_blocks(X.shape[0], self.n_jobs)
-        parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
-        if not parts:
-            return sp.csr_array((0, self.n_labels_), dtype=np.float32)
-        return sp.csr_array(sp.vstack(parts, format="csr"))
+        return stacked(run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs), self.n_labels_)
 
     def apply(self, X: Matrix, n_trees: int | None = None, max_nodes: int | None = None) -> Leaves:
         """Return the leaves that rows reach.
@@ -369,20 +293,12 @@ class LdSM(MultiLabelModel):
         return in_columns((indptr, indices, np.arange(indices.size)), self._columns)
 
     def size(self) -> dict[str, Any]:
-        """Return the size of the fitted model.
-
-        Returns
-        -------
-        dict of str to int
-            "n_nodes", "depth", "n_weights" and "model_bytes" (of its arrays).
-        """
         self._check_fitted()
-        parts = [self.forest_, self._columns, [self.feature_of_column_], self.means_ or ()]
         return {
             "n_nodes": int(self.forest_.first_child.size),
             "depth": int(max(tree.depth.max() for tree in self.trees_)),
             "n_weights": int(np.count_nonzero(self.forest_.weights)),
-            "model_bytes": int(sum(np.asarray(a).nbytes for arrays in parts for a in arrays)),
+            "model_bytes": bytes_of((*self.forest_, *self._columns, self.feature_of_column_, *(self.means_ or ()))),
         }
 
     # Steps of the above ---------------------------------------------------------------------------------------------
@@ -448,19 +364,3 @@ class LdSM(MultiLabelModel):
 
     def _restore(self, values, arrays):
         self._set_fitted(fitted_from(values, arrays))
-
-
-def _labelled_rows(X, Y):
-    """Return X and Y without the rows that have no label, and the number of these rows; warn if there are any."""
-    if Y.nnz == 0:
-        raise ValueError("no row of Y has a label: there is nothing to learn")
-    labelled = np.flatnonzero(np.diff(Y.indptr))
-    n_unlabelled = X.shape[0] - labelled.size
-    if n_unlabelled:
-        warnings.warn(
-            f"{n_unlabelled:,} of {X.shape[0]:,} training rows have no label and are left out",
-            UserWarning,
-            stacklevel=4,
-        )
-        X, Y = X[labelled], Y[labelled]
-    return X, Y, n_unlabelled

@@ -1,7 +1,7 @@
 """OneVsRest: one linear classifier per label, trained by scikit-learn's liblinear; the baseline for few labels."""
 
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,30 +10,26 @@ import scipy.sparse as sp
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore.arrays import are_pointers, by_frequency, columns_of, read_only
-from xmlcore.label_names import read_label_names
-from xmlcore.models.base import MultiLabelModel, labels_given, warm_up_pieces
+from xmlcore.models.base import bytes_of, checked_rows, stacked, warm_up_pieces
 from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMETERS
-from xmlcore.models.plt.choosing import Choice, trials_table
+from xmlcore.models.plt.choosing import Choice, ChoosesSettings
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.saving import ModelFormatError, check_columns, check_settings
 from xmlcore.parallel import one_blas_thread, row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import LabelNames, Labels, Matrix
+from xmlcore.typing import Matrix
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
-    check_features,
     check_label_ids,
-    check_labels,
     check_threshold,
     csr_parts,
-    feature_names,
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 PHASE = "Training a classifier per label"
 PREDICT_ROWS = 512  # largest number of rows of a task
@@ -43,7 +39,7 @@ WEIGHTS = {"weight_ptr": "int64", "weight_columns": "int32", "weights": "float32
 
 
 @described
-class OneVsRest(MultiLabelModel):
+class OneVsRest(ChoosesSettings):
     """One binary linear classifier per label, each trained on all rows.
 
     This is the baseline for few labels: labels share nothing, and nothing is approximated. Classifiers are trained by
@@ -107,6 +103,7 @@ class OneVsRest(MultiLabelModel):
 
     ABOUT = ABOUT
     PARAMETERS = PARAMETERS
+    _SETTINGS = CHOSEN
 
     def __init__(
         self,
@@ -124,26 +121,10 @@ class OneVsRest(MultiLabelModel):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    def fit(
-        self,
-        X: Matrix,
-        Y: Labels | None = None,
-        progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
-        label_names: LabelNames | None = None,
-    ) -> Self:
+    def _fit(self, X, Y, progress):
         from sklearn.exceptions import ConvergenceWarning
 
-        progress = to_progress(progress)
-
-        self._check_params()
-        Y, label_names = read_label_names(labels_given(Y, y), label_names)
-        names = feature_names(X)
-        X = check_features(X)
-        Y = check_labels(Y, n_rows=X.shape[0])
-        if Y.nnz == 0:
-            raise ValueError("no row of Y has a label: there is nothing to learn")
+        X, Y = checked_rows(X, Y)
         choice = self._choice(X, Y, progress)
         C = choice.settings["C"]
         n_rows, n_features = X.shape
@@ -188,8 +169,6 @@ class OneVsRest(MultiLabelModel):
             n_features, self.loss,
         )  # fmt: skip
         self.settings_, self._trials = choice
-        self._keep_feature_names(names)
-        self._keep_label_names(label_names)
         self.n_iter_ = max(steps)
         late = sum(n >= self.max_iter for n in steps)
         if late:
@@ -197,50 +176,8 @@ class OneVsRest(MultiLabelModel):
                 f"{late:,} of {len(steps):,} labels stopped at max_iter={self.max_iter} before tol={self.tol}: raise "
                 "max_iter, or tol when precision does not change",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        return self
-
-    def choose(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> Choice:
-        """Choose C if it is "auto", as :meth:`fit` does, without training on all rows.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the trials.
-
-        Returns
-        -------
-        Choice
-            Its ``settings`` is a dict of "C": as given, or chosen in place of "auto". With this value,
-            ``OneVsRest(**settings).fit(X, Y)`` trains the same model without trials. Its ``trials`` is a list of dicts,
-            the lines of :attr:`chosen_`.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad parameters or data; the message names them.
-        """
-        progress = to_progress(progress)
-        self._check_params()
-        X = check_features(X)
-        Y = check_labels(read_label_names(Y)[0], n_rows=X.shape[0])
-        if Y.nnz == 0:
-            raise ValueError("no row of Y has a label: there is nothing to learn")
-        return self._choice(X, Y, progress)
-
-    @property
-    def chosen_(self) -> "pd.DataFrame":
-        """The trials by which :meth:`fit` chose C if it was "auto", in their order: a DataFrame.
-
-        Columns: ``C`` on a sample of the rows (``settings_`` has the C for all rows); ``P@1``, ``P@3``, ``P@5`` in
-        [0, 1], on other rows; ``score``, the mean of their ratios to those of the first trial; ``rows``, the size of
-        the sample; ``seconds``. It has no lines if nothing was tried.
-        """
-        self._check_fitted()
-        return trials_table(self._trials, CHOSEN)
 
     def _choice(self, X, Y, progress) -> Choice:
         """Return C, as given or chosen, and the trials by which it was chosen.
@@ -289,10 +226,7 @@ class OneVsRest(MultiLabelModel):
             return sp.csr_array(values)
 
         blocks = row_blocks(X.shape[0], min(PREDICT_ROWS, max(1, MARGINS_AT_ONCE // n_labels)))
-        parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
-        if not parts:
-            return sp.csr_array((0, n_labels), dtype=np.float32)
-        return sp.csr_array(sp.vstack(parts, format="csr"))
+        return stacked(run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs), n_labels)
 
     def linear_margins(self, labels: npt.ArrayLike) -> tuple[sp.csr_array, np.ndarray]:
         """Return the weights and biases of some labels: the margin of a row x is ``weights @ (x / |x|) + bias``.
@@ -349,21 +283,14 @@ class OneVsRest(MultiLabelModel):
         return log_proba, gradient
 
     def size(self) -> dict[str, Any]:
-        """Return the size of the fitted model.
-
-        Returns
-        -------
-        dict of str to int
-            "n_nodes" (labels), "depth" (1), "n_weights" and "model_bytes" (of its arrays).
-        """
         self._check_fitted()
         coef = self.coef_
-        parts = (coef.indptr, coef.indices, coef.data, *self._by_column, *self._columns)
+        arrays = (*csr_parts(coef), *self._by_column, *self._columns, self.intercept_, self.feature_of_column_)
         return {
             "n_nodes": self.n_labels_,
             "depth": 1,
             "n_weights": self.n_weights_,
-            "model_bytes": int(sum(a.nbytes for a in (*parts, self.intercept_, self.feature_of_column_))),
+            "model_bytes": bytes_of(arrays),
         }
 
     # The fitted model -------------------------------------------------------------------------------------------------

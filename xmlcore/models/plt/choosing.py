@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from xmlcore._kernels.lanes import LANES
+from xmlcore.label_names import read_label_names
+from xmlcore.models.base import MultiLabelModel, checked_rows
 from xmlcore.models.plt.training import TrainingRows
 from xmlcore.parameters import AUTO
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import Progress, ProgressLike, silent, to_progress
+from xmlcore.typing import Labels, Matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +60,61 @@ class Choice(NamedTuple):
 
     settings: dict[str, Any]  # a value for each of NAMES
     trials: list[dict[str, Any]]  # in the order in which they were made; see PLT.chosen_
+
+
+class ChoosesSettings(MultiLabelModel):
+    """Base of models that choose the parameters that are "auto"."""
+
+    _SETTINGS = NAMES
+
+    def choose(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> Choice:
+        """Choose the parameters that are "auto", as :meth:`fit` does, without training on all rows.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids
+        progress : callable or "bar", optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the trials.
+
+        Returns
+        -------
+        Choice
+            Its ``settings`` is a dict of the parameters in ``settings_``: as given, or chosen in place of "auto". With
+            these values, a model of the same seed learns the same without trials. Its ``trials`` is a list of dicts,
+            the lines of :attr:`chosen_`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad parameters or data; the message names them.
+        """
+        progress = to_progress(progress)
+        self._check_params()
+        Y, _ = read_label_names(Y)
+        return self._choice(*checked_rows(X, Y, self._n_labels_of_tree(Y)), progress)
+
+    @property
+    def chosen_(self) -> "pd.DataFrame":
+        """The trials by which :meth:`fit` chose the parameters that were "auto", in their order: a DataFrame.
+
+        Columns: the settings, with the ``C`` on a sample of the rows (``settings_`` has the C for all rows); ``P@1``,
+        ``P@3``, ``P@5`` in [0, 1], on other rows; ``score``, the mean of their ratios to those of the first trial;
+        ``rows``, the size of the sample; ``seconds``. It has no lines if nothing was tried.
+        """
+        import pandas as pd
+
+        self._check_fitted()
+        columns = [*self._SETTINGS, *(f"P@{k}" for k in KS), "score", "rows", "seconds"]
+        return pd.DataFrame(self._trials, columns=columns)
+
+    def _n_labels_of_tree(self, Y) -> int | None:
+        """Return the number of labels that a given tree has; None if none is given."""
+        return None
+
+    def _choice(self, X, Y, progress) -> Choice:
+        """Return the settings to train with, and the trials by which those that are "auto" were chosen."""
+        raise NotImplementedError
 
 
 class Sizes(NamedTuple):
@@ -296,13 +354,6 @@ class Trials:
         trial |= {"score": sum(ratios) / len(KS), "rows": self.rows.Y.shape[0], "seconds": time.perf_counter() - start}
         self.made.append(trial)
         return trial
-
-
-def trials_table(trials: list[dict[str, Any]], names=NAMES) -> "pd.DataFrame":
-    """Return trials as a table: the settings ``names``, P@k for each of ``KS``, "score", "rows" and "seconds"."""
-    import pandas as pd
-
-    return pd.DataFrame(trials, columns=[*names, *(f"P@{k}" for k in KS), "score", "rows", "seconds"])
 
 
 def precision_of(Y, labels) -> list[float]:

@@ -1,17 +1,16 @@
 """PLT: the probabilistic label tree."""
 
 import threading
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.arrays import columns_of, read_only
-from xmlcore.label_names import read_label_names
-from xmlcore.models.base import MultiLabelModel, labels_given, toy_rows
+from xmlcore.models.base import bytes_of, checked_rows, stacked, toy_rows
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_representations
-from xmlcore.models.plt.choosing import NAMES, Choice, choose, published_settings, trials_table
+from xmlcore.models.plt.choosing import NAMES, Choice, ChoosesSettings, choose, published_settings
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import (
     LOSS_NUMBERS,
@@ -37,26 +36,24 @@ from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
+from xmlcore.typing import Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
     check_features,
     check_label_ids,
-    check_labels,
     check_threshold,
     csr_parts,
-    feature_names,
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 _MAKING_NODES = threading.Lock()  # All models share it, because a model that holds a lock could not be pickled.
 
 
 @described
-class PLT(MultiLabelModel):
+class PLT(ChoosesSettings):
     """Probabilistic label tree.
 
     The labels are the leaves of a tree. A linear classifier at each node v models the probability that a row has a
@@ -142,68 +139,15 @@ class PLT(MultiLabelModel):
         self.max_iter = max_iter
         self.collapse_layers = collapse_layers
 
-    def fit(
-        self,
-        X: Matrix,
-        Y: Labels | None = None,
-        progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
-        label_names: LabelNames | None = None,
-    ) -> Self:
-        progress = to_progress(progress)
-        Y, label_names = read_label_names(labels_given(Y, y), label_names)
-        self._train(X, Y, progress)._keep_label_names(label_names)
-        return self
-
-    def choose(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> Choice:
-        """Choose the parameters that are "auto", as :meth:`fit` does, without training on all rows.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the trials.
-
-        Returns
-        -------
-        Choice
-            Its ``settings`` is a dict of "arity", "max_leaf_labels", "loss" and "C": as given, or chosen in place of
-            "auto". With these values, ``PLT(random_state=..., **settings).fit(X, Y)`` trains the same model without
-            trials. Its ``trials`` is a list of dicts, the lines of :attr:`chosen_`.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad parameters or data; the message names them.
-        """
-        progress = to_progress(progress)
-        return self._choice(*self._check_training_data(X, read_label_names(Y)[0]), self._entropy(), progress)
-
-    @property
-    def chosen_(self) -> "pd.DataFrame":
-        """The trials by which :meth:`fit` chose the parameters that were "auto", in their order: a DataFrame.
-
-        Columns: ``arity``, ``max_leaf_labels``, ``loss``; ``C`` on a sample of the rows (``settings_`` has the C for
-        all rows); ``P@1``, ``P@3``, ``P@5`` in [0, 1], on other rows; ``score``, the mean of their ratios to those of
-        the first trial; ``rows``, the size of the sample; ``seconds``. It has no lines if nothing was tried.
-        """
-        self._check_fitted()
-        return trials_table(self._trials)
-
-    def _train(self, X, Y, progress, n_clean=None):
-        """Do what :meth:`fit` says, but choose parameters on the first ``n_clean`` rows alone, if that is not None."""
-        names = feature_names(X)
-        X, Y = self._check_training_data(X, Y)
+    def _fit(self, X, Y, progress, n_clean=None):
+        """Train the trees; parameters are chosen on the first ``n_clean`` rows alone, if that is not None."""
+        X, Y = checked_rows(X, Y, self._n_labels_of_tree(Y))
         entropy = self._entropy()
         clean = (X, Y) if n_clean is None else (X[:n_clean], Y[:n_clean])
-        choice = self._choice(*clean, entropy, progress)
+        choice = self._choice(*clean, progress, entropy)
         progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
         warn_equal_trees(self)
         warn_unconverged(self, self._train_trees(TrainingRows.of(X, Y), choice, entropy, progress))
-        self._keep_feature_names(names)
-        return self
 
     def _train_trees(self, rows: TrainingRows, choice: Choice, entropy, progress) -> np.ndarray:
         """Build and train all trees, and set the fitted attributes; return what :func:`train_tree` does for all."""
@@ -252,10 +196,7 @@ class PLT(MultiLabelModel):
             return search.at_least(search.take(x, block), block[1] - block[0], threshold)
 
         blocks = search.blocks(X.indptr, self.n_jobs, together=False)
-        parts = run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs)
-        if not parts:
-            return sp.csr_array((0, self.n_labels_), dtype=np.float32)
-        return sp.csr_array(sp.vstack(parts, format="csr"))
+        return stacked(run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs), self.n_labels_)
 
     def label_probabilities(self, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
         """Return the probabilities of requested labels for each row, before they are rounded to float32.
@@ -366,32 +307,16 @@ class PLT(MultiLabelModel):
         return np.concatenate(log_proba), sp.csr_array(sp.vstack(gradients, format="csr"))
 
     def size(self) -> dict[str, Any]:
-        """Return the size of the fitted model.
-
-        Returns
-        -------
-        dict of str to int
-            "n_nodes", "depth", "n_weights" and "model_bytes" (of its arrays).
-        """
         self._check_fitted()
-        parts = [*self.fitted_, self._columns, [self.feature_of_column_]]
+        arrays = [array for arrays in (*self.fitted_, self._columns) for array in arrays]
         return {
             "n_nodes": int(sum(tree.n_nodes for tree in self.trees_)),
             "depth": int(max(tree.depth.max() for tree in self.trees_)),
             "n_weights": self.n_weights_,
-            "model_bytes": int(sum(np.asarray(a).nbytes for arrays in parts for a in arrays)),
+            "model_bytes": bytes_of([*arrays, self.feature_of_column_]),
         }
 
     # Steps of fit ---------------------------------------------------------------------------------------------------
-
-    def _check_training_data(self, X, Y):
-        """Check the parameters, X and Y; return X and Y as canonical CSR."""
-        self._check_params()
-        X = check_features(X)
-        Y = check_labels(Y, n_rows=X.shape[0], n_labels=self._n_labels_of_tree(Y))
-        if Y.nnz == 0:
-            raise ValueError("no row of Y has a label: there is nothing to learn")
-        return X, Y
 
     def _n_labels_of_tree(self, Y) -> int | None:
         """Return the number of labels if ``tree`` is a LabelTree, else None."""
@@ -405,8 +330,8 @@ class PLT(MultiLabelModel):
             )
         return n_labels
 
-    def _choice(self, X, Y, entropy, progress) -> Choice:
-        """Return the settings to train with, and the trials by which those that are "auto" were chosen."""
+    def _choice(self, X, Y, progress, entropy=None) -> Choice:
+        entropy = self._entropy() if entropy is None else entropy
         params = {parameter.name: getattr(self, parameter.name) for parameter in PLT.PARAMETERS}
         params |= {"n_estimators": 1, "beam": None, "random_state": entropy}
 

@@ -11,14 +11,13 @@ import numpy.typing as npt
 from xmlcore.arrays import largest_values
 from xmlcore.augmentation import augment
 from xmlcore.label_names import read_label_names
-from xmlcore.models.base import labels_given
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.parameters import NOISE_PARAMETERS
 from xmlcore.models.saving import ModelFormatError
 from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.typing import LabelNames, Labels, Matrix
+from xmlcore.typing import Labels, Matrix
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, feature_names
 
 
@@ -71,20 +70,6 @@ class ExtendedPLT(PLT):
         self.augment_ratio = augment_ratio
         self.noise_support = noise_support
 
-    def fit(
-        self,
-        X: Matrix,
-        Y: Labels | None = None,
-        progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
-        label_names: LabelNames | None = None,
-    ) -> Self:
-        progress = to_progress(progress)
-        Y, label_names = read_label_names(labels_given(Y, y), label_names)
-        self._fit(X, Y, Y_given=Y, n_augmented=0, progress=progress)._keep_label_names(label_names)
-        return self
-
     def fit_for_adversarial_examples(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> Self:
         """Train on the rows of X and on noisy copies of them (section 3.1 of the paper).
 
@@ -122,7 +107,7 @@ class ExtendedPLT(PLT):
         progress("Adding noise to rows", 0.0)
         noise = GaussianNoise(self.sigma, self.noise_support)
         both = augment(X, Y, noise, self.augment_ratio, self._entropy())
-        self._fit(both.X, both.Y, Y_given=Y, n_augmented=both.rows.size, progress=progress)
+        self._fit(both.X, both.Y, progress, both.rows.size)
         self._keep_feature_names(names)
         self._keep_label_names(label_names)
         return self
@@ -226,14 +211,13 @@ class ExtendedPLT(PLT):
                 }
         return results
 
-    def _fit(self, X, Y, Y_given, n_augmented, progress):
-        """Train on X and Y, and set the attributes that PLT does not have."""
+    def _fit(self, X, Y, progress, n_augmented=0):
+        """Train on X and Y, whose last ``n_augmented`` rows are noisy copies, and count the labels of the others."""
         n_clean = X.shape[0] - n_augmented if n_augmented else None  # settings are chosen on rows as they are
-        self._train(X, Y, progress, n_clean)
-        Y_given = check_labels(Y_given, n_labels=self.n_labels_)
-        self.label_counts_ = np.bincount(Y_given.indices, minlength=self.n_labels_).astype(np.int64)
+        super()._fit(X, Y, progress, n_clean)
+        Y = check_labels(Y, n_labels=self.n_labels_)[:n_clean]
+        self.label_counts_ = np.bincount(Y.indices, minlength=self.n_labels_).astype(np.int64)
         self.n_augmented_ = int(n_augmented)
-        return self
 
     def _state(self):
         values, arrays = super()._state()
