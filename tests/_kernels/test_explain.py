@@ -12,6 +12,7 @@ from xmlcore import explain
 from xmlcore._kernels import explain as kernels
 from xmlcore._kernels.csr import Rows
 from xmlcore.arrays import read_only
+from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.validation import csr_parts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits separated nothing")
@@ -27,7 +28,7 @@ def test_contributions_along_a_path_equal_those_of_the_twin(loss):
     nodes = rng.integers(0, 9, 30)
     ptr = np.concatenate([[0], np.sort(rng.integers(0, 31, 14)), [30]])
     parts, before, after = np.zeros(X.nnz), np.empty(15), np.empty(15)
-    number = {"logistic": kernels.LOGISTIC, "squared_hinge": kernels.SQUARED_HINGE, "margin": kernels.MARGIN}[loss]
+    number = (LOSS_NUMBERS | {"margin": kernels.MARGIN})[loss]
     x = csr_parts(X)
     classifiers = kernels.Classifiers(*csr_parts(W), bias, number)
     kernels.share_along_paths(Rows(*x), kernels.Paths(ptr, nodes), classifiers, parts, before, after)
@@ -48,7 +49,7 @@ def test_contributions_that_cancel_are_computed_from_the_slope(loss, distance):
     """Two features of nearly opposite parts: each contributes much, both together next to nothing."""
     w = np.array([3.0, -3.0])
     x = np.array([0.5, 0.5 - distance / 3])
-    number = kernels.LOGISTIC if loss == "logistic" else kernels.SQUARED_HINGE
+    number = LOSS_NUMBERS[loss]
     parts, before, after = np.zeros(2), np.empty(1), np.empty(1)
     ptr, ids = np.array([0, 2]), np.array([0, 1], np.int32)
     classifiers = kernels.Classifiers(ptr, ids, w.astype(np.float32), np.array([-0.5], np.float32), number)

@@ -25,21 +25,11 @@ class NowhereToKeepError(OSError):
 
 
 class KernelCache(NullCache):
-    """The compiled code of one kernel: a file for each combination of types of arguments.
+    """The compiled code of one kernel: a file, with a checksum, for each combination of types of arguments.
 
     Numba's own cache names its folders by the path of the source files, so that code that was compiled while a package
-    lay elsewhere is not found; and it loads damaged files, which ends in errors or in a crash. A file of this cache is
-    named by the kernel, the types, the processor and the version of Python. Its first bytes are a checksum. The folder
-    is named by a hash of all kernels: see :func:`xmlcore._kernels._jit.kernels_version`.
-
-    Parameters
-    ----------
-    function : callable
-        The kernel as a Python function.
-    folders : sequence of Path
-        Where to look for compiled code, in this order.
-    written : Path or None
-        Where to keep it; None if no folder can be written to.
+    lay elsewhere is not found; and it loads damaged files, which ends in errors or in a crash. ``folders`` are looked
+    through in this order; ``written`` is where code is kept, or None.
     """
 
     def __init__(self, function, folders, written):
@@ -87,22 +77,12 @@ class KernelCache(NullCache):
 
 
 def holds_code(folder: Path) -> bool:
-    """Return whether a folder holds compiled code.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be read.
-    """
+    """Return whether a folder holds compiled code; raise OSError if it cannot be read."""
     return any(folder.glob(f"**/*{ENDING}"))
 
 
 def _stamp_of(function):
-    """Return what tells apart functions with the same name, such as versions of a function that is no kernel of ours.
-
-    Kernels of this package need no more than their place in the file: the folder of compiled code is named by their
-    sources. It is None for a function without a file.
-    """
+    """Return what tells apart functions with the same name that are no kernels of ours; None without a file."""
     code = function.__code__
     cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
     path = Path(inspect.getfile(function))

@@ -65,10 +65,7 @@ class _SharedFlags(Flags):
 
     @classmethod
     def of(cls, flags):
-        """Return the same object for all options that differ only in what does not matter to called functions.
-
-        Numba keeps what it compiled of NumPy's functions for each set of options, and hashes the set at every call.
-        """
+        """Return the same object for equal options: Numba keeps code for each object, and hashes it at every call."""
         shared = cls(flags)
         for name in ("no_cpython_wrapper", "no_cfunc_wrapper", "release_gil"):
             shared.discard(name)

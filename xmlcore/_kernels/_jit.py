@@ -13,11 +13,7 @@ from xmlcore.system import kernel_cache_root, kernel_cache_variable, own_tempora
 
 
 def kernels_version() -> str:
-    """Return a hash of all kernel sources and the Numba version.
-
-    A kernel has to be compiled again when the file of a function that it calls has changed. With a cache folder for
-    each hash, compiled code is never out of date.
-    """
+    """Return a hash of all kernel sources and the Numba version: it names the folder of compiled code."""
     digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.name.encode())
@@ -26,11 +22,7 @@ def kernels_version() -> str:
 
 
 def usable_folders(folder: Path) -> tuple[tuple[Path, ...], Path | None]:
-    """Return the folders from which compiled code is loaded, and the one in which it is kept; warn where that matters.
-
-    If nothing can be written to the folder, such as that of a container image, code is loaded from it all the same.
-    What is missing there is kept in a folder of this user among the temporary files.
-    """
+    """Return the folders from which compiled code is loaded, and the one to keep it in; warn where that matters."""
     try:
         _make_writable(folder)
         return (folder,), folder
@@ -81,21 +73,8 @@ if IS_TRIED:
 def kernel(function=None, **options):
     """Compile a function with Numba, without Python objects and interpreter lock; keep the compiled code on disk.
 
-    What is kept is machine code that Python called. Code of functions that kernels call is a part of these kernels.
-
-    Parameters
-    ----------
-    function : callable
-        Called with flat NumPy arrays and scalars.
-    **options
-        Options of :func:`numba.njit`, such as ``fastmath``, which is off by default. Division by zero follows NumPy's
-        rules: it gives inf, nan, or 0 for whole numbers. Python's rules would raise, and test each divisor.
-
-    Returns
-    -------
-    numba.core.dispatcher.Dispatcher
-        A :class:`xmlcore._kernels._dispatchers.Kernel` with the versions of Numba that were tried. Or the plain
-        function when ``NUMBA_DISABLE_JIT`` is set.
+    Division by zero follows NumPy's rules: it gives inf, nan, or 0 for whole numbers. Python's rules would raise, and
+    test each divisor. ``options`` are those of :func:`numba.njit`.
     """
     if function is None:
         return lambda inner: kernel(inner, **options)
@@ -119,10 +98,9 @@ def kernel(function=None, **options):
 
 
 def inlined(function):
-    """Compile a function that kernels call: its code is copied into the callers, and it counts no array references.
+    """Compile a function that kernels call, and that creates no arrays: its code is copied into the callers.
 
-    Numba counts a reference, with an atomic instruction, for nearly every array argument. In functions that are called
-    for each tree node this counting took more time than the work itself. The function must not create arrays.
+    So it counts no array references. Counting took more time than the work itself where it was done for each node.
     """
     return kernel(function, forceinline=True, _nrt=False)
 

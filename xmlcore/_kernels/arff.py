@@ -10,7 +10,7 @@ import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
 from xmlcore._kernels.digits import EIGHT, read_digits
-from xmlcore._kernels.xmlc import is_blank, read_decimal, read_id, skip_blanks, skip_line
+from xmlcore._kernels.xmlc import N_HARD, count_line, is_blank, read_decimal, read_hard, read_id, skip_blanks, skip_line
 
 # Kinds of attributes. A label has the kind of such a feature plus LABEL.
 NUMERIC, NOMINAL, LEFT_OUT, LABEL = 0, 1, 2, 3
@@ -32,7 +32,7 @@ BAD_WEIGHT = 12
 AFTER_ROW = 13  # something behind the end of a row
 
 # Places in ``out``, where parse_rows writes counts and the place of an error.
-ROWS, N_FEATURES, N_LABELS, LINE, POSITION, LINE_START, N_HARD = 0, 1, 2, 3, 4, 5, 6
+ROWS, N_FEATURES, N_LABELS, LINE, POSITION, LINE_START = 0, 1, 2, 3, 4, 5  # and N_HARD
 ATTRIBUTE, PREVIOUS = 7, 8  # the attribute of an error; the index before it in a sparse row
 MISSING_FEATURES, MISSING_FEATURE_LINE, MISSING_LABELS, MISSING_LABEL_LINE = 9, 10, 11, 12
 WEIGHTED_ROWS, WEIGHT_LINE = 13, 14
@@ -47,10 +47,7 @@ _TENS = np.array([10**power for power in range(EIGHT)], np.int64)
 
 
 class Attributes(NamedTuple):
-    """What the columns of the file are.
-
-    The values of nominal attribute a are first[a] to stop[a] - 1, sorted by their bytes; attributes may share them.
-    """
+    """The columns of the file; the values of nominal attribute a are first[a] to stop[a] - 1, sorted by their bytes."""
 
     kind: np.ndarray  # int8 (A,)
     column: np.ndarray  # int32 (A,): the attribute's first column in X or Y
@@ -77,10 +74,7 @@ class Arrays(NamedTuple):
 
 @kernel
 def count_entries(text):
-    """Return the numbers of lines, of opening braces, and of commas and blanks in ``text``.
-
-    They bound the numbers of rows, of sparse rows, and, with the lines, of values.
-    """
+    """Return the numbers of lines, of opening braces, and of commas and blanks: bounds of what rows there are."""
     lines = 1
     braces = 0
     separators = 0
@@ -109,10 +103,7 @@ def _is_end_of_row(text, at):
 
 @inlined
 def read_token(text, at):
-    """Read a word or a quoted text; return (first byte, end, where reading goes on), with -1 for an open quote.
-
-    The quotation marks are not in the range, and backslashes stay as they are.
-    """
+    """Read a word or a quoted text; return (first byte, end, where reading goes on), with -1 for an open quote."""
     quote = text[at]
     if quote != _SINGLE and quote != _DOUBLE:
         first = at
@@ -148,33 +139,8 @@ def _find_value(text, first, stop, attributes, a):
 
 
 @inlined
-def _count(out, count, first_line, line):
-    if out[count] == 0:
-        out[first_line] = line
-    out[count] += 1
-
-
-@inlined
-def _read_hard(value, first, stop, hard_spans, resolved, out):
-    """Return the value of a number that ``float()`` must read, as far as it is known, and note where it stands."""
-    n_hard = out[N_HARD]
-    if n_hard < hard_spans.shape[0]:
-        hard_spans[n_hard, 0] = first
-        hard_spans[n_hard, 1] = stop
-    if n_hard < resolved.size:
-        value = resolved[n_hard]
-    elif not np.isfinite(value):
-        value = np.float32(2.0)  # the next run has the number in ``resolved``
-    out[N_HARD] += 1
-    return value
-
-
-@inlined
 def _read_short(text, at):
-    """Read a plain number of at most 15 digits, such as -0.25; return (is it one, value, where it ends).
-
-    Mantissa and power of ten are exact, so that there is one rounding, as in ``read_decimal``, which takes longer.
-    """
+    """Read a plain number of at most 15 digits; return (is it one, value, where it ends); it is rounded once."""
     negative = at < text.size and text[at] == _MINUS
     at += negative
     first = at
@@ -201,10 +167,7 @@ def _read_short(text, at):
 
 @inlined
 def _read_quick(text, at):
-    """Read a number as ``_read_short`` does, but quickly if it has less than eight digits before and after the point.
-
-    At least 26 bytes must follow. The caller checks that the number ends where it should.
-    """
+    """Read a number as ``_read_short`` does, quickly if it is short; at least 26 bytes must follow."""
     negative = text[at] == _MINUS
     before, mantissa = read_digits(text, at + negative)
     place = at + negative + before
@@ -231,7 +194,7 @@ def _read_number(text, at, hard_spans, resolved, out):
     first = at + 1 if quoted else at
     good, value, hard, at = read_decimal(text, first)
     if good and hard:
-        value = _read_hard(value, first, at, hard_spans, resolved, out)
+        value = read_hard(value, first, at, hard_spans, resolved, out)
         good = np.isfinite(value)
     if quoted:
         good &= at < text.size and text[at] == quote
@@ -241,19 +204,16 @@ def _read_number(text, at, hard_spans, resolved, out):
 
 @inlined
 def _read_value(text, at, a, attributes, arrays, ends, hard_spans, resolved, out):
-    """Read the value of attribute ``a`` at ``at``; return (OK or what is wrong, where it ends).
-
-    ``ends`` has the numbers of features and labels so far; the value is appended unless it is 0.
-    """
+    """Read the value of attribute ``a`` at ``at``, and append it unless it is 0; return (status, where it ends)."""
     if _is_end_of_row(text, at) or text[at] == _COMMA or text[at] == _CLOSE:
         return NO_VALUE, at
     kind = np.int64(attributes.kind[a])
     is_label = kind >= LABEL
     if text[at] == _QUESTION and _is_end(text, at + 1):
         if is_label:
-            _count(out, MISSING_LABELS, MISSING_LABEL_LINE, out[LINE])
+            count_line(out, MISSING_LABELS, MISSING_LABEL_LINE, out[LINE])
         elif kind != LEFT_OUT:
-            _count(out, MISSING_FEATURES, MISSING_FEATURE_LINE, out[LINE])
+            count_line(out, MISSING_FEATURES, MISSING_FEATURE_LINE, out[LINE])
         return OK, at + 1
     value = np.float32(1.0)
     offset = np.int32(0)
@@ -291,11 +251,7 @@ def _read_value(text, at, a, attributes, arrays, ends, hard_spans, resolved, out
 
 @inlined
 def _read_plain_values(text, at, a, attributes, arrays, ends):
-    """Read values of a dense row from attribute ``a`` on, such as ``0.25,``, as far as they are plain, which is quick.
-
-    A plain value is a number of at most 15 digits, 0 or 1, with a comma behind it. The first one that is not, or is
-    wrong, and the last of a row are left to the caller.
-    """
+    """Read numbers of at most 15 digits, each with a comma behind it; the caller reads the first other one."""
     n_x, n_y = ends[0], ends[1]
     while at + _LONGEST_PAIR < text.size and a < attributes.kind.size - 1:
         kind = attributes.kind[a]
@@ -375,11 +331,7 @@ def _append_defaults(attributes, at, before, arrays, ends):
 
 @inlined
 def _read_plain_pairs(text, at, previous, before, attributes, arrays, ends):
-    """Read pairs of a sparse row, such as ``12 0.25,``, as far as they are plain; nearly all are, and this is quick.
-
-    A plain pair has a number of at most 15 digits or the value 1, and a comma behind it. The first pair that has not,
-    or is wrong, or has an attribute of at least ``before``, is left to the caller.
-    """
+    """Read pairs such as ``12 0.25,``; the caller reads the first that is not plain, or not below ``before``."""
     n_x, n_y = ends[0], ends[1]
     while at + _LONGEST_PAIR < text.size:
         count, index = read_digits(text, at)
@@ -474,17 +426,14 @@ def _read_weight(text, at, out):
         if at >= text.size or text[at] != _CLOSE:
             return NOT_CLOSED, token
         if weight != 1.0:
-            _count(out, WEIGHTED_ROWS, WEIGHT_LINE, out[LINE])
+            count_line(out, WEIGHTED_ROWS, WEIGHT_LINE, out[LINE])
         at = skip_blanks(text, at + 1)
     return (OK if _is_end_of_row(text, at) else AFTER_ROW), at
 
 
 @kernel
 def parse_rows(text, start, first_line, attributes, arrays, hard_spans, resolved, out):
-    """Parse the rows of a text into preallocated arrays.
-
-    Features and labels of a row come out in the order of their attributes, without zeros.
-    """
+    """Parse the rows of a text into preallocated arrays, in the order of the attributes, without zeros."""
     ends = np.zeros(2, np.int64)
     at = np.int64(start)
     out[:] = 0

@@ -7,19 +7,9 @@ from xmlcore._kernels._jit import kernel
 
 @kernel
 def enlarged(array, filled, size):
-    """Copy an array to one that has more or fewer places.
+    """Copy the first ``filled`` entries of an array to one of ``size`` places.
 
-    Parameters
-    ----------
-    array : array (n,), of any dtype
-    filled : int64
-        Number of entries to copy, at most n and ``size``. A literal would have this function compiled once more.
-    size : int
-        Number of places of the copy; those from ``filled`` on hold anything.
-
-    Returns
-    -------
-    array (size,)
+    A literal as ``filled`` would have this function compiled once more.
     """
     more = np.empty(size, array.dtype)
     for i in range(filled):  # a loop compiles faster than slices

@@ -7,6 +7,7 @@ the array of ids is empty.
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.sorting import first_at_least
 
 # Columns of the result of count_rows, which has a row for each row of scores.
 MISORDERED = 0  # number of (true, other) label pairs in which the other label has the larger score
@@ -21,25 +22,8 @@ N_COUNTS = 8
 
 
 @kernel
-def _first_at_least(values, n, value):
-    """Return the position of the first of n ascending values that is at least ``value``; n if there is none."""
-    low, high = 0, n
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
 def _own_scores(true, ids, scores, own):
-    """Write the scores that a row gives to its true labels into ``own``, float64.
-
-    ``true`` are the true labels, and ``ids`` and ``scores`` the stored entries, both in rising order of labels. If
-    ``ids`` is empty, ``scores`` holds the scores of all labels. A label that is not stored has the score 0.
-    """
+    """Write the scores that a row gives to its true labels into ``own``; 0 for those that are not in ``ids``."""
     at = 0
     for i in range(true.size):
         if ids.size == 0 and scores.size > 0:
@@ -51,7 +35,7 @@ def _own_scores(true, ids, scores, own):
 
 
 @kernel
-def _first_of_score(ids, scores, score, n_labels):
+def _first_of_score(ids, scores, score):
     """Return the smallest label id whose score is ``score``; for ``ids`` and ``scores`` see :func:`_own_scores`."""
     if ids.size == 0 and scores.size > 0:
         for label in range(scores.size):
@@ -69,13 +53,7 @@ def _first_of_score(ids, scores, score, n_labels):
 
 @kernel
 def count_rows(y_ptr, y_ids, ptr, ids, scores, n_labels, counts):
-    """Count, for each row, what the measures of the order of labels need.
-
-    Notes
-    -----
-    The distinct scores of a row's true labels are sorted as levels, and each label is counted at its level or between
-    two levels. With s stored entries and t true labels a row takes O((s + t) log t) time.
-    """
+    """Count, for each row, the labels at each level, a distinct score of a true label, and between two levels."""
     most = 1
     for row in range(y_ptr.size - 1):
         most = max(most, y_ptr[row + 1] - y_ptr[row])
@@ -83,9 +61,7 @@ def count_rows(y_ptr, y_ids, ptr, ids, scores, n_labels, counts):
     level = np.empty(most)  # distinct scores of true labels, ascending
     true_at = np.empty(most, np.int64)
     all_at = np.empty(most, np.int64)
-    below = np.empty(
-        most + 1, np.int64
-    )  # labels between this level and the level below; last element: above all levels
+    below = np.empty(most + 1, np.int64)  # labels between this level and the one below; last: above all levels
     harmonic = np.zeros(n_labels + 1)  # 1 + 1/2 + ... + 1/i
     for i in range(1, n_labels + 1):
         harmonic[i] = harmonic[i - 1] + 1.0 / i
@@ -112,7 +88,7 @@ def count_rows(y_ptr, y_ids, ptr, ids, scores, n_labels, counts):
         for i in range(mine.size + 1):
             value = mine[i] if i < mine.size else 0.0
             times = 1 if i < mine.size else n_zero
-            place = _first_at_least(level, n_levels, value)
+            place = first_at_least(level, 0, n_levels, value)
             if place < n_levels and level[place] == value:
                 all_at[place] += times
             else:
@@ -142,7 +118,7 @@ def count_rows(y_ptr, y_ids, ptr, ids, scores, n_labels, counts):
         counts[row, STRICT_PRECISION] = strict
         counts[row, TOP] = n_top
         counts[row, TOP_TRUE] = true_at[n_levels - 1] if n_levels > 0 and level[n_levels - 1] == top else 0
-        first = _first_of_score(mine_ids, mine, top, n_labels)
+        first = _first_of_score(mine_ids, mine, top)
         counts[row, FIRST_TRUE] = 0
         for i in range(true.size):
             if true[i] == first:

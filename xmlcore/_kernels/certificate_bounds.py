@@ -99,12 +99,7 @@ class Scratch(NamedTuple):
 
 @kernel
 def ancestor_products(first_child, n_children, depth, weight_ptr, weight_features, weight_values, n_features):
-    """Return the inner products of every node's weights with those of its ancestors (not the root) and its own.
-
-    Notes
-    -----
-    O(weights * depth) time.
-    """
+    """Return the inner products of every node's weights with those of its ancestors (not the root) and its own."""
     n = depth.size
     gram_ptr = np.zeros(n + 1, np.int64)
     for v in range(n):
@@ -149,10 +144,9 @@ def cap_maximum(along, square, cosine, sine, rounding):
 def margin_error(error, bias, terms, square, chord):
     """Return the largest error of a node's margin in float32, for all rows in the cap.
 
-    ``error`` and ``bias`` are those of the node, see :class:`Nodes`; ``square`` is |w|^2 for its weights w. ``terms``
-    is the sum of |weight * value| for the row itself, and ``chord`` the largest distance of a unit vector in the cap
-    from the row. By the Cauchy-Schwarz inequality the sum of |weight * value| for any row in the cap is at most
-    ``terms`` + |w| ``chord``, and at most |w|.
+    ``square`` is |w|^2, ``terms`` the sum of |weight * value| for the row itself, and ``chord`` the largest distance of
+    a unit vector in the cap from the row. By the Cauchy-Schwarz inequality the sum of |weight * value| for any row in
+    the cap is at most ``terms`` + |w| ``chord``, and at most |w|.
     """
     length = np.sqrt(square)
     return error * (abs(bias) + min(length, terms + chord * length))
@@ -162,10 +156,7 @@ def margin_error(error, bias, terms, square, chord):
 def narrow(search, cap, root_margin, root_range, angle):
     """Write the bounds of the best label's path over all rows within ``angle`` into ``cap``.
 
-    Parameters
-    ----------
-    root_margin, root_range : float
-        The smallest margin of the root's factor is at least their difference. Infinity and 0 where the root has none.
+    The smallest margin of the root's factor is at least ``root_margin - root_range``.
     """
     nodes = search.nodes
     loss = search.loss
@@ -224,12 +215,8 @@ def narrow(search, cap, root_margin, root_range, angle):
 def is_beaten(search, cap, scratch, cross, attempts, v):
     """Return whether the best label is certainly ahead of every label below node v, for all rows in the cap.
 
-    Parameters
-    ----------
-    cross : float64 (m, d)
-        Inner products of a node's weights with those of the path, in the row ``scratch.cross_at`` of the node.
-    attempts : int
-        Number of tangents to try, at least 1. Each touches where the last bound was smallest.
+    ``cross[scratch.cross_at[v]]`` has the products of the node's weights with those of the path. Each of the
+    ``attempts`` tries the tangent that touches where the last bound was smallest.
     """
     nodes = search.nodes
     loss = search.loss

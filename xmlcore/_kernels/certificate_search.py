@@ -20,13 +20,7 @@ ATTEMPTS = 4  # tangents that are tried for a label
 
 @kernel
 def certify_rows(search, x, rows, tops, angles, limits):
-    """Find the largest certified angle by which each row may turn without another label becoming the best.
-
-    Notes
-    -----
-    For each row, the opened nodes cost their weights: once for their margins, and once for each new label among
-    ``tops`` for the products with the label's path. A comparison costs O(depth^2).
-    """
+    """Find the largest certified angle by which each row may turn without another label becoming the best."""
     nodes = search.nodes
     scratch = new_scratch(nodes, search.n_features)
     row = scratch.row
@@ -120,10 +114,7 @@ def largest_angle(search, cap, scratch, path_weights, cross, n_cross, root_margi
 
 @kernel
 def angle_against(search, cap, scratch, cross, root_margin, root_range, angle, v):
-    """Return the largest angle, at most ``angle``, within which the best label is certainly ahead of the leaf v.
-
-    ``cap`` has the bounds for ``angle`` before the call, and those for the returned angle after it.
-    """
+    """Return the largest angle, at most ``angle``, at which the best label is certainly ahead; update ``cap``."""
     low = 0.0
     high = angle
     middle = angle
@@ -174,10 +165,7 @@ def margin_of(nodes, v, row):
 
 @inlined
 def multiply_with_path(nodes, v, place, path_weights, cross, at):
-    """Write the inner products of node v's weights with those of each node of the path into ``cross[at]``.
-
-    For ``place`` and ``path_weights`` see :func:`weights_by_place`; ``cross`` is float64 (m, d).
-    """
+    """Write the inner products of node v's weights with those of the path's nodes into ``cross[at]``."""
     cross[at] = 0.0
     for e in range(nodes.weight_ptr[v], nodes.weight_ptr[v + 1]):
         feature = place[nodes.weight_features[e]]
@@ -201,8 +189,7 @@ def path_to(nodes, leaf):
 def weights_by_place(nodes, path, place):
     """Return the weights of a path's nodes over the features that occur in them: float32 (n_places, d).
 
-    The features are numbered from 0 on. The number of a feature, its place, is written into ``place``, int32 (D,),
-    which must be -1 for all features.
+    A feature's number, its place, is written into ``place``, which must be -1 for all features.
     """
     n_places = 0
     for k in range(path.size):

@@ -23,7 +23,7 @@ if config.DISABLE_JIT or sys.byteorder != "little":
 
     @inlined
     def read_digits(text, at):
-        """See the compiled function below."""
+        """Read at most eight digits; return how many there are, and their number. Eight bytes must follow."""
         value, count = 0, 0
         while count < EIGHT and _ZERO <= text[at + count] <= _NINE:
             value = value * 10 + (int(text[at + count]) - _ZERO)

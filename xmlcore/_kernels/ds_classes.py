@@ -102,10 +102,7 @@ def class_totals(ptr, classes, sums, weight, n_classes):
 
 @kernel
 def head_lengths(ptr, classes, sums, weight, scale, head):
-    """Return the length of each class's centroid when only the terms before ``head`` count: float64 (K,).
-
-    The other arguments are fields of :class:`ClassIndex`.
-    """
+    """Return the length of each class's centroid when only the terms before ``head`` count: float64 (K,)."""
     square = np.zeros(scale.size)
     for t in range(head):
         for p in range(ptr[t], ptr[t + 1]):
@@ -115,10 +112,7 @@ def head_lengths(ptr, classes, sums, weight, scale, head):
 
 @kernel
 def damped_squares(ptr, classes, sums, idf, n_classes):
-    """Return the sum of (log(1 + y_t) I_t)² over the terms t of each class: float64 (K,).
-
-    The arguments are fields of :class:`ClassIndex`; I_t is ``idf[t]``, and K is ``n_classes``.
-    """
+    """Return the sum of (log(1 + y_t) I_t)² over the terms t of each class: float64 (K,)."""
     square = np.zeros(n_classes)
     for t in range(ptr.size - 1):
         for p in range(ptr[t], ptr[t + 1]):

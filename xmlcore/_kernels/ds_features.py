@@ -9,8 +9,8 @@ import math
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
-from xmlcore._kernels.ds_nearest import row_square, search
-from xmlcore._kernels.sorting import stable_order
+from xmlcore._kernels.ds_nearest import row_square
+from xmlcore._kernels.sorting import first_at_least, stable_order
 
 N_FEATURES = 10  # the features of the paper's Table 1
 N_MORE = 6  # the features of more_features
@@ -19,64 +19,34 @@ LEAST_LEFT = 1e-5  # a smaller share of a sum that is left after a subtraction c
 
 @kernel
 def sums_by_term(terms, classes, index, found):
-    """Look up the sums y_t of some classes for a row's terms, in the postings of the terms.
+    """Write the sums y_t of some ascending classes for a row's terms into ``found``, (classes, terms).
 
     This is fast when the classes share terms, as candidates do; :func:`sums_by_class` is fast for any classes.
-
-    Parameters
-    ----------
-    terms : int32 (m,)
-    classes : int32 (q,)
-        In rising order.
-    index : ClassIndex
-    found : float64 (q, at least m)
-        Filled: y_t of each class, 0 where the class does not have the term.
     """
     ptr, class_ids, sums = index.ptr, index.classes, index.sums
     for a in range(terms.size):
         low, end = ptr[terms[a]], ptr[terms[a] + 1]
         for c in range(classes.size):
-            low = search(class_ids, low, end, classes[c])
+            low = first_at_least(class_ids, low, end, classes[c])
             found[c, a] = sums[low] if low < end and class_ids[low] == classes[c] else 0.0
 
 
 @kernel
 def sums_by_class(terms, classes, by_class, found):
-    """Look up the sums y_t of some classes for a row's terms, in the lists of terms of the classes.
-
-    Parameters
-    ----------
-    terms, classes, found
-        See :func:`sums_by_term`.
-    by_class : int64 (K + 1,), int32, float32
-        The terms of each class, in rising order, and their sums y_t (CSR).
-    """
+    """Do the work of :func:`sums_by_term`, with the terms of each class in CSR form."""
     class_ptr, class_terms, class_sums = by_class
     for c in range(classes.size):
         first, end = class_ptr[classes[c]], class_ptr[classes[c] + 1]
         for a in range(terms.size):
-            at = search(class_terms, first, end, terms[a])
+            at = first_at_least(class_terms, first, end, terms[a])
             found[c, a] = class_sums[at] if at < end and class_terms[at] == terms[a] else 0.0
 
 
 @kernel
 def row_features(terms, values, classes, found, own, class_size, index, out):
-    """Compute the paper's ten features of a row with some classes.
+    """Write the paper's ten features of a row with some classes into ``out``; ``found`` are their y_t.
 
-    Parameters
-    ----------
-    terms : int32 (m,), values : float32 (m,)
-        The row.
-    classes : int32 (q,)
-    found : float64 (q, at least m)
-        y_t of each class, see :func:`sums_by_term`.
-    own : int
-        The position in ``classes`` of the class from which the row is subtracted first; -1 for none.
-    class_size : int64 (K,)
-        The number of rows of each class; read only for ``own``.
-    index : ClassIndex
-    out : float64 (at least q, at least 10)
-        Columns 0 to 9 are filled.
+    ``own`` is the position in ``classes`` of the class from which the row is subtracted first; -1 for none.
     """
     weights, idfs, rarities, mean_total = index.weight, index.idf, index.rarity, index.mean_total
     square = row_square(terms, values, weights)
@@ -125,10 +95,7 @@ def _left(y, x):
 
 @kernel
 def _without(terms, values, k, found, index):
-    """Subtract a row from class k; return its |y| and the squared length of its centroid before scaling.
-
-    ``terms`` and ``values`` are the row, and ``found`` has y_t of the class for each of these terms.
-    """
+    """Subtract a row from class k; return its |y| and the squared length of its centroid before scaling."""
     total, scale = index.total[k], index.scale[k]
     square_before = index.square[k] / (scale * scale) if scale > 0 else 0.0
     square = square_before
@@ -189,10 +156,7 @@ def more_features(terms, values, classes, found, own, index, more, out):
 
 @kernel
 def _between(square, other, product):
-    """Return the distance of two vectors after scaling each to length 1, unless it is zero.
-
-    ``square`` and ``other`` are the squared lengths of the vectors, and ``product`` is their inner product.
-    """
+    """Return the distance of two vectors after scaling each to length 1; ``square``, ``other``: squared lengths."""
     if square > 0 and other > 0:
         return math.sqrt(max(0.0, 2.0 - 2.0 * (product / math.sqrt(square) / math.sqrt(other))))
     return 1.0 if square > 0 or other > 0 else 0.0

@@ -7,6 +7,8 @@ import numpy as np
 
 from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.ds_classes import GROUP
+from xmlcore._kernels.k_best import keep, sort_best_first
+from xmlcore._kernels.sorting import first_at_least
 
 SPARSE = 8  # if a row's terms have at most classes / SPARSE postings, only the classes in these postings are scored
 LOOKED_UP = 64  # number of postings that can be read in sequence in the time of one binary search
@@ -20,41 +22,6 @@ def row_square(terms, values, weight):
     for a in range(terms.size):
         total += (weight[terms[a]] * values[a]) ** 2
     return total
-
-
-@kernel
-def _better(score, k, other, other_k):
-    """Return whether class k comes before class other_k: it has the larger score, or the same score and smaller id."""
-    return score > other or (score == other and k < other_k)
-
-
-@kernel
-def _sink(scores, ids, n, i):
-    """Restore a heap of n classes after the class at position i changed.
-
-    ``scores`` and ``ids`` hold the classes; the worst class is the first of the heap.
-    """
-    while True:
-        worst, left = i, 2 * i + 1
-        for child in (left, left + 1):
-            if child < n and _better(scores[worst], ids[worst], scores[child], ids[child]):
-                worst = child
-        if worst == i:
-            return
-        scores[i], scores[worst] = scores[worst], scores[i]
-        ids[i], ids[worst] = ids[worst], ids[i]
-        i = worst
-
-
-@kernel
-def sort_best_first(scores, ids, n):
-    """Sort n classes in place by falling score, the smaller id first among equals (heap sort)."""
-    for i in range(n // 2 - 1, -1, -1):
-        _sink(scores, ids, n, i)
-    for end in range(n - 1, 0, -1):
-        scores[0], scores[end] = scores[end], scores[0]
-        ids[0], ids[end] = ids[end], ids[0]
-        _sink(scores, ids, end, 0)
 
 
 class Scratch(NamedTuple):
@@ -76,23 +43,13 @@ def scratch(n_classes):
 
 @kernel
 def nearest(terms, values, index, room, scores, ids):
-    """Find the classes of the nearest centroids of one row, exactly.
+    """Find the classes of the nearest centroids of one row, exactly; the smaller id first among equals.
 
-    The products of the row with the centroids are summed over the postings of the row's terms. A class without a
-    common term has the product 0, so that its distance follows from the length of its centroid alone.
+    The products of the row with the centroids are summed over the postings of the row's terms. Frequent terms have most
+    of the postings. They are read only for the classes that can still be among the nearest: by the Cauchy-Schwarz
+    inequality they add at most the row's length in these terms times the centroid's.
 
-    Frequent terms have most of the postings. They are read only for the classes that can still be among the nearest:
-    by the Cauchy-Schwarz inequality they add at most the row's length in these terms times the centroid's.
-
-    Parameters
-    ----------
-    terms : int32, values : float32
-        The row.
-    index : ClassIndex
-    room : Scratch
-    scores : float64 (q,), ids : int32 (q,)
-        Filled: |x|² minus the squared distance, and the class; nearest first, the smaller id first among equals. q is
-        at most the number of classes that have rows.
+    ``scores`` are |x|² minus the squared distances.
     """
     # Arrays are taken out of the tuples first: taking them out inside a loop costs more than the loop's own work.
     ptr, weight, head, product = index.ptr, index.weight, index.head, room.product
@@ -122,10 +79,7 @@ def nearest(terms, values, index, room, scores, ids):
 
 @kernel
 def _add_products(terms, values, index, first, stop, product):
-    """Add the products of a row with all centroids over the terms from ``first`` to ``stop`` - 1 to ``product``.
-
-    ``terms`` and ``values`` are the row; ``product`` is float64 (K,), before the centroids are scaled.
-    """
+    """Add the products of a row with all centroids over the terms from ``first`` to ``stop`` - 1 to ``product``."""
     ptr, classes, sums, weight = index.ptr, index.classes, index.sums, index.weight
     for a in range(terms.size):
         t = terms[a]
@@ -149,28 +103,21 @@ def group_scores(product, scale, square, twice, scores, tops):
 
 @kernel
 def _best(room, scores, ids):
-    """Write the classes with the largest scores ``room.partial`` into ``scores`` and ``ids``, as a heap.
-
-    Classes without rows have the score -inf and are left out.
-    """
+    """Write the classes with the largest ``room.partial`` as a heap; those without rows, at -inf, are left out."""
     partial, tops, kept, worst = room.partial, room.tops, 0, -np.inf
     for g in range(tops.size):
         if tops[g] < worst or tops[g] == -np.inf:
             continue
         for k in range(g * GROUP, min(partial.size, (g + 1) * GROUP)):
             if partial[k] >= worst and partial[k] > -np.inf:
-                kept = _offer(partial[k], k, scores, ids, kept)
+                kept = keep(scores, ids, kept, partial[k], k)
                 if kept == ids.size:
                     worst = scores[0]
 
 
 @kernel
 def _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
-    """Find the nearest centroids from products without the frequent terms, which are added where they can matter.
-
-    Returns False when more than ``most`` classes can be among the nearest; then ``scores`` and ``ids`` are not
-    complete. For the other arguments see :func:`nearest` and :func:`group_scores`.
-    """
+    """Find the nearest centroids; add frequent terms where they matter. Return False when more than ``most`` can."""
     partial, tops, reach, far, q = room.partial, room.tops, index.reach, index.far, ids.size
     group_scores(room.product, index.scale, index.square, twice, partial, tops)
     _best(room, scores, ids)
@@ -178,7 +125,7 @@ def _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
     # best without these terms.
     first, kept = ids.copy(), 0
     for i in range(q):
-        kept = _offer(_complete(terms, values, first[i], index, twice, room.product), first[i], scores, ids, kept)
+        kept = keep(scores, ids, kept, _complete(terms, values, first[i], index, twice, room.product), first[i])
         partial[first[i]] = -np.inf
     x_head, x_all = 0.0, 0.0
     for a in range(terms.size):
@@ -197,7 +144,7 @@ def _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
             if partial[k] + add * reach[k] >= least:
                 if count == most:
                     return False
-                kept = _offer(_complete(terms, values, k, index, twice, room.product), k, scores, ids, kept)
+                kept = keep(scores, ids, kept, _complete(terms, values, k, index, twice, room.product), k)
                 least = scores[0] - error
                 count += 1
     return True
@@ -205,17 +152,13 @@ def _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
 
 @kernel
 def _complete(terms, values, k, index, twice, product):
-    """Return the score of class k after adding the frequent terms to ``product[k]``.
-
-    The terms are summed in the order of :func:`_add_products`, so the score has the same bits. See
-    :func:`group_scores`.
-    """
+    """Return the score of class k with the frequent terms, summed in the order of :func:`_add_products`."""
     ptr, classes = index.ptr, index.classes
     total = product[k]
     for a in range(terms.size):
         t = terms[a]
         if t < index.head:
-            at = search(classes, ptr[t], ptr[t + 1], k)
+            at = first_at_least(classes, ptr[t], ptr[t + 1], k)
             if at < ptr[t + 1] and classes[at] == k:
                 total += np.float64(values[a]) * index.weight[t] * index.weight[t] * index.sums[at]
     return twice * total * index.scale[k] - index.square[k]
@@ -223,11 +166,7 @@ def _complete(terms, values, k, index, twice, product):
 
 @kernel
 def _nearest_of_touched(terms, values, index, twice, room, scores, ids):
-    """Find the nearest centroids where few classes share a term with the row, without a pass over all classes.
-
-    The classes that share a term get their scores from the postings. Of the others, the best are the first in
-    ``index.order``. For the arguments see :func:`nearest` and :func:`group_scores`.
-    """
+    """Find the nearest centroids where few classes share a term with the row, without a pass over all."""
     ptr, classes, sums, weight = index.ptr, index.classes, index.sums, index.weight
     scale, square, order, product, touched = index.scale, index.square, index.order, room.product, room.touched
     count, left, kept = 0, ids.size, 0
@@ -242,48 +181,17 @@ def _nearest_of_touched(terms, values, index, twice, room, scores, ids):
             product[k] += x * sums[p]
     for i in range(count):
         k = touched[i]
-        kept = _offer(twice * product[k] * scale[k] - square[k], k, scores, ids, kept)
+        kept = keep(scores, ids, kept, twice * product[k] * scale[k] - square[k], k)
     for i in range(order.size):
         k = order[i]
         if left == 0:
             break
         if product[k] == 0.0:
-            kept = _offer(-square[k], k, scores, ids, kept)
+            kept = keep(scores, ids, kept, -square[k], k)
             left -= 1
     for i in range(count):
         product[touched[i]] = 0.0
     sort_best_first(scores, ids, ids.size)
-
-
-@kernel
-def _offer(score, k, scores, ids, kept):
-    """Add class k to a heap of the q best classes if it is among them; return the number of classes in the heap.
-
-    ``scores`` and ``ids`` have room for q classes, of which ``kept`` are taken. The heap is in order once it is full.
-    """
-    q = ids.size
-    if kept < q:
-        scores[kept], ids[kept] = score, k
-        kept += 1
-        if kept == q:
-            for i in range(q // 2 - 1, -1, -1):
-                _sink(scores, ids, q, i)
-    elif _better(score, k, scores[0], ids[0]):
-        scores[0], ids[0] = score, k
-        _sink(scores, ids, q, 0)
-    return kept
-
-
-@kernel
-def search(ids, low, high, wanted):
-    """Return the first position from ``low`` on with an id of at least ``wanted``, or ``high`` (binary search)."""
-    while low < high:
-        middle = (low + high) >> 1
-        if ids[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @kernel

@@ -4,7 +4,8 @@ import numpy as np
 
 from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.ds_features import all_features, longest, sums_by_term
-from xmlcore._kernels.ds_nearest import nearest, scratch, sort_best_first
+from xmlcore._kernels.ds_nearest import nearest, scratch
+from xmlcore._kernels.k_best import sort_best_first
 
 
 @kernel

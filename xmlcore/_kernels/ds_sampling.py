@@ -1,7 +1,4 @@
-"""Double sampling, the samples: the number of copies of each example, and the classes each copy is compared with.
-
-An example is a row with one of its classes. The sample holds copies of examples: none, one or several of each example.
-"""
+"""Double sampling, the samples: copies of examples (a row with one of its classes), and what each is compared with."""
 
 import math
 

@@ -7,11 +7,9 @@ import numpy as np
 from xmlcore._kernels._jit import inlined, kernel
 from xmlcore._kernels.arrays import enlarged
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
-from xmlcore._kernels.plt_factors import log_probability
+from xmlcore._kernels.plt_factors import LOGISTIC, log_probability
 
-LOGISTIC = 0  # the same numbers of losses as in the kernels that train label trees
-SQUARED_HINGE = 1
-MARGIN = 2  # the score is the margin itself
+MARGIN = 2  # beside the losses: the score is the margin itself
 NEAR = 1e-5  # two margins closer than this have the slope at their middle instead of the difference quotient
 
 
@@ -94,8 +92,7 @@ def share_along_paths(x, paths, classifiers, out, baseline, total):
     """Attribute the score of a path of linear nodes to the features of each row.
 
     A node with margin m and bias b adds (m - b) times the mean slope between b and m to the score of the row without
-    features. Feature f gets its part w_f x_f of m - b. A node with infinite bias has a factor that is always 0 or 1,
-    and no feature contributes to it.
+    features. Feature f gets its part w_f x_f of m - b.
     """
     bias = classifiers.bias
     loss = classifiers.loss
@@ -146,11 +143,9 @@ def share_of(forest, v, label):
 def share_along_ways(forest, arity, x, labels, out, baseline, total):
     """Attribute a label's mean share in the leaves that each row reaches to the features that sent the row there.
 
-    Each step from a node to a child changes the label's share. The change is weighted by the part of the tree's
-    reached leaves that are reached through the child, and divided among the features that favour the step, in
-    proportion to w_f x_f. Here w are the weights of the child's margin if that reached the threshold. If no margin did,
-    so that the row went to the child with the largest margin, w are the differences to the weights of the child with
-    the second largest one.
+    A step's change of the share is weighted by the part of the reached leaves behind it, and divided among the features
+    that favour the step, in proportion to w_f x_f. Here w are the weights of the child's margin if that reached the
+    threshold, else the differences to the weights of the child with the second largest margin.
     """
     root = forest.root
     n_trees = root.size - 1

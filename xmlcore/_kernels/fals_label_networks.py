@@ -73,11 +73,7 @@ def train_binary(x, order, batch_size, member, schedule, options, state, network
 
 @kernel
 def with_absent(features, feature_ptr, n_features):
-    """Extend a list of entries by feature, see ``by_feature``, by the features without an entry.
-
-    Weight decay changes the weights of these features as well. Returns ``features`` int32 (D,) and ``feature_ptr``
-    int64 (D + 1,).
-    """
+    """Extend a list of entries by feature by the features without an entry, which weight decay changes as well."""
     n_present, n_entries = features.size, feature_ptr[-1]
     seen = np.zeros(n_features, np.bool_)
     for feature in features:

@@ -19,26 +19,9 @@ DECAY = BETA_1 / math.sqrt(BETA_2)  # ratio of two successive steps of a weight 
 
 @kernel
 def by_feature(ptr, columns, values, rows, place):
-    """List the entries of some rows by feature.
+    """List the entries of some CSR rows by feature: features, pointers, positions in ``rows``, values.
 
-    Parameters
-    ----------
-    ptr, columns, values
-        CSR rows.
-    rows : int64 (B,)
-    place : int32 (D,)
-        Zeros before and after the call.
-
-    Returns
-    -------
-    features : int32 (U,)
-        The features of these rows, in the order in which they first occur.
-    feature_ptr : int64 (U + 1,)
-        Where the entries of each feature begin.
-    entry_rows : int32
-        Positions in ``rows``.
-    entry_values
-        Of the type of ``values``.
+    ``place``, (D,), must come filled with zeros.
     """
     n = 0
     for row in rows:
@@ -73,20 +56,7 @@ def by_feature(ptr, columns, values, rows, place):
 
 @kernel
 def first_layer(ptr, columns, values, rows, weights, bias, first, stop, out):
-    """Compute the sums that reach hidden units ``first`` to ``stop`` - 1 of the first layer, for some rows.
-
-    Parameters
-    ----------
-    ptr, columns, values
-        CSR rows.
-    rows : int64 (B,)
-        The rows to compute.
-    weights : (D, H), bias : (H,)
-    first, stop : int
-    out : (at least B, H)
-        Columns ``first`` to ``stop`` - 1 of row b are written: bias[h] plus the product of row ``rows[b]`` and
-        weights[:, h].
-    """
+    """Write bias plus products for hidden units ``first`` to ``stop`` - 1 of some rows into ``out``."""
     for b in range(rows.size):
         own = out[b, first:stop]
         own[:] = bias[first:stop]
@@ -102,22 +72,8 @@ def catch_up(features, done, step, tail, weights, mean, square, first, stop):
     """Make up for the steps of Adam that were skipped because the weights had no gradient.
 
     Without a gradient both moments only shrink, and the steps of a weight are a geometric series. ``tail[s]`` is its
-    sum from step s on, in units of mean / (sqrt(square) + epsilon) at step s.
-
-    Parameters
-    ----------
-    features : int32 (U,)
-        The features whose weights are brought up to date.
-    done : int32 (D,)
-        The step up to which each feature's weights are right. It is not changed here, as other threads read it for
-        their columns.
-    step : int
-        The number of steps done by now.
-    tail : float64 (steps + 1,)
-    weights, mean, square : (D, H)
-        The weights and the two moments of Adam: running means of the gradient and of its square. Columns ``first`` to
-        ``stop`` - 1 are changed.
-    first, stop : int
+    sum from step s on, in units of mean / (sqrt(square) + epsilon) at step s. ``done``, the step up to which a
+    feature's weights are right, is not changed here: other threads read it for their columns.
     """
     epsilon = weights.dtype.type(EPSILON)
     for feature in features:
@@ -135,20 +91,7 @@ def catch_up(features, done, step, tail, weights, mean, square, first, stop):
 
 @kernel
 def sparse_step(features, feature_ptr, entry_rows, entry_values, delta, rate, l2, weights, mean, square, first, stop):
-    """Make one step of Adam on the weights of the features that some row of a batch has.
-
-    Parameters
-    ----------
-    features, feature_ptr, entry_rows, entry_values
-        The entries of the batch by feature, see :func:`by_feature`.
-    delta : (B, H)
-        The gradient of the loss by the sums that reach the hidden units. The gradient by the weights of a feature is
-        the sum of its values times the rows of ``delta``.
-    rate, l2 : float
-        Step size and weight decay.
-    weights, mean, square, first, stop
-        See :func:`catch_up`.
-    """
+    """Make one step of Adam on the weights of a batch's features; ``delta`` is the gradient by the hidden sums."""
     kind = weights.dtype.type
     epsilon, decay = kind(EPSILON), kind(l2)
     keep_1, keep_2, new_1, new_2 = kind(BETA_1), kind(BETA_2), kind(1.0 - BETA_1), kind(1.0 - BETA_2)

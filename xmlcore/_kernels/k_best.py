@@ -1,6 +1,6 @@
-"""Keep the k best labels in sorted rows, and keep nodes in a heap."""
+"""Keep the k best labels, in sorted rows or in a heap with the last in rank on top, and keep nodes in a heap."""
 
-from xmlcore._kernels._jit import inlined
+from xmlcore._kernels._jit import inlined, kernel
 
 
 @inlined
@@ -61,3 +61,58 @@ def heap_pop(scores, nodes, size):
     scores[at] = score
     nodes[at] = node
     return size
+
+
+@kernel
+def _sink(scores, labels, size, at):
+    """Restore a heap of labels, where only the one at position ``at`` may be better than those below it."""
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            return
+        if child + 1 < size and better(scores[child], labels[child], scores[child + 1], labels[child + 1]):
+            child += 1
+        if not better(scores[at], labels[at], scores[child], labels[child]):
+            return
+        scores[at], scores[child] = scores[child], scores[at]
+        labels[at], labels[child] = labels[child], labels[at]
+        at = child
+
+
+@kernel
+def keep(scores, labels, size, score, label):
+    """Add a label to a heap that keeps the best ``scores.size`` labels; return the number of labels in it."""
+    if size < scores.size:
+        at = size
+        while at > 0:
+            parent = (at - 1) >> 1
+            if not better(scores[parent], labels[parent], score, label):
+                break
+            scores[at] = scores[parent]
+            labels[at] = labels[parent]
+            at = parent
+        scores[at] = score
+        labels[at] = label
+        return size + 1
+    if better(score, label, scores[0], labels[0]):
+        scores[0] = score
+        labels[0] = label
+        _sink(scores, labels, size, 0)
+    return size
+
+
+@kernel
+def rank_heap(scores, labels, size):
+    """Sort the heap into a ranking, best first."""
+    for last in range(size - 1, 0, -1):
+        scores[0], scores[last] = scores[last], scores[0]
+        labels[0], labels[last] = labels[last], labels[0]
+        _sink(scores, labels, last, 0)
+
+
+@kernel
+def sort_best_first(scores, labels, size):
+    """Sort labels in place by falling score, the smaller id first among equals."""
+    for at in range(size // 2 - 1, -1, -1):
+        _sink(scores, labels, size, at)
+    rank_heap(scores, labels, size)

@@ -160,11 +160,10 @@ def _spread(builder, scalar):
 def lane_operation(n_arrays, n_scalars):
     """Return a decorator that turns an expression over sixteen lanes into a function for kernels.
 
-    The arguments of the expression are the operations (:class:`CompiledOps` or :class:`ArrayOps`), ``n_arrays`` values
-    from float32 arrays, and ``n_scalars`` float32 scalars. It returns the values to store in the arrays, in the same
-    order, and a float32. The arguments of the function are a position, the arrays and the scalars; it returns the
-    float32. It reads and writes sixteen numbers of each array: in the first array from the position on, in all other
-    arrays from the beginning.
+    The expression gets the operations (:class:`CompiledOps` or :class:`ArrayOps`), values from ``n_arrays`` arrays, and
+    ``n_scalars`` scalars, and returns the values to store in the arrays, and a float32. The function gets a position,
+    the arrays and the scalars: it works on sixteen numbers, in the first array from the position on, in the others from
+    the beginning.
     """
 
     def decorate(expression):

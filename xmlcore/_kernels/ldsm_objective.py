@@ -12,22 +12,10 @@ EQUAL = 1e-9  # difference of J, per label occurrence, below which two sets of c
 
 @kernel
 def objective(sums, total, label_sums, label_counts, integrity_weight, multiway_weight, out):
-    """Compute J of a node and its three parts (equation 2 of the paper).
+    """Write J of a node, balance, class integrity and multi-way penalty into ``out`` (equation 2 of the paper).
 
-    Parameters
-    ----------
-    sums : float64 (M,)
-        C P_j: label occurrences sent to each child.
-    total : int
-        C: label occurrences.
-    label_sums : float64 (K * M,)
-        l_i P_j^i: occurrences of label i sent to each child, from ``M * i`` on.
-    label_counts : int64 (K,)
-        l_i: occurrences of each label.
-    integrity_weight, multiway_weight : float
-        λ1 and λ2.
-    out : float64 (4,), written
-        J, balance, class integrity and multi-way penalty; J = balance - λ1 * integrity + λ2 * penalty.
+    Label occurrences are counted: ``sums`` (M,) by child, ``label_sums`` (K * M,) by label and child, ``label_counts``
+    (K,) by label.
     """
     M = sums.size
     balance = 0.0
@@ -54,19 +42,7 @@ def choose_directions(
     """Return the set of children, as bits, that makes J least when a row goes there (algorithm 3 of the paper).
 
     J of a set is a sum over pairs of children, and each term depends only on the two bits of its pair. So each label is
-    visited three times per pair (the row goes to one child of the pair, to the other, or to both or none), not once
-    for each of the 2^M sets.
-
-    Parameters
-    ----------
-    sums, label_sums
-        See :func:`objective`; the row is not counted in them yet.
-    total : int
-        Label occurrences, with those of the row.
-    labels, start, end
-        The row's labels are ``labels[start:end]``.
-    integrity_weight, multiway_weight : float
-    table : float64 (3 * M * M,), scratch
+    visited three times per pair, not once for each of the 2^M sets. The row is not in the sums yet, but in ``total``.
     """
     M = sums.size
     size = end - start

@@ -38,7 +38,7 @@ class Rows(NamedTuple):
 def find(columns, start, end, column):
     """Return the position of ``column`` in the ascending ``columns[start:end]``; ``end`` if it is not there.
 
-    ``start``, ``end`` and the result are uint64: Numba checks whether signed indices are negative.
+    Indices are unsigned here: Numba checks whether signed ones are negative.
     """
     one = np.uint64(1)
     last = end
@@ -55,9 +55,8 @@ def find(columns, start, end, column):
 def add_dense(x, i, by_column, margins):
     """Add the products of row i with a node's weights to the margins of the M children.
 
-    ``by_column`` has the weights of all columns of the model, M for each column, see :func:`send_rows`. Sums of 2 and 4
-    children are kept in registers; the order of additions is the same for any M. Indices are unsigned: Numba checks
-    whether signed ones are negative.
+    ``by_column`` has M weights for each column. Sums of 2 and 4 children are kept in registers; the order of additions
+    is the same for any M.
     """
     M = np.uint64(margins.size)
     x_columns, x_values = x.columns, x.values
@@ -96,11 +95,7 @@ def add_dense(x, i, by_column, margins):
 
 @inlined
 def add_sparse(x, i, columns, weights, start, end, margins):
-    """Do the work of :func:`add_dense`, with weights that are searched for.
-
-    The node has weights in ``columns[start:end]``, ascending, and those of ``columns[at]`` begin at ``weights[M *
-    at]``. ``start`` and ``end`` are uint64.
-    """
+    """Do the work of :func:`add_dense`, with weights that are searched for in ``columns[start:end]``."""
     M = np.uint64(margins.size)
     for t in range(np.uint64(x.ptr[i]), np.uint64(x.ptr[i + 1])):
         at = find(columns, start, end, x.columns[t])
@@ -111,10 +106,7 @@ def add_sparse(x, i, columns, weights, start, end, margins):
 
 @inlined
 def direct(margins):
-    """Return the set of children that a row goes to, as bits: those whose margin reaches the threshold.
-
-    If no margin does, the row goes to the child of the largest margin.
-    """
+    """Return the children that a row goes to, as bits: those that reach the threshold, else the largest margin's."""
     bits = 0
     best = 0
     for c in range(margins.size):
@@ -167,10 +159,7 @@ def send_rows(forest, v, x, waiting, start, end, by_column, margins, sent, count
 
 @kernel
 def walk_tree(forest, tree, arity, x, most_nodes, by_column):
-    """Send all rows down one tree.
-
-    Rows go down together, node by node, so that a node's weights are read once.
-    """
+    """Send all rows down one tree together, node by node, so that a node's weights are read once."""
     M = arity
     n = x.ptr.size - 1
     beyond = np.int64(forest.root[tree]) + most_nodes

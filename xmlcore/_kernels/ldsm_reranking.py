@@ -39,13 +39,7 @@ def weigh(ptr, columns, values, weights, unit):
 
 @kernel
 def rank_again(ptr, labels, shares, x, means, n_columns, beta, gamma):
-    """Mix shares with nearness, in place: beta * share + (1 - beta) / (1 + exp(gamma * |x - mean|^2 / 2)).
-
-    Notes
-    -----
-    If a mean has many more columns than the row, the columns of the row are searched for in the mean. Otherwise all
-    columns of the mean are read.
-    """
+    """Mix shares with nearness, in place: beta * share + (1 - beta) / (1 + exp(gamma * |x - mean|^2 / 2))."""
     mean_ptr, mean_columns, mean_values, _ = means
     x_ptr, x_columns, x_values = x
     dense = np.zeros(n_columns)

@@ -35,12 +35,7 @@ class NodeRows(NamedTuple):
 
 @kernel
 def gather_lists(ptr, ids, rows, place):
-    """Copy the lists of ids of some rows; the ids that occur are numbered from 0 on, in rising order.
-
-    Notes
-    -----
-    Takes O(n log n) time for n entries, whatever the number of possible ids is.
-    """
+    """Copy the lists of ids of some rows; the ids that occur are numbered from 0 on, in rising order."""
     m = rows.size
     new_ptr = np.zeros(m + 1, np.int64)
     for r in range(m):
@@ -84,22 +79,7 @@ def gather_values(ptr, values, rows):
 
 @kernel
 def gather_node(data, rows, place):
-    """Copy the rows of a node.
-
-    Parameters
-    ----------
-    data : TrainingRows
-    rows : int32 (m,)
-        The node's rows, in the order in which it is to be trained on them.
-    place : int32, scratch
-        See :func:`gather_lists`; an entry for each column and for each label.
-
-    Returns
-    -------
-    node : NodeRows
-    kept_columns, kept_labels : int32
-        The columns and labels that occur, ascending: what the node's numbers stand for.
-    """
+    """Copy the rows of a node, in this order; return them, and the columns and labels that their numbers stand for."""
     ptr, columns, kept_columns = gather_lists(data.ptr, data.columns, rows, place)
     values = gather_values(data.ptr, data.values, rows)
     label_ptr, labels, kept_labels = gather_lists(data.label_ptr, data.labels, rows, place)
@@ -109,18 +89,7 @@ def gather_node(data, rows, place):
 
 @kernel
 def standardise(node):
-    """Return the rows of a node with a value in every column, each column with mean 0 and variance 1.
-
-    Parameters
-    ----------
-    node : NodeRows
-
-    Returns
-    -------
-    node : NodeRows
-    means, scales : float64 (n_columns,)
-        The mean that was subtracted, and the standard deviation that was divided by: 1 for a constant column.
-    """
+    """Return a node's rows with columns of mean 0 and variance 1, the means and the deviations (1 if constant)."""
     ptr, columns, values, n_columns = node.ptr, node.columns, node.values, node.n_columns
     m = ptr.size - 1
     means = np.zeros(n_columns)

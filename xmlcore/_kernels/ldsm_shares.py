@@ -9,10 +9,7 @@ from xmlcore._kernels.k_best import offer
 
 @kernel
 def most_labels(forest, ptr, leaves, n_labels, n_trees):
-    """Return an upper bound of the number of labels that the leaves of each row have: int64 (n,).
-
-    For the arguments see :func:`label_shares`.
-    """
+    """Return an upper bound of the number of labels that the leaves of each row have: int64 (n,)."""
     hist_ptr = forest.hist_ptr
     n = (ptr.size - 1) // n_trees
     out = np.zeros(n, np.int64)
@@ -66,10 +63,9 @@ def label_shares(forest, ptr, leaves, n_labels, n_trees, first_row, end_row, of_
 
 @kernel
 def best_labels(ptr, labels, scores, out_labels, out_scores):
-    """Write the k best labels of each row to ``out_labels`` (n, k); labels of equal score are ordered by id.
+    """Write the k best labels of each row; the smaller id first among equals; missing ones are not written.
 
-    If a row has fewer than k labels, the last places are not written. Scores are compared as float32, the type of
-    ``out_scores``: as float64, equal scores could differ by the rounding of sums.
+    Scores are compared as float32: as float64, equal scores could differ by the rounding of sums.
     """
     k = out_labels.shape[1]
     for i in range(ptr.size - 1):

@@ -15,11 +15,7 @@ ORDER = 1 << 32  # added to a node's number, gives the number of the random stre
 
 @kernel
 def drop_small(weights, scale, least, arity):
-    """Set weights to 0, in place, that change a margin by less than ``least``; biases are not changed.
-
-    A weight is taken to change a margin by its size, multiplied by the scale of its column or by 1, whichever is
-    larger. For ``weights`` see :func:`used_columns`; ``scale`` has a number for each column.
-    """
+    """Set weights to 0, in place, that times max(1, scale of the column) are below ``least``; biases stay."""
     for f in range(weights.size // arity - 1):
         for c in range(arity):
             if abs(weights[arity * f + c]) * max(1.0, np.float64(scale[f])) < least:
@@ -28,11 +24,7 @@ def drop_small(weights, scale, least, arity):
 
 @kernel
 def to_features(weights, means, scales, arity):
-    """Convert weights of standardised columns to weights of the original columns, in place.
-
-    ``means`` and ``scales``, float64 (n_columns,), are what the columns were standardised with. For ``weights`` see
-    :func:`used_columns`. Returns whether all weights are finite.
-    """
+    """Convert weights of standardised columns to those of the original ones; return whether all are finite."""
     n_columns = weights.size // arity - 1
     finite = True
     for c in range(arity):
@@ -120,11 +112,7 @@ def list_histograms(hist, kept_labels, arity):
 
 @kernel
 def measure_split(labels, hist, n_labels, settings, parts):
-    """Compute the objective J and its three parts for the split that was made, and write them into ``parts``.
-
-    ``labels`` are the labels of the node's rows, row after row, ``hist`` is the histogram of :func:`split_rows`, and
-    ``settings`` are the node's settings. See :func:`xmlcore._kernels.ldsm_objective.objective`.
-    """
+    """Compute the objective J and its three parts for the split that was made, and write them into ``parts``."""
     M = settings.arity
     label_counts = np.zeros(n_labels, np.int64)
     for t in range(labels.size):
@@ -170,10 +158,7 @@ def used_columns(weights, kept_columns, arity):
 
 @kernel
 def split_node(data, rows, place, settings, seed, number, trace, parts, stop):
-    """Train a node on its rows, taken in a random order, and split them.
-
-    All steps are one kernel, so that the interpreter lock is taken once per node.
-    """
+    """Train a node on its rows, taken in a random order, and split them."""
     M = settings.arity
     order = permutation(rows.size, seed, ORDER + number)
     for i in range(order.size):

@@ -50,8 +50,7 @@ class _State(NamedTuple):
 def meet_row(node, i, state, M):
     """Raise the scales of the columns of row i to the row's values; return its squared norm in scaled values.
 
-    This is called in the first epoch, with M children. The weights of a column shrink when its scale grows, so that
-    what they add to a margin stays as large.
+    The weights of a column shrink when its scale grows, so that what they add to a margin stays as large.
     """
     columns, values = node.columns, node.values
     weights, scale, ratio = state.weights, state.scale, state.ratio
@@ -75,10 +74,7 @@ def meet_row(node, i, state, M):
 def learn(node, i, child, target, rate, state, settings):
     """Update the regressor of a child on row i; return its margin after the update.
 
-    Notes
-    -----
-    The row's weights are copied to ``own`` first, so that the arithmetic runs over entries side by side. Indices are
-    unsigned: Numba checks whether signed ones are negative.
+    Indices are unsigned: Numba checks whether signed ones are negative.
     """
     columns, values = node.columns, node.values
     weights, squares, own, own_squares, moves = (
@@ -147,10 +143,7 @@ def start_training(node, settings, seed, number):
 
 @kernel
 def scaled_norms(node, state, norms):
-    """Write the squared norm of each row into ``norms``, with the scales of columns after the first epoch.
-
-    The values that are divided by these scales are written into ``state.ratio``.
-    """
+    """Write the squared norm of each row in final scales into ``norms``, and the scaled values into ``state``."""
     for i in range(node.ptr.size - 1):
         norms[i] = 1.0
         for t in range(node.ptr[i], node.ptr[i + 1]):
@@ -160,29 +153,11 @@ def scaled_norms(node, state, norms):
 
 @kernel
 def train_node(node, settings, seed, number, trace, stop):
-    """Train the regressors of a node (algorithm 4 of the paper).
+    """Train the regressors of a node (algorithm 4 of the paper), until ``stop`` is not 0.
 
-    Parameters
-    ----------
-    node : NodeRows
-    settings : NodeSettings
-    seed, number : int
-        The node's stream of random numbers, for the weights it starts from.
-    trace : float64 (n_epochs, 4), written
-        J and its parts after each epoch, see :func:`objective`, estimated from the margins met so far.
-    stop : uint8 (1,)
-        Read before each epoch: training ends there if it is not 0.
-
-    Returns
-    -------
-    weights : ((n_columns + 1) * M,), as the node's values
-        Of column f from ``M * f`` on; the biases last.
-    sums, label_sums : float64
-        See :func:`objective`.
-    label_counts : int64 (n_labels,)
-        How often each label was met, over all epochs.
-    scale : (n_columns,), as the node's values
-        With NAG (normalized adaptive gradient) the largest absolute value of each column; with SGD zeros.
+    ``trace``, (n_epochs, 4), gets J and its parts after each epoch, estimated from the margins met so far. Returns the
+    weights, ((n_columns + 1) * M,) with the biases last, the sums that :func:`objective` reads, how often each label
+    was met, and the largest absolute value of each column (zeros with SGD).
     """
     m = node.ptr.size - 1
     M = settings.arity

@@ -12,6 +12,7 @@ import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
 from xmlcore._kernels.rng import GOLDEN, _scramble, stream, uniform
+from xmlcore._kernels.sorting import first_at_least
 
 GAUSSIAN = np.uint64(0x6A09E667F3BCC909)  # makes the numbers of a seed differ from those of WORDS and of other kernels
 WORDS = np.uint64(0xBB67AE8584CAA73B)
@@ -66,10 +67,7 @@ class Change(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """All entries of the reference rows.
-
-    The feature of an entry drawn uniformly has a probability proportional to the number of rows that have it.
-    """
+    """All entries of the reference rows: one drawn uniformly has a feature as often as rows have it."""
 
     features: np.ndarray  # int32 (nnz,)
     values: np.ndarray  # float32 (nnz,)
@@ -143,18 +141,6 @@ def add_to_present(indptr, indices, data, first, stop, ids, seed, sigma, out):
     return zeros
 
 
-@inlined
-def find_feature(features, start, end, feature):
-    """Return the place of the first of the ascending ``features[start:end]`` from ``feature`` on, or ``end``."""
-    while start < end:
-        middle = (start + end) >> 1
-        if features[middle] < feature:
-            start = middle + 1
-        else:
-            end = middle
-    return start
-
-
 @kernel
 def draw_word(state, x, start, end, added, n_added, reference):
     """Draw an entry of the reference whose feature the row neither had nor got."""
@@ -162,10 +148,10 @@ def draw_word(state, x, start, end, added, n_added, reference):
         state, u = uniform(state)
         entry = min(np.int64(u * reference.features.size), reference.features.size - 1)
         feature = reference.features[entry]
-        at = find_feature(x.features, start, end, feature)
+        at = first_at_least(x.features, start, end, feature)
         if at < end and x.features[at] == feature:
             continue
-        at = find_feature(added, 0, n_added, feature)
+        at = first_at_least(added, 0, n_added, feature)
         if at < n_added and added[at] == feature:
             continue
         return entry
@@ -207,8 +193,7 @@ def change_words(x, first, stop, ids, change, reference, out):
     """Write rows ``first`` to ``stop - 1`` with words dropped, swapped and inserted.
 
     Each row has a state made of the seed and its id. Under that state, feature f has the random stream f, and
-    insertion s, from 0, the stream ``INSERTIONS + 1 + s``. The features are changed first, in ascending order; then
-    words are inserted.
+    insertion s, from 0, the stream ``INSERTIONS + 1 + s``.
     """
     most = 0
     for i in range(first, stop):
@@ -248,11 +233,7 @@ def change_words(x, first, stop, ids, change, reference, out):
 
 @inlined
 def merge_added(out, start, kept, added, values, n_added):
-    """Merge the features that a row got into those that it kept, in place, so that all ascend.
-
-    The row kept the features ``out.features[start:kept]`` and got ``added[:n_added]``; ``out.values`` and ``values``
-    are their values. The merge goes from the largest feature to the smallest, so nothing is overwritten.
-    """
+    """Merge the features that a row got into those that it kept, from the largest on, so that none is overwritten."""
     place = kept + n_added - 1
     kept -= 1
     n_added -= 1

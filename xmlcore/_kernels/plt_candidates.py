@@ -44,17 +44,7 @@ def score_of_label(tree, loss, x, row, r, leaf, known, scratch):
 
 @kernel
 def score_labels(tree, loss, leaf_of_label, x, rows, wanted_ptr, wanted, out):
-    """Compute the log of the path products of requested labels.
-
-    Parameters
-    ----------
-    tree, loss, x, rows
-        See :func:`xmlcore._kernels.plt_search.search_best_first`.
-    leaf_of_label : int32 (L,)
-    wanted_ptr : int64 (n + 1,), wanted : int32
-        The labels that are requested of each row.
-    out : float64, written at the places of ``wanted``
-    """
+    """Write the log path products of the labels that are ``wanted`` of each row into ``out``."""
     n_nodes = tree.label.size
     known = Known(
         np.empty(n_nodes, np.float32), np.empty(n_nodes, np.float64), np.full(n_nodes, -1, np.int64),

@@ -26,11 +26,7 @@ def normalise_rows(indptr, data):
 
 @kernel
 def assign_balanced(similarity, capacity, clusters):
-    """Give every label its best cluster that has room left, the surest labels first.
-
-    A label is surer when its best cluster beats its second best by more. With two clusters this is the balanced split
-    of greatest total similarity.
-    """
+    """Give every label its best cluster that has room left, those first that prefer their best cluster most."""
     n, k = similarity.shape
     margin = np.empty(n, np.float64)
     for i in range(n):
@@ -73,10 +69,9 @@ def split_in_two(similarity, clusters):
 
 
 class Sums(NamedTuple):
-    """The sum of the labels of each cluster.
+    """The sum of the labels of each cluster, in blocks of ``lanes`` clusters side by side for each feature.
 
-    Sums are kept side by side for each feature, in blocks of ``lanes`` clusters. A block ends in a row of zeros, which
-    takes the place of the biases of classifiers.
+    A block ends in a row of zeros, which takes the place of the biases of classifiers.
     """
 
     values: np.ndarray  # float32
@@ -164,30 +159,11 @@ def move_labels(x, sums, clusters, moved):
 
 @kernel
 def split_labels(indptr, indices, data, labels, n_features, n_clusters, tol, max_iter, seed, number):
-    """Split ``labels`` into clusters whose sizes differ by at most one.
+    """Split ``labels`` into clusters whose sizes differ by at most one: int32 (n,).
 
-    Parameters
-    ----------
-    indptr, indices, data : CSR of the label representations, (L, D), rows of length 1 (or 0)
-    labels : int32 (n,)
-    n_features, n_clusters : int
-        ``n_clusters`` is at most n.
-    tol : float32
-        Stop when the mean similarity to the own centroid grows by no more.
-    max_iter : int
-    seed, number : int
-        The random stream of the node.
-
-    Returns
-    -------
-    clusters : int32 (n,)
-
-    Notes
-    -----
-    O(iterations * (nnz * k / 16 + n (k + log n)) + D) time, O(k F + nnz) memory for F features that occur. Starts from
-    k labels drawn at random, those with a representation first. Centroids are kept as sums, to which a label is added
-    or from which it is taken when it changes its cluster; few do after the first iterations. Two clusters need one
-    number per feature only: the difference of the centroids.
+    Starts from k labels drawn at random, those with a representation first. Centroids are kept as sums, to which a
+    label is added or from which it is taken when it changes its cluster; few do after the first iterations. Two
+    clusters need one number per feature only: the difference of the centroids.
     """
     n = labels.size
     k = n_clusters

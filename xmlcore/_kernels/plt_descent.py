@@ -53,10 +53,7 @@ class Lanes(NamedTuple):
 
 @part
 def visit_for_one(x, i, weights, bias_at, dual, settings):
-    """Move the dual variable of row i to its optimum, for a single child; return its distance from the optimum before.
-
-    The weights follow the change. For the arguments see :func:`descend`.
-    """
+    """Move the dual variable of row i, and the weights, to its optimum for one child; return how far it was."""
     start = x.ptr[i]
     end = x.ptr[i + 1]
     q = x.squares[i]
@@ -92,10 +89,7 @@ def visit_for_one(x, i, weights, bias_at, dual, settings):
 
 @part
 def visit_for_sixteen(x, i, weights, bias_at, dual, used, lanes, settings):
-    """Move the dual variables of row i to their optima, for sixteen children; return the largest distance before.
-
-    The weights follow the changes. For the arguments see :func:`descend`; ``lanes`` is working memory.
-    """
+    """Do the work of :func:`visit_for_one` for sixteen children; return the largest distance."""
     at = i * LANES
     q = x.squares[i]
     C = settings.C
@@ -119,10 +113,7 @@ def visit_for_sixteen(x, i, weights, bias_at, dual, used, lanes, settings):
 
 @part
 def visit_rows(x, order, awake, weights, bias_at, dual, used, lanes, settings):
-    """Visit the first ``awake`` rows of ``order``; move those that are not near their optimum to its front.
-
-    To visit a row is to move its dual variables to their optimum. For the arguments see :func:`descend`.
-    """
+    """Move the dual variables of the first ``awake`` rows of ``order`` to their optimum; those far off come first."""
     violation = ZERO
     kept = 0
     is_one = dual.size == x.squares.size
@@ -147,28 +138,8 @@ def descend(x, weights, bias_at, dual, used, settings, number):
     Each row has one dual variable a per child, with w = sum_i a_i y_i x_i. Rows are visited in an order shared by the
     children. A row whose dual variables are all near their optimum is skipped until the others are within the
     tolerance as well, or for ``MOST_PARTIAL`` passes. The descent ends after a pass over all rows in which no distance
-    exceeded the tolerance.
-
-    Parameters
-    ----------
-    x : LocalRows
-        The node's rows, of F features.
-    weights : float32 (F + 1,) or ((F + 1) * 16,), the bias last
-    bias_at : int
-    dual : float32 (m,) or (m * 16,), zeros with the sign of y
-    used : float32 (16,), 1 for a child, 0 for an empty lane
-    settings : xmlcore._kernels.plt_training.Settings
-    number : int
-        The rows are visited in the order of this random stream.
-
-    Returns
-    -------
-    visits : int, rows visited
-    violation : float32, the largest distance met in the last pass; infinite when that was not over all rows
-
-    Notes
-    -----
-    O(visits * nonzeros of a row) time.
+    exceeded the tolerance. The zeros of ``dual`` have the sign of y. Returns the rows visited, and the largest
+    distance in the last pass.
     """
     m = x.squares.size
     order = np.arange(m).astype(np.int32)

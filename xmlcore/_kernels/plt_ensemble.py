@@ -24,10 +24,7 @@ class Member(NamedTuple):
 
 
 class Ensemble(NamedTuple):
-    """The trees of a model; made by :func:`as_ensemble`.
-
-    It does not keep the arrays of the trees alive: that is up to the caller of a kernel.
-    """
+    """The trees of a model; it does not keep their arrays alive, which is up to the caller of a kernel."""
 
     first: Member
     # int64 (t, 2 * number of arrays): for each tree the address and the size of each array; a number and 0 for a field
@@ -42,23 +39,7 @@ def fields_of(member):
 
 
 def as_ensemble(trees, leaves) -> Ensemble:
-    """Return trees as one argument of a kernel.
-
-    Parameters
-    ----------
-    trees : list of TreeArrays
-    leaves : list of int32 (L,)
-        The leaf of each label, for each tree.
-
-    Returns
-    -------
-    Ensemble
-
-    Raises
-    ------
-    TypeError
-        An array is not contiguous or has another type than that of the first tree.
-    """
+    """Return trees as one argument of a kernel; raise TypeError if their arrays have different types."""
     members = [Member(*pair) for pair in zip(trees, leaves)]
     table = [[] for _ in members]
     for line, member in zip(table, members):

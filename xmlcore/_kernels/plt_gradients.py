@@ -72,12 +72,7 @@ def sort_used(dense, n_used):
 
 @kernel
 def path_gradients(nodes, loss, x_ptr, x_features, x_values, wanted, n_features):
-    """Compute the log of one label's path product for each row, and its gradient by the row.
-
-    Notes
-    -----
-    O(weights along the path + features of the row) per row, and O(n_features) once.
-    """
+    """Compute the log of one label's path product for each row, and its gradient by the row."""
     n = wanted.size
     log_p = np.zeros(n, np.float64)
     ptr = np.zeros(n + 1, np.int64)

@@ -12,13 +12,7 @@ BITMAP_WORDS = 3  # Most words of an index that is a bitmap alone, for each colu
 
 @kernel
 def index_layout(column_ptr, columns):
-    """Choose how each group's columns are found, and how long its part of the index is: see :func:`index_columns`.
-
-    Returns
-    -------
-    index_shift : int32 (g,)
-    index_at : int64 (g + 1,)
-    """
+    """Choose how each group's columns are found, and how long its part of the index is: see :func:`index_columns`."""
     n_groups = column_ptr.size - 1
     index_shift = np.zeros(n_groups, np.int32)
     index_at = np.zeros(n_groups + 1, np.int64)
@@ -46,23 +40,12 @@ def index_layout(column_ptr, columns):
 def index_columns(column_ptr, columns, index_shift, index_at, index):
     """Write where a group's columns are found: by a bitmap with ranks where they are dense, else in buckets.
 
-    Parameters
-    ----------
-    column_ptr : int64 (g + 1,)
-    columns : int32 (F,), ascending within a group
-    index_shift : int32 (g,)
-        EVERY where a group has all columns up to its last, which takes no index; BITMAP; or the shift of its buckets.
-    index_at : int64 (g + 1,)
-    index : uint32, written
-        Of group g with n columns, ``part = index[index_at[g]:index_at[g + 1]]``. Bitmap: bit b of ``part[2 * w]`` says
-        whether column 32 w + b is there, ``part[2 * w + 1]`` how many come before 32 w. With a shift the bitmap ends
-        after n words, at column h = 32 n, and the rarer features are in ``start = part[2 * n:]``, in at most n
-        buckets: that of column c is b = (c - h) >> shift and holds ``columns[column_ptr[g]:][start[b]:start[b + 1]]``.
-        The last word, or bucket, is empty: any larger column is looked for there.
-
-    Notes
-    -----
-    O(F) time, at most some 12 bytes per column.
+    ``index_shift[g]`` is EVERY where a group has all columns up to its last, which takes no index; BITMAP; or the shift
+    of its buckets. Let ``part = index[index_at[g]:index_at[g + 1]]``. Bitmap: bit b of ``part[2 * w]`` says whether
+    column 32 w + b is there, ``part[2 * w + 1]`` how many come before 32 w. With a shift the bitmap ends after n words,
+    at column h = 32 n, and the rarer features are in ``start = part[2 * n:]``, in at most n buckets: that of column c
+    is b = (c - h) >> shift and holds ``columns[column_ptr[g]:][start[b]:start[b + 1]]``. The last word, or bucket, is
+    empty: any larger column is looked for there.
     """
     for g in range(index_shift.size):
         shift = index_shift[g]

@@ -55,23 +55,9 @@ def new_scratch():
 
 @part
 def row_margins(tree, g, x, row, scratch):
-    """Compute the margins of the children of group g for one row.
+    """Write the margins of the children of group g for one row into ``scratch.margins``; return their number.
 
-    Parameters
-    ----------
-    tree : TreeArrays
-    g : int
-    x : Rows
-    row : int
-        The row's index in ``x``.
-    scratch : Scratch
-        The margins are written into ``scratch.margins``. The positions that fill up the last sixteen lanes get minus
-        infinity.
-
-    Returns
-    -------
-    int
-        Number of children.
+    The positions that fill up the last sixteen lanes get minus infinity.
     """
     if x.dense_at[row] >= 0:
         return dense_row_margins(tree, g, x.dense, x.dense_at, row, row + 1, scratch.margins, scratch.weights)
@@ -91,8 +77,7 @@ def root_log_probability(tree, loss, x, row, scratch):
 def sparse_row_margins(tree, g, x, row, scratch):
     """Do the work of :func:`row_margins` for a sparse row.
 
-    The entries of the row are looked up ``AT_ONCE`` at a time, in passes that avoid branches, so that many reads from
-    memory are under way at once.
+    Entries are looked up ``AT_ONCE`` at a time, without branches, so that many reads from memory are under way at once.
     """
     n = tree.group_size[g]
     margins = scratch.margins
@@ -113,11 +98,9 @@ def sparse_row_margins(tree, g, x, row, scratch):
 
 @part
 def look_up(tree, g, x, start, end, scratch):
-    """Look up entries ``start`` to ``end`` - 1 of ``x`` among the columns of group g; return how many are found.
+    """Look up entries ``start`` to ``end`` - 1 of ``x`` in group g's columns; return how many are found.
 
-    The positions of the found entries among the group's columns are written into ``scratch.found_at``, and their values
-    into ``scratch.found_value``. Every index has an empty last word, or bucket, where larger columns are looked for in
-    vain (see ``index_columns``).
+    Any larger column is looked for, in vain, in the empty last word or bucket of the index (see ``index_columns``).
     """
     begin = tree.column_ptr[g]
     n_columns = tree.column_ptr[g + 1] - begin
@@ -162,10 +145,7 @@ def look_up(tree, g, x, start, end, scratch):
 
 @part
 def add_dense_weights(tree, g, hits, scratch):
-    """Add the products of a row's first ``hits`` found entries with the weights of group g to ``scratch.margins``.
-
-    The group stores a weight of every child for each column. See :func:`look_up`.
-    """
+    """Add the products of the found entries with a group's weights, one of every child for each column."""
     rows = tree.dense_ptr[g]
     width = row_width(tree.group_size[g])
     margins = scratch.margins
@@ -182,10 +162,7 @@ def add_dense_weights(tree, g, hits, scratch):
 
 @part
 def add_pairs(tree, g, hits, scratch):
-    """Add the products of a row's first ``hits`` found entries with the weights of group g to ``scratch.margins``.
-
-    The group stores pairs (child, weight) for each column. See :func:`look_up`.
-    """
+    """Add the products of the found entries with a group's weights, stored as pairs (child, weight)."""
     sparse = tree.sparse_ptr[g]
     entries = tree.entry_at[g]
     for h in range(hits):
@@ -200,10 +177,7 @@ def add_pairs(tree, g, hits, scratch):
 
 @part
 def unfold(tree, g, t0, t1, lanes, weights):
-    """Write the weights of columns ``t0`` to ``t1`` - 1 of group g into ``weights``, float32.
-
-    Each column gets ``lanes`` positions, one per child; the rest are 0.
-    """
+    """Write the weights of columns ``t0`` to ``t1`` - 1 of group g, ``lanes`` positions per column, 0 for none."""
     for i in range((t1 - t0) * lanes):
         weights[i] = 0.0
     width = row_width(tree.group_size[g])
@@ -224,34 +198,14 @@ def unfold(tree, g, t0, t1, lanes, weights):
 # Compiled without reference counting, as inlined parts are, but compiled once: it is long, and has five callers.
 @kernel(_nrt=False)
 def dense_row_margins(tree, g, dense, places, first, stop, out, weights):
-    """Write the margins of a group's children for some dense rows.
+    """Write the margins of a group's children for some dense rows into ``out``; return the group's size.
 
     All columns of the group are gone through in their order, whether a row has them or not, without looking anything
     up. The weights of some columns are used for all rows, in tiles of rows, before those of the next columns. Weights
-    that are not stored as sixteen or more per column are unfolded first. For a single row they are read as they are.
+    that are not stored as sixteen or more per column are unfolded first. A row's margins are the same bits whichever
+    rows are beside it: in every case a child's products are added one by one, in the order of the columns.
 
-    Parameters
-    ----------
-    dense : float32, see :class:`xmlcore._kernels.plt_rows.Rows`
-    places : int64
-        ``places[first:stop]`` are places in ``dense``. If there are several, they are padded to whole tiles of
-        ``TILE_ROWS`` by repeating the last one.
-    out : float32
-        Row i's margins are written to ``out[i * MARGINS:][:row_width(group size)]``, as by :func:`row_margins`.
-        There must be room for whole tiles.
-    weights : float32 (UNFOLDED,), scratch
-
-    Returns
-    -------
-    int
-        The group's size.
-
-    Notes
-    -----
-    O(columns * children) time for each row, some 0.02 ns for each product: 3 to 7 microseconds for 5,000 columns and 64
-    children, where looking up the entries of such a row takes 70. A single row takes about five times as long, because
-    weights are read for it only. A row's margins are the same bits whichever rows are beside it: in every case a
-    child's products are added one by one, in the order of the columns.
+    ``places[first:stop]`` are places in ``dense``, padded to whole tiles by repeating the last one.
     """
     size = tree.group_size[g]
     width = row_width(size)

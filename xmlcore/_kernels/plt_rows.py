@@ -14,10 +14,7 @@ ZONES = 8  # Number of zones that the columns of a row are sorted by.
 
 
 class Rows(NamedTuple):
-    """Rows of length 1, in columns.
-
-    A *dense row* has values in many columns and is stored with one value per column. All others are *sparse rows*.
-    """
+    """Rows of length 1, in columns; dense rows, with values in many columns, are stored with a value for each."""
 
     ptr: np.ndarray  # int64 (n + 1,): the entries of each sparse row; dense rows have none
     columns: np.ndarray  # int32, by zones
@@ -78,27 +75,11 @@ def find_dense_rows(indptr, indices, first, stop, feature_ids, column_of, least)
 
 @kernel
 def rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, n_columns, least):
-    """Return rows ``first`` to ``stop`` - 1 of a CSR matrix as :class:`Rows`; features without a column are left out.
+    """Return CSR rows ``first`` to ``stop`` - 1 in columns; rows with ``least`` values or more are dense.
 
-    Parameters
-    ----------
-    indptr, indices, data : CSR of X
-    feature_ids, column_of : int32
-        When ``feature_ids`` is empty, the column of feature f is ``column_of[f]``, -1 for none. Otherwise
-        ``feature_ids``, ascending, are the features that have a column, and the i-th has ``column_of[i]``.
-    n_columns : int
-    least : int, at least 1
-        Rows with values in so many columns are dense.
-
-    Returns
-    -------
-    Rows
-        Entries of sparse rows are sorted by zones only: neighbouring columns are then looked up one after the other,
-        which is most of the gain of sorting at little cost.
-
-    Notes
-    -----
-    O(entries) time, and O(n_columns) for each dense row, which is at most n_columns / least per entry.
+    When ``feature_ids`` is empty, the column of feature f is ``column_of[f]``, -1 for none; otherwise the i-th of these
+    ascending features has ``column_of[i]``. Entries of sparse rows are sorted by zones only: neighbouring columns are
+    then looked up one after the other, which is most of the gain of sorting at little cost.
     """
     dense_at, n_dense, n_entries, longest = find_dense_rows(indptr, indices, first, stop, feature_ids, column_of, least)
     dense = np.zeros((n_dense, n_columns), np.float32)

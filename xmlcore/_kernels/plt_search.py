@@ -57,11 +57,7 @@ def largest_of_lanes(ops, values):
 
 @part
 def leaf_bar(tree, g, loss, margins, k, bar, best):
-    """Return a margin that k leaves among the children of group g reach, or ``bar`` if that is more.
-
-    Leaves with a smaller margin are skipped, because k siblings are surely better. ``margins`` are those of the
-    children, float32; ``best`` is working memory, float32 (k,).
-    """
+    """Return a margin that k leaves among the children of group g reach, or ``bar`` if that is more."""
     n = tree.group_size[g]
     if n > k and k <= SELECT_LIMIT:
         for i in range(k):
@@ -83,26 +79,7 @@ def leaf_bar(tree, g, loss, margins, k, bar, best):
 
 @part
 def offer_children(tree, g, loss, margins, score, r, count, found, children):
-    """Offer the labels among a group's children to row r, and list the inner nodes that may have better ones.
-
-    Parameters
-    ----------
-    margins : float32
-        Of the children, for the row.
-    score : float
-        Log probability of the parent.
-    r, count : int
-        The row's place in ``found``, and how many labels it has there.
-    found : Found
-    children : Children, written
-
-    Returns
-    -------
-    count : int
-        How many labels the row has now.
-    n_inner : int
-        How many inner nodes are listed in ``children``.
-    """
+    """Offer a group's labels to row r, and list the inner nodes that may have better ones; return their numbers."""
     n = tree.group_size[g]
     first = tree.group_first[g]
     k = found.labels.shape[1]
@@ -136,10 +113,7 @@ def offer_children(tree, g, loss, margins, score, r, count, found, children):
 
 @part
 def search_row(tree, loss, x, row, r, beam, found, queue, children, scratch):
-    """Do the work of :func:`search_best_first` for one row, with index ``row`` in ``x``.
-
-    The labels are written into row r of ``found``. ``queue``, ``children`` and ``scratch`` are working memory.
-    """
+    """Do the work of :func:`search_best_first` for one row, and write into row r of ``found``."""
     k = found.labels.shape[1]
     for level in range(queue.expanded.size):
         queue.expanded[level] = 0
@@ -166,30 +140,12 @@ def search_row(tree, loss, x, row, r, beam, found, queue, children, scratch):
 
 @kernel
 def search_best_first(tree, loss, x, rows, beam, out_labels, out_scores):
-    """Find the k labels of greatest path product for some rows.
+    """Find the k labels of greatest path product for some rows; scores are logarithms.
 
     A product never grows along a path. So a subtree is dropped as soon as k labels beat its root, and the result is
-    exact. Scores are kept as logarithms, so a product of many small factors does not vanish. Equal scores are ranked by
-    label id.
-
-    With a beam, at most so many inner nodes are opened at each depth. Nodes are opened in the order of their scores,
-    each after its parent, so these are the best of their depth: those that a search level by level would keep. But a
-    node that k labels beat already is not opened. Equal nodes are ranked by id.
-
-    Parameters
-    ----------
-    tree : TreeArrays
-    loss : int
-    x : Rows
-    rows : int64 (n,)
-        Which of the rows of ``x``.
-    beam : int, 0 for an exact search
-    out_labels : int32 (n, k), out_scores : float64 (n, k)
-        Must come filled with -1 and minus infinity. Scores are logarithms.
-
-    Notes
-    -----
-    Per row, O(opened nodes * (nonzeros + weights used)).
+    exact. Equal scores are ranked by label id. With a beam (0 for none), at most so many inner nodes are opened at each
+    depth. Nodes are opened in the order of their scores, each after its parent, so these are the best of their depth;
+    equal nodes are ranked by id. ``out_labels`` and ``out_scores`` must come filled with -1 and minus infinity.
     """
     found = Found(out_labels, out_scores)
     n_nodes = tree.label.size

@@ -69,19 +69,13 @@ def is_listed(places, items, count, item):
 
 @part
 def raise_floor(state, log_sum):
-    """Raise the floor when there are k labels whose probabilities in all trees have a sum of exp(``log_sum``) or more.
-
-    A label with less than the t-th part of this sum in every tree is not among the best.
-    """
+    """Raise the floor when k labels have a sum of exp(``log_sum``) or more: others need a part of it in a tree."""
     state.floor[0] = max(state.floor[0], log_sum - math.log(state.unseen.size) - FLOOR_SLACK)
 
 
 @part
 def open_group(tree, t, g, loss, x, row, score, k, state, scratch):
-    """Open group g of tree t, whose parent has this score, and push inner nodes on the tree's heap.
-
-    If k > 0, leaves are offered to the k best labels of the tree alone.
-    """
+    """Open group g of tree t, push inner nodes on the tree's heap, and if k > 0 offer leaves to its best labels."""
     n = row_margins(tree, g, x, row, scratch)
     margins = scratch.margins
     at = state.counts[GROUPS]
@@ -213,7 +207,7 @@ def set_unseen(ensemble, state):
 
 @part
 def take_nodes(ensemble, beam, least, state):
-    """Take from the heap of each tree the node that is opened next, into ``next_nodes``; return how many there are.
+    """Take from the heap of each tree the node that is opened next; return how many there are.
 
     With ``least`` = -1, each tree is searched for its own best labels. Otherwise the search goes on until the sum of
     the unseen probabilities is below ``least``, in the trees that contribute at least an equal part to it.
@@ -276,8 +270,7 @@ def list_seen(ensemble, loss, least, state):
     """List all labels that may have a sum of at least ``least``, which is more than the sum of unseen probabilities.
 
     Each tree gets a threshold: its unseen probability and an equal part of what is missing to ``least``. A label that
-    is below the threshold in every tree is not among the best. Any other label reaches the threshold of some tree, and
-    is seen in it.
+    is below the threshold in every tree is not among the best; any other label is seen in some tree.
     """
     n_trees = state.unseen.size
     missing = least
@@ -343,28 +336,11 @@ def search_ensemble(ensemble, loss, x, rows, beam, out_labels, out_scores):
 
     Each tree is searched for its own k best labels, best node first. Their sums are computed, which opens their paths
     in the other trees. Then the trees are searched on, until the sum of their unseen probabilities is less than the
-    k-th best sum: a label that was seen in no tree is not among the best (Fagin's
-    threshold algorithm). At last the sums of the seen labels that may be among the best are computed. Each group is
-    opened once for a row, and the result is exact. Equal sums are ranked by label id.
-
-    With a beam, at most so many nodes of each tree and depth are opened in the search, best first, and the paths of
-    the labels that it finds.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-    loss : int
-    x : Rows
-    rows : int64 (n,)
-        Which of the rows of ``x``.
-    beam : int, 0 for an exact search
-    out_labels : int32 (n, k), out_scores : float64 (n, k)
-        Must come filled with -1 and 0. Scores are sums of probabilities; labels whose sum is 0 are left out.
-
-    Notes
-    -----
-    Per row, O(opened groups * (nonzeros + weights used)). Memory is O(groups + labels of all trees), reserved once and
-    not cleared between rows.
+    k-th best sum: a label that was seen in no tree is not among the best (Fagin's threshold algorithm). At last the
+    sums of the seen labels that may be among the best are computed. Each group is opened once for a row, and the result
+    is exact. Equal sums are ranked by label id. With a beam, at most so many nodes of each tree and depth are opened in
+    the search. ``out_labels`` and ``out_scores`` must come filled with -1 and 0. The memory for groups and labels of
+    all trees is reserved once and not cleared between rows.
     """
     n_trees = ensemble.table.shape[0]
     k = out_labels.shape[1]

@@ -131,11 +131,10 @@ def keep_best_of_rows(pairs, count, level, expanded, beam):
 
 @kernel
 def choose_pairs(waiting, count, todo, sweep, depth, beam):
-    """Choose the pairs that the next sweep opens: the best pair of each row, and those whose score is close to it.
+    """Choose the pairs that the next sweep opens: the best pair of each row, and those within ``BAND`` of it.
 
-    Scores are close if they differ by at most ``BAND``. Three kinds of pairs are dropped: those that cannot lead to
-    better labels, those of rows that are given up, and those on a level where the row has opened as many nodes as the
-    beam allows.
+    Pairs are dropped that cannot lead to better labels, those of rows that are given up, and those on a level where the
+    row has opened as many nodes as the beam allows.
     """
     sweep.floor[:] = -np.inf
     sweep.n_pairs[:] = 0
@@ -175,10 +174,7 @@ def is_done(pair, batch):
 
 @part
 def margins_of_dense_rows(tree, g, batch, this_level, begin, end, buffers):
-    """Compute the margins of group g for the dense rows of the pairs ``begin`` to ``end`` - 1; see :func:`open_group`.
-
-    The margins are written into ``buffers.margins``, ``MARGINS`` numbers for each dense row.
-    """
+    """Write the margins of group g for the dense rows of some pairs into ``buffers.margins``."""
     n = np.int64(0)  # with a literal, Numba would compile dense_row_margins once more
     first = np.int64(0)
     for at in range(begin, end):
@@ -193,12 +189,7 @@ def margins_of_dense_rows(tree, g, batch, this_level, begin, end, buffers):
 
 @part
 def open_group(tree, g, loss, batch, this_level, begin, end, n_this_level, waiting, next_level, counts, buffers):
-    """Compute the scores of a group of siblings, for the rows of the pairs ``begin`` to ``end`` - 1 of their parent.
-
-    Leaves are offered to the rows as labels. Inner nodes are added to ``next_level`` if this sweep opens them, and to
-    ``waiting`` otherwise; both must have room for all siblings and all these rows. ``counts`` says how many pairs they
-    have.
-    """
+    """Offer the leaves of a group to the rows of some pairs, and add inner nodes to ``next_level`` or ``waiting``."""
     sweep = batch.sweep
     margins = buffers.scratch.margins
     margins_of_dense_rows(tree, g, batch, this_level, begin, end, buffers)
@@ -240,11 +231,7 @@ def open_group(tree, g, loss, batch, this_level, begin, end, n_this_level, waiti
 
 @kernel
 def open_level(tree, loss, batch, this_level, n_this_level, waiting, next_level, counts, buffers):
-    """Open the first ``n_this_level`` pairs of ``this_level``, which are sorted by node.
-
-    Returns ``waiting`` and ``next_level``, to which pairs were added, see :func:`open_group`. They are replaced by
-    longer arrays when they get too short.
-    """
+    """Open some pairs, sorted by node; return ``waiting`` and ``next_level``, or longer arrays in their place."""
     i = 0
     while i < n_this_level:
         v = this_level[i]["node"]
@@ -268,35 +255,17 @@ def open_level(tree, loss, batch, this_level, n_this_level, waiting, next_level,
 
 @kernel
 def search_together(tree, loss, x, rows, beam, max_pairs, out_labels, out_scores):
-    """Find what :func:`search_best_first` finds, for many rows at once: a node is opened for all rows that open it.
+    """Find what :func:`search_best_first` finds, for many rows at once; return which rows were given up.
 
-    A large model does not fit the processor's caches, and each row reads other parts of it. Here the rows go down the
-    tree together, level by level. Those that open a node do so one after the other, so its weights are read from memory
-    once. But a single sweep, level by level, would open nodes that are beaten by labels found later. So each sweep down
-    the tree opens only nodes that are nearly as good as the best one that the row has left, down to a quarter of its
-    probability (``BAND``). The others wait for the next sweep, and for better labels. This opens some 5 to 20 % more
-    nodes than a search for each row, best first.
+    The rows go down the tree together, level by level, so the weights of a node are read from memory once. But a single
+    sweep would open nodes that are beaten by labels found later. So each sweep opens only nodes that are nearly as good
+    as the best one that the row has left, down to a quarter of its probability (``BAND``). The others wait for the next
+    sweep, and for better labels. This opens some 5 to 20 % more nodes than a search for each row.
 
-    Scores, and so results, are those of the search for each row. So are the nodes that a beam opens: a sweep opens
-    better nodes than the next one, and all nodes of a level are there when the beam chooses among them. Both rely on
-    nodes being numbered level by level.
-
-    Parameters
-    ----------
-    tree, loss, x, rows, beam, out_labels, out_scores
-        See :func:`search_best_first`.
-    max_pairs : int
-        About the largest number of pairs of all rows, waiting or to be opened. Where there are more, a row that has
-        more than ``max_pairs / n`` is given up. Each pair takes 16 bytes in each of five arrays.
-
-    Returns
-    -------
-    given_up : bool (n,)
-        Whether each row was given up. The results of such a row are not complete: it must be searched without others.
-
-    Notes
-    -----
-    Beside the opened nodes, O(levels + waiting pairs) time per sweep; there are some 5 to 10 sweeps.
+    Results are those of the search for each row, and so are the nodes that a beam opens: a sweep opens better nodes
+    than the next one, and all nodes of a level are there when the beam chooses among them. Both rely on nodes being
+    numbered level by level. Where there are more than ``max_pairs`` pairs, a row that has more than its share of them
+    is given up: its results are not complete.
     """
     n_rows = rows.size
     n_levels = tree.depth.max() + 1

@@ -8,41 +8,19 @@ from xmlcore._kernels.rng import shuffle, stream
 
 @kernel
 def shuffle_parts(members, starts, ends, seed, numbers):
-    """Shuffle ``members[starts[i]:ends[i]]`` in place, each part by the stream ``numbers[i]`` of ``seed``.
-
-    Parameters
-    ----------
-    members : int32
-    starts, ends, numbers : int64 (parts,)
-        The parts do not overlap.
-    seed : int
-    """
+    """Shuffle ``members[starts[i]:ends[i]]`` in place, each part by the stream ``numbers[i]`` of ``seed``."""
     for i in range(starts.size):
         shuffle(members[starts[i] : ends[i]], stream(seed, numbers[i]))
 
 
 @kernel
 def huffman_parents(counts, arity):
-    """Merge the lightest nodes, ``arity`` at a time, until one is left (Huffman, 1952).
+    """Merge the lightest nodes, ``arity`` at a time, until one is left (Huffman, 1952); return the parents.
 
     The first merge takes fewer, as many as it needs for all others to be full: then the sum of counts times depths is
     the least that any tree of this arity has. Among nodes of equal weight leaves come before merged nodes and earlier
-    before later ones, which keeps the tree shallow.
-
-    Parameters
-    ----------
-    counts : int64 (L,), ascending
-    arity : int, from 2 to max(2, L)
-
-    Returns
-    -------
-    parent : int32 (L + merges,)
-        Of the leaves in the order of ``counts``, then of the merged nodes; the last one is the root, -1.
-
-    Notes
-    -----
-    O(L): leaves wait in one queue and merged nodes, which are made in the order of their weight, in another
-    (van Leeuwen, 1976).
+    before later ones, which keeps the tree shallow. Leaves wait in one queue and merged nodes, which are made in the
+    order of their weight, in another (van Leeuwen, 1976). ``counts`` ascend.
     """
     n = counts.size
     first = 1 if n == 1 else 2 + (n - 2) % (arity - 1)
@@ -66,18 +44,7 @@ def huffman_parents(counts, arity):
 
 @kernel
 def breadth_first(parent):
-    """List the nodes in breadth-first order from the root, siblings by their number.
-
-    Parameters
-    ----------
-    parent : int32 (n,)
-        -1 for the root, the only one; circles are allowed.
-
-    Returns
-    -------
-    order : int32
-        Without the nodes that cannot be reached: those in a circle, and those under them.
-    """
+    """List the nodes in breadth-first order, siblings by number, without those in a circle and under one."""
     n = parent.size
     ptr = np.zeros(n + 1, np.int64)
     order = np.empty(n, np.int32)

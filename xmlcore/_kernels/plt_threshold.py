@@ -56,18 +56,7 @@ def open_nodes(tree, loss, x, row, log_threshold, stack, size, labels, scores, c
 def search_threshold(tree, loss, x, rows, log_thresholds):
     """Find every label whose path product is at least the row's threshold, exactly; subtrees below it are dropped.
 
-    Parameters
-    ----------
-    tree, loss, x, rows
-        See :func:`xmlcore._kernels.plt_search.search_best_first`.
-    log_thresholds : float64, as ``rows``
-
-    Returns
-    -------
-    counts : int64, as ``rows``
-    labels : int32, row after row, in the order of the search
-    scores : float64
-        Logarithms. Labels of probability 0 are left out even at threshold 0.
+    Returns how many each row has, and their ids and log scores, row after row. Labels of probability 0 are left out.
     """
     counts = np.zeros(rows.size, np.int64)
     labels = np.empty(FIRST_ROOM, np.int32)

@@ -47,22 +47,7 @@ class Settings(NamedTuple):
 
 @kernel
 def node_rows(indptr, indices, leaf_of_label, parent):
-    """List the rows that have a label under each node.
-
-    Parameters
-    ----------
-    indptr, indices : CSR of Y
-    leaf_of_label : int32 (L,)
-    parent : int32 (n_nodes,), -1 for the root
-
-    Returns
-    -------
-    NodeRows
-
-    Notes
-    -----
-    O(labels * depth) time.
-    """
+    """List the rows that have a label under each node."""
     n_nodes = parent.size
     ptr = np.zeros(n_nodes + 1, np.int64)
     seen = np.full(n_nodes, -1, np.int32)
@@ -91,14 +76,7 @@ def node_rows(indptr, indices, leaf_of_label, parent):
 
 @kernel
 def gather_rows(indptr, indices, data, rows, n_features):
-    """Copy ``rows`` of a CSR matrix, and number the features that occur in them from 0 on.
-
-    Returns
-    -------
-    features : int32 (F,)
-        Ids of the features that occur, ascending.
-    LocalRows
-    """
+    """Copy ``rows`` of a CSR matrix; number the features that occur, which are returned as well, from 0 on."""
     m = rows.size
     local_indptr = np.zeros(m + 1, np.int64)
     place = np.full(n_features, -1, np.int32)
@@ -135,10 +113,7 @@ def gather_rows(indptr, indices, data, rows, n_features):
 
 @kernel
 def mark_rows(rows, child_rows, marks, lane, width, mark):
-    """Write ``mark`` into column ``lane`` of ``marks``, (m * width,), for the rows that a child has.
-
-    ``rows`` are the m rows of the node and ``child_rows`` some of them, both ascending.
-    """
+    """Write ``mark`` into column ``lane`` of ``marks`` for the rows of a node that a child has; both ascend."""
     r = 0
     for t in range(child_rows.size):
         while rows[r] < child_rows[t]:
@@ -151,10 +126,6 @@ def train_siblings(local, n_features, own, under, children, mirrored, settings, 
     """Train L2-regularised linear classifiers for children of one node.
 
     Child c minimises ``(|w|^2 + b^2) / 2 + C * sum_i loss(y_ic (w.x_i + b))``.
-
-    Notes
-    -----
-    O(epochs * n / 16 * nnz) time, O(n F + 16 m) memory.
     """
     m = own.size
     n = children.size
@@ -257,28 +228,10 @@ def are_disjoint(rows_a, rows_b):
 
 @kernel
 def train_group(x, n_columns, own, under, first, size, settings, number):
-    """Train and prune the classifiers of ``size`` siblings from node ``first`` on.
+    """Train and prune the classifiers of ``size`` siblings from node ``first`` on; ``own`` are their parent's rows.
 
-    Parameters
-    ----------
-    x : CsrRows
-    n_columns : int
-    own : int32 (m,), ascending
-        The rows of the siblings' parent.
-    under : NodeRows
-    first, size : int
-    settings : Settings
-    number : int
-        The random stream of the group.
-
-    Returns
-    -------
-    kept, ptr, child, value
-        See :func:`prune`.
-    bias : float32 (size,)
-        Infinite where no classifier is needed: minus when no row has the child, plus when every row has.
-    epochs : int
-    violation : float32, not a number when the descent diverged
+    Returns what :func:`prune` does, the biases (infinite where no row, or every row, has the child), the epochs, and
+    the violation, which is nan when the descent diverged.
     """
     bias = np.empty(size, np.float32)
     places = np.empty(size, np.int64)

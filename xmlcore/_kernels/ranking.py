@@ -7,75 +7,13 @@ indices.
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
-
-
-@kernel
-def _before(score, label, other_score, other_label):
-    """Return whether the first label is ranked before the other: higher score, then smaller id."""
-    return score > other_score or (score == other_score and label < other_label)
-
-
-@kernel
-def _sink(scores, labels, size):
-    """Restore a heap, which has the last label in rank on top, where only the top may be out of place."""
-    at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            return
-        if child + 1 < size and _before(scores[child], labels[child], scores[child + 1], labels[child + 1]):
-            child += 1
-        if not _before(scores[at], labels[at], scores[child], labels[child]):
-            return
-        scores[at], scores[child] = scores[child], scores[at]
-        labels[at], labels[child] = labels[child], labels[at]
-        at = child
-
-
-@kernel
-def _offer(scores, labels, size, score, label):
-    """Add a label to a heap that keeps the best ``scores.size`` labels; return the number of labels in it."""
-    if size < scores.size:
-        at = size
-        while at > 0:
-            parent = (at - 1) // 2
-            if not _before(scores[parent], labels[parent], score, label):
-                break
-            scores[at] = scores[parent]
-            labels[at] = labels[parent]
-            at = parent
-        scores[at] = score
-        labels[at] = label
-        return size + 1
-    if _before(score, label, scores[0], labels[0]):
-        scores[0] = score
-        labels[0] = label
-        _sink(scores, labels, size)
-    return size
-
-
-@kernel
-def _unheap(scores, labels, size):
-    """Sort the heap into a ranking, best first."""
-    for last in range(size - 1, 0, -1):
-        scores[0], scores[last] = scores[last], scores[0]
-        labels[0], labels[last] = labels[last], labels[0]
-        _sink(scores, labels, last)
+from xmlcore._kernels.k_best import keep, rank_heap
+from xmlcore._kernels.sorting import first_at_least
 
 
 @kernel
 def top_k_dense(values, labels, scores):
-    """Write the k columns with the largest values of each row, best first.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n, L)
-        No nan.
-    labels : ndarray of int32, shape (n, k)
-        Out. k must not be 0.
-    scores : ndarray of float64, shape (n, k)
-        Out.
-    """
+    """Write the k columns with the largest values of each row, best first; no value is nan, and k is not 0."""
     n, n_labels = values.shape
     k = labels.shape[1]
     for i in range(n):
@@ -86,9 +24,9 @@ def top_k_dense(values, labels, scores):
         worst = -np.inf
         for label in range(n_labels):
             if size < k or row[label] > worst:  # labels come in order, so an equal score never wins
-                size = _offer(best, best_labels, size, row[label], np.int32(label))
+                size = keep(best, best_labels, size, row[label], np.int32(label))
                 worst = best[0]
-        _unheap(best, best_labels, size)
+        rank_heap(best, best_labels, size)
         for j in range(size, k):
             labels[i, j] = -1
             scores[i, j] = 0.0
@@ -102,8 +40,8 @@ def top_k_sparse(indptr, indices, data, labels, scores):
         best_labels = labels[i]
         size = 0
         for p in range(indptr[i], indptr[i + 1]):
-            size = _offer(best, best_labels, size, data[p], indices[p])
-        _unheap(best, best_labels, size)
+            size = keep(best, best_labels, size, data[p], indices[p])
+        rank_heap(best, best_labels, size)
         for j in range(size, labels.shape[1]):
             labels[i, j] = -1
             scores[i, j] = 0.0
@@ -111,15 +49,7 @@ def top_k_sparse(indptr, indices, data, labels, scores):
 
 @kernel
 def first_repeat(labels, seen):
-    """Return the flat position of the first label that is in one row twice, or -1.
-
-    Parameters
-    ----------
-    labels : ndarray of int32, shape (n, k)
-        Each below L.
-    seen : ndarray of int64, shape (L,)
-        Zeros; work space.
-    """
+    """Return the flat position of the first label that is in one row twice, or -1; ``seen``, (L,), comes as zeros."""
     n, k = labels.shape
     for i in range(n):
         for j in range(k):
@@ -132,22 +62,10 @@ def first_repeat(labels, seen):
 
 
 @kernel
-def _holds(indices, start, stop, label):
-    """Return whether the sorted ``indices[start:stop]`` contain ``label``."""
-    end = stop
-    while start < stop:
-        middle = (start + stop) // 2
-        if indices[middle] < label:
-            start = middle + 1
-        else:
-            stop = middle
-    return start < end and indices[start] == label
-
-
-@kernel
 def mark_hits(indptr, indices, labels, hits):
     """Write into ``hits`` (bool, n × k) whether the label at each place is one of the row's true labels."""
     n, k = labels.shape
     for i in range(n):
         for j in range(k):
-            hits[i, j] = _holds(indices, indptr[i], indptr[i + 1], labels[i, j])
+            at = first_at_least(indices, indptr[i], indptr[i + 1], labels[i, j])
+            hits[i, j] = at < indptr[i + 1] and indices[at] == labels[i, j]

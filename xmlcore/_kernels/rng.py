@@ -40,10 +40,7 @@ def uniform(state):
 
 @kernel
 def shuffle(values, state):
-    """Shuffle ``values`` in place (Fisher-Yates) and return the next state.
-
-    The index is drawn from 31 random bits by a multiplication: its bias is below len(values) / 2**31.
-    """
+    """Shuffle ``values`` in place (Fisher-Yates) and return the next state; the bias is below len(values) / 2**31."""
     for i in range(values.size - 1, 0, -1):
         state += GOLDEN
         bits = _scramble(state) >> S33

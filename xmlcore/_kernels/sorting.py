@@ -2,27 +2,14 @@
 
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels._jit import inlined, kernel
 
 SHORT = 16  # Runs of this length are sorted by insertion before they are merged.
 
 
 @kernel
 def stable_order(keys):
-    """Return the order in which ``keys`` are ascending; equal keys stay in the order in which they are.
-
-    Parameters
-    ----------
-    keys : float64 (n,), without NaN
-
-    Returns
-    -------
-    order : int64 (n,)
-
-    Notes
-    -----
-    A merge sort from short runs upwards: O(n log n).
-    """
+    """Return the order in which ``keys``, without NaN, are ascending; equal keys stay in their order."""
     n = keys.size
     order = np.empty(n, np.int64)
     for start in range(0, n, SHORT):
@@ -54,16 +41,7 @@ def stable_order(keys):
 
 @kernel
 def sort_in_place(keys):
-    """Sort integers.
-
-    Parameters
-    ----------
-    keys : int64 (n,), sorted
-
-    Notes
-    -----
-    A heap sort: O(n log n), and no further memory.
-    """
+    """Sort integers by a heap sort, which needs no further memory."""
     n = keys.size
     heap_end = n
     root_to_place = n // 2
@@ -91,22 +69,7 @@ def sort_in_place(keys):
 
 @kernel
 def nth_smallest(values, n):
-    """Return the value that has place ``n`` when ``values`` are ascending; ``values`` are moved about.
-
-    Parameters
-    ----------
-    values : float32 (m,), without NaN
-    n : int
-        At least 0 and less than m.
-
-    Returns
-    -------
-    float32
-
-    Notes
-    -----
-    Quickselect with the middle one of three values as the pivot: O(m) on average.
-    """
+    """Return the value that has place ``n`` when ``values``, without NaN, are ascending; they are moved about."""
     low = 0
     high = values.size - 1
     while low < high:
@@ -132,3 +95,15 @@ def nth_smallest(values, n):
         else:
             break
     return values[n]
+
+
+@inlined
+def first_at_least(values, low, high, wanted):
+    """Return the position of the first of the ascending ``values[low:high]`` from ``wanted`` on, or ``high``."""
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -31,23 +31,10 @@ def _most_wanting(wanted, label, total, tie):
 
 @kernel
 def distribute(indptr, indices, label_ptr, label_rows, shares, ties):
-    """Distribute rows over parts so that each part gets its share of the rows of each label.
+    """Distribute rows over parts so that each part gets its share of the rows of each label; return the parts.
 
-    Parameters
-    ----------
-    indptr : int64 (N + 1,), indices : int32
-        The labels of each row (CSR). The label with the smallest id comes first among labels with equally few rows.
-    label_ptr : int64 (L + 1,), label_rows : int32
-        The rows of each label (CSC), in the order in which they are distributed.
-    shares : float64 (K,)
-        The share of the rows that each part should get.
-    ties : int64 (N,)
-        Random numbers that decide between parts that want a row equally.
-
-    Returns
-    -------
-    int32 (N,)
-        The part of each row.
+    The label with the smallest id comes first among labels with equally few rows; ``ties`` are random numbers that
+    decide between parts that want a row equally.
     """
     n_rows = indptr.size - 1
     n_labels = label_ptr.size - 1

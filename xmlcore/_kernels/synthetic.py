@@ -168,12 +168,7 @@ def draw_features(problem, state, own, features, counts):
 
 @kernel
 def fill_rows(problem, seed, start, end, label_ptr, labels, feature_ptr, features, values):
-    """Write rows ``start`` to ``end - 1``, whose sizes :func:`draw_sizes` has drawn.
-
-    Notes
-    -----
-    O(L + D + nonzeros * log) time, O(L + D) memory.
-    """
+    """Write rows ``start`` to ``end - 1``, whose sizes :func:`draw_sizes` has drawn."""
     seen = np.full(problem.bottom.size, -1, np.int32)
     counts = np.zeros(problem.feature_ids.size, np.int32)
     for i in range(start, end):

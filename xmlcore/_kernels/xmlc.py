@@ -112,10 +112,9 @@ def read_id(text, at):
 def read_decimal(text, at):
     """Read a decimal number from ``at`` on; return (is it valid, value, is it hard, where it ends).
 
-    Digits are collected in a 64-bit mantissa. Up to 2**53 and 10**22 the number is one float64 operation, rounded once
-    as by ``float()``. Beyond that, the result may have an error of some units in the last place of float64, which very
-    rarely changes the float32 value. Where it could, the number is ``hard``: Python reads it again. The caller checks
-    that a token ends where the number does.
+    Up to 2**53 and 10**22 the number is one float64 operation, rounded once as by ``float()``. Beyond that, the result
+    may have an error of some units in the last place of float64. Where that could change the float32 value, the number
+    is ``hard``: Python reads it again. The caller checks that a token ends where the number does.
     """
     size = text.size
     negative = False
@@ -203,10 +202,7 @@ def _merge_labels(indices, first, stop):
 
 @kernel
 def _merge_features(indices, data, first, stop):
-    """Sort a row by id and sum the values of repeats in their order.
-
-    Returns the new end, whether there were repeats, and whether every sum is finite.
-    """
+    """Sort a row by id and sum repeats in their order; return the new end, whether there were any, and are finite."""
     n = stop - first
     keys = np.empty(n, np.int64)
     for i in range(n):
@@ -278,6 +274,21 @@ def _read_labels(text, at, form, y_indices, y_end):
 
 
 @inlined
+def read_hard(value, first, stop, hard_spans, resolved, out):
+    """Return the value of a number that ``float()`` must read, as far as it is known, and note where it stands."""
+    n_hard = out[N_HARD]
+    if n_hard < hard_spans.shape[0]:
+        hard_spans[n_hard, 0] = first
+        hard_spans[n_hard, 1] = stop
+    if n_hard < resolved.size:
+        value = resolved[n_hard]
+    elif not np.isfinite(value):
+        value = np.float32(2.0)  # the next run has the number in ``resolved``
+    out[N_HARD] += 1
+    return value
+
+
+@inlined
 def _read_features(text, at, form, arrays, x_end, hard_spans, resolved, out):
     """Read the features of a row up to its newline, past a comment."""
     previous = np.int64(-1)
@@ -301,17 +312,9 @@ def _read_features(text, at, form, arrays, x_end, hard_spans, resolved, out):
         if not (good and _is_end(text, at)):
             return BAD_VALUE, token, x_end, ordered, zeros
         if hard:
-            n_hard = out[N_HARD]
-            if n_hard < hard_spans.shape[0]:
-                hard_spans[n_hard, 0] = token
-                hard_spans[n_hard, 1] = at
-            if n_hard < resolved.size:
-                value = resolved[n_hard]
-                if not np.isfinite(value):
-                    return BAD_VALUE, token, x_end, ordered, zeros
-            elif not np.isfinite(value):
-                value = np.float32(1.0)  # the next run has the number in ``resolved``
-            out[N_HARD] += 1
+            value = read_hard(value, token, at, hard_spans, resolved, out)
+            if not np.isfinite(value):
+                return BAD_VALUE, token, x_end, ordered, zeros
         arrays.x_indices[x_end] = feature
         arrays.x_data[x_end] = value
         x_end += 1
@@ -321,11 +324,11 @@ def _read_features(text, at, form, arrays, x_end, hard_spans, resolved, out):
 
 
 @inlined
-def _count_repeat(out, rows, first_line, line):
-    """Count a row with repeated ids, and keep the line of the first one."""
-    if out[rows] == 0:
+def count_line(out, count, first_line, line):
+    """Count something, and keep the line of the first one."""
+    if out[count] == 0:
         out[first_line] = line
-    out[rows] += 1
+    out[count] += 1
 
 
 @inlined
@@ -339,10 +342,7 @@ def _widen(out, least, most, indices, first, stop):
 # More than 80 lines with its docstring: the parts of a row are functions above, and the loop keeps their state.
 @kernel
 def parse_rows(text, form, arrays, hard_spans, resolved, out):
-    """Parse the rows of a text into preallocated arrays.
-
-    Rows come out sorted, without repeated ids and without zeros. A line with nothing but a comment is no row.
-    """
+    """Parse the rows of a text into preallocated arrays: sorted, without repeated ids and zeros."""
     size = text.size
     x_end = np.int64(0)
     y_end = np.int64(0)
@@ -385,7 +385,7 @@ def parse_rows(text, form, arrays, hard_spans, resolved, out):
             if not ordered:
                 y_end, repeated = _merge_labels(arrays.y_indices, y_first, y_end)
                 if repeated:
-                    _count_repeat(out, REPEATED_LABEL_ROWS, REPEATED_LABEL_LINE, line)
+                    count_line(out, REPEATED_LABEL_ROWS, REPEATED_LABEL_LINE, line)
             _widen(out, MIN_LABEL, MAX_LABEL, arrays.y_indices, y_first, y_end)
         status, at, x_end, ordered, zeros = _read_features(text, at, form, arrays, x_end, hard_spans, resolved, out)
         if status != OK:
@@ -394,7 +394,7 @@ def parse_rows(text, form, arrays, hard_spans, resolved, out):
             x_end, repeated, finite = _merge_features(arrays.x_indices, arrays.x_data, x_first, x_end)
             zeros |= repeated
             if repeated:
-                _count_repeat(out, REPEATED_FEATURE_ROWS, REPEATED_FEATURE_LINE, line)
+                count_line(out, REPEATED_FEATURE_ROWS, REPEATED_FEATURE_LINE, line)
             if not finite:
                 at = line_start
                 status = SUM_OVERFLOW

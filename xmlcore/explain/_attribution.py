@@ -24,10 +24,10 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import explain as kernels
 from xmlcore._kernels.csr import Rows
+from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_features, check_fitted, check_label_ids, csr_parts
 
-LOSSES = {"logistic": kernels.LOGISTIC, "squared_hinge": kernels.SQUARED_HINGE}
 KINDS = ("log_proba", "margin", "share", "score")
 
 
@@ -177,7 +177,7 @@ class Explainer:
         sizes = np.array([path.size for path in paths], np.int64)[which] if len(paths) else np.empty(0, np.int64)
         ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         nodes = np.concatenate([paths[i] for i in which]) if len(paths) else np.empty(0, np.int64)
-        return _along_paths(x, ptr, nodes, weights, tree.bias, LOSSES[tree.loss])
+        return _along_paths(x, ptr, nodes, weights, tree.bias, LOSS_NUMBERS[tree.loss])
 
     def _margin(self, X, labels):
         distinct, which = np.unique(labels, return_inverse=True)

@@ -7,10 +7,11 @@ import numpy as np
 
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
 from xmlcore._kernels.plt_factors import log_probability
-from xmlcore.explain._attribution import LOSSES, Explainer, kind_of, unwrapped
+from xmlcore.explain._attribution import Explainer, kind_of, unwrapped
 from xmlcore.explain._names import label_names as names_of_labels
 from xmlcore.explain._names import with_names
 from xmlcore.models.ldsm.frames import path_to, regressors, row_in_columns
+from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_row
 
@@ -95,7 +96,7 @@ def _linear_path(model, x, label, kind):
     frames = []
     for (number, depth, nodes, n_labels, labels, weights, bias), loss in zip(parts, losses):
         margin = np.asarray((weights.astype(np.float64) @ unit.T).todense()).ravel() + bias
-        log_factor = np.array([log_probability(m, LOSSES[loss]) for m in margin.tolist()])
+        log_factor = np.array([log_probability(m, LOSS_NUMBERS[loss]) for m in margin.tolist()])
         columns = {"tree": number, "depth": depth, "node": nodes, "n_labels": n_labels, "label": labels, "bias": bias}
         columns |= {"margin": margin, "factor": np.exp(log_factor), "log_factor": log_factor}
         frames.append(pd.DataFrame(columns | {"log_proba": np.cumsum(log_factor)}))
