@@ -34,80 +34,35 @@ Described = TypeVar("Described")
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of an estimator: the only place where it is described.
+    """One parameter of an estimator, described here only: its check, docstring and field of the form read it.
 
-    The estimator's check (:func:`check_parameters`), its docstring (:func:`described`) and the forms of the dashboard
-    (:func:`in_form`) read this description.
-
-    Attributes
-    ----------
-    name : str
-        The argument of the estimator's ``__init__``.
-    label : str
-        The title of the form's field.
-    help : str
-        What a larger value or another choice does, and who published it. A sentence about None starts with "Empty",
-        as a form shows it; the docstring then says "None".
-    kind : {"int", "float", "ints", "floats", "share", "choice", "bool", "dict", "estimator", "array", "pair", "text", \
-"files", "any"}
-        A "share" is a float above 0 and at most 1, or an int that is a count. A "pair" is two whole numbers, the second
-        at least the first. "ints" and "floats" are lists of numbers within the bounds: the different ones, ascending.
-        "files" are described files by name: ``options`` has the names, and the first is needed. An "array" or "any" is
-        checked where it is used.
-    default : object
-        REQUIRED if there is none.
-    options : tuple of str
-        The strings that a "choice" accepts.
-    option_names : tuple of str
-        What forms and texts for users call the options, in their order; () if they are called as they are.
-    minimum, maximum : number or None
-        Smallest and largest value that the estimator accepts. None means no limit.
-    step : number or None
-        Step of the form's number field.
-    advanced : bool
-        Whether the form puts the field under "More settings".
-    optional : bool
-        Whether None is accepted; ``help`` says what it means.
-    empty : str
-        The word for None that the form shows in the empty field, where ``optional``. "" if the form does not offer
-        None.
-    above, below : bool
-        Whether ``minimum`` and ``maximum`` themselves are refused.
-    offered : (number, number) or None
-        Smallest and largest value that a form offers, where that is less than the estimator accepts.
-    in_form : bool
-        Whether forms show the parameter.
-    also : tuple of str
-        Names of classes whose instances are accepted as well, such as ``"LabelTree"``.
-    others : tuple
-        Further values that are accepted, such as -1, or "auto" in place of a number.
-    refused : tuple
-        Numbers between ``minimum`` and ``maximum`` that are not accepted.
-    details : str
-        Sentences that the docstring has after ``help``, and the form does not show.
+    A "share" is a float above 0 and at most 1, or an int that is a count. A "pair" is two whole numbers, the second at
+    least the first. "ints" and "floats" are lists of numbers within the bounds: the different ones, ascending. "files"
+    are described files by name: ``options`` has the names, and the first is needed. An "array" or "any" is checked
+    where it is used.
     """
 
-    name: str
-    label: str
-    help: str
-    kind: str
-    default: Any
-    options: tuple = ()
+    name: str  # the argument of __init__
+    label: str  # the title of the form's field
+    help: str  # a sentence about None starts with "Empty", as a form shows it; the docstring then says "None"
+    kind: str  # int, float, ints, floats, share, choice, bool, dict, estimator, array, pair, text, files or any
+    default: Any  # REQUIRED if there is none
+    options: tuple = ()  # the strings that a "choice" accepts
     minimum: float | None = None
     maximum: float | None = None
-    step: float | None = None
-    advanced: bool = False
-    optional: bool = False
-    empty: str = "automatic"
-    above: bool = False
-    offered: tuple | None = None
+    step: float | None = None  # of the form's number field
+    advanced: bool = False  # whether the form puts the field under "More settings"
+    optional: bool = False  # whether None is accepted; ``help`` says what it means
+    empty: str = "automatic"  # what the form shows for None, where ``optional``; "" if it does not offer None
+    above: bool = False  # whether ``minimum`` itself is refused
+    offered: tuple | None = None  # smallest and largest value that a form offers, where that is less
     in_form: bool = True
-    also: tuple[str, ...] = ()
-    below: bool = False
-    others: tuple = ()
-    refused: tuple = ()
-    details: str = ""
-    option_names: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()  # names of classes whose instances are accepted as well, such as "LabelTree"
+    below: bool = False  # whether ``maximum`` itself is refused
+    others: tuple = ()  # further values that are accepted, such as -1, or "auto" in place of a number
+    refused: tuple = ()  # numbers between ``minimum`` and ``maximum`` that are not accepted
+    details: str = ""  # sentences that the docstring has after ``help``, and the form does not show
+    option_names: tuple[str, ...] = ()  # what users read for the options, in their order
 
     @property
     def can_be_auto(self) -> bool:
@@ -291,8 +246,7 @@ class HasParameters:
         Parameters
         ----------
         deep : bool
-            Accepted because scikit-learn's tools pass it. The parameters of estimators that are parameters are not
-            returned, unless a subclass does so.
+            Whether to return the parameters of a model that is a parameter too, as ``model__name``.
 
         Returns
         -------
@@ -307,7 +261,7 @@ class HasParameters:
         Parameters
         ----------
         **params : object
-            New values by name.
+            New values by name; ``model__name`` is a parameter of the model that is a parameter.
 
         Returns
         -------
@@ -374,42 +328,24 @@ def described(cls: type[Described]) -> type[Described]:
 class Preset:
     """Published settings of an estimator, under one name.
 
-    Attributes
-    ----------
-    title : str
-        Whose settings they are, such as "Paper's".
-    source : str
-        Where they are published, and what was not published and comes from elsewhere; one or two sentences.
-    values : dict of str -> object
-        The values of all parameters that matter to the method, also of those that have this value by default: a preset
-        stays the same when a default changes.
+    They hold all parameters that matter to the method: a preset stays the same when a default changes.
     """
 
-    title: str
-    source: str
+    title: str  # whose settings they are, such as "Paper's"
+    source: str  # where they are published, and what was not published and comes from elsewhere
     values: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class About:
-    """What users are told of a model or a selector; it stands beside its class.
-
-    Attributes
-    ----------
-    title, summary, paper : str
-        Name, description and reference for users.
-    color, mark : str or None
-        Of the model in every figure: ``"#rrggbb"``, and a symbol of Plotly. None: purple, a star.
-    scores : str
-        A sentence on what its scores are; "" if they are probabilities.
-    """
+    """What users are told of a model or a selector; it stands beside its class."""
 
     title: str
     summary: str
     paper: str
-    color: str | None = None
-    mark: str | None = None
-    scores: str = ""
+    color: str | None = None  # "#rrggbb" in every figure; None: purple
+    mark: str | None = None  # a symbol of Plotly; None: a star
+    scores: str = ""  # a sentence on what its scores are; "" if they are probabilities
 
 
 def in_form(parameters: "tuple[Parameter, ...]") -> "tuple[Parameter, ...]":

@@ -150,16 +150,10 @@ class PackedModel:
         Parameters
         ----------
         j : int
-            Id of the label.
 
         Returns
         -------
         str
-
-        Raises
-        ------
-        IndexError
-            There is no such label, as for the -1 that pads a :class:`xmlcore.Ranking`.
         """
         return name_of(self.label_names, j, self.n_labels, "label")
 
@@ -169,16 +163,10 @@ class PackedModel:
         Parameters
         ----------
         j : int
-            Id of the feature.
 
         Returns
         -------
         str
-
-        Raises
-        ------
-        IndexError
-            There is no such feature, as for the -1 that pads a :class:`xmlcore.Ranking`.
         """
         return name_of(self.feature_names, j, self.n_features, "feature")
 

@@ -108,16 +108,6 @@ class TextClassifier(Estimator):
         return made
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, and with ``deep`` those of the model and the vectoriser: ``model__C``.
-
-        Parameters
-        ----------
-        deep : bool
-
-        Returns
-        -------
-        dict
-        """
         params = super().get_params()
         if deep:
             for name, part in list(params.items()):
@@ -126,22 +116,6 @@ class TextClassifier(Estimator):
         return params
 
     def set_params(self, **params: object) -> "TextClassifier":
-        """Set parameters by name, also those of the model and the vectoriser: ``model__C=2.0``.
-
-        Parameters
-        ----------
-        **params : object
-
-        Returns
-        -------
-        TextClassifier
-            The classifier.
-
-        Raises
-        ------
-        ValueError
-            There is no parameter of that name.
-        """
         inner = {name: value for name, value in params.items() if name.partition("__")[0] in _DEFAULTS and "__" in name}
         super().set_params(**{name: value for name, value in params.items() if name not in inner})
         for name, value in inner.items():
@@ -321,31 +295,12 @@ class TextClassifier(Estimator):
         return ids_of_names(check_label_lists(label_lists), self.labels_, name="label_lists")
 
     def size(self) -> dict[str, Any]:
-        """Return the size of the fitted classifier.
-
-        Returns
-        -------
-        dict of str to int
-            What the model's ``size`` returns, with the arrays of the vectoriser in "model_bytes".
-        """
         self._check_fitted()
         _, arrays = self.vectorizer_.to_plain()
         size = self.model_.size()
         return size | {"model_bytes": size["model_bytes"] + sum(array.nbytes for array in arrays.values())}
 
     def save(self, path: FilePath) -> Path:
-        """Write the fitted classifier to a folder, for :func:`xmlcore.load_model`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            See :meth:`xmlcore.models.base.MultiLabelModel.save`, which also says what is raised.
-
-        Returns
-        -------
-        pathlib.Path
-            The folder: ``params.json`` and ``arrays.npz``.
-        """
         self._check_fitted()
         return write_model(self, path)
 

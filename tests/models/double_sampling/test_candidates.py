@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from models.double_sampling.problems import SPACES, as_dicts, binary, problem
 
 from xmlcore import DoubleSampling
-from xmlcore._kernels import ds_classes, ds_nearest
+from xmlcore._kernels import ds_classes, ds_nearest, k_best
 from xmlcore.models.double_sampling import candidates
 from xmlcore.validation import check_features
 
@@ -80,7 +80,7 @@ def test_reading_frequent_terms_only_for_some_classes_finds_the_same_candidates(
         for most in (q - 1 + 40, 10**6):
             ds_nearest._add_products(*part, index, index.head, index.ptr.size - 1, room.product)
             if ds_nearest._nearest_of_survivors(*part, index, twice, most, room, scores, found):
-                ds_nearest.sort_best_first(scores, found, q)
+                k_best.sort_best_first(scores, found, q)
                 assert found.tolist() == expected
                 pruned += most < 100
             room.product[:] = 0

@@ -1,9 +1,4 @@
-"""(π, κ)-DS with candidate selection: classification into very many classes by double sampling.
-
-Training: the sums of the classes (:mod:`.classes`), the sample (:mod:`.sampling`), its pairs and the function f that is
-learnt from them (:mod:`.learning`). Prediction: candidates, from centroids or from a label tree (:mod:`.candidates`),
-ranked by f (:mod:`.prediction`).
-"""
+"""Double sampling: classes ranked by a linear function of (row, class) features, a file per step."""
 
 from xmlcore.models.double_sampling.estimator import DoubleSampling
 from xmlcore.models.double_sampling.features import MEANINGS

@@ -91,10 +91,7 @@ class CrossFitted(NamedTuple):
         return cls(trees, fold)
 
     def top(self, X, rows, q, n_jobs):
-        """Return the q most probable classes of some training rows, from the trees trained without them: int32 (n, q).
-
-        ``X`` holds all training rows, and ``rows`` the ids of n of them.
-        """
+        """Return the q most probable classes of some training rows, from trees trained without them: int32 (n, q)."""
         classes = np.empty((rows.size, q), np.int32)
         for f, tree in enumerate(self.trees):
             in_fold = np.flatnonzero(self.fold[rows] == f)
@@ -111,11 +108,7 @@ class CrossFitted(NamedTuple):
 
 
 def as_vectors(x, weight) -> sp.csr_array:
-    """Multiply the values of rows by the weights of their terms, for a label tree.
-
-    Each row is also divided by its largest value, so that the values fit into float32; PLT scales rows to length 1
-    anyway.
-    """
+    """Multiply values by the weights of their terms; rows are divided by their largest, so that float32 is enough."""
     ptr, terms, values = x
     values = values * weight[terms]
     largest = np.zeros(ptr.size - 1)

@@ -116,6 +116,12 @@ class DoubleSampling(LearnsMore):
       left out, as neither should have the larger f. The paper does not mention such pairs.
     - Classes without training rows are never drawn and never predicted.
 
+    ``predict_proba`` divides each row among its candidates in proportion to exp(f). With the logistic loss,
+    1 / (1 + exp(f' - f)) is the model's probability that one class rather than another is right; these shares are in
+    that proportion. They are not calibrated probabilities: f is learnt against random classes, but candidates are
+    alike. They sum to 1 also where a row has several classes, or a class that is not among its candidates. ``size``
+    has "n_classes" (classes that have rows) and "n_postings" (pairs of a class and a term of it).
+
     Values are amounts: counts, or weights such as tf-idf, whose sums then take the place of counts. Negative values
     are no amounts; a prediction replaces them by 0. It ignores features that no training row had.
 
@@ -276,24 +282,6 @@ class DoubleSampling(LearnsMore):
         return Ranking(best, scores)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
-        """Divide each row among its candidates in proportion to exp(f), where f is the learnt function that ranks them.
-
-        With the logistic loss, 1 / (1 + exp(f' - f)) is the model's probability that one class rather than another is
-        right; these shares are in that proportion. They are not calibrated probabilities: f is learnt against random
-        classes, but candidates are alike. They sum to 1 also where a row has several classes, or a class that is not
-        among its candidates.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        threshold : float in [0, 1]
-            Smaller shares are left out.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of float32, shape (n, L)
-            0 for classes that are no candidates.
-        """
         threshold = check_threshold(threshold)
         x = self._rows(self._check_input(X))
         labels, f = self.ranker_.ranked(x, self._n_candidates(None), self.n_jobs)
@@ -345,14 +333,6 @@ class DoubleSampling(LearnsMore):
         return self.ranker_.features(x, classes, self.n_jobs)
 
     def size(self) -> dict[str, Any]:
-        """Return the size of the fitted model.
-
-        Returns
-        -------
-        dict
-            "n_classes" (classes that have rows), "n_postings" (pairs of a class and a term of it), "n_weights" (of f,
-            other than 0) and "model_bytes" (of its arrays).
-        """
         self._check_fitted()
         index, more, tree = self.ranker_[:3]
         counts = self.feature_of_column_, self.class_size_, self.document_counts_, self.sampled_size_

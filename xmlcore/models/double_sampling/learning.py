@@ -51,11 +51,7 @@ def make_pairs(params, data: TrainingRows, sample: Sample, progress: Progress = 
 
 
 def pair_differences(params, data: TrainingRows, sample: Sample, progress: Progress = silent):
-    """Compute the difference of the features of two classes, for each pair of a copy and one of its adversaries.
-
-    The two classes are the copy's own class and the adversary. The features of the class with the larger id are
-    subtracted from those of the class with the smaller id.
-    """
+    """Compute the features of the smaller class id minus those of the larger, for a copy and each adversary."""
     m, kappa = sample.adversaries.shape
     logs = np.empty((0, 0))
     if params.features == "extended" and data.trees is not None:

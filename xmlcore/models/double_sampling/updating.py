@@ -58,8 +58,7 @@ def fitted_classes(model) -> ClassTerms:
 def added_classes(old: ClassTerms, new: ClassTerms) -> ClassTerms:
     """Return the sums of classes over the rows of two sets: what :meth:`ClassTerms.of` returns for both together.
 
-    Sums of whole numbers below 2**24 are exact, and others are rounded once more. Where rows have several classes, the
-    order of the terms may be another: it is by pairs of a row and a class that have the term, not by rows.
+    Sums of whole numbers below 2**24 are exact, and others are rounded once more.
     """
     n_classes = new.class_size.size
     features, place = np.unique(np.concatenate([old.feature_of_column, new.feature_of_column]), return_inverse=True)
@@ -87,13 +86,7 @@ def added_classes(old: ClassTerms, new: ClassTerms) -> ClassTerms:
 
 
 def averaged(old: LinearFunction, n_old: int, new: LinearFunction, n_new: int) -> LinearFunction:
-    """Return the mean of two functions, each of which counts by the number of pairs that it was learnt from.
-
-    References
-    ----------
-    R. McDonald, K. Hall, G. Mann, "Distributed training strategies for the structured perceptron", NAACL 2010
-    (mixing the parameters of models that were trained on parts of the data).
-    """
+    """Return the mean of two functions, weighted by their pairs (McDonald, Hall, Mann, NAACL 2010)."""
     share = n_new / (n_old + n_new)
     return LinearFunction(
         (1 - share) * old.weights + share * new.weights,

@@ -80,6 +80,10 @@ class LdSM(LearnsMore):
 
     Notes
     -----
+    ``predict_topk`` ranks labels by their mean shares of the label occurrences in the leaves that a row reaches, mixed
+    with nearness when ``rerank_beta`` is below 1. A probability is the share of a leaf's training rows that have the
+    label, averaged over the leaves of a tree and over trees: a label of a row with many labels counts as much there.
+
     ``partial_fit`` sends rows down the trees, and counts them, with their labels, in each node that they reach. The
     trees keep their nodes and regressors: a leaf could only be split with all rows that reached it, and the model has
     counts of them but not the rows. So this is for rows that are few beside those of ``fit``, or like them; fit the
@@ -218,22 +222,6 @@ class LdSM(LearnsMore):
         return Ranking(labels, scores)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
-        """Return the probabilities of labels, where they reach a threshold.
-
-        A label's probability is the share of a leaf's training rows that have it, averaged over the leaves of a tree
-        and over trees. ``predict_topk`` ranks by shares of label occurrences instead, as the paper does: there each
-        label of a row with many labels counts less. Re-ranking changes scores, but no probability.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        threshold : float in [0, 1]
-
-        Returns
-        -------
-        scipy.sparse.csr_array of float32, shape (n, L)
-            0 for labels that occur in none of the reached leaves.
-        """
         check_threshold(threshold)
         X = self._check_input(X)
         x, scorer = csr_parts(X), self._scorer()

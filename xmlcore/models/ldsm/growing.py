@@ -54,15 +54,7 @@ def node_settings(model, optimizer: str, n_features: int) -> NodeSettings:
 
 
 class GrowingTree:
-    """A tree while it grows: a value per node, in the order in which nodes are made.
-
-    Parameters
-    ----------
-    settings : NodeSettings
-    n_rows : int
-    labels, counts : ndarray
-        The labels of all rows, ascending, and how many rows have each.
-    """
+    """A tree while it grows: a value per node, in the order in which nodes are made."""
 
     def __init__(self, settings: NodeSettings, n_rows: int, labels, counts):
         self.arity, self.n_epochs = settings.arity, settings.n_epochs
@@ -116,20 +108,7 @@ class GrowingTree:
 
 
 class Grower:
-    """Grow the trees of a model on the same rows; several threads may call :meth:`grow` at once.
-
-    Parameters
-    ----------
-    data : TrainingRows
-    n_columns, n_labels : int
-    settings : NodeSettings
-    max_nodes : int
-        Largest number of nodes of a tree.
-    n_attempts : int
-        Largest number of attempts to split a node.
-    growth : Growth
-        The progress of all trees.
-    """
+    """Grow the trees of a model on the same rows; several threads may call :meth:`grow` at once."""
 
     def __init__(self, data: TrainingRows, n_columns, n_labels, settings, max_nodes, n_attempts, growth: Growth):
         self.data, self.settings, self.growth = data, settings, growth

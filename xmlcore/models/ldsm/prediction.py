@@ -55,10 +55,6 @@ class Scorer(NamedTuple):
 
 
 def prediction_blocks(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
-    """Split rows into tasks: (first row, last row + 1) of each.
-
-    The rows of a task share the work of reading a node's weights, so tasks are large, but every thread gets at least
-    two tasks where there are enough rows.
-    """
+    """Split rows into large tasks, which share the work of reading weights, but at least two for each thread."""
     jobs = effective_jobs(n_jobs)
     return row_blocks(n_rows, min(MOST_ROWS, max(LEAST_ROWS, -(-n_rows // (1 if jobs == 1 else 2 * jobs)))))

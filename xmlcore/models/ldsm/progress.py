@@ -16,12 +16,7 @@ class TreeGrowth:
     """The work done on one tree, and an estimate of the remaining work.
 
     The work on a node is its number of rows. The estimate assumes that the waiting nodes are split level by level until
-    the tree has ``max_nodes``, and that each level has as many rows as wait now. The estimate therefore rises when rows
-    go to several children, and falls when nodes become leaves.
-
-    Parameters
-    ----------
-    n_rows, n_epochs, max_nodes, arity : int
+    the tree has ``max_nodes``, and that each level has as many rows as wait now.
     """
 
     def __init__(self, n_rows, n_epochs, max_nodes, arity):
@@ -55,22 +50,10 @@ class TreeGrowth:
 
 
 class Growth:
-    """Progress of all trees of a model, as a context manager.
+    """Progress of all trees of a model, as a context manager; after it no thread calls ``progress`` any more.
 
     The threads that grow trees report after each node. A further thread reports every half second while nodes are
-    trained. Training can be stopped between two epochs of a node, not within an epoch. After the ``with`` block no
-    thread calls ``progress`` any more.
-
-    Parameters
-    ----------
-    progress : callable
-        See :class:`xmlcore.progress.Progress`.
-    n_trees, max_nodes, arity, n_epochs, n_rows : int
-
-    Attributes
-    ----------
-    stop : ndarray of uint8, shape (1,)
-        Kernels read it after each epoch: it is 1 after ``progress`` raised an exception or :meth:`halt` was called.
+    trained. Kernels read ``stop``, uint8 (1,), after each epoch.
     """
 
     def __init__(self, progress: Progress, n_trees: int, max_nodes: int, arity: int, n_epochs: int, n_rows: int):

@@ -12,7 +12,7 @@ from xmlcore._kernels.plt_rows import take_rows
 from xmlcore.arrays import are_pointers, by_frequency, columns_of, read_only
 from xmlcore.models.base import bytes_of, checked_rows, stacked, warm_up_pieces
 from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMETERS
-from xmlcore.models.plt.choosing import Choice, ChoosesSettings
+from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.saving import ModelFormatError, check_columns, check_settings
 from xmlcore.parallel import one_blas_thread, row_blocks, run_tasks
@@ -39,7 +39,7 @@ WEIGHTS = {"weight_ptr": "int64", "weight_columns": "int32", "weights": "float32
 
 
 @described
-class OneVsRest(ChoosesSettings):
+class OneVsRest(LinearModel):
     """One binary linear classifier per label, each trained on all rows.
 
     This is the baseline for few labels: labels share nothing, and nothing is approximated. Classifiers are trained by
@@ -182,8 +182,7 @@ class OneVsRest(ChoosesSettings):
     def _choice(self, X, Y, progress) -> Choice:
         """Return C, as given or chosen, and the trials by which it was chosen.
 
-        Trials train label trees of one level: all labels are children of the root, so these are one-vs-rest, too, but
-        a label tree trains many times faster than liblinear.
+        Trials train label trees of one level, which are one-vs-rest, too, many times faster than liblinear.
         """
         if self.C != AUTO:
             return Choice({"C": float(self.C)}, [])
@@ -247,22 +246,6 @@ class OneVsRest(ChoosesSettings):
         return self.coef_[labels], self.intercept_[labels]
 
     def log_proba_gradient(self, X: Matrix, labels: npt.ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
-        """Return the logarithm of the sigmoid of a label's margin, and its gradient with respect to the row.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        labels : array of int, shape (n,)
-            The label of each row.
-
-        Returns
-        -------
-        log_proba : ndarray of float64, shape (n,)
-        gradient : csr_array of float32, shape (n, D)
-            With respect to the given row x, which is scaled to u = x / |x|: (1 - p) (I - u u^T) w / |x|, where p is the
-            sigmoid and w the label's weights. It is 0 for a row of zeros, which has no direction, and for a label
-            whose bias is infinite.
-        """
         X = self._check_input(X)
         labels = check_label_ids(labels, X.shape[0], self.n_labels_)
         weights, bias = self.linear_margins(labels)
@@ -314,23 +297,6 @@ class OneVsRest(ChoosesSettings):
         return take_rows(*x, *block, *self._columns)
 
     def label_probabilities(self, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
-        """Return the probability of one label of each row, before it is rounded to float32.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        labels : array_like of int, shape (n,)
-            The label of each row.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-
-        Raises
-        ------
-        ValueError, TypeError
-            X does not fit the model, or labels are not n ids below L.
-        """
         X = self._check_input(X)
         labels = check_label_ids(labels, X.shape[0], self.n_labels_)
         x = X.astype(np.float64)
@@ -418,11 +384,7 @@ def _are_distinct(ptr, ids, count):
 
 
 def _classifier(loss, params):
-    """Return scikit-learn's classifier for a loss.
-
-    Both classifiers use liblinear's trust region Newton method. It draws no random numbers; liblinear's random state
-    would be shared by all threads.
-    """
+    """Return scikit-learn's classifier for a loss; liblinear's Newton method draws no random numbers."""
     if loss == "logistic":
         from sklearn.linear_model import LogisticRegression
 

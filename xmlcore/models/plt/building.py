@@ -42,8 +42,7 @@ def build_tree(
 ) -> LabelTree:
     """Build a label tree, or copy a given one.
 
-    "kmeans" and "random" start at the root. The labels of a node become its leaves if there are at most
-    ``max(arity, max_leaf_labels)``. Otherwise they are split into ``arity`` parts whose sizes differ by at most one.
+    "kmeans" and "random" split labels, more than ``max(arity, max_leaf_labels)``, into ``arity`` parts of equal size.
     """
     if isinstance(strategy, LabelTree):
         tree = strategy.copy()

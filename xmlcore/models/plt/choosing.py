@@ -5,6 +5,8 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 
 from xmlcore._kernels.lanes import LANES
 from xmlcore.label_names import read_label_names
@@ -62,8 +64,8 @@ class Choice(NamedTuple):
     trials: list[dict[str, Any]]  # in the order in which they were made; see PLT.chosen_
 
 
-class ChoosesSettings(MultiLabelModel):
-    """Base of models that choose the parameters that are "auto"."""
+class LinearModel(MultiLabelModel):
+    """Base of models of linear classifiers, which choose the parameters that are "auto"."""
 
     _SETTINGS = NAMES
 
@@ -107,6 +109,58 @@ class ChoosesSettings(MultiLabelModel):
         self._check_fitted()
         columns = [*self._SETTINGS, *(f"P@{k}" for k in KS), "score", "rows", "seconds"]
         return pd.DataFrame(self._trials, columns=columns)
+
+    def label_probabilities(self, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
+        """Return the probabilities of requested labels for each row, before they are rounded to float32.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        labels : array_like of int, shape (n,)
+            The label of each row; a label tree also takes q labels of each row, shape (n, q).
+
+        Returns
+        -------
+        ndarray of float64, as ``labels``
+
+        Raises
+        ------
+        ValueError, TypeError
+            X does not fit the model, or labels are not ids below L, one or q for each row.
+        """
+        raise NotImplementedError
+
+    def log_proba_gradient(self, X: Matrix, labels: npt.ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
+        """Return the logarithm of one label's probability for each row, and its gradient with respect to the row.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        labels : array_like of int, shape (n,)
+            The label of each row.
+
+        Returns
+        -------
+        log_proba : ndarray of float64, shape (n,)
+            -inf where the probability is 0 for every row.
+        gradient : scipy.sparse.csr_array of float32, shape (n, D)
+            By the row as it is given, through its scaling to length 1: (I - u u^T) g / |x|, where u = x / |x| and
+            g is the sum over the label's path of the slope of the factor's logarithm times the node's weights. With
+            several trees it is the gradient of the logarithm of the mean. Stored are features with weights along the
+            path and features of the row. The gradient is 0 for a row of zeros, which has no direction, and a factor
+            that is always 0 or 1 (infinite bias) adds nothing.
+
+        Raises
+        ------
+        ValueError, TypeError
+            X does not fit the model, or labels are not n ids below L.
+
+        Notes
+        -----
+        O(weights along the path) time per row and tree, in float64. A label tree uses its ``linear_nodes``, and their
+        memory.
+        """
+        raise NotImplementedError
 
     def _n_labels_of_tree(self, Y) -> int | None:
         """Return the number of labels that a given tree has; None if none is given."""
@@ -176,12 +230,9 @@ def decide(settings: dict, shapes: list[dict], trials, rule: Rule = RULE) -> dic
 def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: Rule = RULE) -> list[dict]:
     """Return the shapes of a tree, as ``arity`` and ``max_leaf_labels``, that are worth a trial.
 
-    The fewer levels a tree has, the fewer factors a label's probability has, and the more precise are the predictions;
-    but nodes with many children take longer to train. So this returns a tree of one level where that is affordable.
-    Otherwise it returns the usual binary tree, one whose last nodes have as many labels as is affordable, and a tree of
-    the fewest levels that is affordable with nodes of about equally many children. Where a sample has hardly a row for
-    a label, as with 670,000 labels, its trials rank shapes otherwise than all rows do; then this returns only the tree
-    of the fewest levels.
+    The fewer levels a tree has, the more precise are its predictions; but nodes with many children take longer to
+    train. Where a sample has hardly a row for a label, its trials rank shapes otherwise than all rows do; then this
+    returns only the tree of the fewest levels that is affordable.
     """
     arity, leaf = settings["arity"], settings["max_leaf_labels"]
     if not clustered:
@@ -227,20 +278,17 @@ def levels_of(n_labels: int, arity: int, max_leaf_labels: int) -> int:
 def relative_cost(data: Sizes, arity: int, max_leaf_labels: int) -> float:
     """Return about how many times as long a balanced tree takes to train as a binary one with 100 labels in last nodes.
 
-    Time is about in proportion to the vectors of margins that a row needs in one pass over all levels. But nodes of few
-    rows per label need fewer passes: most rows have none of the labels, and converge at once. So a difference in
-    vectors counts by r / (r + 5), where r is the number of rows per label; 5 was fitted to the seconds of
-    ``benchmarks.settings_rule``.
+    Time is about in proportion to :func:`vectors`. But nodes of few rows per label, r, need fewer passes: a difference
+    in vectors counts by r / (r + 5); 5 was fitted to the seconds of ``benchmarks.settings_rule``.
     """
     ratio = vectors(data, arity, max_leaf_labels) / vectors(data, *BINARY.values())
     return 1.0 + (ratio - 1.0) * data.rows_per_label / (data.rows_per_label + 5.0)
 
 
 def vectors(data: Sizes, arity: int, max_leaf_labels: int) -> float:
-    """Return how many vectors of margins a training row needs in one pass over all levels of a balanced tree.
+    """Return how many vectors of 16 margins a training row needs in one pass over all levels of a balanced tree.
 
-    The margins of 16 siblings are one vector. A row needs those of a node's children if it has a label under the node;
-    how many nodes of a level that is, is estimated as if labels were drawn independently.
+    How many nodes of a level it is in is estimated as if labels were drawn independently.
     """
     nodes, total = 1, 0.0
     while data.labels / nodes > max(max_leaf_labels, arity):
@@ -292,25 +340,7 @@ def sizes_of_trials(n_rows: int, rule: Rule = RULE) -> tuple[int, int]:
 
 
 class Trials:
-    """Trains trees on a sample of the rows, and measures them on other rows.
-
-    Parameters
-    ----------
-    X, Y, entropy, fit, progress
-        See :func:`choose`.
-    most : int
-        Largest number of trials, for the reported progress.
-    rule : Rule, optional
-
-    Attributes
-    ----------
-    share : float
-        Share of the rows that are in the sample.
-    measured : int
-        Number of the rows on which trials are measured.
-    made : list of dict
-        What :meth:`run` has returned, in this order.
-    """
+    """Trains trees on a sample of the rows, and measures them on other rows; ``made`` has what :meth:`run` returned."""
 
     def __init__(self, X, Y, entropy, fit, progress, most, rule: Rule = RULE):
         n_rows = X.shape[0]

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from xmlcore.arrays import columns_of, read_only
 from xmlcore.models.base import bytes_of, checked_rows, stacked, toy_rows
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_representations
-from xmlcore.models.plt.choosing import NAMES, Choice, ChoosesSettings, choose, published_settings
+from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose, published_settings
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import (
     LOSS_NUMBERS,
@@ -53,7 +53,7 @@ _MAKING_NODES = threading.Lock()  # All models share it, because a model that ho
 
 
 @described
-class PLT(ChoosesSettings):
+class PLT(LinearModel):
     """Probabilistic label tree.
 
     The labels are the leaves of a tree. A linear classifier at each node v models the probability that a row has a
@@ -199,27 +199,6 @@ class PLT(ChoosesSettings):
         return stacked(run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs), self.n_labels_)
 
     def label_probabilities(self, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
-        """Return the probabilities of requested labels for each row, before they are rounded to float32.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        labels : array_like of int, shape (n,) or (n, q)
-            The label of each row, or q labels of each row.
-
-        Returns
-        -------
-        ndarray of float64, as ``labels``
-
-        Raises
-        ------
-        ValueError, TypeError
-            X does not fit the model, or labels are not ids below L, one or q for each row.
-
-        Notes
-        -----
-        Only the nodes on the labels' paths are evaluated.
-        """
         X = self._check_input(X)
         labels = np.asarray(labels)
         per_row = labels.shape[1] if labels.ndim == 2 else 1
@@ -261,34 +240,6 @@ class PLT(ChoosesSettings):
             return self._linear_nodes[tree]
 
     def log_proba_gradient(self, X: Matrix, labels: npt.ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
-        """Return the logarithm of one label's probability for each row, and its gradient with respect to the row.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        labels : array_like of int, shape (n,)
-            The label of each row.
-
-        Returns
-        -------
-        log_proba : ndarray of float64, shape (n,)
-            -inf where the probability is 0 for every row.
-        gradient : scipy.sparse.csr_array of float32, shape (n, D)
-            By the row as it is given, through its scaling to length 1: (I - u u^T) g / |x|, where u = x / |x| and
-            g is, for one tree, the sum over the label's path of the slope of the factor's logarithm times the node's
-            weights. With several trees it is the gradient of the logarithm of the mean, to which each tree adds by its
-            share. Stored are features with weights along the path and features of the row. The gradient is 0 for a row
-            of zeros, which has no direction, and a factor that is always 0 or 1 (infinite bias) adds nothing.
-
-        Raises
-        ------
-        ValueError, TypeError
-            X does not fit the model, or labels are not n ids below L.
-
-        Notes
-        -----
-        O(weights along the path) time per row and tree, in float64. Uses :meth:`linear_nodes`, and its memory.
-        """
         X = self._check_input(X)
         labels = check_label_ids(labels, X.shape[0], self.n_labels_)
         x, trees, shape = csr_parts(X), [self.linear_nodes(tree) for tree in range(len(self.trees_))], X.shape

@@ -35,19 +35,6 @@ TOGETHER_PAIRS = 1 << 23  # Largest number of pairs (row, node) that wait in one
 class TreeSearch:
     """The search for labels in the trees of a fitted model.
 
-    Parameters
-    ----------
-    trees : list of TreeArrays
-    leaves : list of int32 (L,)
-        The leaf of each label, for each tree.
-    loss : int
-        ``LOGISTIC`` or ``SQUARED_HINGE``.
-    columns : tuple
-        The table of each feature's column, from :func:`xmlcore.arrays.columns_of`.
-    n_columns : int
-
-    Notes
-    -----
     A row with values in a quarter of all columns or more is a *dense row*: it is stored with one value per column. All
     other rows are *sparse rows*. The kind of a row, and so its result, does not depend on other rows.
     """

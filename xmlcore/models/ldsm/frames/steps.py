@@ -39,11 +39,7 @@ def regressors(model, t: int, node: int, columns) -> tuple[np.ndarray, np.ndarra
 def steps_frame(
     model, t: int, x, leaf: int, feature_name: Callable[[int], str] | None = None, k: int = 3
 ) -> "pd.DataFrame":
-    """Return the nodes above a leaf, the root first, with what sends a row from each to the next one.
-
-    A row goes to each child whose margin, the sum of a bias and of weights times values, is at least 0.5, or else to
-    the child with the largest margin.
-    """
+    """Return the nodes above a leaf, the root first, with what sends a row from each to the next one."""
     import pandas as pd
 
     tree = model.trees_[check_count(t, "t", least=0, most=len(model.trees_) - 1)]
