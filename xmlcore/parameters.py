@@ -222,6 +222,7 @@ class HasParameters:
     """
 
     PARAMETERS: tuple[Parameter, ...] = ()
+    _PARTS: dict[str, type | None] = {}  # parameters that are estimators, and what None stands for
     _further_params: str | None = None  # name of the attribute that holds the dict of ``**`` arguments of __init__
 
     def __init_subclass__(cls, **kwargs):
@@ -253,6 +254,9 @@ class HasParameters:
         dict
         """
         params = {name: getattr(self, name) for name in self._param_names()}
+        for part in self._PARTS if deep else ():
+            if hasattr(params[part], "get_params"):
+                params |= {f"{part}__{name}": value for name, value in params[part].get_params().items()}
         return params | (getattr(self, self._further_params) if self._further_params else {})
 
     def set_params(self, **params: object) -> Self:
@@ -274,12 +278,20 @@ class HasParameters:
             There is no parameter of that name; the message lists the valid names. No parameter is changed.
         """
         names = self._param_names()
+        of_parts = {}
+        for name in [name for name in params if "__" in name and name.partition("__")[0] in self._PARTS]:
+            part, _, inner = name.partition("__")
+            of_parts.setdefault(part, {})[inner] = params.pop(name)
         further = {name: params.pop(name) for name in list(params) if self._further_params and name not in names}
         for name in params:
             if name not in names:
                 raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {names!r}.")
         for name, value in params.items():
             setattr(self, name, value)
+        for part, inner in of_parts.items():
+            if getattr(self, part) is None and self._PARTS[part] is not None:
+                setattr(self, part, self._PARTS[part]())
+            getattr(self, part).set_params(**inner)
         if further:
             setattr(self, self._further_params, getattr(self, self._further_params) | further)
         return self

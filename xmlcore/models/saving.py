@@ -240,17 +240,6 @@ def _joined(cls, params: dict, arrays: dict[str, np.ndarray]) -> dict:
     return joined
 
 
-def state_of_part(model) -> tuple[dict, dict[str, np.ndarray]]:
-    """Return the fitted state of a model that is saved as a part of another model: values for JSON, and arrays."""
-    return model._state()
-
-
-def restored_part(model, values: dict, arrays: dict[str, np.ndarray]):
-    """Set the state that :func:`state_of_part` returned on an unfitted model, and return the model."""
-    model._restore(values, arrays)
-    return model
-
-
 def parts_of_model(model) -> tuple[dict, dict[str, np.ndarray]]:
     """Return a fitted model that is saved inside another one, with its class: values for JSON, and arrays."""
     values, arrays = model._state()

@@ -71,6 +71,7 @@ class TextClassifier(Estimator):
     """
 
     PARAMETERS = PARAMETERS
+    _PARTS = {"model": PLT, "vectorizer": TextVectorizer}
 
     def __init__(self, model: "MultiLabelModel | None" = None, vectorizer: TextVectorizer | None = None):
         self.model = model
@@ -106,24 +107,6 @@ class TextClassifier(Estimator):
         made = cls(type(model)(**model.get_params(deep=False)), TextVectorizer(**vectorizer.get_params()))
         made._set_fitted(vectorizer, model, list(labels))
         return made
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        params = super().get_params()
-        if deep:
-            for name, part in list(params.items()):
-                if part is not None:
-                    params |= {f"{name}__{inner}": value for inner, value in part.get_params().items()}
-        return params
-
-    def set_params(self, **params: object) -> "TextClassifier":
-        inner = {name: value for name, value in params.items() if name.partition("__")[0] in _DEFAULTS and "__" in name}
-        super().set_params(**{name: value for name, value in params.items() if name not in inner})
-        for name, value in inner.items():
-            part, _, parameter = name.partition("__")
-            if getattr(self, part) is None:
-                setattr(self, part, _DEFAULTS[part]())
-            getattr(self, part).set_params(**{parameter: value})
-        return self
 
     def __sklearn_tags__(self):
         """Return the tags by which scikit-learn's tools learn what the classifier accepts.
@@ -350,9 +333,6 @@ class TextClassifier(Estimator):
 
     def _set_fitted(self, vectorizer, model, labels):
         self.vectorizer_, self.model_, self.labels_ = vectorizer, model, labels
-
-
-_DEFAULTS = {"model": PLT, "vectorizer": TextVectorizer}
 
 
 def check_label_lists(label_lists, name: str = "label_lists") -> list[list[str]]:

@@ -1,7 +1,7 @@
 """Base of models that train another model, and predict as it does."""
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import scipy.sparse as sp
 
@@ -17,18 +17,7 @@ class WrapsModel(MultiLabelModel):
     ``save`` writes the fitted model without this class: it predicts the same.
     """
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        params = super().get_params(deep=False)
-        if deep and hasattr(self.model, "get_params"):
-            params |= {f"model__{name}": value for name, value in self.model.get_params(deep=True).items()}
-        return params
-
-    def set_params(self, **params: object) -> Self:
-        inner = {name: value for name, value in params.items() if name.startswith("model__")}
-        super().set_params(**{name: value for name, value in params.items() if name not in inner})
-        if inner:
-            self.model.set_params(**{name.removeprefix("model__"): value for name, value in inner.items()})
-        return self
+    _PARTS = {"model": None}
 
     def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
         progress = to_progress(progress)

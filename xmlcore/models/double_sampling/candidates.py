@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.models.plt import CLUSTERING, PLT
-from xmlcore.models.saving import ModelFormatError, restored_part, state_of_part
+from xmlcore.models.saving import ModelFormatError
 from xmlcore.progress import Progress, part_of, silent
 
 TREE = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}  # settings of the label tree
@@ -45,7 +45,7 @@ class TreeCandidates(NamedTuple):
 
     def state(self) -> tuple[dict, dict]:
         """Return what is saved of the tree: values for JSON, and arrays."""
-        values, arrays = state_of_part(self.plt)
+        values, arrays = self.plt._state()
         return values, {PREFIX + name: array for name, array in arrays.items()} | {PREFIX + "classes": self.classes}
 
     @classmethod
@@ -53,7 +53,8 @@ class TreeCandidates(NamedTuple):
         """Return the tree that :meth:`state` saved; raise ModelFormatError if it has other classes than the model."""
         tree_arrays = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
         classes = tree_arrays.pop("classes")
-        plt = restored_part(PLT(), values, tree_arrays)
+        plt = PLT()
+        plt._restore(values, tree_arrays)
         if (
             classes.dtype != np.int32
             or not np.array_equal(classes, np.flatnonzero(class_size))
