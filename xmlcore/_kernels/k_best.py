@@ -63,7 +63,7 @@ def heap_pop(scores, nodes, size):
     return size
 
 
-@kernel
+@inlined
 def _sink(scores, labels, size, at):
     """Restore a heap of labels, where only the one at position ``at`` may be better than those below it."""
     while True:
@@ -79,7 +79,7 @@ def _sink(scores, labels, size, at):
         at = child
 
 
-@kernel
+@inlined
 def keep(scores, labels, size, score, label):
     """Add a label to a heap that keeps the best ``scores.size`` labels; return the number of labels in it."""
     if size < scores.size:
