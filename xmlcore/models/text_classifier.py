@@ -278,6 +278,12 @@ class TextClassifier(Estimator):
         return ids_of_names(check_label_lists(label_lists), self.labels_, name="label_lists")
 
     def size(self) -> dict[str, Any]:
+        """Return the size of the model, with the arrays of the vectoriser in "model_bytes".
+
+        Returns
+        -------
+        dict of str to int
+        """
         self._check_fitted()
         _, arrays = self.vectorizer_.to_plain()
         size = self.model_.size()
