@@ -10,7 +10,6 @@ HEAD = 16  # letters of a name above a column
 
 
 def show(lines, measure: str) -> None:
-    """Compare models over the data sets on which all of them were trained."""
     frame = experiment.best_of_models(lines, measure)
     st.header("Over several data sets")
     if frame.shape[0] < 2 or frame.shape[1] < 2:
@@ -51,7 +50,6 @@ def show(lines, measure: str) -> None:
 
 
 def _answer(frame, measure) -> str:
-    """Return the sentence on whether the models differ."""
     n = len(frame)
     means = frame.rank(axis=1, ascending=False).mean().sort_values(kind="stable")
     first, second = (format.plain(name) for name in means.index[:2])

@@ -19,7 +19,6 @@ def read(runs: list, known: dict, used: str | None, widgets: dict) -> None:
 
 
 def _choice(frame, widgets: dict) -> listed.Choice:
-    """Return what the fields of the page choose; they do not take a kept value that they do not offer."""
     offered = {"measure": listed.MEASURES, "lines": tuple(listed.LINES), "dataset": [*frame["fingerprint"]]}
     offered |= {"model": [*frame["model"]], "tag": [tag for text in frame["tags"] for tag in text.split(", ")]}
     offered |= {"archived": (False, True), "every": (False, True)}

@@ -10,14 +10,12 @@ WORDS = {"settings": "setting", "result": "result", "model": "model"}  # what a 
 
 
 def without_results() -> None:
-    """Say what the page will show when a model has been trained."""
     st.markdown("No model has been trained in this workspace yet, so there is nothing to compare.")
     st.caption("The page will list all results of this workspace, say which model is best, and whether that is sure.")
     addresses.link("Train", "Train a model", addresses.ICONS["Train"])
 
 
 def sentence(lines, choice) -> None:
-    """Say which line is best on a data set, by how much and how surely; then the other data sets."""
     measured = lines[lines[choice.measure].notna()]
     if measured.empty:
         st.markdown("No result fits what is chosen below.")
@@ -38,7 +36,6 @@ def sentence(lines, choice) -> None:
 
 
 def _best(lines, choice) -> None:
-    """Say which line of one data set is best, and whether it is better than the next one."""
     measure = choice.measure
     names, values = lines["title"].tolist(), lines[measure].tolist()
     best, where = format.plain(names[0]), format.plain(lines["dataset"].iloc[0])

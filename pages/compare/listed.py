@@ -50,7 +50,6 @@ class Listed:
 
 
 def every() -> Listed:
-    """Return all results of this workspace that are kept, newest first."""
     return every_of(workspace.get("runs"), workspace.get("known"))
 
 
@@ -76,7 +75,6 @@ def every_of(runs: list, known: dict) -> Listed:
 
 @server.shared(max_entries=8, show_spinner="Reading the results")
 def _kept(keys: str, changed: int) -> pd.DataFrame:
-    """Return the table of runs with these keys, as they were when the store was changed last."""
     return experiment.runs(keys.split())
 
 
@@ -91,7 +89,6 @@ def _every(keys: str, changed: int, said: str) -> pd.DataFrame:
 
 
 def choose(frame) -> Choice:
-    """Show what the table can be filtered and grouped by, and return what is chosen."""
     datasets = dict(zip(frame["fingerprint"], frame["dataset"]))
     models = sorted(frame["model"].unique())
     tags = sorted({tag for text in frame["tags"] for tag in text.split(", ") if tag})
@@ -126,7 +123,6 @@ def choose(frame) -> Choice:
 
 
 def _select(label, name, options, said=None, width=150):
-    """Show a select box whose value is kept, and return the value."""
     return st.selectbox(
         label,
         options,
@@ -137,7 +133,6 @@ def _select(label, name, options, said=None, width=150):
 
 
 def clear() -> None:
-    """Have the table leave out nothing but what is archived; called by a button."""
     values = {"compare.dataset": ANY, "compare.model": ANY, "compare.tag": ANY, "compare.text": ""}
     for key in values.keys() & st.session_state.keys():
         st.session_state[key] = st.session_state[workspace.MADE_WITH][key] = values[key]
@@ -157,7 +152,6 @@ def _table(keys: str, changed: int, said: str, chosen: str) -> pd.DataFrame:
 
 
 def filtered(frame, choice: Choice) -> pd.DataFrame:
-    """Return the lines that the user wants to see."""
     wanted = pd.Series(True, index=frame.index)
     if not choice.archived:
         wanted &= ~frame["archived"]
@@ -173,7 +167,6 @@ def filtered(frame, choice: Choice) -> pd.DataFrame:
 
 
 def _texts(frame) -> pd.Series:
-    """Return the text of each line in which words are looked for."""
     settings = pd.Series([" ".join(f"{n}={v}" for n, v in own.items()) for own in frame["params"]], index=frame.index)
     return (
         frame["run"]
@@ -204,7 +197,6 @@ def grouped(frame, choice: Choice) -> pd.DataFrame:
 
 
 def chosen(frame, lines, choice: Choice, ticked: set) -> pd.DataFrame:
-    """Return the lines of the results that are ticked: those of the table, if it has all of them in whole lines."""
     here = lines[lines["keys"].map(ticked.issuperset).astype(bool)]
     if ticked == {key for keys in here["keys"] for key in keys}:
         return here
@@ -213,7 +205,6 @@ def chosen(frame, lines, choice: Choice, ticked: set) -> pd.DataFrame:
 
 
 def _titles(frame) -> pd.DataFrame:
-    """Return the frame with what results are called: the user's name, or the model and the settings that differ."""
     newest = frame[frame["named"].astype(bool)].drop_duplicates("setting")
     names = dict(zip(newest["setting"], newest["run"]))
     frame = frame.assign(setting_name=[names.get(setting, "") for setting in frame["setting"]])
@@ -260,7 +251,6 @@ def _distinct(lines, titles) -> list[str]:
 
 
 def _differing(lines) -> list[str]:
-    """Return, for each line, the parameters in which it differs from others of its data set and model, in words."""
     found = [""] * len(lines)
     place = {index: number for number, index in enumerate(lines.index)}
     for (_, model), own in lines.groupby(["fingerprint", "model"], sort=False):

@@ -7,7 +7,6 @@ from xmlcore import experiment, metrics
 
 
 def choose() -> tuple[str, ...]:
-    """Show a field for further measures, and return those that are chosen."""
     known = experiment.MORE_MEASURES
     kept = workspace.keep("compare.more", [], lambda value: isinstance(value, list) and set(value) <= set(known))
     kept["default"] = kept.pop("value")

@@ -51,7 +51,6 @@ def readable(keys: list[str], most: int) -> tuple[list[str], dict[str, str]]:
 
 
 def has_trials(key: str) -> bool:
-    """Return whether a model has chosen settings by trials, while it was trained."""
     return bool(server.run(key).trials)
 
 
@@ -89,7 +88,6 @@ def measures(keys: list[str], names: dict, more=()):
 
 @server.shared(max_entries=20)
 def _measures_figure(keys: str, more: str, names: str):
-    """Return the figure of measures of results, whose names are in JSON."""
     named = dict(zip(keys.split(), json.loads(names)))
     return figures.measures_compared(drawn(measures(list(named), named, more.split("\n"))))
 
@@ -138,7 +136,6 @@ def wins(frame):
 
 @server.shared(max_entries=20)
 def _frontier(lines: str, compared: str, memory: str, axis: str, measure: str):
-    """Return the figure of a measure against training time and memory; the tables are in JSON."""
     texts = {"run": str, "model": str}  # otherwise a result that the user has named 007 would be called 7
     frame, others = (
         pd.read_json(io.StringIO(said), orient="split", precise_float=True, dtype=texts) for said in (lines, compared)
@@ -148,6 +145,5 @@ def _frontier(lines: str, compared: str, memory: str, axis: str, measure: str):
 
 
 def frontier(lines, compared, memory: str, axis: str, measure: str):
-    """Return the figure of a measure against training time and memory."""
     said = (frame.to_json(orient="split", double_precision=15) for frame in (lines, compared))
     return _frontier(*said, memory, axis, measure)

@@ -29,7 +29,6 @@ def opened(records: dict) -> str | None:
 
 
 def link(key: str, name: str) -> None:
-    """Show a button that opens the view of a result."""
     st.button(
         format.plain(name),
         key=f"compare.open.{key}",
@@ -99,8 +98,6 @@ _GO = "compare.go"  # key of st.session_state: whether the Train page is to be o
 
 
 def _put_in_use(record) -> None:
-    """Put the data set of a result in use, and show the result on the Train page."""
-
     def change(data):
         data["dataset"], data["wanted"] = record["fingerprint"], None
         data["shown"][record["fingerprint"]] = record["key"]
@@ -110,7 +107,6 @@ def _put_in_use(record) -> None:
 
 
 def _settings(line) -> None:
-    """Show the parameters that differ from the defaults, then those at their defaults, and what the model chose."""
     info = experiment.MODELS.get(line["model"])
     defaults = {p.name: p.default for p in info.parameters} if info else {}
     params = line["params"]
@@ -130,13 +126,11 @@ def _settings(line) -> None:
 
 
 def _chosen(key) -> dict:
-    """Return what the model chose for settings that are automatic."""
     found = results.run({"key": key})
     return found.chosen if found is not None else {}
 
 
 def _table(names, values, info, key) -> None:
-    """Show parameters as a table of their titles in the form, names and values."""
     known = {p.name: p for p in info.parameters} if info else {}
     frame = pd.DataFrame(
         {
@@ -170,7 +164,6 @@ def _measures(line) -> None:
 
 
 def _origin(line, record) -> dict:
-    """Return times, sizes, data set, versions and dates, by what they are called."""
     seconds = {"Training": "fit_s", "Prediction of all test rows": "predict_s", "Compiling code": "compile_s"}
     found = {name: format.duration(line[column]) for name, column in seconds.items() if line[column] == line[column]}
     if line["model_bytes"] == line["model_bytes"]:
@@ -209,7 +202,6 @@ def _log(record) -> None:
 
 
 def _everything(line) -> pd.DataFrame:
-    """Return all that is known as a table of names and values."""
     values = {name: value for name, value in line.items() if name not in ("params", "setting", "named", *listed.CALLED)}
     values |= {f"param.{name}": value for name, value in line["params"].items()}
     return pd.DataFrame({"name": list(values), "value": [str(value) for value in values.values()]})

@@ -13,7 +13,6 @@ LISTED = 1000  # most labels and rows in a table
 
 
 def show(keys, names, measure, file_name) -> None:
-    """Let the user choose two of the results, and compare them."""
     st.header("Is the difference real?")
     titles = {key: names[key] for key in keys}
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
@@ -32,13 +31,11 @@ def show(keys, names, measure, file_name) -> None:
 
 
 def _choose(label, field, keys, titles) -> str:
-    """Let the user choose one of the results, which the workspace remembers, and return its key."""
     kept = workspace.keep(field, keys[0], options=keys)
     return st.selectbox(label, keys, format_func=titles.get, width=440, **kept)
 
 
 def _details(a, b, names, file_name) -> None:
-    """Show for which labels and in which rows one of two results is better."""
     k = st.radio(
         "Labels predicted for a row, in the tables below",
         results.KS,
@@ -106,7 +103,6 @@ def _labels(a, b, k, names, file_name) -> None:
 
 
 def _rows(a, b, k, names, file_name) -> None:
-    """Show the rows for which the two predict different numbers of right labels."""
     st.subheader("Rows for which one is better")
     frame = of_runs.rows(a, b, k)
     one, other = server.run(a), server.run(b)
@@ -158,7 +154,6 @@ def _rows(a, b, k, names, file_name) -> None:
 
 
 def _one_row(data, runs, row, k) -> None:
-    """Show what two results predict for a row, and the features of the row."""
     name = f" {format.plain(data.row_names_test[row])}" if data.row_names_test is not None else ""
     st.markdown(f"**Test row {row:,}**{name}")
     row_text.show(data, "test", row)
@@ -172,7 +167,6 @@ def _one_row(data, runs, row, k) -> None:
 
 
 def _predicted(data, ranking, row, k) -> str:
-    """Return the names of the labels predicted for a row; right ones are marked."""
     true = set(tables.ids(data.Y_test, row).tolist())
     labels = [int(label) for label in ranking.labels[row, :k] if label >= 0]
     return ", ".join(f"✓ {data.label_name(j)}" if j in true else data.label_name(j) for j in labels)

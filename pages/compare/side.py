@@ -37,7 +37,6 @@ def show(chosen, lines, choice, frame) -> None:
     file_name = f"{format.file_name(where)}-compared"
 
     def measures():
-        """Show the measures of the chosen ones, and in which settings they differ."""
         _measures(keys, names, file_name, more.names(choice.more))
         _settings(keys, names, wanted)
 
@@ -67,12 +66,10 @@ def show(chosen, lines, choice, frame) -> None:
 
 
 def _several(frame) -> bool:
-    """Return whether there are two settings or more on a data set."""
     return bool(frame.drop_duplicates("setting")["fingerprint"].duplicated().any())
 
 
 def _dataset(lines) -> str | None:
-    """Return the fingerprint of the data set to compare on, which the user chooses if there are several."""
     names = dict(zip(lines["fingerprint"], lines["dataset"]))
     if not names:
         return None
@@ -87,7 +84,6 @@ def _dataset(lines) -> str | None:
 
 
 def _compared_ones(keys, unreadable, names, wanted, measure) -> None:
-    """Say what is compared and what is left out, and offer the view of each result."""
     said = []
     if len(keys) > 1 and measure is not None:
         said.append(f"No line is ticked, so the {len(keys)} best of the table in {measure} are compared.")
@@ -107,12 +103,10 @@ def _compared_ones(keys, unreadable, names, wanted, measure) -> None:
 
 
 def _without_lines() -> None:
-    """Say why nothing is compared while the table has no lines."""
     st.caption("Nothing is compared, because no result fits what is chosen above.")
 
 
 def _ask_for_two() -> None:
-    """Say what to do while fewer than two lines are chosen."""
     st.caption("Tick two or more lines of one data set to put them side by side.")
 
 
@@ -159,7 +153,6 @@ def _measures(keys, names, file_name, further) -> None:
 
 
 def _wide(frame) -> pd.DataFrame:
-    """Return a table with a line per measure and a column per result, with values and intervals as texts."""
     text = [
         f"{100 * v:.2f} ({100 * low:.1f}–{100 * high:.1f})" if v == v else ""
         for v, low, high in zip(frame["value"], frame["low"], frame["high"])
@@ -172,7 +165,6 @@ def _wide(frame) -> pd.DataFrame:
 
 
 def _settings(keys, names, wanted) -> None:
-    """Say in which settings results of one model differ."""
     by_key = {key: line for _, line in wanted.iterrows() for key in line["keys"]}
     own = pd.DataFrame([by_key[key] for key in keys])
     columns = experiment.parameters(own, seed=False)
@@ -200,7 +192,6 @@ def _listed(names) -> str:
 
 
 def _buckets(keys, names, file_name) -> None:
-    """Show how well head, torso and tail labels are predicted."""
     st.header("Head, torso and tail labels")
     with st.container(horizontal=True, gap="medium"):
         measure = st.radio(
@@ -235,7 +226,6 @@ def _compared(keys, names, wanted) -> pd.DataFrame:
 
 
 def _costs(lines, measure, file_name, compared) -> None:
-    """Draw what precision costs, in seconds and in memory, for lines on one data set."""
     st.header("What precision costs")
     known = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
     if len(known) < 2:
@@ -267,7 +257,6 @@ def _costs(lines, measure, file_name, compared) -> None:
 
 
 def _which_memory(frame) -> str:
-    """Return the column of the memory to draw, which the user chooses if two results or more have both."""
     if frame["training_mb"].notna().sum() < 2:
         return "model_mb"
     return st.radio(
@@ -284,7 +273,6 @@ def _styles(lines) -> list[str]:
 
 
 def _varied(lines) -> dict[str, list[str]]:
-    """Return the parameters of which several values were tried, by model; of models with three lines or more."""
     varied = {}
     for model, own in lines.groupby("model", sort=False):
         names = list(experiment.parameters(own, seed=False))
@@ -294,7 +282,6 @@ def _varied(lines) -> dict[str, list[str]]:
 
 
 def _coordinates(lines, measure, file_name) -> None:
-    """Draw the settings of one model against the measure."""
     st.header("Which settings matter")
     varied = _varied(lines)
     if not varied:
@@ -328,7 +315,6 @@ def _coordinates(lines, measure, file_name) -> None:
 
 
 def _axis(values, parameter) -> pd.Series:
-    """Return the values of a parameter as numbers, or as texts if some are none."""
     if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
         return pd.to_numeric(values)
     return pd.Series([settings.value_text(value, parameter) for value in values], index=values.index)

@@ -28,7 +28,6 @@ def chosen_keys() -> list[str]:
 
 
 def choose_keys(keys: list[str]) -> None:
-    """Remember that these results are ticked."""
     workspace.update(lambda data: data["widgets"].__setitem__(CHOSEN, keys))
 
 
@@ -39,7 +38,6 @@ def untick() -> None:
 
 
 def show(lines, choice, frame) -> None:
-    """Show the table; the lines that the user ticks are compared below."""
     if lines.empty:
         _empty(frame)
         return
@@ -53,7 +51,6 @@ def show(lines, choice, frame) -> None:
     key = f"compare.table.{hash(shape) & 0xFFFFFFFF:x}"
 
     def remember():
-        """Remember the ticks of this table beside those of lines that it does not have."""
         rows = st.session_state[key].selection.rows
         here = {one for keys in lines["keys"] for one in keys}
         own = [one for row in rows if row < len(lines) for one in lines["keys"].iloc[row]]
@@ -86,7 +83,6 @@ def show(lines, choice, frame) -> None:
 
 
 def _empty(frame) -> None:
-    """Say in the place of the table that it has no lines, and offer to clear the filters."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         of = format.count(len(frame), "result")
         if frame["archived"].all():
@@ -97,7 +93,6 @@ def _empty(frame) -> None:
 
 
 def missing(frame, records: dict) -> None:
-    """Name the results that the workspace lists and that are not stored any more: the table does not have them."""
     kept = set(frame["key"])
     names = [f"{one.get('name') or one['model']} ({key[:4]})" for key, one in records.items() if key not in kept]
     if names:
@@ -111,7 +106,6 @@ def missing(frame, records: dict) -> None:
 
 
 def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
-    """Return the table as it is shown, and the settings of its columns."""
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     frame = pd.DataFrame({"run": lines["run"]})
     columns = {"run": text("Result", width=130, pinned=True)}
@@ -161,7 +155,6 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
 
 
 def _parameters(lines, choice) -> dict:
-    """Return title, values, kind and help of the column of each parameter that is shown, by name."""
     known = {p.name: p for info in experiment.MODELS.values() for p in info.parameters}
     found, titles = {}, set()
     for name, values in experiment.parameters(lines, choice.every, seed=choice.lines == "result").items():
@@ -180,7 +173,6 @@ def _parameters(lines, choice) -> dict:
 
 
 def buttons(records: list, lines, frame, choice) -> None:
-    """Show what can be done with the results that are ticked, and the downloads of the table."""
     with st.container(horizontal=True, gap="small"):
         if records:
             st.caption(f"{format.count(len(records), 'result')} ticked:", width="content")
@@ -212,7 +204,6 @@ ALL_CSV = "A line per result with all parameters, measures, times, tags and note
 
 
 def everything(frame) -> pd.DataFrame:
-    """Return all that is known of all results, for a CSV file: a column per parameter, measures in [0, 1]."""
     own = ["key", "run", "dataset", "fingerprint", "model", "tags", "note", "archived"]
     rest = [name for name in frame if name not in (*own, "params", "setting", "named", *listed.CALLED)]
     frame = frame.assign(seed=frame["seed"].astype("Int64"))  # models without a seed would make all of them floats
@@ -220,6 +211,5 @@ def everything(frame) -> pd.DataFrame:
 
 
 def _report(keys, frame, measure) -> str:
-    """Return a report on results, which calls them and their data sets as this page does."""
     names = dict(zip(frame["key"], frame["setting_title"])) | dict(zip(frame["fingerprint"], frame["dataset"]))
     return experiment.report(keys, measure=measure, names=names)

@@ -12,7 +12,6 @@ from xmlcore.models.double_sampling import MEANINGS
 
 
 def labels(view) -> None:
-    """Show the predicted and the true labels of the row, with scores on the scale of the page."""
     frame = predictions.one_row(view.data, view.run.ranking, view.row, view.k)
     if frame.empty:
         st.caption("The model predicts no label for this row.")
@@ -42,13 +41,11 @@ def labels(view) -> None:
 
 
 def _row_text(view) -> str:
-    """Return the number and the name of the row, to be read within a sentence."""
     names = tables.part(view.data, "test")[2]
     return f"test row {view.row:,}" + (f", {format.plain(names[view.row])}," if names is not None else "")
 
 
 def sentence(view) -> str:
-    """Return where the model ranks the label, whether that is right, and which features decide it."""
     title = f"**{format.plain(view.title)}**"
     if view.label is None:
         return (
@@ -67,7 +64,6 @@ def sentence(view) -> str:
 
 
 def _reasons(contributions, unit) -> str:
-    """Return a clause that names the two features that raise the label's score most and the one that lowers it most."""
     pushing = contributions[contributions["contribution"] > 0].head(2)
     against = contributions[contributions["contribution"] < 0].head(1)
     if pushing.empty and against.empty:
@@ -83,12 +79,10 @@ def _reasons(contributions, unit) -> str:
 
 
 def _named_value(line):
-    """Return the name of a feature and its contribution, in Markdown."""
     return f"**{format.plain(line['name'])}** ({format.signed(line['contribution'])})"
 
 
 def _meanings(found):
-    """Show what the features of a pair of a row and a label mean, in the order of the bars."""
     with st.popover("What these features mean", icon=":material/help:", type="tertiary"):
         st.markdown("A *term* is a feature whose value counts how often it occurs, such as a word.")
         for name in found["name"]:
@@ -97,7 +91,6 @@ def _meanings(found):
 
 
 def text(view) -> None:
-    """Show the text of the row with the words marked that speak for and against the label, if rows have texts."""
     texts, vectorizer = view.data.texts_test, view.data.vectorizer
     if texts is not None and vectorizer is not None:
         if view.kind != "score":  # of such a model it is one sentence
@@ -106,7 +99,6 @@ def text(view) -> None:
 
 
 def bars(view) -> None:
-    """Draw what each feature contributes, beside the features of largest value."""
     found = view.contributions
     if found.empty:
         st.caption("This row has no features, so nothing contributes: every such row gets the same prediction.")

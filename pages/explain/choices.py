@@ -14,7 +14,6 @@ LISTED = 100  # most rows found by a search that are offered
 
 
 def choose_run(fingerprint, titles, key) -> None:
-    """Show a select box of the results that can be explained."""
     help = "All results of this workspace on this data set, newest first."
     results.choose("explain.run", fingerprint, titles, key, "Result explained", help)
 
@@ -46,7 +45,6 @@ def choose_second_run(fingerprint, by_key, titles, key) -> str:
 
 
 def _find_row(data):
-    """Show a search among test rows; the row that the user picks from its results is explained."""
     query = st.text_input(
         "Find test rows by a name",
         **workspace.keep(selectors.query_key("explain.query", data), "", lambda value: isinstance(value, str)),
@@ -75,7 +73,6 @@ def _find_row(data):
 
 
 def _title(line) -> str:
-    """Return what a list of rows calls one: its name, or its text, or its labels."""
     return line.get("name") or line.get("text") or line["labels"] or "no labels"
 
 

@@ -21,7 +21,6 @@ DIFFERENCE = {  # what contributions add up to, by the kind of score
 
 
 def contrast(view) -> None:
-    """Let the user choose a second label, and draw what speaks for one label and what for the other."""
     st.header("Why this and not that?")
     with st.columns([3, 2])[0]:
         other = choices.choose_other(view)
@@ -56,7 +55,6 @@ def contrast(view) -> None:
 
 
 def _sentence(view, found, names, other) -> str:
-    """Return both scores, and the features that speak most for each of the two labels."""
     first, second = (f"**{format.plain(name)}**" for name in names)
     scores = [explaining.score(view.kind, v) for v in explain.label_values(view.model, view.x, [view.label, other])]
     text = f"{first} has {scores[0]}, {second} has {scores[1]}."
@@ -68,7 +66,6 @@ def _sentence(view, found, names, other) -> str:
 
 
 def _reading(attrs, meta, n_features) -> str:
-    """Return sentences on what bars add up to, or that they do not."""
     if not attrs["additive"]:
         return (
             "A bar is how much the difference of both P falls when this feature alone is left out of the row, in "

@@ -18,7 +18,6 @@ MORE_DRAWN = 5  # features drawn besides the TOP ones: those that contribute muc
 
 
 def under_noise(view) -> None:
-    """Show contributions and predicted labels without and with noise."""
     st.header("Does it hold under noise?")
     gaussian, seed = _choose(view)
     noisy = gaussian.apply(view.x, rows=np.array([view.row]), seed=seed)
@@ -78,7 +77,6 @@ def _choose(view):
 
 
 def _labels(view, noisy):
-    """Show a table of the predicted labels without and with noise."""
     before, after = view.ranked, view.model.predict_topk(noisy, view.k).labels[0]
     after = after[after >= 0]
     scores_before, scores_after = view.values(before), view.values(after, noisy)
@@ -117,7 +115,6 @@ def _labels(view, noisy):
 
 
 def _stability(view, gaussian, seed):
-    """Show how much the explanations of noisy copies agree with the explanation of the row itself."""
     if gaussian.sigma == 0:
         st.caption("σ is 0, so there is no noise and nothing changes.")
         return

@@ -35,7 +35,6 @@ PROBABILITY = {  # how the margin of a node's classifier becomes a probability, 
 
 
 def path(view) -> None:
-    """Show a figure and a table of the nodes between the root and the label."""
     st.header("The path to the label")
     if view.kind == "score":
         st.caption(f"{view.run.model} scores pairs of row and label: there is no tree, so there is no path.")
@@ -59,13 +58,11 @@ def path(view) -> None:
 
 
 def _probability(model) -> str:
-    """Return how the margin of a classifier becomes a probability; one classifier per label has the sigmoid always."""
     tree = experiment.label_tree_model(model)
     return PROBABILITY["logistic" if tree is None else tree.loss_]
 
 
 def _figure(view, nodes):
-    """Draw the path, with probabilities or with shares of training rows, whichever the model has."""
     title = explaining.in_title(view.name)
     if "factor" in nodes.columns:
         figure = figures.path_products(nodes, title=f"Path to {title}")
@@ -99,7 +96,6 @@ def _figure(view, nodes):
 
 
 def table(nodes: pd.DataFrame):
-    """Return the path as a table with shares in percent, the settings of its columns, and formats of signed numbers."""
     number, several = st.column_config.NumberColumn, nodes["tree"].nunique() > 1
     shown = pd.DataFrame({"tree": nodes["tree"] + 1} if several else {})
     config, signs = {"tree": number("Tree", format="%d", width=42)}, {}

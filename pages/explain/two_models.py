@@ -14,7 +14,6 @@ from xmlcore import explain, figures
 
 
 def show(view, fingerprint: str, by_key: dict, titles: dict) -> None:
-    """Compare the result of the page with another one of the same data set, which is chosen here."""
     st.header("How does another result explain it?")
     key = choices.choose_second_run(fingerprint, by_key, titles, view.key)
     record, title = by_key[key], titles[key]
@@ -45,7 +44,6 @@ def show(view, fingerprint: str, by_key: dict, titles: dict) -> None:
 
 
 def _agreement(first, second) -> list:
-    """Return metric cards that say how much two explanations agree."""
     found = explain.agreement(first, second, TOP)
     spearman = "Spearman’s rank correlation of the contributions of both models; 1 is the same order, 0 is no relation."
     return [

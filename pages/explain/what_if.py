@@ -13,7 +13,6 @@ STATE = "explain.whatif"  # where a session keeps the row that is changed
 
 
 def what_if(view, by_key: dict, titles: dict) -> None:
-    """Show an editor of the row, and what each model predicts before and after."""
     st.header("What if the row were different?")
     st.caption(
         f"The row has {format.count(view.x.nnz, 'feature')}. Change a value, drop a feature or add one, and every "
@@ -41,7 +40,6 @@ def what_if(view, by_key: dict, titles: dict) -> None:
 
 
 def _remember(view, editor, after) -> None:
-    """Have the address of the page say the changes of the row; the page is then drawn again."""
     edits = row_edits.text(row_edits.between(view.x, after))
     if edits != now().edit:
         look(edit=edits)
@@ -72,7 +70,6 @@ def _models(view, by_key, titles) -> list[str]:
 
 
 def _predictions(view, after, records, titles) -> None:
-    """Show what each model predicts before and after, two models in a line."""
     for i in range(0, len(records), 2):
         for record, column in zip(records[i : i + 2], st.columns(2, gap="large")):
             with column:
@@ -80,7 +77,6 @@ def _predictions(view, after, records, titles) -> None:
 
 
 def _one_model(view, after, record, title) -> None:
-    """Show what one model predicts before and after, and say what has moved."""
     st.subheader(title)
     both = results.run_and_model(record)
     if both is None:

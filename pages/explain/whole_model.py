@@ -15,7 +15,6 @@ LABEL_BARS, MODEL_BARS = 15, 20  # features drawn for one label, and for the who
 
 
 def of_a_label(view) -> None:
-    """Draw which features contribute to a label, over rows that have the label."""
     st.header("Features of a label")
     names = server.label_names(view.run.fingerprint)
     key, query = "explain.features.label", "explain.label.query"
@@ -41,7 +40,6 @@ def of_a_label(view) -> None:
 
 
 def of_all_labels(view) -> None:
-    """Draw which features decide most over many rows, and whether explanations can be trusted."""
     st.header("The whole model")
     n_rows = min(SAMPLE, view.data.n_test)
     task = experiment.task("explanations", {"run": view.key}, {"n_rows": n_rows, "seed": 0})
@@ -55,7 +53,6 @@ def of_all_labels(view) -> None:
 
 
 def _results(view, found):
-    """Draw deletion curves, stability under noise, and the features that decide most."""
     if found.deletion.empty:
         st.caption("No test row has features, so there is nothing to explain about the whole model.")
         return

@@ -34,7 +34,6 @@ WHY = {  # which features are kept: ends a sentence that begins with "those"
 
 
 def sentence(view, label) -> str:
-    """Return how many features are kept and why these, a label's best, and how much labels have in common."""
     selection = view.selection
     kept = f"**{selection.n_selected:,} of {format.count(selection.n_features, 'feature')}**"
     text = f"On **{format.plain(view.name)}**, {format.plain(selection.title)} keeps {kept}"
@@ -49,7 +48,6 @@ def sentence(view, label) -> str:
 
 
 def _best_features(view, label) -> str:
-    """Return a sentence that names the three best features and the share of the label's rows that have each."""
     table, name = view.features_of(label), f"**{format.plain(view.data.label_name(label))}**"
     if view.weighted:
         table = table[table["weighted_score"] > 0]
@@ -73,7 +71,6 @@ def _best_features(view, label) -> str:
 
 
 def cards(view) -> None:
-    """Show numbers of the selection, and its warnings."""
     selection = view.selection
     features = format.count(selection.n_features, "feature")
     shown = [
@@ -105,7 +102,6 @@ def cards(view) -> None:
 
 
 def _warnings(view):
-    """Show the warnings of the selection, and notes on rare features and on few training steps."""
     selection = view.selection
     for warning in dict.fromkeys(selection.warnings):
         # Parameters are renamed before names are filled in, because a name may look like a parameter.
@@ -133,7 +129,6 @@ def _kind(selection) -> str:
 
 
 def bars(view, label) -> None:
-    """Draw the features of largest score for a label."""
     selection, name = view.selection, view.data.label_name(label)
     table = drawn = view.features_of(label)
     intervals = ""
@@ -173,12 +168,10 @@ def bars(view, label) -> None:
 
 
 def occurrences_differ(table) -> bool:
-    """Return whether a feature is more or less frequent in a label's rows than in others; in dense data, none is."""
     return bool((table["with_label"] != table["without_label"]).any())
 
 
 def weighted_scores(table):
-    """Return the features that occur in the label's rows, with their scores, and errors, multiplied by occurrence."""
     drawn = table[table["weighted_score"] > 0]
     drawn = drawn.assign(score=drawn["weighted_score"])
     if "standard_error" in drawn.columns:
@@ -187,7 +180,6 @@ def weighted_scores(table):
 
 
 def _readable(largest) -> tuple[float, str]:
-    """Return a factor that makes small scores readable, and what a title says of it."""
     if not 0 < largest < 0.001:
         return 1.0, ""
     power = 3 * math.ceil(-math.log10(largest) / 3)
@@ -195,7 +187,6 @@ def _readable(largest) -> tuple[float, str]:
 
 
 def label_table(view, label) -> None:
-    """Show all features that a label keeps, and how often they occur in its rows and in other rows."""
     table = view.features_of(label)
     sampled = "standard_error" in table.columns
     shown = table.assign(with_label=100 * table["with_label"], without_label=100 * table["without_label"])

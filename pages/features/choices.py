@@ -18,7 +18,6 @@ def shown_record(fingerprint, past) -> dict | None:
 
 
 def choose_selection(view) -> None:
-    """Show a select box of all selections on the data set."""
     titles = run_names.selections(view.past)
     widget = workspace.FEATURES_SELECTION
     st.session_state[widget] = view.key
@@ -35,7 +34,6 @@ def choose_selection(view) -> None:
 
 
 def choose_order(view) -> bool:
-    """Return whether features are ranked by score times occurrence; show the choice where scores are gradients."""
     if not view.by_gradient:
         return False
     ways = list(ORDERS)

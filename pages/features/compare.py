@@ -26,7 +26,6 @@ MEASURES = {"average precision": metrics.SCORE_MEASURES["average precision"], **
 
 
 def compare(view) -> None:
-    """Show controls, then the comparison at the size of this selection, and against the share of features kept."""
     st.header("Are these features better than others?")
     chosen = _choose(view)
     if chosen is None:
@@ -44,7 +43,6 @@ def compare(view) -> None:
     st.caption(f"{measure[:1].upper()}{measure[1:]}: {MEASURES[measure].explained}.")
 
     def task(*shares):
-        """Return the task that compares the selections at these shares of features."""
         params = {"selections": selections, "shares": shares, "seeds": seeds, "n_rows": n_rows}
         return experiment.task("compare_selections", {"dataset": view.fingerprint}, params)
 
@@ -139,7 +137,6 @@ def _options(view) -> dict:
 
 
 def warnings(view, messages) -> None:
-    """Show the first few warnings of selections that were made for a measurement."""
     messages = list(dict.fromkeys(messages))
     for message in messages[:WARNINGS]:
         st.warning(format.plain(words.with_names(view.data, message)))
@@ -148,7 +145,6 @@ def warnings(view, messages) -> None:
 
 
 def _file_end(comparison) -> str:
-    """Return the numbers of rows and seeds of a comparison, for the name of a file."""
     seeds = comparison.frame["seed"].nunique()
     return f"{comparison.n_rows}row{'' if comparison.n_rows == 1 else 's'}-{seeds}seed{'' if seeds == 1 else 's'}"
 
@@ -159,7 +155,6 @@ def _lines(comparison, measure=None):
 
 
 def _rows_text(comparison) -> str:
-    """Return how many training and test rows were used, to be read within a sentence."""
     if comparison.n_rows == comparison.n_train and comparison.n_test_rows == comparison.n_test:
         return f"all {comparison.n_train:,} training and {comparison.n_test:,} test rows"
     return (
@@ -170,7 +165,6 @@ def _rows_text(comparison) -> str:
 
 
 def _boxes(view, comparison, measure):
-    """Draw the values of a measure for each method, a point per seed."""
     figure = figures.patterns_compared(comparison.frame, measure)
     text = best_methods(comparison.frame[comparison.frame["measure"] == measure], figure.layout.meta["best"])
     n = comparison.frame["seed"].nunique()
@@ -186,7 +180,6 @@ def _boxes(view, comparison, measure):
 
 
 def best_methods(lines, best) -> str:
-    """Return a sentence on the methods with the best mean, to three decimals, and on the mean with all features."""
     if best is None:
         return ""
     means = lines.groupby("method", sort=False)["value"].mean().map("{:.3f}".format)
@@ -204,7 +197,6 @@ def best_methods(lines, best) -> str:
 
 
 def _curve(view, comparison, measure):
-    """Draw a measure against the share of features kept."""
     charts.show_figure(
         figures.score_against_share(comparison.frame, measure),
         _lines(comparison, measure),
@@ -218,7 +210,6 @@ def _curve(view, comparison, measure):
 
 
 def _table(view, comparison):
-    """Show the mean of every measure for each method, and its times."""
     values = comparison.frame.pivot_table(index="method", columns="measure", values="value", sort=False)
     times = comparison.frame.groupby("method", sort=False)[["select_s", "seconds"]].mean()
     number = st.column_config.NumberColumn

@@ -15,7 +15,6 @@ NAMES = 8  # features named for each label
 
 
 def all_labels(view) -> None:
-    """Show labels with their best features: the labels that the search above finds, or the most frequent."""
     st.header("All selected features")
     selection, data = view.selection, view.data
     names = server.label_names(view.fingerprint)

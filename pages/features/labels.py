@@ -19,7 +19,6 @@ FREQUENT, ALIKE, GROUPED = "Most frequent labels", "Labels with most in common",
 
 
 def labels_and_features(view) -> None:
-    """Draw a heat map of labels and their features, and how much of what labels keep is the same."""
     st.header("Labels and their features")
     way, n = _choose(view)
     order = server.label_names(view.fingerprint)["label"]
@@ -60,7 +59,6 @@ def _with_names(view, table):
 
 
 def _groups(view):
-    """Return the figure, table and caption of all labels and features, in groups of alike ones."""
     selection = view.selection
     table, n_labels, n_features = selection_groups(view.key, GROUPS)
     table = _with_names(view, table)
@@ -76,7 +74,6 @@ def _groups(view):
 
 
 def _heat(view, labels):
-    """Return the figure, table and caption of some labels and the features that matter most to them."""
     selection = view.selection
     table = selection_heat(view.key, tuple(labels), MOST_FEATURES, view.weighted)
     n_kept = table.attrs["n_kept"]

@@ -22,7 +22,6 @@ def overlap(view, labels, alike: bool) -> None:
 
 
 def _heat(view, labels, alike):
-    """Draw how many kept features each two of the labels share."""
     selection, data = view.selection, view.data
     table = frames.overlap_frame(selection.selected, selection.n_features, labels)
     table = table.assign(a_name=tables.label_names(data, table["a"]), b_name=tables.label_names(data, table["b"]))
@@ -39,7 +38,6 @@ def _heat(view, labels, alike):
 
 
 def _pairs(view):
-    """Show a table of the pairs of labels that share most features."""
     selection, data = view.selection, view.data
     pairs, n_compared = view.closest[:2]
     shown = pairs.assign(

@@ -15,7 +15,6 @@ MEASURES = ("P@k", "nDCG@k", "PSP@k")
 
 
 def show(view, drawn_state) -> None:
-    """Show the controls, then the results of a model on the selected features and of the same model on all features."""
     if select.page_state() != drawn_state:
         st.rerun()
     st.header("A model on the selected features")
@@ -81,7 +80,6 @@ def _choose(view):
 
 
 def _models(view):
-    """Return models with parameters, by run or by name, and their titles: trained models first."""
     runs = [r for r in results.kept("runs", view.fingerprint) if r["k"] == results.K]
     options = {r["key"]: (r["model"], r["params"]) for r in runs}
     known = {model for model, params in options.values() if not settings.changed(model, params)}
@@ -93,11 +91,9 @@ def _models(view):
 
 
 def _compare(view, result):
-    """Show the measures of both models side by side."""
     values = result.measures.set_index(["features", "measure", "k"])["value"]
 
     def percent(features, measure, k):
-        """Return a measure in percent; NaN when it was not taken."""
         return 100 * float(values.get((features, measure, k), np.nan))
 
     lines = [
@@ -131,7 +127,6 @@ def _compare(view, result):
 
 
 def _sentence(result, on_all, on_selected):
-    """Say how P@1 and the size of the model change; the two last arguments are P@1 in percent."""
     numbers = result.numbers
     ratio = numbers.loc["selected", "model_bytes"] / max(1, numbers.loc["all", "model_bytes"])
     points = on_selected - on_all

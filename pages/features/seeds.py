@@ -16,7 +16,6 @@ LISTED_LABELS = 200  # most lines of the table
 
 
 def seeds(view) -> None:
-    """Show how much the selection agrees with the same selection made with other seeds."""
     st.header("Would another seed keep the same features?")
     selection = view.selection
     if "random_state" not in selection.params:
@@ -105,7 +104,6 @@ def _cards(table, result):
 
 
 def _least_stable(view, table):
-    """Show a table of the labels, those whose features change most first."""
     counts = np.bincount(view.data.Y_train.indices, minlength=view.selection.n_labels)
     least = table.assign(rows=counts).sort_values("jaccard", kind="stable").head(LISTED_LABELS)
     number = st.column_config.NumberColumn
@@ -125,7 +123,6 @@ def _least_stable(view, table):
 
 
 def _shared_text(result, shared) -> str:
-    """Return a sentence on which share of the features another seed keeps as well."""
     keep = "all labels keep" if shared else "a label keeps"
     share = f"**{100 * result.share:.0f}\u00a0%**"
     text = (

@@ -12,7 +12,6 @@ KEPT = "Selected already: pressing the button shows the selection at once."
 
 
 def begin(data, fingerprint, name) -> None:
-    """Say what the page shows, and offer to make the first selection."""
     method = next(iter(experiment.SELECTORS))
     left, right = st.columns([2, 1], gap="large")
     with left:
@@ -53,7 +52,6 @@ def _jobs(fingerprint):
 
 
 def page_state():
-    """Return the state that decides what the page shows; when it has changed, the whole page is drawn anew."""
     return [record["id"] for record in workspace.get("jobs")], workspace.get("selections"), workspace.has_notice()
 
 
@@ -96,7 +94,6 @@ def _controls(data, fingerprint, shown, drawn_state):
 
 
 def _n_features(data):
-    """Show the fields for how many features a label keeps, as a share or a number; the same for all methods."""
     d = data.n_features
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
@@ -125,7 +122,6 @@ def _n_features(data):
 
 
 def _params(data, method) -> dict:
-    """Return all parameters of the method as the form has them, whether they are allowed or not."""
     share = st.session_state["features.way"] == "share"
     kept = st.session_state["features.share"] if share else st.session_state[f"features.count {data.n_features}"]
     params = forms.values(method, experiment.SELECTORS[method], skip=("n_features",))
@@ -133,7 +129,6 @@ def _params(data, method) -> dict:
 
 
 def _problems(data, fingerprint, method, params) -> list[str]:
-    """Return why no selection can be made with these settings, in sentences."""
     problems = forms.problems(experiment.SELECTORS[method], {n: v for n, v in params.items() if n != "n_features"})
     kept, d = params["n_features"], data.n_features
     if isinstance(kept, float) and not 0 < kept <= 1:
@@ -151,7 +146,6 @@ def _problems(data, fingerprint, method, params) -> list[str]:
 
 
 def _runs(data, fingerprint, method) -> bool:
-    """Return whether the selection with the settings of the form waits or runs."""
     params = _params(data, method)
     if _problems(data, fingerprint, method, params):
         return False
@@ -159,7 +153,6 @@ def _runs(data, fingerprint, method) -> bool:
 
 
 def _what_select_does(data, fingerprint, method, shown, pressed):
-    """Say below the button what is wrong with the settings, or how long selecting takes."""
     params = _params(data, method)
     problems = _problems(data, fingerprint, method, params)
     if problems:

@@ -23,19 +23,16 @@ class View:
         return table.assign(name=[self.data.feature_name(int(j)) for j in table["feature"]])
 
     def features_of(self, label):
-        """Return the features that a label keeps with their names, in the order that the page shows."""
         table = self.named_features(label_features(self.key, label))
         return table.sort_values("weighted_rank", kind="stable") if self.weighted else table
 
     @property
     def by_gradient(self) -> bool:
-        """Whether each label's scores are gradients, which do not depend on which features its rows have."""
         selection = self.selection
         return not selection.shared and selection.method == "FALS" and selection.params["attribution"] == "gradient"
 
     @property
     def order_file(self) -> str:
-        """The part of a file's name that tells rankings by score times occurrence from those by score."""
         return "-by-occurrence" if self.weighted else ""
 
     @property
@@ -47,13 +44,11 @@ class View:
 
 
 def plan(fingerprint: str, method: str, params: dict) -> dict:
-    """Return the expected time and memory of a selection, and how FALS would compute it."""
     return _plan(fingerprint, method, json.dumps(params, sort_keys=True), times.changed())
 
 
 @server.shared(max_entries=200)
 def _plan(fingerprint, method, params, learned_at):
-    """Return the plan, by what was learned until a time, for parameters given as JSON, which can be a key."""
     return experiment.selection_plan(server.dataset(fingerprint), method, json.loads(params))
 
 
@@ -68,7 +63,6 @@ def label_features(key: str, label: int):
 
 @server.shared(max_entries=12, show_spinner="Ordering labels and features")
 def selection_heat(key: str, labels: tuple, most_features: int, weighted: bool):
-    """Return how much features matter to some labels, without names."""
     selected, scores = best_of(key, labels, weighted)
     table = frames.heat_frame(selected, scores, server.selection(key).n_features, range(len(labels)), most_features)
     table["label"] = [labels[at] for at in table["label"]]
@@ -76,7 +70,6 @@ def selection_heat(key: str, labels: tuple, most_features: int, weighted: bool):
 
 
 def best_of(key: str, labels: tuple, weighted: bool) -> tuple:
-    """Return the features of some labels and their scores, best first: by score, or by score times occurrence."""
     selection, some = server.selection(key), list(labels)
     if not weighted:
         return selection.selected[some], selection.selected_scores[some]
@@ -86,21 +79,18 @@ def best_of(key: str, labels: tuple, weighted: bool) -> tuple:
 
 @server.shared(max_entries=12, show_spinner="Counting the labels’ rows")
 def best_names(key: str, labels: tuple, weighted: bool, n: int) -> list[str]:
-    """Return the names of the first n features of each of some labels, separated by commas."""
     data = server.dataset(server.selection(key).fingerprint)
     return frames.best_names(best_of(key, labels, weighted)[0], range(len(labels)), data.feature_name, n)
 
 
 @server.shared(max_entries=12, show_spinner="Grouping labels and features")
 def selection_groups(key: str, n_groups: int) -> tuple:
-    """Return groups of labels and features, without names, and the numbers of labels and of features in the groups."""
     selection = server.selection(key)
     return frames.group_frame(selection.selected, selection.n_features, _by_frequency(selection), n_groups)
 
 
 @server.shared(max_entries=12, show_spinner="Comparing labels")
 def closest_labels(key: str) -> tuple:
-    """Return pairs of labels with most in common, how many labels were compared, the mean overlap and share."""
     selection = server.selection(key)
     return frames.closest_pairs(selection.selected, selection.n_features, order=_by_frequency(selection))
 
@@ -111,5 +101,4 @@ def selection_union(key: str) -> int:
 
 
 def _by_frequency(selection):
-    """Return the ids of all labels, the most frequent first."""
     return server.label_names(selection.fingerprint)["label"].to_numpy()

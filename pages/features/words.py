@@ -21,7 +21,6 @@ SCORING = {
 
 
 def expected_cost(fingerprint, method, params) -> str:
-    """Return sentences on the time and memory that a selection will take."""
     planned = plan(fingerprint, method, params)
     memory = format.size(planned["bytes"])
     cost = f"This takes {tasks.takes(planned['seconds'])}, and {memory} of memory in addition to the data."
@@ -68,11 +67,9 @@ def few_rows(data, selection) -> str:
 
 
 def with_names(data, warning: str) -> str:
-    """Return a warning of the package with names instead of ids."""
     for what, name, n in (("feature", data.feature_name, data.n_features), ("label", data.label_name, data.n_labels)):
 
         def named(match, name=name, n=n):
-            """Return the name for an id in the message; the text itself for an id that is too large."""
             return f"“{name(int(match[1]))}”" if int(match[1]) < n else match[0]
 
         warning = re.sub(rf"\b{what} (\d+)\b", named, warning)

@@ -37,7 +37,6 @@ class Answer:
 
     @property
     def of_pairs(self) -> bool:
-        """Whether the model scores pairs of a row and a candidate label."""
         return self.kind == "score"
 
     @functools.cached_property
@@ -72,7 +71,6 @@ def sentence(found: Answer) -> str:
 
 
 def labels(found: Answer) -> None:
-    """Show the labels with ranks and scores; of a test row also which ones are right."""
     if not found.ranked.size:
         st.caption("There is no label to show.")
         return

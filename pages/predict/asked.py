@@ -85,7 +85,6 @@ def count(one) -> int:
 
 
 def nothing_yet(one) -> str:
-    """Return the sentence of the page while nothing is predicted."""
     return f"**{format.plain(one.title)}** predicts as soon as there is a text or a feature."
 
 
@@ -130,13 +129,11 @@ def _typed() -> None:
 
 
 def _take(texts) -> None:
-    """Put the text of a random test row into the field."""
     text = texts[int(np.random.default_rng().integers(len(texts)))][:LONGEST_TEXT]
     st.session_state["predict.text"] = st.session_state[TYPED] = text
 
 
 def look_at(one, kind: str, key: str, name: str, row: int) -> None:
-    """Choose a row of a file that was predicted; called by its table."""
     st.session_state[LOOKED_AT] = {"model": one.key, "kind": kind, "key": key, "name": name, "row": row}
     workspace.update(lambda data: data["widgets"].__setitem__(WAY, FROM_FILE))
 
@@ -161,12 +158,10 @@ def _from_file(one) -> Question | None:
 
 @server.shared(max_entries=2, show_spinner="Loading the rows of the file")
 def _given(kind: str, key: str):
-    """Return the rows, or the texts, that a task has predicted."""
     return given_rows(kind, key)
 
 
 def _features(one) -> Question | None:
-    """Show an editor of features, and return the row that is in it."""
     empty = sp.csr_array((1, one.packed.n_features), dtype=np.float32)
     of, edits = st.session_state.get(EDITED, (None, []))
     editor = row_editor.Editor("predict.features", one.packed, empty, (one.key,), edits if of == one.key else [])

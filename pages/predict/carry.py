@@ -16,7 +16,6 @@ OPENING = "predict.opening"  # likewise: the key of the task that opens a file, 
 
 
 def take(one, dataset_name: str | None) -> None:
-    """Offer the model of a result as a file, with the name of its data set; of a model from a file, show its card."""
     st.header("Take the model with you")
     if one.run is None:
         st.caption("This model was opened from a file, which you have.")
@@ -45,7 +44,6 @@ def _card(text: str) -> None:
 
 
 def open_model() -> None:
-    """Show a field for a packed model, and a button that opens it; then it can be chosen as the model."""
     st.header("Open a model from a file")
     if actions.refused():
         return

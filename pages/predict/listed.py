@@ -61,7 +61,6 @@ def show(one, found, name: str, look) -> None:
 
 
 def _table(one, found, by, look) -> None:
-    """Show the rows of which the model is least certain; a row that is chosen is looked at."""
     sure = certainty(found.ranking, by)
     rows = np.argsort(sure, kind="stable")[:LISTED]
     model = type(one.model).__name__
@@ -120,7 +119,6 @@ def _labels(one, ranking, row, percent) -> str:
 
 
 def _columns(one, found) -> pd.DataFrame:
-    """Return the columns that are missing in the file, and those that the model does not know."""
     missing = [one.packed.feature_name(int(j)) for j in found.missing]
     return pd.DataFrame(
         {"column": [*missing, *found.unknown], "is": ["missing"] * len(missing) + ["unknown"] * len(found.unknown)}

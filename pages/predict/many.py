@@ -29,7 +29,6 @@ _ON_PAGE = ((r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start
 
 
 def many(one) -> None:
-    """Show the form for a file, the progress of its prediction, and the table of what was predicted."""
     st.header("Many texts or rows at once" if one.packed.is_text else "Many rows at once")
     _upload(one)
     jobs.watch(jobs.active(kind(one), **one.inputs))
@@ -56,7 +55,6 @@ def kind(one) -> str:
 
 
 def _widget(one) -> str:
-    """Return the name of the list of files in the workspace's field "widgets"."""
     return f"predict.files {one.key}"
 
 
@@ -68,7 +66,6 @@ def remembered(one) -> list[dict]:
 
 
 def _upload(one) -> None:
-    """Show a field for a file and the button that has it predicted."""
     if actions.refused():
         return
     number, of = reconnected.number(ROUND), ROWS
@@ -143,7 +140,6 @@ def _column(file) -> str | None:
 
 
 def _failures(one) -> None:
-    """Show why files could not be predicted, in the words of the page."""
     names = {file["key"]: file["name"] for file in remembered(one)}
     for record, job in jobs.failed(kind(one), **one.inputs):
         reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")

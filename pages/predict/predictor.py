@@ -56,7 +56,6 @@ class Predictor:
 
 
 def opened() -> dict[str, str]:
-    """Return the names of the models that this workspace has opened from files, by key, newest first."""
     keys = [key for kind, key in workspace.get("made") if kind == OpenModel.folder and store.exists(kind, key)]
     names = {}
     for key in dict.fromkeys(keys[::-1]):
@@ -78,7 +77,6 @@ def chosen(fingerprint: str | None, runs: list, opened: dict) -> str:
 
 
 def choose(fingerprint: str | None, titles: dict, key: str) -> None:
-    """Show a select box of the models that can predict."""
     st.session_state[CHOSEN] = key
     st.selectbox(
         "Model",
@@ -91,8 +89,6 @@ def choose(fingerprint: str | None, titles: dict, key: str) -> None:
 
 
 def take(fingerprint: str | None, key: str) -> None:
-    """Remember the model that predicts; a result is shown on the other pages, too."""
-
     def change(data):
         data["widgets"][_name(fingerprint)] = key
         if key in {record["key"] for record in data["runs"]}:
@@ -102,7 +98,6 @@ def take(fingerprint: str | None, key: str) -> None:
 
 
 def _name(fingerprint) -> str:
-    """Return the name under which the choice is remembered."""
     return f"{CHOSEN} {fingerprint}"
 
 
@@ -124,7 +119,6 @@ def read(key: str, used, record: dict | None, title: str) -> Predictor | None:
 
 @server.shared(max_entries=6)
 def _of_run(key: str, fingerprint: str) -> PackedModel:
-    """Return the model of a run with the names and the vectoriser of its data set."""
     return experiment.with_names(server.model(key), server.dataset(fingerprint))
 
 

@@ -14,7 +14,6 @@ from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
 
 def sentence(name, measurements, settings) -> str:
-    """Return what the highest level of noise does to P@1 of each run."""
     level = settings.levels[-1]
     runs = list(measurements.results)
     if CERTIFIED in measurements.measures:
@@ -43,7 +42,6 @@ def sentence(name, measurements, settings) -> str:
 
 
 def curves(measurements, settings, files) -> None:
-    """Draw a measure against the level of noise, a line per run."""
     measure, k, way = (CERTIFIED, 1, "value") if CERTIFIED in measurements.measures else _choose_curves(measurements)
     bands = f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats: they show what other noise would change."
     if not KINDS[settings.kind].repeats:
@@ -76,7 +74,6 @@ def curves(measurements, settings, files) -> None:
 
 
 def _choose_curves(measurements):
-    """Return the measure, its k, and whether its value or its loss is drawn."""
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
     with left:
         measure = st.selectbox(
@@ -125,7 +122,6 @@ def _attacked_on(measurements, settings) -> str:
 
 
 def losses(measurements, settings, files) -> None:
-    """Show a table of each measure without noise, with noise, and of the share lost."""
     st.header("All measures at one level")
     with st.columns([1, 2])[0]:
         level = choose_level("Level", "robustness.level", settings)
@@ -152,7 +148,6 @@ def losses(measurements, settings, files) -> None:
 
 
 def _columns(table, measures, level, level_text):
-    """Return the table of losses in percent, how its columns are shown, and formats of those that may be negative."""
     number, signs = st.column_config.NumberColumn, {}
     shown = table[["run", "k"]].copy()
     config = {

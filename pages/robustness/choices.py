@@ -42,7 +42,6 @@ class Settings:
     tree: str = ""  # key of this tree as a run
 
     def task(self, record: dict):
-        """Return the task that measures the run of a record with these settings."""
         params = {"kind": self.kind, "levels": self.levels, "options": self.options, "n_repeats": self.n_repeats}
         n_rows = None if self.n_rows >= self.n_test else self.n_rows
         # The attack on a model without a gradient is transferred in any case: that result has one key.
@@ -77,7 +76,6 @@ class Settings:
 
     @property
     def rows_text(self) -> str:
-        """Return which test rows are measured, to be read within a sentence."""
         if self.n_rows >= self.n_test:
             return "the one test row" if self.n_test == 1 else f"all {self.n_test:,} test rows"
         return f"{self.n_rows:,} of {format.count(self.n_test, 'test row')}, drawn at random"
@@ -139,17 +137,14 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
 
 
 def _remember_runs(fingerprint):
-    """Remember the runs in the select box; called when it changes."""
     remember_runs(fingerprint, list(st.session_state["robustness.runs"]))
 
 
 def remember_runs(fingerprint: str, keys: list[str]) -> None:
-    """Compare these runs from now on; runs that are not trained yet join when they are."""
     workspace.update(lambda d: d["widgets"].__setitem__(f"robustness.runs {fingerprint}", keys))
 
 
 def watch_trainings(fingerprint: str, past: list) -> None:
-    """Show the progress and the failures of trainings of results that are compared, or are to be, such as a twin."""
     remembered = workspace.get("widgets").get(f"robustness.runs {fingerprint}")
     keys = remembered if isinstance(remembered, list) else [r["key"] for r in _first_runs(fingerprint, past)]
     again = {r["key"]: results.key_now(r) for r in past}  # results of an earlier version get another key
@@ -209,7 +204,6 @@ def choose_noise(data, fingerprint, runs) -> Settings:
 
 
 def _options(kind) -> dict:
-    """Return the further arguments of a kind of noise."""
     offered, options = KINDS[kind].options, {}
     if set(WAYS) <= set(offered):
         return _ways()
@@ -258,7 +252,6 @@ def _transferred(runs) -> bool:
 
 
 def _ways() -> dict:
-    """Return which changes of words are switched on: drop, swap, insert."""
     ways, key = list(WAYS), "robustness.ways"
     kept = workspace.keep(key, ways, lambda value: isinstance(value, list) and set(value) <= set(ways))
     st.pills(
@@ -310,5 +303,4 @@ def _repeats(kind) -> int:
 
 @server.shared(max_entries=20)
 def scale(fingerprint: str) -> robustness.ValueScale:
-    """Return how large the feature values of the test rows are."""
     return robustness.ValueScale.of(server.dataset(fingerprint).X_test)

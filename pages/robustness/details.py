@@ -12,7 +12,6 @@ from xmlcore.robustness.perturbations import KINDS
 
 
 def buckets(measurements, settings, files, n_labels) -> None:
-    """Draw what noise does to frequent and to rare labels of one run."""
     parts = measurements.summary[measurements.summary["bucket"] != "all"]
     if parts.empty:
         return
@@ -56,7 +55,6 @@ def buckets(measurements, settings, files, n_labels) -> None:
 
 
 def times(measurements, settings, files) -> None:
-    """Draw prediction time against the level of noise."""
     st.header("Prediction time")
     mine = measurements.summary[
         (measurements.summary["measure"] == "predict_s") & (measurements.summary["bucket"] == "all")

@@ -38,7 +38,6 @@ class Measured:
     """
 
     def __init__(self, runs: list[tuple[str, dict, object]]):
-        """Put the results of runs, each with its name and its record, into one table."""
         self.results = {name: result for name, _, result in runs}
         parts = [
             result.frame.assign(run=name, model=run_names.style_model(record), rows=result.n_rows)
@@ -60,7 +59,6 @@ class Measured:
 
     @functools.cached_property
     def margin_of_rows(self) -> float:
-        """The largest half width of a 95 % interval of P@1, or of certified rows, that comes from the rows measured."""
         s = self.summary
         at = s[s["measure"].isin(["P@k", CERTIFIED]) & (s["k"] == 1) & (s["bucket"] == "all")]
         n = at["run"].map(self.n_rows)
@@ -75,7 +73,6 @@ class Measured:
 
 
 def place(runs, settings):
-    """Return where measurements are started or drawn: a frame that says what will be there while there are none."""
     if any(settings.task(r).state() for r in runs):
         return st.container()
     frame = st.container(border=True, height="stretch", vertical_alignment="center", horizontal_alignment="center")

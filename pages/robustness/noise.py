@@ -60,5 +60,4 @@ def noise_text(kind: str, options: dict, level: float | None = None) -> str:
 
 
 def computed_on(transferred: bool) -> str:
-    """Return on which model an attack was computed, to be read within a sentence after the name of the attack."""
     return "computed on one label tree for all" if transferred else "computed on each model itself"

@@ -18,7 +18,6 @@ FEATURES_SHOWN = 8  # features of each row
 
 
 def rows(data, fingerprint, runs, titles, settings, files) -> None:
-    """Draw feature values of some test rows, without noise and at a level of noise."""
     st.header("Test rows without and with noise")
     first, level = _choose(data, settings)
     chosen = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])
@@ -53,7 +52,6 @@ def rows(data, fingerprint, runs, titles, settings, files) -> None:
 
 
 def _choose(data, settings):
-    """Return the first of the rows that are shown, and the level of noise."""
     first = min(now().noisy or 0, data.n_test - 1)
     key = "robustness.row"
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
@@ -79,7 +77,6 @@ def _choose(data, settings):
 
 
 def _noisy(data, runs, titles, settings, level, chosen):
-    """Return the rows under noise, and, for an attack, a clause that names the model it is computed on."""
     options, model, attacked, Y = dict(settings.options), None, "", None
     if KINDS[settings.kind].needs == REFERENCE:
         options[REFERENCE] = data.X_train

@@ -63,7 +63,6 @@ def twins(data, fingerprint, runs, past, titles, k, measured) -> None:
 
 
 def _choose(data, fingerprint, plain, titles):
-    """Return the record of the run that gets a twin; sigma, copies per row and support of the noise."""
     by_key = {r["key"]: r for r in sorted(plain, key=_training_time)}  # the quickest first
     first_sigma = robustness.training_sigma(choices.scale(fingerprint))
     most_sigma = max(SIGMA.maximum, first_sigma)  # large feature values get a large first sigma
@@ -110,12 +109,10 @@ def _choose(data, fingerprint, plain, titles):
 
 
 def _briefly(support):
-    """Return the name of a support without what is in brackets."""
     return SUPPORTS[support].split(" (")[0]
 
 
 def _training_time(record):
-    """Return how long a result was trained, in seconds; infinity if that is not known."""
     return server.run(record["key"]).times.get("fit_s", math.inf)
 
 
@@ -126,7 +123,6 @@ def _first_support(data, ratio):
 
 
 def _train(fingerprint, task, key, chosen):
-    """Add the twin to the compared runs, and start its training when this workspace does not list it yet."""
     # The twin is chosen before it exists, so that it joins the figures as soon as it is trained.
     choices.remember_runs(fingerprint, [*chosen, *([] if key in chosen else [key])])
     if not any(r["key"] == key for r in workspace.get("runs")):

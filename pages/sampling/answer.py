@@ -25,7 +25,6 @@ def about_model(view, named: bool) -> str:
 
 
 def sentence(view, study) -> str:
-    """Return sentences on how often the model finds the label of a row, and on how many copies it was trained."""
     accuracy = one_class(view.key)[0]
     name = format.plain(view.name)
     if not np.isfinite(accuracy):
@@ -65,7 +64,6 @@ def _accuracy(data) -> str:
 
 
 def counted(data) -> str:
-    """Return a sentence, without its subject, on what accuracy counts, and why it differs from P@1."""
     classes_of_row = np.diff(data.Y_test.indptr)
     n_rows, n_examples, n_with_class = data.n_test, int(classes_of_row.sum()), int(np.count_nonzero(classes_of_row))
     without = ""
@@ -91,7 +89,6 @@ def _recall(study, q) -> float:
 
 
 def _adversaries(view) -> str:
-    """Return with how many other classes a copy was compared: examples may have had fewer than κ."""
     most = format.count(view.kappa, "other label")
     if view.model.n_pairs_ == view.n_copies * view.kappa:
         return most
@@ -99,7 +96,6 @@ def _adversaries(view) -> str:
 
 
 def cards(view, study) -> None:
-    """Show accuracy, numbers of pairs, and times."""
     accuracy, macro = one_class(view.key)
     model, times = view.model, view.run.times
     pairs = (

@@ -52,7 +52,6 @@ def _newest_of_each_model(past) -> list:
 
 
 def _frame(view, study, others, names):
-    """Return measures by bucket of this result and of others, with the name and the colour of each."""
     parts = [study.buckets.assign(run=names[view.key], model=MODEL)]
     for r in others:
         of_run = results.read(by_bucket, r)  # None: it cannot be read and is being made again

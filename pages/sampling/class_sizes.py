@@ -32,7 +32,6 @@ def class_sizes(view) -> None:
 
 
 def _drawn(view) -> str:
-    """Return how many copies there are of an example or a label, and which examples are left out."""
     if view.balanced:
         text = f"Sampling draws {view.examples:g} of each label on average"
     else:

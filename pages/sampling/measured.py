@@ -7,7 +7,6 @@ from xmlcore import store, system
 
 
 def measured(task, needed: int, remedy: str, button: str, widget: str):
-    """Return the result of a task; while there is none, show the job, or the button that starts it."""
     free = too_large(needed)
     if free is None or task.exists() or jobs.active(key=task.key):
         return tasks.ready(task, button=button, key=f"sampling.measure.{widget}")

@@ -68,7 +68,6 @@ def main() -> None:
 
 
 def _choose_run(fingerprint, runs, names, key):
-    """Show a select box of the results of this model; nothing when there is only one."""
     if len(runs) < 2:
         return
     help = f"All results of {MODEL} in this workspace on this data set, newest first."

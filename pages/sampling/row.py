@@ -20,7 +20,6 @@ NARROW = """<style>
 
 
 def row(view) -> None:
-    """Show a sentence, the row's features, a figure of contributions and a table of candidates."""
     st.html(NARROW)
     st.header("Why a test row gets its label")
     data, model = view.data, view.model
@@ -53,7 +52,6 @@ def _features(data, ranking, i):
 
 
 def _contributions(view, ranking, i):
-    """Draw what each feature adds to f, for the best candidates and for true classes that are no candidates."""
     drawn = ranking.tidy(DRAWN, DRAWN_MISSED)
     some = f" Showing {min(DRAWN, ranking.q)} of {format.count(ranking.q, 'candidate')}." if ranking.q > DRAWN else ""
     stars = min(ranking.missed.size, DRAWN_MISSED)
@@ -74,7 +72,6 @@ def _contributions(view, ranking, i):
 
 
 def _sentence(view, ranking, i) -> str:
-    """Return which candidate wins, by how much, and whether the true class could be found at all."""
     names = tables.part(view.data, "test")[2]
     which = f"test row {i:,}" + (f" ({format.plain(names[i])})" if names is not None else "")
     best = f"**{format.plain(ranking.names[0])}**"
@@ -102,7 +99,6 @@ def _sentence(view, ranking, i) -> str:
 
 
 def _table(view, ranking, i):
-    """Show the candidates of the row, and true classes that are no candidates, with all features."""
     whole = ranking.wide()
     shown = whole.head(LISTED)
     right = np.where(shown["true"], "✓ true", "")

@@ -14,7 +14,6 @@ LARGE = 1 << 30  # bytes; a warning is shown when a training needs more memory
 
 
 def sweep(view) -> None:
-    """Show fields for κ and for examples per label, and what training with each value results in."""
     st.header("How much sampling is enough")
     answer = st.container()
     kappas, examples, n_repeats = _choose(view)
@@ -47,7 +46,6 @@ def sweep(view) -> None:
 
 
 def _choose(view):
-    """Return values of κ, of examples per label, and repeats."""
     short = view.key[:8]
 
     def seconds(kappas, examples, n_repeats):
@@ -108,7 +106,6 @@ def _kappa_limit(view) -> str | None:
 
 
 def _show(view, study):
-    """Show failures, a sentence, and a figure for each of the two settings."""
     for text in words.failures(study):
         st.warning(text)
     succeeded = study.sweep[study.sweep["failed"] == ""]

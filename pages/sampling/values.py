@@ -18,12 +18,10 @@ REPEATS = 3  # trainings per value at first
 
 
 def estimate(view, kappas=(), examples=(), candidates=(), n_repeats=1):
-    """Return the estimated time and memory of the task with these numbers."""
     return estimates.sampling(view.run, view.data, view.task(kappas, examples, candidates, n_repeats).params)
 
 
 def field(label: str, widget: str, first, help: str, **bounds) -> tuple:
-    """Show a field for values with commas between them, and return them; if they cannot be read, the last ones."""
     typed = st.text_input(label, **workspace.keep(widget, written(first), lambda v: isinstance(v, str)), help=help)
     values, problem = parse(typed, label.split(",")[0], **bounds)
     if problem:
@@ -59,7 +57,6 @@ def written(values) -> str:
 
 
 def with_own(values, own) -> tuple:
-    """Return the values together with the result's own value, rising."""
     return tuple(sorted({*values, own}))
 
 

@@ -25,7 +25,6 @@ class View:
     """
 
     def __init__(self, data, name, run, model, record):
-        """Derive from the run and its model the numbers that training really used."""
         self.data, self.name, self.run, self.model, self.record = data, name, run, model, record
         self.key = record["key"]
         self.files = f"{format.file_name(name)}-{MODEL}-{self.key[:6]}"  # how names of downloaded files begin
@@ -40,18 +39,15 @@ class View:
 
     @property
     def p_at_1(self) -> float:
-        """P@1 on the test rows, as the Train page shows it."""
         measures = self.run.measures
         return float(measures["value"][(measures["measure"] == "P@k") & (measures["k"] == 1)].iloc[0])
 
     @property
     def n_examples(self) -> int:
-        """Training examples of the data set: a row with several classes counts once for each class."""
         return int(self.data.Y_train.nnz)
 
     @property
     def n_noisy(self) -> int:
-        """Noisy copies of training examples from which sampling drew as well."""
         return int(self.model.class_size_.sum()) - self.n_examples
 
     @property
@@ -59,14 +55,11 @@ class View:
         return int(self.model.sampled_size_.sum())
 
     def task(self, kappas=(), examples=(), candidates=(), n_repeats=1):
-        """Return the task that measures the result with other numbers."""
         params = {"n_adversarial": kappas, "examples_per_class": examples, "n_candidates": candidates}
         return experiment.task("sampling", {"run": self.key}, params | {"n_repeats": n_repeats})
 
     @functools.cached_property
     def first_candidates(self) -> tuple:
-        """First numbers of candidates in the field, the result's own among them."""
-
         def seconds(numbers):
             return values.estimate(self, candidates=numbers).seconds
 
@@ -75,7 +68,6 @@ class View:
 
 @server.shared(max_entries=100)
 def one_class(key: str) -> tuple[float, float]:
-    """Return accuracy and macro-F1 of a run's first predictions."""
     found = server.run(key)
     Y, first = server.dataset(found.fingerprint).Y_test, found.ranking.labels[:, 0]
     return metrics.accuracy(Y, first), metrics.macro_f1(Y, first)
@@ -83,7 +75,6 @@ def one_class(key: str) -> tuple[float, float]:
 
 @server.shared(max_entries=100)
 def by_bucket(key: str):
-    """Return accuracy and macro-F1 of a run's first predictions of head, torso and tail classes."""
     found = server.run(key)
     data = server.dataset(found.fingerprint)
     buckets = server.description(found.fingerprint).labels["bucket"].to_numpy()

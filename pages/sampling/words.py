@@ -58,7 +58,6 @@ def sweep_sentence(sweep) -> str:
 
 
 def failures(found) -> list[str]:
-    """Return a sentence on each value with which training failed."""
     text = []
     for (axis, value, why), n in _failed(found.sweep).items():
         which = f"κ = {value:,g}" if axis == AXES[0] else f"{value:g} examples per label"
@@ -68,7 +67,6 @@ def failures(found) -> list[str]:
 
 
 def _failed(sweep) -> dict:
-    """Return how many trainings failed, by axis, value and reason, in the order of the sweep."""
     failed, found = sweep[sweep["failed"] != ""], {}
     for axis, kappa, examples, why in zip(*(failed[name] for name in ("axis", *AXES, "failed"))):
         one = axis, float(kappa if axis == AXES[0] else examples), settings.in_form(MODEL, why)

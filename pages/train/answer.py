@@ -69,7 +69,6 @@ def show(run, record) -> None:
 
 
 def _table(frame) -> None:
-    """Show measures with their intervals, and what they mean."""
     lines = ["| % | " + " | ".join(f"k = {k}" for k in results.KS) + " |", "|:--|" + "--:|" * len(results.KS)]
     for measure, rows in frame.groupby("measure", sort=False):
         cells = (f"{percent(row.value)} {_grey(row)}" for row in rows.itertuples())
@@ -88,7 +87,6 @@ def _grey(row) -> str:
 
 
 def chosen(run, name) -> None:
-    """Say which settings the model chose itself, and show its trials; nothing if it chose none."""
     if not run.chosen:
         return
     values = dict(run.chosen)
@@ -126,12 +124,10 @@ def _compile_help(times):
 
 
 def settings_text(model, params) -> str:
-    """Return the settings that differ from the defaults, in words."""
     return settings.changed(model, params) or "default settings"
 
 
 def figure(run, name) -> None:
-    """Show the run's measures over the number of predicted labels."""
     charts.show_figure(
         figures.measures_at_k(run.measures),
         run.measures,
@@ -150,5 +146,4 @@ def value(measures, measure, k) -> float:
 
 
 def percent(value) -> str:
-    """Return a share in percent with two digits, as tables of results have them."""
     return f"{100 * value:.2f}" if np.isfinite(value) else "–"

@@ -14,7 +14,6 @@ LEAST = 20  # predictions in a bin that a sentence is about
 
 
 def show(key: str, file_name: str) -> None:
-    """Show how often predictions of a model with probabilities are right, by their probability."""
     st.header("Are its probabilities right?")
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -73,7 +72,6 @@ def show(key: str, file_name: str) -> None:
 
 
 def sentence(frame, error) -> str:
-    """Return whether probabilities are right, and the bin that is wrong for the most predictions, as Markdown."""
     if error.expected <= RIGHT:
         return (
             "**Probabilities can be taken as they are**: on average they differ by "

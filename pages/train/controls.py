@@ -11,7 +11,6 @@ from xmlcore import experiment
 
 
 def show(data, fingerprint, shown_key) -> None:
-    """Show the form of a model and the button that trains it."""
     models = experiment.MODELS
     model = st.selectbox(
         "Model",
@@ -51,7 +50,6 @@ def show(data, fingerprint, shown_key) -> None:
 
 
 def _say_what_train_does(fingerprint, model, shown_key, pressed):
-    """Say below the button what is wrong with the settings, that they were trained before, or how long it takes."""
     params = _params(model)
     problems = _problems(fingerprint, model, params)
     if problems:
@@ -74,7 +72,6 @@ def _params(model):
 
 
 def _problems(fingerprint, model, params):
-    """Return sentences on parameters that are not allowed, or not with this data set."""
     problems = forms.problems(experiment.MODELS[model], params)
     if params.get("negative") == "refuse" and server.has_negative_values(fingerprint):
         problems.append(settings.needs_amounts(model))

@@ -15,7 +15,6 @@ SHOWN = {"all": "all labels", "head": "head", "torso": "torso", "tail": "tail"}
 
 
 def show(key: str, file_name: str) -> None:
-    """Show every measure of a run with its interval, or offer to take them."""
     st.header("All measures, with intervals")
     task = experiment.task("measures", {"run": key})
     if not task.exists():
@@ -30,7 +29,6 @@ def show(key: str, file_name: str) -> None:
 
 
 def _table(found, file_name) -> None:
-    """Show a table with a line for each measure of a bucket."""
     bucket = st.radio(
         "Labels",
         list(SHOWN),
@@ -79,7 +77,6 @@ def lines(measures, bucket: str):
 
 
 def repeated(measures, bucket: str) -> dict[str, str]:
-    """Return averages whose values are those of P@k or R@k at every k of a bucket, each with the measure it repeats."""
     mine = measures[measures["bucket"] == bucket].pivot(index="measure", columns="k", values="value")
     pairs = [(f"{average} {of}@k", f"{of}@k") for of in ("P", "R") for average in ("micro", "samples")]
     pairs = [(average, first) for average, first in pairs if {average, first} <= set(mine.index)]

@@ -18,7 +18,6 @@ HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
 
 
 def show(data, run, key, name) -> None:
-    """Show measures of all labels at a number of predicted labels, and the rows of the label that is ticked."""
     st.header("Label by label")
     k = st.radio(
         "Labels predicted for a row",
@@ -62,7 +61,6 @@ def show(data, run, key, name) -> None:
 
 @server.shared(max_entries=20)
 def _every_label(key, k):
-    """Return the measures of all labels of a run, with names, training rows and buckets, most frequent first."""
     run = server.run(key)
     labels = server.description(run.fingerprint).labels[["label", "name", "n_train", "bucket"]]
     frame = metrics.by_label(server.dataset(run.fingerprint).Y_test, run.ranking, k)
@@ -139,7 +137,6 @@ def rows_of_label(data, ranking, label: int, k: int) -> pd.DataFrame:
 
 
 def _rows_of_label(data, run, key, k, label):
-    """Show the rows of a label; the one that is ticked is shown below and on the Explain page."""
     frame = rows_of_label(data, run.ranking, label, k)
     st.subheader(f"Rows of {format.plain(data.label_name(label))}")
     if frame.empty:

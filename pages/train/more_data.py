@@ -21,7 +21,6 @@ test rows and seeds drawn again."""
 
 
 def show(run, file_name: str) -> None:
-    """Show what training on fewer rows gives and what twice the rows would, or a button that measures it."""
     st.header("Would more data help?")
     params = {name: value for name, value in run.params.items() if name != "random_state"}
     try:
@@ -43,7 +42,6 @@ def show(run, file_name: str) -> None:
 
 
 def _draw(curve, file_name, key):
-    """Show the forecast in a sentence, the figure, and the forecasts of all measures."""
     view = st.radio(
         "Measure on the test rows", VIEWS, horizontal=True,
         help="Recall@5: the share of the true labels that are among the first five of their rows. Head labels are the "

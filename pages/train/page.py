@@ -47,7 +47,6 @@ def main() -> None:
 
 
 def _results(run, record, runs, fingerprint, file_name):
-    """Show the result that was chosen, and all results of the data set; or how to begin while there is none."""
     if run is None:
         _how_to_begin()
         return
@@ -59,7 +58,6 @@ def _results(run, record, runs, fingerprint, file_name):
 
 
 def _of_result(data, run, key, data_file, file_name):
-    """Return the sections of a result: its labels and its rows one by one, and more about it."""
     found = {
         "Label by label": lambda: labels.show(data, run, key, file_name),
         "Single predictions": lambda: rows.show(data, run, key, data_file),

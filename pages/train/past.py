@@ -12,7 +12,6 @@ from pages.train import answer
 
 
 def choose(runs, shown) -> None:
-    """Show the runs as a table, and buttons that name, delete and compare them."""
     if len(runs) < 2:
         return
     by_key, titles = {r["key"]: r for r in runs}, run_names.names(runs)
@@ -64,13 +63,11 @@ def choose(runs, shown) -> None:
 
 
 def _in_order(frame) -> list[str]:
-    """Return the columns of the table as they are shown: first what is needed to choose a result."""
     first = ["run", "shown", "settings", "P@1", "P@5", "PSP@5", "training s"]
     return [*first, *(c for c in frame.columns if c not in (*first, "key", "model"))]
 
 
 def table(runs, shown) -> pd.DataFrame:
-    """Return a line for each run that can be read: whether it is shown, its name, measures, times and settings."""
     lines = []
     for record in runs:
         found = results.measures(record)
@@ -88,6 +85,5 @@ def table(runs, shown) -> pd.DataFrame:
 
 
 def _reopen(fingerprint):
-    """Remember the run chosen in the select box."""
     key = st.session_state["train.shown"]
     workspace.update(lambda data: data["shown"].__setitem__(fingerprint, key))

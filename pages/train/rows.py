@@ -9,7 +9,6 @@ from pages.shared.rows import row_text
 
 
 def show(data, run, key, name) -> None:
-    """Show what the run predicts for a test row, and offer all predictions as a CSV."""
     st.header("Single predictions")
     row = selectors.choose_test_row(data, run, "train.row")
     left, right = st.columns([3, 2], gap="large")

@@ -14,7 +14,6 @@ STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done ye
 
 
 def show(fingerprint: str, file_name: str) -> None:
-    """Show the sweep chosen last on a data set, which has one or more."""
     records = sweeping.kept(fingerprint)
     st.header(trying.TRIED)
     record = _choose(fingerprint, records)
@@ -25,12 +24,10 @@ def show(fingerprint: str, file_name: str) -> None:
 
 
 def _is_active(record) -> bool:
-    """Return whether a sweep runs, or is about to stop."""
     return sweeping.state(record) in ("running", "stopping")
 
 
 def _choose(fingerprint, records):
-    """Show a select box if there are several sweeps, and return the record of the one to show."""
     by_key = {record["key"]: record for record in records}
     wanted = workspace.get("widgets").get(f"tried {fingerprint}")
     key = wanted if wanted in by_key else records[0]["key"]
@@ -80,7 +77,6 @@ def _section(record, file_name):
 
 
 def _say_progress(record, task, plan, state):
-    """Say how far the trials are, how long they go on, and what is best so far."""
     model, n = task.params["model"], format.count(len(task.settings), "setting")
     done = f"{plan.done:,} of {plan.total:,} trainings done"
     said = {
@@ -117,7 +113,6 @@ def _time_left(task, plan) -> str:
 
 
 def _say_best(task, found):
-    """Say which setting was chosen, and how sure that is."""
     if found.best is None:
         st.warning("None of these settings can be trained. The table says why.")
         return
@@ -140,7 +135,6 @@ def _say_best(task, found):
 
 
 def _say_test(found):
-    """Say what the chosen setting reaches on the test rows, if it was trained on all training rows."""
     test = _test(found)
     if test is None:
         return
@@ -161,7 +155,6 @@ def _test(found):
 
 
 def _buttons(record, task, found, state):
-    """Show the buttons that stop and resume a sweep, and that use what it found."""
     key = record["key"]
     with st.container(horizontal=True, gap="small"):
         if state in ("running", "stopping"):
@@ -184,13 +177,11 @@ def _buttons(record, task, found, state):
 
 
 def _train(finals):
-    """Start the trainings of the chosen setting; called by a button."""
     for one in finals:
         tasks.start(one)
 
 
 def _use(found):
-    """Put the chosen setting into the form of its model; called by a button."""
     presets.fill(found.model, {name: value for name, value in found.best.items() if name in found.grid})
     workspace.update(lambda data: data["widgets"].__setitem__("train.model", found.model))
     st.session_state["train.model"] = found.model
@@ -206,7 +197,6 @@ def _words(task, setting) -> str:
 
 
 def _show_tables(task, trials, table, file_name, key):
-    """Show the figure, the table of settings, and the file of all trainings."""
     if table.empty:
         return
     model, measure = task.params["model"], task.params["measure"]

@@ -26,7 +26,6 @@ class ValuesError(ValueError):
 
 
 def show(fingerprint: str, model: str) -> None:
-    """Show the form, folded, and the button that starts to try settings."""
     info = experiment.MODELS[model]
     offered = {p.name: p for p in info.parameters if p.name not in _LEFT_OUT}
     with st.expander("Try several settings", key=f"try.{model}.form", icon=":material/tune:"):
@@ -50,7 +49,6 @@ def show(fingerprint: str, model: str) -> None:
 
 
 def _how(model) -> None:
-    """Show the fields for seeds, method, measure and budget."""
     about, budget = SWEEP.parameter("method"), SWEEP.parameter("budget")
     method = st.selectbox(
         about.label,
@@ -86,7 +84,6 @@ def _how(model) -> None:
 
 
 def _start(fingerprint, model, varied) -> None:
-    """Show what will be done and how long it takes, and the button that starts it; or what is wrong."""
     task, problem = _task(fingerprint, model, varied)
     pressed = actions.button(
         "Try settings", key=f"try.{model}.start", width="stretch", on_click=_begin, args=(fingerprint, model, varied)
@@ -102,7 +99,6 @@ def _start(fingerprint, model, varied) -> None:
 
 
 def _begin(fingerprint, model, varied):
-    """Start to try settings; called when the button is pressed."""
     task, problem = _task(fingerprint, model, varied)
     if not problem:
         workspace.update(lambda data: data["widgets"].__setitem__(f"tried {fingerprint}", task.key))
@@ -169,13 +165,11 @@ def _values_field(model, parameter) -> None:
 
 
 def _typed(model, parameter):
-    """Return the values in the field of a parameter: a list or a range."""
     value = st.session_state[f"try.{model}.{parameter.name}"]
     return parsed(parameter, value) if isinstance(value, str) else list(value)
 
 
 def parsed(parameter, text: str):
-    """Return the values that a text lists for a parameter, or the range that it gives."""
     both = _RANGE.match(text)
     if both and "," not in text:
         low, high = (_number(parameter, part) for part in both.groups())
@@ -189,7 +183,6 @@ def parsed(parameter, text: str):
 
 
 def _number(parameter, text):
-    """Return one value of a parameter from a text; ValuesError if it is not allowed."""
     text = text.strip()
     if text.lower() in (AUTO, "automatic", parameter.empty.lower()):
         value = AUTO if parameter.can_be_auto else None
@@ -208,7 +201,6 @@ def _number(parameter, text):
 
 
 def suggestion(parameter) -> str:
-    """Return values to begin with: around the default, within what is allowed."""
     default = parameter.default
     if isinstance(default, bool) or not isinstance(default, (int, float)) or default == 0:
         return _SUGGESTED.get(parameter.name, AUTO) if parameter.can_be_auto else ""
@@ -222,7 +214,6 @@ def suggestion(parameter) -> str:
 
 
 def _first(model) -> tuple[str, ...]:
-    """Return the settings of a model that are varied until the user chooses others."""
     return {"PLT": ("C", "max_leaf_labels"), "LdSM": ("n_estimators",), "OneVsRest": ("C",)}.get(model, ())
 
 
@@ -232,7 +223,6 @@ def _is_count(value) -> bool:
 
 
 def _remembered(model, name, default):
-    """Return the value of a field as it was last left."""
     made_with = st.session_state.setdefault(workspace.MADE_WITH, {})
     key = f"try.{model}.{name}"
     if key not in st.session_state or key not in made_with:
@@ -241,7 +231,6 @@ def _remembered(model, name, default):
 
 
 def _remember(model, name):
-    """Remember the value of a field; called when it changes."""
     key = f"try.{model}.{name}"
     value = st.session_state.get(key)
     workspace.update(lambda data: data["widgets"].__setitem__(key, value))

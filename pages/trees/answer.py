@@ -10,7 +10,6 @@ from pages.trees import words
 
 
 def sentence(data, name, model) -> None:
-    """Say how many trees there are and what they do, how deep they are, and what their objective J is."""
     trees = model.trees_
     sizes = [tree.parent.size for tree in trees]
     one = len(trees) == 1

@@ -18,7 +18,6 @@ COLORS_OF_LABEL = {WITH_LABEL: "Rows with the label", **COLORS}
 
 
 def tree_field(view) -> None:
-    """Show the field for the number of the tree, for trees of every model."""
     n_trees = len(view.model.trees_)
     st.session_state["trees.tree"] = view.t + 1
     st.number_input(
@@ -84,7 +83,6 @@ def _levels(view):
 
 
 def _most_of_label(view):
-    """Show the field that limits how many of the nodes that the label's rows reach are drawn."""
     st.session_state["trees.most"] = view.most
     st.number_input(
         f"Most nodes drawn, {looked_at.LEAST_OF_LABEL} to {looked_at.MOST_NODES}",
@@ -98,7 +96,6 @@ def _most_of_label(view):
 
 
 def _path_row(view):
-    """Show the field for the test row whose path is drawn."""
     key = "trees.row.path"
     st.session_state[key] = view.row
     st.number_input(

@@ -10,7 +10,6 @@ from xmlcore.models.ldsm import frames as tree_frames
 
 
 def show(data, model, key, files) -> None:
-    """Show the depths of leaves, and J (or a part of it) of the splits at each depth."""
     st.header("Depth and objective")
     t, trees = looked_at.tree_number(model), model.trees_
     first_column, second_column = st.columns(2, gap="large", vertical_alignment="bottom")

@@ -13,7 +13,6 @@ CRUMBS = 6  # most nodes listed on the way from the root to the top of the drawi
 
 
 def crumbs(view) -> None:
-    """Show the path from the root to the top of the drawing; pressing a node draws the tree below that node."""
     path = tree_frames.path_to(view.tree, view.top)
     if len(path) < 2:
         return
@@ -115,7 +114,6 @@ def _about_drawing(view, color):
 
 
 def _about_label_drawing(view):
-    """Return the part of the caption that explains where a label's rows went."""
     text = (
         "The thicker the line, the more of the label's rows go that way; small marks are nodes that none of these "
         "rows reaches. Beside a node is the share of the label's rows in it, and its most frequent other label. "

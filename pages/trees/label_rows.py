@@ -11,7 +11,6 @@ LISTED_LEAVES = 200  # most leaves in the table
 
 
 def show(view, files) -> None:
-    """Say where the label's training rows went, and list the leaves that hold them."""
     found = view.label_leaves
     name = format.plain(view.label_name)
     if found.empty:
@@ -69,7 +68,6 @@ def show(view, files) -> None:
 
 
 def _label_text(view, found):
-    """Return sentences on the number of the label's rows, their leaves, and the deepest node that has all of them."""
     tree, rows = view.tree, int(view.rows_with_label[0])
     ends, leaves = int(found["with_label"].sum()), int((tree.children[:, 0] < 0).sum())
     best = found.iloc[0]

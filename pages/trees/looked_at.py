@@ -50,7 +50,6 @@ class View:
     """
 
     def __init__(self, key, t, tree, row, data, model, mode, label):
-        """Read from the address what is looked at, and find the nodes to draw."""
         self.key, self.t, self.tree, self.row, self.data, self.model = key, t, tree, row, data, model
         self.mode, self.label = mode, label
         n = tree.parent.size
@@ -91,7 +90,6 @@ class View:
         return node if node is not None and node < n else 0
 
     def choose(self, node):
-        """Look at a node; the drawing then begins with this node if the node or its children are not drawn."""
         inner = self.tree.children[node, 0] >= 0
         drawn = node in self.nodes
         if (self.mode == PATH and drawn) or (self.mode == LABEL and (drawn or self.rows_with_label[node])):
@@ -109,5 +107,4 @@ class View:
         return self.data.label_name(self.label)
 
     def follow(self, label):
-        """Show where the rows of a label went, and keep looking at the same node."""
         look(of=label, node=self.node, mode=LABEL)

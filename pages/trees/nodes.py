@@ -12,7 +12,6 @@ LISTED_NODES = 200  # nodes in the table at most
 
 
 def show(data, model, key, files) -> None:
-    """Show the nodes of the tree looked at, in an order that the user chooses."""
     t = looked_at.tree_number(model)
     numbers = server.nodes(key, t)
     st.header(f"Nodes of tree {t + 1}")

@@ -14,7 +14,6 @@ FEATURES = 10  # features drawn for each child
 
 
 def show(view, run, files) -> None:
-    """Show the facts, the labels and the training of the node looked at."""
     tree, v = view.tree, view.node
     inner = bool(tree.children[v, 0] >= 0)
     st.subheader(f"{'Node' if inner else 'Leaf'} {v:,} of tree {view.t + 1}")
@@ -68,7 +67,6 @@ def show(view, run, files) -> None:
 
 
 def _features(view, run, files):
-    """Draw the features that send rows to one child of the node rather than to another."""
     model, v, name = view.model, view.node, view.data.feature_name
     values = mean_values(run.fingerprint)
     every = tree_frames.features_of_node(model, view.t, v, values=values)
@@ -109,12 +107,10 @@ def _features(view, run, files):
 
 @server.shared(max_entries=4)
 def mean_values(fingerprint: str):
-    """Return the mean value of each feature over all training rows."""
     return np.asarray(server.dataset(fingerprint).X_train.mean(axis=0), np.float64).ravel()
 
 
 def _label_in_node(view):
-    """Return a sentence on how many rows of the node have the label looked at."""
     rows, name = int(view.rows_with_label[view.node]), format.plain(view.label_name)
     if rows == 0:
         return f"None of its rows has **{name}**."
@@ -126,7 +122,6 @@ def _label_in_node(view):
 
 
 def _labels_of_node(view, run, inner, files):
-    """Show a table of the labels of the node's rows, and of the children they are sent to."""
     tree, v = view.tree, view.node
     count = int(tree.histograms.indptr[v + 1] - tree.histograms.indptr[v])
     found = tree_frames.labels_of_node(tree, v, view.data.label_name, LISTED_LABELS)
@@ -174,7 +169,6 @@ def _labels_of_node(view, run, inner, files):
 
 
 def _follow_label(view, run, found, key):
-    """Show where the rows of the ticked label went in the tree."""
     ticked = st.session_state[key]["selection"]["rows"]
     if ticked and ticked[0] < len(found):
         view.follow(int(found["label"].iloc[ticked[0]]))

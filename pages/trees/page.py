@@ -68,7 +68,6 @@ def main() -> None:
 
 
 def _watch(fingerprint):
-    """Show the progress and the failures of trainings of the models that this page shows."""
     for model in words.SHOWN:
         begin.watch_training(fingerprint, model=model)
 

@@ -27,7 +27,6 @@ def show(model, key, files) -> None:
 
 
 def _curves(found, model, key, files):
-    """Draw the measures of fewer trees and of smaller trees."""
     measures = [m for m in ("P@k", "nDCG@k", "PSP@k") if (found["measure"] == m).any()]
     chosen = st.pills(
         "Measures",
@@ -64,10 +63,8 @@ def _curves(found, model, key, files):
 
 
 def _some_of(measures):
-    """Return a function that says whether a remembered value is a list of these measures."""
     return lambda value: isinstance(value, list) and all(m in measures for m in value)
 
 
 def _same(chosen):
-    """Return a note that P@1 and nDCG@1 are the same, when both are drawn."""
     return "nDCG@1 equals P@1, so only one of them is drawn. " if {"P@k", "nDCG@k"} <= set(chosen) else ""

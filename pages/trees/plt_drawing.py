@@ -27,7 +27,6 @@ OF_QUALITY = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "base_
 
 
 def show(view, label: int) -> None:
-    """Draw the nodes of a label tree, with the path to a label marked; a click on a node walks to it."""
     part, value, depths = _choose(view)
     top = view.node if part == BELOW else 0
     path = frames.path_to(view.tree, int(view.tree.leaf_of_label[label]))
@@ -91,7 +90,6 @@ def choose_value(view, title: str, widget: str) -> str:
 
 
 def _choose(view):
-    """Show the controls; return which part is drawn, the column of its colours, and the smallest and largest depth."""
     deepest = int(view.tree.depth[-1])
     first, second, third = st.columns([2, 1, 1], vertical_alignment="bottom")
     with first:
@@ -114,7 +112,6 @@ def _choose(view):
 
 
 def _first_depth(tree) -> int:
-    """Return the largest depth down to which all nodes are drawn; at least 1, the children of the root."""
     down_to = np.cumsum(np.bincount(tree.depth))
     return max(1, int(np.count_nonzero(down_to <= MOST_NODES)) - 1)
 
@@ -130,7 +127,6 @@ def _about_label(view, frame, label, path) -> str:
 
 
 def _example(view, frame) -> str:
-    """Return what the name of a node with several labels means, by one that is drawn; nothing where there is none."""
     inner = frame[(frame["label"] < 0) & (frame["node"] != 0)]
     if inner.empty:
         return ""

@@ -41,7 +41,6 @@ def facts(view) -> None:
 
 
 def details(view) -> None:
-    """Show the labels of the node looked at beside the features that decide there."""
     if view.is_leaf(view.node):
         _features(view)
         return
@@ -53,7 +52,6 @@ def details(view) -> None:
 
 
 def _labels(view):
-    """Show a table of the labels at or below the node, most frequent first."""
     of_label = counts(view.run.fingerprint)
     found = frames.labels_of_node(view.tree, view.node, of_label, view.data.label_name, LISTED_LABELS)
     total = int(view.nodes["n_labels"].iloc[view.node])
@@ -91,7 +89,6 @@ def _labels(view):
 
 
 def _features(view):
-    """Draw the largest weights of the node's classifier, both signs."""
     nodes, v = view.classifiers, view.node
     if v == 0 and not nodes.root_has_factor:
         st.caption("The root has no classifier: every row starts here. Walk to a child to see what decides there.")

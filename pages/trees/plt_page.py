@@ -50,7 +50,6 @@ def _of_first(several):
 
 
 def show(data, run, model, key, files) -> None:
-    """Show a label tree: its nodes, how well they decide, and the path of a test row."""
     further = {
         "The tree": lambda: _tree(data, run, model, key, files),
         "Path of a test row": lambda: plt_row.show(key, data, run, model, files),
@@ -59,7 +58,6 @@ def show(data, run, model, key, files) -> None:
 
 
 def _tree(data, run, model, key, files):
-    """Show the tree and its nodes, and how well they decide."""
     plain = experiment.label_tree_model(model)
     tree = looked_at.tree_number(plain)
     above, quality = st.container(), st.container()

@@ -14,7 +14,6 @@ POSITIVE = 5  # test rows with a label below a node that it takes to be listed, 
 
 
 def show(view) -> None:
-    """Show the nodes with the lowest value of a measure."""
     quality = view.quality
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
@@ -65,8 +64,6 @@ def show(view) -> None:
 
 
 def _table(view, shown, key):
-    """Show a table of nodes with their quality; a tick walks to a node."""
-
     def walk_to_ticked():
         ticked = st.session_state[key]["selection"]["rows"]
         if ticked and ticked[0] < len(shown):

@@ -19,7 +19,6 @@ LOST = 0.995  # a step whose node has a larger probability given its parent lose
 
 
 def show(key, data, run, model, files) -> None:
-    """Let the user choose a test row and a label, and show the row's path to that label."""
     view = View(key, data, run, model, files)
     st.header("The path of a test row")
     row = selectors.choose_test_row(data, run, "trees.row")
@@ -46,7 +45,6 @@ def show(key, data, run, model, files) -> None:
 
 
 def labels_of_row(view, row: int) -> pd.DataFrame:
-    """Return the true and the predicted labels of a test row, with the step at which each loses most."""
     truth = tables.ids(view.data.Y_test, row)
     predicted = view.run.ranking.labels[row, : results.K]
     predicted = predicted[predicted >= 0]
@@ -64,7 +62,6 @@ def labels_of_row(view, row: int) -> pd.DataFrame:
 
 
 def _sentence(view, found):
-    """Say how many true labels are predicted, and at which node the path to the worst of the others is lost."""
     true = found[found["true"]]
     if true.empty:
         return "This test row has no true label among the labels that the model knows."
@@ -84,7 +81,6 @@ def _sentence(view, found):
 
 
 def _labels(view, found, row, label):
-    """Show a table of the true and the predicted labels; a tick shows the path to that label."""
     key = f"trees.plt.row.{view.key[:8]}.{view.t}.{row}"
 
     def choose_ticked():
@@ -142,14 +138,12 @@ def _labels(view, found, row, label):
 
 
 def _state(line):
-    """Return whether a label is right, wrong or missed."""
     if not line.true:
         return predictions.WRONG
     return predictions.RIGHT if line.place == line.place else "– missed"
 
 
 def _path(view, path, row, label):
-    """Draw the probability along the path to the label."""
     title = f"Path to {format.in_title(view.data.label_name(label))}"
     several = f" This is tree {view.t + 1}; the prediction is the mean of all trees." if view.several else ""
     charts.show_figure(
@@ -196,7 +190,6 @@ def _steps(view, path) -> None:
 
 
 def _choose_step(view, path, row, label) -> int:
-    """Let the user choose the node of the path whose features are shown; return its step."""
     steps = path["step"].tolist()
     hardest = int(path["step"].iloc[int(path["factor"].to_numpy().argmin())])
     lost = len(steps) > 1 and float(path["factor"].min()) <= LOST
@@ -212,7 +205,6 @@ def _choose_step(view, path, row, label) -> int:
 
 
 def _features(view, line, x, row):
-    """Draw what each feature of the row adds to the margin at a node."""
     node = int(line["node"])
     parts = frames.margin_parts(view.classifiers, x, node, view.data.feature_name)
     if parts.empty or not np.isfinite(line["margin"]):

@@ -34,7 +34,6 @@ class View:
     """
 
     def __init__(self, key, data, run, model, files, quality=None):
-        """Read from the address which tree and which node are looked at."""
         self.key, self.data, self.run, self.model = key, data, run, experiment.label_tree_model(model)
         self.t = looked_at.tree_number(self.model)
         self.tree, self.nodes, self.quality = self.model.trees_[self.t], nodes(key, self.t), quality
@@ -57,7 +56,6 @@ class View:
         return bool(self.tree.label[node] >= 0)
 
     def name(self, node: int) -> str:
-        """Return what a node is called: its label, or its most frequent labels and how many more it has."""
         if node == 0:
             return "Root"
         line = self.nodes.iloc[node]
@@ -72,7 +70,6 @@ class View:
         return self.short_names(self.nodes.iloc[[node]], letters)[0]
 
     def short_names(self, frame: pd.DataFrame, letters: int = 20) -> list[str]:
-        """Return what :meth:`short_name` does for each line of a table of nodes."""
         columns = (frame[name].tolist() for name in ("node", "label", "label_1", "n_labels"))
         return [label_trees.node_name(self.data, *values, letters) for values in zip(*columns)]
 
@@ -83,7 +80,6 @@ class View:
         return named
 
     def with_quality(self) -> pd.DataFrame:
-        """Return the table of all nodes, with the columns of their quality if that is measured."""
         if self._with_quality is None:
             self._with_quality = self.nodes if self.quality is None else self.nodes.merge(self.quality.nodes, on="node")
         return self._with_quality
@@ -91,17 +87,14 @@ class View:
 
 @server.shared(max_entries=12, show_spinner="Reading the label tree")
 def nodes(key: str, t: int) -> pd.DataFrame:
-    """Return the table of all nodes of a label tree, without names."""
     data = server.dataset(server.run(key).fingerprint)
     return frames.nodes_frame(experiment.label_tree_model(server.model(key)).trees_[t], data.Y_train)
 
 
 @server.shared(max_entries=4)
 def counts(fingerprint: str):
-    """Return the number of training rows of each label."""
     return label_counts(server.dataset(fingerprint).Y_train)
 
 
 def share(value: float) -> str:
-    """Return a share in percent with one decimal; "unknown" where there is none."""
     return format.percent(value) if value == value else "unknown"

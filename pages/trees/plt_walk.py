@@ -49,7 +49,6 @@ def show(key, data, run, model, files, quality) -> None:
 
 
 def _choose_tree_and_node(view):
-    """Show the fields for the tree, if there are several, and for the node."""
     columns = st.columns(1 + view.several, vertical_alignment="bottom")
     if view.several:
         with columns[0]:
@@ -91,7 +90,6 @@ def crumbs(view, end: int, key: str, before: str) -> None:
 
 
 def _children(view):
-    """Draw one number of the children of the node looked at, most or least first."""
     children = frames.children_of(view.tree, view.node)
     columns = OF_NODES | OF_QUALITY
     first, second, third = st.columns(3, vertical_alignment="bottom")
@@ -152,13 +150,11 @@ def _children(view):
 
 
 def _unknown(drawn, value):
-    """Return a sentence on children without a value, if there are any."""
     count = int(drawn[value].isna().sum())
     return f" Unknown: no test row that it could be measured on ({count:,} of {len(drawn):,} drawn)." if count else ""
 
 
 def _plus(drawn):
-    """Return a sentence on names with a number of further labels, if there are any."""
     inner = drawn[drawn["kind"] == "inner"]
     if inner.empty:
         return ""

@@ -15,7 +15,6 @@ FEATURES = 4  # features named for each node on the way of a row
 
 
 def show(view, run, files) -> None:
-    """Let the user choose a test row, and show the leaves that it reaches beside its predicted labels."""
     st.header("How a test row is predicted")
     data, model = view.data, view.model
     row = selectors.choose_test_row(data, run, "trees.row")
@@ -29,7 +28,6 @@ def show(view, run, files) -> None:
         score_text = "its share among all label occurrences of a leaf, averaged over a tree's leaves, then over trees"
 
         def with_trees(frame):
-            """Add to the table of predicted labels in how many trees each occurs in a leaf that the row reaches."""
             trees = _trees_with(model, leaves, frame["label"].to_numpy())
             return frame.assign(trees=trees)[["rank", "name", "correct", "score", "trees", "label"]]
 
@@ -92,7 +90,6 @@ def _leaves(view, leaves, row, files):
 
 
 def _open_leaf(view, leaves, key):
-    """Draw the path to the leaf ticked in the table."""
     ticked = st.session_state[key]["selection"]["rows"]
     if not ticked or ticked[0] >= len(leaves):
         return
@@ -101,7 +98,6 @@ def _open_leaf(view, leaves, key):
 
 
 def _steps(view, leaves, row, files):
-    """Show how the row gets to a leaf of the tree looked at: the margins at each node, and the features that decide."""
     own = leaves.loc[leaves["tree"] == view.t, "node"]
     leaf = view.node if view.mode == looked_at.PATH and view.node in set(own) else int(own.iloc[0])
     tree = f"tree {view.t + 1}" if len(view.model.trees_) > 1 else "the tree"
@@ -143,7 +139,6 @@ def _steps(view, leaves, row, files):
 
 
 def _trees_with(model, leaves, labels):
-    """Return, for each label, in how many trees it occurs in a leaf that the row reaches."""
     found = np.zeros(labels.size, np.int64)
     for t, part in leaves.groupby("tree"):
         hist = model.trees_[int(t)].histograms

@@ -26,7 +26,6 @@ def arity(model) -> int:
 
 
 def log_labels(data, model) -> float:
-    """Return the logarithm of the number of labels, with the number of children of a split as its base."""
     return math.log(max(data.n_labels, 2)) / math.log(arity(model))
 
 
@@ -45,7 +44,6 @@ def percent(share: float) -> str:
 
 
 def top_labels(frame) -> list[str]:
-    """Return a text for each node of a table with names: its most frequent labels and their shares."""
     return [
         ", ".join(f"{r[f'name_{i}']} {percent(r[f'share_{i}'])}" for i in (1, 2, 3) if r[f"label_{i}"] >= 0)
         for r in frame.to_dict("records")
