@@ -17,25 +17,20 @@ def show(lines, measure: str) -> None:
         return
     st.markdown(_answer(frame, measure))
     shown = (100 * frame).round(2).reset_index(names="dataset")
-    number, heads = st.column_config.NumberColumn, figures.cut_apart(frame.columns, HEAD)
+    heads = figures.cut_apart(frame.columns, HEAD)
     tables.show(
         shown,
         "compare.across",
-        {"dataset": st.column_config.TextColumn("Data set", width=130)}
-        | {name: number(head, format="%.2f", width=130, help=format.plain(name)) for name, head in heads.items()},
-        height=tables.height(len(shown), 300),
+        {"dataset": tables.text("Data set", 130)}
+        | {name: tables.number(head, 130, "%.2f", format.plain(name)) for name, head in heads.items()},
+        most=300,
     )
     left_out = lines["fingerprint"].nunique() - len(frame)
     st.caption(
         f"{measure} in percent; of each model the best settings on each data set."
         + (f" Left out: {format.count(left_out, 'data set')} without a result of every model." if left_out else "")
     )
-    charts.csv_button(
-        "Data sets, CSV",
-        lambda: tables.csv_safe(frame.reset_index(names="dataset")),
-        "data-sets-compared",
-        "This table",
-    )
+    charts.csv_button("Data sets, CSV", lambda: frame.reset_index(names="dataset"), "data-sets-compared", "This table")
     if frame.shape[1] > 2:
         found = metrics.friedman(frame)
         charts.show_figure(

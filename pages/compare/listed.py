@@ -8,18 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import more
-from pages.shared import server, settings
+from pages.shared import fields, server, settings
 from pages.shared.results import run_changes
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.kept_runs import SEED
 
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "R@5")  # by which results are ordered
-LINES = {
-    "settings": "settings, seeds together",
-    "result": "each result",
-    "model": "the best settings of each model",
-}
+LINES = {"settings": "settings, seeds together", "result": "each result", "model": "the best settings of each model"}
 ANY = "all"
 GIVEN = ("run", "named", "tags", "note", "archived", "created")  # columns from the workspace's records
 CALLED = ("title", "setting_title", "setting_name")  # columns of what pages call a result and its setting
@@ -123,12 +119,12 @@ def choose(frame) -> Choice:
 
 
 def _select(label, name, options, said=None, width=150):
-    return st.selectbox(
+    return fields.choice(
         label,
         options,
+        f"compare.{name}",
         format_func=(lambda value: said(value) or value) if said else str,
         width=width,
-        **workspace.keep(f"compare.{name}", options[0], options=options),
     )
 
 

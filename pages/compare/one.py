@@ -89,9 +89,7 @@ def show(line, record: dict, frame) -> None:
     _log(record)
     if not line["problem"]:
         run_code.show(record, f"{format.file_name(name)}-{line['key'][:6]}", "compare.one")
-    charts.csv_button(
-        "All of this, CSV", lambda: tables.csv_safe(_everything(line)), f"result-{line['key'][:6]}", "Names and values"
-    )
+    charts.csv_button("All of this, CSV", lambda: _everything(line), f"result-{line['key'][:6]}", "Names and values")
 
 
 _GO = "compare.go"  # key of st.session_state: whether the Train page is to be opened
@@ -139,14 +137,13 @@ def _table(names, values, info, key) -> None:
             "name": list(names),
         }
     )
-    text = st.column_config.TextColumn
     tables.show(
         frame,
         key,
         {
-            "title": text("Setting", width=190),
-            "value": text("Value", width=110),
-            "name": text("Name in code", width=150),
+            "title": tables.text("Setting", 190),
+            "value": tables.text("Value", 110),
+            "name": tables.text("Name in code", 150),
         },
     )
 
@@ -183,9 +180,8 @@ def _origin(line, record) -> dict:
 def _facts(title, facts) -> None:
     st.subheader(title)
     frame = pd.DataFrame({"what": list(facts), "value": [str(value) for value in facts.values()]})
-    text = st.column_config.TextColumn
-    columns = {"what": text("What", width=190), "value": text("Value", width=260)}
-    tables.show(frame, "compare.one.facts", columns, height=tables.height(len(frame), 600))
+    columns = {"what": tables.text("What", 190), "value": tables.text("Value", 260)}
+    tables.show(frame, "compare.one.facts", columns, most=600)
 
 
 def _log(record) -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.compare import of_runs
-from pages.shared import format, fragments, server, tables
+from pages.shared import fields, format, fragments, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.rows import row_text
@@ -36,12 +36,7 @@ def _choose(label, field, keys, titles) -> str:
 
 
 def _details(a, b, names, file_name) -> None:
-    k = st.radio(
-        "Labels predicted for a row, in the tables below",
-        results.KS,
-        horizontal=True,
-        **workspace.keep("compare.pair.k", results.KS[-1], options=results.KS),
-    )
+    k = fields.radio("Labels predicted for a row, in the tables below", results.KS, "compare.pair.k", results.KS[-1])
     _labels(a, b, k, names, file_name)
     _rows(a, b, k, names, file_name)
 
@@ -56,15 +51,14 @@ def _labels(a, b, k, names, file_name) -> None:
         f"**{format.plain(first)}** has the better F1 for **{total['a']:,}** labels, **{format.plain(second)}** for "
         f"**{total['b']:,}**; {total['equal']:,} are equal."
     )
-    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     tables.show(
         wins,
         "compare.wins",
         {
-            "bucket": text("Labels", width=70),
-            "a": number("First is better", format="localized", width=120),
-            "equal": number("Equal", format="localized", width=70),
-            "b": number("Second is better", format="localized", width=130),
+            "bucket": tables.text("Labels", 70),
+            "a": tables.number("First is better", 120, "localized"),
+            "equal": tables.number("Equal", 70, "localized"),
+            "b": tables.number("Second is better", 130, "localized"),
         },
     )
     query = st.text_input(
@@ -76,29 +70,25 @@ def _labels(a, b, k, names, file_name) -> None:
         drawn,
         f"compare.labels.{a[:6]}.{b[:6]}.{k}",
         {
-            "name": text("Label", width=140, pinned=True),
-            "difference": number("Difference, points", width=125, help=f"F1 of {first} less that of {second}."),
-            "f1_a": number("First, F1 %", format="%.1f", width=95, help=f"First: {first}."),
-            "f1_b": number("Second, F1 %", format="%.1f", width=105, help=f"Second: {second}."),
-            "rows": number("Test rows", format="localized", width=80),
-            "right_a": number("First finds", format="localized", width=88, help="Test rows for which it is right."),
-            "right_b": number("Second finds", format="localized", width=100, help="Test rows for which it is right."),
-            "n_train": number("Training rows", format="localized", width=105),
-            "bucket": text("Bucket", width=65),
+            "name": tables.text("Label", 140, pinned=True),
+            "difference": tables.number("Difference, points", 125, help=f"F1 of {first} less that of {second}."),
+            "f1_a": tables.number("First, F1 %", 95, "%.1f", f"First: {first}."),
+            "f1_b": tables.number("Second, F1 %", 105, "%.1f", f"Second: {second}."),
+            "rows": tables.number("Test rows", 80, "localized"),
+            "right_a": tables.number("First finds", 88, "localized", "Test rows for which it is right."),
+            "right_b": tables.number("Second finds", 100, "localized", "Test rows for which it is right."),
+            "n_train": tables.number("Training rows", 105, "localized"),
+            "bucket": tables.text("Bucket", 65),
         },
         signs={"difference": "{:+.1f}"},
-        height=tables.height(len(drawn), 360),
+        most=360,
         column_order=["name", "difference", "f1_a", "f1_b", "rows", "right_a", "right_b", "n_train", "bucket"],
-        **tables.EMPTY_CELLS,
     )
     st.caption(
         f"Showing {len(drawn):,} of {format.count(len(found), 'label')} with a test row, largest differences first."
     )
     charts.csv_button(
-        "Labels compared, CSV",
-        lambda: tables.csv_safe(every),
-        f"{file_name}-labels-{a[:6]}-{b[:6]}-at-{k}",
-        "All labels with a test row",
+        "Labels compared, CSV", every, f"{file_name}-labels-{a[:6]}-{b[:6]}-at-{k}", "All labels with a test row"
     )
 
 
@@ -119,22 +109,21 @@ def _rows(a, b, k, names, file_name) -> None:
     drawn = listed.merge(tables.rows(data, "test", listed["row"]), on="row")
     for name, run in (("first", one), ("second", other)):
         drawn[name] = [_predicted(data, run.ranking, row, k) for row in listed["row"]]
-    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     columns = {
-        "row": number("Row", format="%d", width=60),
-        "name": text("Name", width=260),
-        "text": text("Text", width=300),
-        "right_a": number("First, right", format="%d", width=90, help=f"Right labels of {first}."),
-        "right_b": number("Second, right", format="%d", width=105, help=f"Right labels of {second}."),
-        "labels": text("True labels", width=220),
-        "first": text("First predicts", width=220, help="✓ marks right labels."),
-        "second": text("Second predicts", width=220, help="✓ marks right labels."),
+        "row": tables.number("Row", 60, "%d"),
+        "name": tables.text("Name", 260),
+        "text": tables.text("Text", 300),
+        "right_a": tables.number("First, right", 90, "%d", f"Right labels of {first}."),
+        "right_b": tables.number("Second, right", 105, "%d", f"Right labels of {second}."),
+        "labels": tables.text("True labels", 220),
+        "first": tables.text("First predicts", 220, "✓ marks right labels."),
+        "second": tables.text("Second predicts", 220, "✓ marks right labels."),
     }
     event = tables.show(
         drawn[[name for name in columns if name in drawn]],
         f"compare.rows.{a[:6]}.{b[:6]}.{k}",
         columns,
-        height=tables.height(len(drawn), 360),
+        most=360,
         on_select="rerun",
         selection_mode="single-row",
     )
@@ -146,10 +135,7 @@ def _rows(a, b, k, names, file_name) -> None:
     if ticked:
         _one_row(data, {first: one, second: other}, int(listed["row"].iloc[ticked[0]]), k)
     charts.csv_button(
-        "Rows compared, CSV",
-        lambda: tables.csv_safe(frame),
-        f"{file_name}-rows-{a[:6]}-{b[:6]}-at-{k}",
-        "All test rows for which they differ",
+        "Rows compared, CSV", frame, f"{file_name}-rows-{a[:6]}-{b[:6]}-at-{k}", "All test rows for which they differ"
     )
 
 

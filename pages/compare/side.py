@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import across, more, of_runs, one, pairs
-from pages.shared import format, sections, settings, tables
+from pages.shared import fields, format, sections, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
@@ -78,9 +78,7 @@ def _dataset(lines) -> str | None:
     if len(names) == 1:
         return first
     key = f"compare.side.{abs(hash(tuple(names))) & 0xFFFFFF:x}"
-    return st.selectbox(
-        "Results on", list(names), format_func=names.get, width=260, **workspace.keep(key, first, options=list(names))
-    )
+    return fields.choice("Results on", names, key, first, width=260)
 
 
 def _compared_ones(keys, unreadable, names, wanted, measure) -> None:
@@ -114,13 +112,13 @@ def _measures(keys, names, file_name, further) -> None:
     """Show measures with intervals as a table and a figure; ``further`` ones are in the table and the files only."""
     frame = of_runs.measures(keys, names, further)
     shown = _wide(frame)
-    text, heads = st.column_config.TextColumn, figures.cut_apart(shown.columns[1:], HEAD)
+    heads = figures.cut_apart(shown.columns[1:], HEAD)
     tables.show(
         shown,
         "compare.measures",
-        {MEASURE: text("%", width=95, pinned=True)}
-        | {name: text(head, width=150, help=format.plain(name)) for name, head in heads.items()},
-        height=tables.height(len(shown), 460),
+        {MEASURE: tables.text("%", 95, pinned=True)}
+        | {name: tables.text(head, 150, format.plain(name)) for name, head in heads.items()},
+        most=460,
     )
     st.caption(
         "In brackets are 95\u00a0% intervals: where the measure would be with other test rows of the same kind. They "
@@ -128,11 +126,7 @@ def _measures(keys, names, file_name, further) -> None:
     )
     with st.container(horizontal=True, gap="small"):
         charts.csv_button(
-            "Measures, CSV",
-            lambda: tables.csv_safe(frame),
-            f"{file_name}-measures",
-            "With their intervals",
-            key="compare.measures.csv",
+            "Measures, CSV", frame, f"{file_name}-measures", "With their intervals", key="compare.measures.csv"
         )
         charts.text_button(
             "Measures, LaTeX",
@@ -194,19 +188,8 @@ def _listed(names) -> str:
 def _buckets(keys, names, file_name) -> None:
     st.header("Head, torso and tail labels")
     with st.container(horizontal=True, gap="medium"):
-        measure = st.radio(
-            "Measure of the labels",
-            list(OF_BUCKETS),
-            format_func=OF_BUCKETS.get,
-            horizontal=True,
-            **workspace.keep("compare.buckets", "recall", options=list(OF_BUCKETS)),
-        )
-        k = st.radio(
-            "Labels predicted for a row",
-            results.KS,
-            horizontal=True,
-            **workspace.keep("compare.buckets.k", results.KS[-1], options=results.KS),
-        )
+        measure = fields.radio("Measure of the labels", OF_BUCKETS, "compare.buckets", "recall")
+        k = fields.radio("Labels predicted for a row", results.KS, "compare.buckets.k", results.KS[-1])
     frame = of_runs.buckets(keys, names, k)
     charts.show_figure(
         figures.buckets_compared(frame, measure),
@@ -259,12 +242,12 @@ def _costs(lines, measure, file_name, compared) -> None:
 def _which_memory(frame) -> str:
     if frame["training_mb"].notna().sum() < 2:
         return "model_mb"
-    return st.radio(
+    return fields.radio(
         "Memory",
         list(MEMORY),
+        "compare.costs.memory",
+        "training_mb",
         format_func={"training_mb": "while training", "model_mb": "of the model"}.get,
-        horizontal=True,
-        **workspace.keep("compare.costs.memory", "training_mb", options=list(MEMORY)),
     )
 
 

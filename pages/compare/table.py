@@ -56,16 +56,7 @@ def show(lines, choice, frame) -> None:
         own = [one for row in rows if row < len(lines) for one in lines["keys"].iloc[row]]
         choose_keys([one for one in chosen_keys() if one not in here] + own)
 
-    tables.show(
-        drawn,
-        key,
-        columns,
-        height=tables.height(len(drawn), 420),
-        on_select=remember,
-        selection_mode="multi-row",
-        **tables.ticked(before),
-        **tables.EMPTY_CELLS,
-    )
+    tables.show(drawn, key, columns, most=420, on_select=remember, selection_mode="multi-row", **tables.ticked(before))
     shown = sum(len(keys) for keys in lines["keys"])
     of = f"Showing {shown:,} of {format.count(total, 'result')}"
     grouped = f" in {format.count(len(lines), 'line')}" if shown != len(lines) else ""
@@ -106,49 +97,46 @@ def missing(frame, records: dict) -> None:
 
 
 def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
-    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     frame = pd.DataFrame({"run": lines["run"]})
-    columns = {"run": text("Result", width=130, pinned=True)}
+    columns = {"run": tables.text("Result", 130, pinned=True)}
     if lines["fingerprint"].nunique() > 1:
         frame["dataset"] = lines["dataset"]
-        columns["dataset"] = text("Data set", width=110)
+        columns["dataset"] = tables.text("Data set", 110)
     if (lines["run"] != lines["model"]).any():
         frame["model"] = lines["model"]
-        columns["model"] = text("Model", width=100)
+        columns["model"] = tables.text("Model", 100)
     several = bool((lines["n"] > 1).any())
     frame[choice.measure] = 100 * lines[choice.measure]
-    columns[choice.measure] = number(choice.measure, format="%.2f", width=68)
+    columns[choice.measure] = tables.number(choice.measure, 68, "%.2f")
     if several:
         frame["spread"] = 100 * experiment.half_width(lines, choice.measure)
-        columns["spread"] = number("±", format="%.2f", width=SMALL, help=f"Of {choice.measure}, over seeds.")
+        columns["spread"] = tables.number("±", SMALL, "%.2f", f"Of {choice.measure}, over seeds.")
         frame["n"] = lines["n"]
-        columns["n"] = number("Seeds", format="%d", width=58, help="Results with these settings and other seeds.")
+        columns["n"] = tables.number("Seeds", 58, "%d", "Results with these settings and other seeds.")
     for name, (title, values, column, help) in _parameters(lines, choice).items():
         frame[name] = values
         columns[name] = column(title, width=max(70, min(160, 9 * len(title))), help=help)
     for measure in (*SHOWN, *choice.more):
         if measure != choice.measure:
             frame[measure] = 100 * lines[measure]
-            columns[measure] = number(measure, format="%.2f", width=max(68, 9 * len(measure)))
+            columns[measure] = tables.number(measure, max(68, 9 * len(measure)), "%.2f")
     frame["fit_s"] = lines["fit_s"]
-    columns["fit_s"] = number("Training, s", format=tables.time_format(lines["fit_s"]), width=85)
+    columns["fit_s"] = tables.number("Training, s", 85, tables.time_format(lines["fit_s"]))
     frame["model_mb"] = lines["model_bytes"] / 1e6
-    columns["model_mb"] = number(
-        "Model in memory, MB", format="%.3g", width=150, help="Its size on disk is on the page Storage."
-    )
+    columns["model_mb"] = tables.number("Model in memory, MB", 150, "%.3g", "Its size on disk is on the page Storage.")
     if lines["training_bytes"].notna().any():
         frame["training_mb"] = (lines["training_bytes"] / 1e6).round()
-        columns["training_mb"] = number("Training, MB", format="%d", width=96, help=PEAK)
+        columns["training_mb"] = tables.number("Training, MB", 96, "%d", PEAK)
     for name, title, width in (("tags", "Tags", 100), ("note", "Note", 140)):
         if lines[name].astype(bool).any():
             frame[name] = lines[name]
-            columns[name] = text(title, width=width)
+            columns[name] = tables.text(title, width)
     if lines["archived"].any():
         frame["archived"] = ["archived" if value else "" for value in lines["archived"]]
-        columns["archived"] = text("Archived", width=80)
+        columns["archived"] = tables.text("Archived", 80)
     if lines["problem"].astype(bool).any():
         frame["problem"] = lines["problem"]
-        columns["problem"] = text("Cannot be read", width=160)
+        columns["problem"] = tables.text("Cannot be read", 160)
     frame["created"] = [format.moment(value) for value in lines["created"]]
     columns["created"] = tables.moments("Trained")
     return frame, columns
@@ -165,10 +153,10 @@ def _parameters(lines, choice) -> dict:
         help = f"{format.plain(label)} ({format.plain(name)})"
         given = [value for value in values if value is not None]
         if given and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in given):
-            found[f"param.{name}"] = (title, pd.to_numeric(values), st.column_config.NumberColumn, help)
+            found[f"param.{name}"] = (title, pd.to_numeric(values), tables.number, help)
         else:
             said = ["" if value is None else settings.value_text(value, known.get(name)) for value in values]
-            found[f"param.{name}"] = (title, said, st.column_config.TextColumn, help)
+            found[f"param.{name}"] = (title, said, tables.text, help)
     return found
 
 
@@ -182,13 +170,7 @@ def buttons(records: list, lines, frame, choice) -> None:
             run_changes.archive_button(records, "compare")
             run_changes.delete_button(records, "compare")
             st.button("Untick all", key="compare.untick", type="tertiary", on_click=untick)
-        charts.csv_button(
-            "All results, CSV",
-            lambda: tables.csv_safe(everything(frame)),
-            "results",
-            ALL_CSV,
-            key="compare.csv",
-        )
+        charts.csv_button("All results, CSV", lambda: everything(frame), "results", ALL_CSV, key="compare.csv")
         keys = [record["key"] for record in records] or [key for keys in lines["keys"] for key in keys]
         if keys:
             charts.page_button(

@@ -21,10 +21,10 @@ def labels(view) -> None:
             frame.assign(score=score)[["rank", "name", "correct", "score", "label"]],
             {"name": "Predicted label"},
             {
-                "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
-                "correct": st.column_config.TextColumn("Right?", width=72),
+                "rank": tables.number("Rank", 50, "%d"),
+                "correct": tables.text("Right?", 72),
                 "score": explaining.column_config(view.kind, score),
-                "label": st.column_config.NumberColumn("Id", format="%d", width=60),
+                "label": tables.number("Id", 60, "%d"),
             },
             "explain.predicted",
             signs=explaining.signs(view.kind, "score"),
@@ -116,7 +116,7 @@ def bars(view) -> None:
         others = f" Hatched: the sum of the {format.count(rest, 'other')}." if rest else ""
         charts.show_figure(
             figure,
-            lambda: tables.csv_safe(found),
+            found,
             f"{view.file}-label{view.label}-contributions",
             f"What each feature adds to the score of **{format.plain(view.name)}**. {explaining.adds_up(view.attrs)}"
             f"{others} The number beside a name is the feature’s value.",
@@ -129,7 +129,7 @@ def bars(view) -> None:
         shared = f". {both} of these {n_drawn} are also among the {n_drawn} that contribute most" if of_row else ""
         charts.show_figure(
             figures.magnitude_bars(magnitude, BARS, top, title="Largest values"),
-            lambda: tables.csv_safe(magnitude),
+            magnitude,
             f"{view.file}-magnitude",
             "The explanation of Date and Mehar (2025): the features of largest value. It does not depend on the model, "
             f"so it is the same for every label{shared}.",

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.explain import choices
 from pages.explain.view import BARS
 from pages.explain.view import contrast as contrast_of
-from pages.shared import format, tables
+from pages.shared import format
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
 from xmlcore import explain, figures
@@ -46,7 +46,7 @@ def contrast(view) -> None:
     )
     charts.show_figure(
         figure,
-        lambda: tables.csv_safe(found),
+        found,
         f"{view.file}-label{view.label}-not-{other}",
         f"To the right: for **{format.plain(names[0])}**. To the left: for **{format.plain(names[1])}**. "
         + _reading(raw.attrs, figure.layout.meta, len(found)),

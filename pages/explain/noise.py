@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.explain.view import TOP
-from pages.shared import format, label_tables, tables
+from pages.shared import fields, format, label_tables, tables
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
 from pages.shared.view import look, now
@@ -31,7 +31,7 @@ def under_noise(view) -> None:
         else:
             charts.show_figure(
                 figures.contributions_compared(compared.head(TOP + MORE_DRAWN), unit=view.unit),
-                lambda: tables.csv_safe(explain.side_by_side(view.contributions, named)),
+                lambda: explain.side_by_side(view.contributions, named),
                 f"{view.file}-label{view.label}-noise",
                 f"The {TOP} features that contribute most without noise, and features that are among the first {TOP} "
                 "only with noise. "
@@ -46,33 +46,25 @@ def under_noise(view) -> None:
 def _choose(view):
     size = float(np.abs(view.x.data).mean()) if view.x.nnz else 1.0
     left, middle, right = st.columns([1, 2, 1], vertical_alignment="bottom")
-    with left:
-        sigma = st.number_input(
-            "Noise, σ",
-            min_value=0.0,
-            format="%g",
-            **workspace.keep(
-                f"explain.sigma {view.run.fingerprint[:8]}",
-                explaining.round_size(0.3 * size),
-                lambda v: isinstance(v, float) and v >= 0,
-            ),
-            help=f"Standard deviation, in the units of the feature values: this row’s are {size:.3g} on average.",
-        )
-    with middle:
-        support = st.selectbox(
-            "Features with noise",
-            list(SUPPORTS),
-            format_func=SUPPORTS.get,
-            **workspace.keep("explain.support", "nonzero", options=list(SUPPORTS)),
-        )
-    with right:
-        st.button(
-            "Draw other noise",
-            key="explain.noise.again",
-            width="stretch",
-            on_click=lambda: look(draw=(now().draw or 0) + 1),
-            help="The same σ with other random numbers.",
-        )
+    sigma = left.number_input(
+        "Noise, σ",
+        min_value=0.0,
+        format="%g",
+        **workspace.keep(
+            f"explain.sigma {view.run.fingerprint[:8]}",
+            explaining.round_size(0.3 * size),
+            lambda v: isinstance(v, float) and v >= 0,
+        ),
+        help=f"Standard deviation, in the units of the feature values: this row’s are {size:.3g} on average.",
+    )
+    support = fields.choice("Features with noise", SUPPORTS, "explain.support", "nonzero", place=middle)
+    right.button(
+        "Draw other noise",
+        key="explain.noise.again",
+        width="stretch",
+        on_click=lambda: look(draw=(now().draw or 0) + 1),
+        help="The same σ with other random numbers.",
+    )
     return robustness.GaussianNoise(sigma, support), now().draw or 0
 
 
@@ -103,10 +95,10 @@ def _labels(view, noisy):
         frame,
         {"before": "Without noise", "after": "With noise"},
         {
-            "rank": st.column_config.NumberColumn("Rank", format="%d", width=44),
+            "rank": tables.number("Rank", 44, "%d"),
             "score before": explaining.column_config(view.kind, scores),
             "score": explaining.column_config(view.kind, scores, f"{explaining.COLUMN[view.kind]} "),
-            "was": st.column_config.TextColumn("Was", width=54, help="Its rank without noise; – for a new label."),
+            "was": tables.text("Was", 54, "Its rank without noise; – for a new label."),
         },
         "explain.noise.labels",
         signs=explaining.signs(view.kind, "score before", "score"),
@@ -139,5 +131,5 @@ def _stability(view, gaussian, seed):
         "the table show one further copy."
     )
     charts.csv_button(
-        "Noisy copies, CSV", lambda: found, f"{view.file}-label{view.label}-stability", "Agreement for each noisy copy"
+        "Noisy copies, CSV", found, f"{view.file}-label{view.label}-stability", "Agreement for each noisy copy"
     )

@@ -14,13 +14,7 @@ COLUMNS = (  # column, title, number format or what returns it for the values, w
     ("depth", "Depth", "%d", 50, None),
     ("name", "Node", None, 115, "Its label, or its most frequent label and +12 for 12 others at or below it."),
     ("factor", "P of node, %", tables.percent_format, 86, "Probability of the node given its parent."),
-    (
-        "product",
-        "P so far, %",
-        tables.percent_format,
-        78,
-        "Product of the factors so far: at the end, the label’s P.",
-    ),
+    ("product", "P so far, %", tables.percent_format, 78, "Product of the factors so far: at the end, the label’s P."),
     ("share", "P, %", tables.percent_format, 52, "Share of the node’s training rows that have the label."),
     ("change", "Change", "{:+.2f}", 62, "Change of P from the node above, in percentage points."),
     ("n_rows", "Rows", "localized", 52, "Training rows of the node."),
@@ -50,7 +44,7 @@ def path(view) -> None:
         _figure(view, nodes)
     shown, config, signs = table(nodes)
     with right:
-        tables.show(shown, "explain.path.table", config, signs=signs, height=tables.height(len(shown), 380))
+        tables.show(shown, "explain.path.table", config, signs=signs, most=380)
         st.caption(
             f"{format.count(len(shown), 'node')} on the way to the label. The margin is the output of the node’s "
             "classifier for the row."
@@ -86,22 +80,16 @@ def _figure(view, nodes):
         )
     meta = figure.layout.meta
     some = f" Showing {meta['shown']:,} of {meta['total']:,} ways." if meta["shown"] < meta["total"] else ""
-    charts.show_figure(
-        figure,
-        lambda: tables.csv_safe(nodes),
-        f"{view.file}-label{view.label}-path",
-        caption + some,
-        key="explain.path",
-    )
+    charts.show_figure(figure, nodes, f"{view.file}-label{view.label}-path", caption + some, key="explain.path")
 
 
 def table(nodes: pd.DataFrame):
-    number, several = st.column_config.NumberColumn, nodes["tree"].nunique() > 1
+    several = nodes["tree"].nunique() > 1
     shown = pd.DataFrame({"tree": nodes["tree"] + 1} if several else {})
-    config, signs = {"tree": number("Tree", format="%d", width=42)}, {}
+    config, signs = {"tree": tables.number("Tree", 42, "%d")}, {}
     if "share" in nodes.columns:  # a tree of LdSM, in which a row may go to several leaves
         shown["leaf"] = nodes["leaf"]
-        config["leaf"] = number("To leaf", format="%d", width=58)
+        config["leaf"] = tables.number("To leaf", 58, "%d")
     depth, *others, node = COLUMNS
     for column, label, form, width, help_ in COLUMNS if "name" in nodes.columns else (depth, node, *others):
         if column == "product" and "log_proba" in nodes.columns:
@@ -111,11 +99,11 @@ def table(nodes: pd.DataFrame):
         else:
             continue
         if column == "name":
-            config[column] = st.column_config.TextColumn(label, width=width, help=help_)
+            config[column] = tables.text(label, width, help_)
         elif callable(form):
-            config[column] = number(label, format=form(shown[column]), width=width, help=help_)
+            config[column] = tables.number(label, width, form(shown[column]), help_)
         elif form.startswith("{"):
-            config[column], signs[column] = number(label, width=width, help=help_), form
+            config[column], signs[column] = tables.number(label, width, help=help_), form
         else:
-            config[column] = number(label, format=form, width=width, help=help_)
+            config[column] = tables.number(label, width, form, help_)
     return shown, config, signs

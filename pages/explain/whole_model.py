@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.explain.view import label_importance
-from pages.shared import format, selectors, server, tables, tasks
+from pages.shared import format, selectors, server, tasks
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
 from xmlcore import experiment, figures
@@ -30,7 +30,7 @@ def of_a_label(view) -> None:
         rows = f"{found.n_rows:,} of {rows}"
     charts.show_figure(
         figures.importance_bars(frame, unit=view.unit, title=f"Features of {explaining.in_title(name)}"),
-        lambda: tables.csv_safe(frame),
+        frame,
         f"{view.files}-label{label}-importance",
         f"Contributions to **{format.plain(name)}** over {rows} that have it: bars are the mean of their sizes, "
         f"diamonds the mean with its sign. Showing {min(LABEL_BARS, len(frame)):,} of "
@@ -97,7 +97,7 @@ def _results(view, found):
         return
     charts.show_figure(
         figures.importance_bars(importance, MODEL_BARS, unit=view.unit, title="Features that decide most"),
-        lambda: tables.csv_safe(importance),
+        importance,
         f"{view.files}-importance",
         f"Contributions to each row’s first label, over {rows}: bars are the mean of their sizes, diamonds the mean "
         f"with its sign. Showing {min(MODEL_BARS, len(importance)):,} of {format.count(len(importance), 'feature')} "

@@ -157,7 +157,7 @@ def bars(view, label) -> None:
     title = "Features of all labels" if selection.shared else f"Features of {format.in_title(name)}"
     charts.show_figure(
         figures.feature_bars(drawn, BARS, unit=unit, title=title, by_occurrence=by_occurrence),
-        lambda: tables.csv_safe(table),
+        table,
         f"{view.files}-label{label}"
         + (f"-{format.file_name(name)}" if view.data.label_names is not None else "")
         + view.order_file,
@@ -200,45 +200,33 @@ def label_table(view, label) -> None:
         columns = ["weighted_rank", "name", "feature", "weighted_score", "with_label", "without_label"]
         columns += ["score", "rank"]  # the CSV has the standard errors, too
     columns += [] if view.selection.shared else ["n_labels"]
-    number = st.column_config.NumberColumn
     tables.show(
         shown[columns],
         "features.table",
         {
-            "weighted_rank": number("Rank", format="%d", width=65),
-            "weighted_score": number(
+            "weighted_rank": tables.number("Rank", 65, "%d"),
+            "weighted_score": tables.number(
                 f"Score × share{times}",
-                help="Score times the share of the label’s rows that have the feature.",
-                format=forms.get("weighted_score"),
-                width=100 if factor == 1 else 132,
+                100 if factor == 1 else 132,
+                forms.get("weighted_score"),
+                "Score times the share of the label’s rows that have the feature.",
             ),
-            "rank": number(
-                "Rank by score" if view.weighted else "Rank", format="%d", width=105 if view.weighted else 65
+            "rank": tables.number("Rank by score" if view.weighted else "Rank", 105 if view.weighted else 65, "%d"),
+            "name": tables.text("Feature", 140),
+            "feature": tables.number("Id", 65, "%d"),
+            "score": tables.number(f"Score{times}", 90, forms["score"]),
+            "standard_error": tables.number(
+                f"Standard error{times}", 115 if factor == 1 else 160, forms.get("standard_error")
             ),
-            "name": st.column_config.TextColumn("Feature", width=140),
-            "feature": number("Id", format="%d", width=65),
-            "score": number(f"Score{times}", format=forms["score"], width=90),
-            "standard_error": number(
-                f"Standard error{times}", format=forms.get("standard_error"), width=115 if factor == 1 else 160
+            "with_label": tables.number(
+                "In label’s rows, %", 125, "%.1f", "Share of the label’s training rows that have the feature."
             ),
-            "with_label": number(
-                "In label’s rows, %",
-                format="%.1f",
-                width=125,
-                help="Share of the label’s training rows that have the feature.",
+            "without_label": tables.number(
+                "In other rows, %", 120, "%.1f", "Share of the other training rows that have the feature."
             ),
-            "without_label": number(
-                "In other rows, %",
-                format="%.1f",
-                width=120,
-                help="Share of the other training rows that have the feature.",
-            ),
-            "n_labels": number(
-                "Labels that keep it", format="localized", width=130, help=f"Of {view.selection.n_labels:,}."
-            ),
+            "n_labels": tables.number("Labels that keep it", 130, "localized", f"Of {view.selection.n_labels:,}."),
         },
-        height=tables.height(len(shown), 290),
-        **tables.EMPTY_CELLS,
+        most=290,
     )
     name = f"**{format.plain(view.data.label_name(label))}**"
     if len(shown) == 1:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import selectors, server
+from pages.shared import fields, selectors, server
 from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
 
@@ -37,11 +37,10 @@ def choose_order(view) -> bool:
     if not view.by_gradient:
         return False
     ways = list(ORDERS)
-    way = st.radio(
+    way = fields.radio(
         "Ranked by",
         ways,
-        horizontal=True,
-        **workspace.keep("features.order", ways[0], options=ways),
+        "features.order",
         help="A score says how much the label’s output would change with the feature, even if no row of the label has "
         "it. Multiplied by the share of the label’s rows that have the feature, it puts first what these rows do have. "
         "Which features are selected does not change.",

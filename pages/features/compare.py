@@ -37,9 +37,7 @@ def compare(view) -> None:
         f"One decision tree per label learns from the features that the method keeps for it, on {rows} training rows"
         f"{drawn}, and predicts test rows: the better it predicts, the more the features are worth."
     )
-    measure = st.selectbox(
-        "Measure", list(MEASURES), **workspace.keep("features.measure", "average precision", options=list(MEASURES))
-    )
+    measure = fields.choice("Measure", list(MEASURES), "features.measure", "average precision")
     st.caption(f"{measure[:1].upper()}{measure[1:]}: {MEASURES[measure].explained}.")
 
     def task(*shares):
@@ -79,14 +77,15 @@ def _choose(view):
     )
     picked = [title for title in options if title in st.session_state[key]]
     left, right, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
-    with left:
-        n_seeds = st.number_input(
-            "Seeds",
-            min_value=1,
-            max_value=MOST_SEEDS,
-            **workspace.keep("features.seeds", 3, fields.whole_number(1, MOST_SEEDS)),
-            help="Number of seeds with which each selection and its trees are made; published results use 10.",
-        )
+    n_seeds = fields.whole(
+        "Seeds",
+        1,
+        MOST_SEEDS,
+        "features.seeds",
+        3,
+        place=left,
+        help="Number of seeds with which each selection and its trees are made; published results use 10.",
+    )
     if not picked:
         st.caption("Choose at least one method.")
         return None
@@ -96,19 +95,16 @@ def _choose(view):
         return estimates.comparison(data, selections, (view.selection.n_selected,), seeds, n).seconds
 
     least = min(2, data.n_train)
-    with right:
-        n_rows = st.number_input(
-            f"Rows, up to {data.n_train:,}",
-            min_value=least,
-            max_value=data.n_train,
-            **workspace.keep(
-                f"features.rows {view.fingerprint[:8]}",
-                fields.rows_within(seconds, data.n_train, PATIENT, SAMPLES),
-                fields.whole_number(least, data.n_train),
-            ),
-            help="Training rows, drawn at random when fewer than all: quicker, and less certain. At most as many test "
-            "rows are measured.",
-        )
+    n_rows = fields.whole(
+        f"Rows, up to {data.n_train:,}",
+        least,
+        data.n_train,
+        f"features.rows {view.fingerprint[:8]}",
+        fields.rows_within(seconds, data.n_train, PATIENT, SAMPLES),
+        place=right,
+        help="Training rows, drawn at random when fewer than all: quicker, and less certain. At most as many test "
+        "rows are measured.",
+    )
     return selections, seeds, None if n_rows >= data.n_train else int(n_rows)
 
 
@@ -212,20 +208,12 @@ def _curve(view, comparison, measure):
 def _table(view, comparison):
     values = comparison.frame.pivot_table(index="method", columns="measure", values="value", sort=False)
     times = comparison.frame.groupby("method", sort=False)[["select_s", "seconds"]].mean()
-    number = st.column_config.NumberColumn
-    config = {"method": st.column_config.TextColumn("Method", width=170)}
+    config = {"method": tables.text("Method", 170)}
     for name, measure in MEASURES.items():
         label = f"{name[:1].upper()}{name[1:]} {'↓' if measure.smaller_is_better else '↑'}"
-        config[name] = number(label, format="%.4f", width=120, help=measure.explained)
-    config |= {
-        "select_s": number("Selection, s", format="%.2f", width=90),
-        "seconds": number("Trees, s", format="%.2f", width=80),
-    }
-    tables.show(
-        values.reindex(columns=list(MEASURES)).join(times).reset_index(),
-        "features.compared",
-        config,
-    )
+        config[name] = tables.number(label, 120, "%.4f", measure.explained)
+    config |= {"select_s": tables.number("Selection, s", 90, "%.2f"), "seconds": tables.number("Trees, s", 80, "%.2f")}
+    tables.show(values.reindex(columns=list(MEASURES)).join(times).reset_index(), "features.compared", config)
     st.caption(
         f"Means over {format.count(comparison.frame['seed'].nunique(), 'seed')}; ↑ larger is better, ↓ smaller is. "
         "Times are of one seed, on this machine."
@@ -237,7 +225,7 @@ def _all_measures(view, comparison, what):
     """Show the button that downloads all measures; ``what`` is a part of the file's name."""
     charts.csv_button(
         "All measures, CSV",
-        lambda: tables.csv_safe(_lines(comparison)),
+        lambda: _lines(comparison),
         f"{view.files}-{what}-{_file_end(comparison)}",
         "All five measures of each method, share of the features and seed",
         key=f"all-measures-{what}",

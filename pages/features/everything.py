@@ -34,14 +34,14 @@ def all_labels(view) -> None:
         table,
         "features.labels",
         {
-            "name": st.column_config.TextColumn("Label", width=180),
-            "label": st.column_config.NumberColumn("Id", format="%d", width=60),
-            "rows": st.column_config.NumberColumn("Rows", format="localized", width=70, help="Training rows."),
-            "features": st.column_config.TextColumn(
-                "Features of largest score × occurrence" if view.weighted else "Features of largest score", width=600
+            "name": tables.text("Label", 180),
+            "label": tables.number("Id", 60, "%d"),
+            "rows": tables.number("Rows", 70, "localized", "Training rows."),
+            "features": tables.text(
+                "Features of largest score × occurrence" if view.weighted else "Features of largest score", 600
             ),
         },
-        height=tables.height(len(table), 360),
+        most=360,
     )
     columns = ", and rank and score weighted by occurrence in the label’s rows" if view.by_gradient else ""
     st.caption(
@@ -52,7 +52,7 @@ def all_labels(view) -> None:
     )
     charts.csv_button(
         "All selected features, CSV",
-        lambda: tables.csv_safe(_everything(view)),
+        lambda: _everything(view),
         f"{view.files}-selected",
         f"Label, rank, feature, name and score of everything that is kept{columns}",
     )

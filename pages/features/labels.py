@@ -4,9 +4,8 @@ import streamlit as st
 
 from pages.features import overlap
 from pages.features.view import selection_groups, selection_heat
-from pages.shared import fields, format, server, tables
+from pages.shared import fields, format, server
 from pages.shared.figures import charts
-from pages.shared.workspaces import workspace
 from xmlcore import figures
 from xmlcore.selection import frames
 
@@ -30,27 +29,18 @@ def labels_and_features(view) -> None:
     which = "groups"
     if way != GROUPED:
         which = f"{'alike' if way == ALIKE else 'frequent'}-{len(labels)}labels{view.order_file}"
-    charts.show_figure(
-        figure, lambda: tables.csv_safe(table), f"{view.files}-heat-{which}", caption, key="features.heat.map"
-    )
+    charts.show_figure(figure, table, f"{view.files}-heat-{which}", caption, key="features.heat.map")
     overlap.overlap(view, labels, alike=way == ALIKE)
 
 
 def _choose(view):
     ways = [FREQUENT, ALIKE, GROUPED]
     left, right = st.columns([2, 1], vertical_alignment="bottom")
-    with left:
-        way = st.selectbox("Shown", ways, **workspace.keep("features.heat", FREQUENT, options=ways))
+    way = fields.choice("Shown", ways, "features.heat", FREQUENT, place=left)
     most = min(MOST_LABELS, view.selection.n_labels)
     n = min(FIRST_LABELS, most)
     if way != GROUPED and most > 2:
-        with right:
-            n = st.number_input(
-                f"Labels, 2 to {most:,}",
-                min_value=2,
-                max_value=most,
-                **workspace.keep(f"features.heat.n {most}", n, fields.whole_number(2, most)),
-            )
+        n = fields.whole(f"Labels, 2 to {most:,}", 2, most, f"features.heat.n {most}", n, place=right)
     return way, n
 
 

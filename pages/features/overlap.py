@@ -28,7 +28,7 @@ def _heat(view, labels, alike):
     which = "most alike" if alike else "most frequent"
     charts.show_figure(
         figures.overlap_heat(table, n_labels=selection.n_labels),
-        lambda: tables.csv_safe(table),
+        table,
         f"{view.files}-overlap-{'alike' if alike else 'frequent'}-{len(labels)}labels",
         f"Share of the features of one label that the other keeps, too, for the {len(labels):,} {which} of "
         f"{format.count(selection.n_labels, 'label')}; alike ones are next to each other, and columns have the order "
@@ -46,30 +46,22 @@ def _pairs(view):
         together=frames.together(data.Y_train, pairs["a"], pairs["b"]),
     )
     st.markdown("**Pairs of labels with most in common**")
-    number = st.column_config.NumberColumn
     tables.show(
         shown.assign(together=100 * shown["together"], share=100 * shown["share"])[
             ["a_name", "b_name", "share", "together"]
         ],
         "features.pairs",
         {
-            "a_name": st.column_config.TextColumn("Label", width=170),
-            "b_name": st.column_config.TextColumn("and", width=170),
-            "share": number(
-                "Shared, %",
-                format="%.0f",
-                width=85,
-                help="Share of the features of one label that the other keeps, too.",
+            "a_name": tables.text("Label", 170),
+            "b_name": tables.text("and", 170),
+            "share": tables.number(
+                "Shared, %", 85, "%.0f", "Share of the features of one label that the other keeps, too."
             ),
-            "together": number(
-                "Rows, %",
-                format="%.0f",
-                width=75,
-                help="Training rows with both labels, as a share of the rows of the rarer one.",
+            "together": tables.number(
+                "Rows, %", 75, "%.0f", "Training rows with both labels, as a share of the rows of the rarer one."
             ),
         },
-        height=tables.height(len(shown), 560),
-        **tables.EMPTY_CELLS,
+        most=560,
     )
     which = "all labels"
     if n_compared < selection.n_labels:
@@ -78,6 +70,4 @@ def _pairs(view):
         f"Showing {len(shown):,} of the {n_compared * (n_compared - 1) // 2:,} pairs of {which}. “Rows” says how often "
         "the two labels occur together."
     )
-    charts.csv_button(
-        "Pairs, CSV", lambda: tables.csv_safe(shown), f"{view.files}-pairs", "The pairs of this table with ids"
-    )
+    charts.csv_button("Pairs, CSV", shown, f"{view.files}-pairs", "The pairs of this table with ids")

@@ -47,35 +47,34 @@ def _choose(view):
     selection = view.selection
     options, titles = _models(view)
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
-    with left:
-        chosen = st.selectbox(
-            "Model",
-            list(titles),
-            format_func=titles.get,
-            **workspace.keep(f"features.model {view.fingerprint[:8]}", next(iter(titles)), options=list(titles)),
-            help="Results of the Train page, and all models with their default settings.",
-        )
+    chosen = fields.choice(
+        "Model",
+        titles,
+        f"features.model {view.fingerprint[:8]}",
+        place=left,
+        help="Results of the Train page, and all models with their default settings.",
+    )
     model, params = options[chosen]
     default = selection.n_selected
     if not selection.shared:
         default = experiment.fitting_depth(selection.selected, selection.n_features // 2)
-    with middle:
-        m = st.number_input(
-            f"Features per label, 1 to {selection.n_selected:,}",
-            min_value=1,
-            max_value=selection.n_selected,
-            **workspace.keep(f"features.best {view.key[:8]}", default, fields.whole_number(1, selection.n_selected)),
-            help="How many of each label’s features, the best first, go into the union; at first so many that the "
-            "union has at most half of all features.",
-        )
+    m = fields.whole(
+        f"Features per label, 1 to {selection.n_selected:,}",
+        1,
+        selection.n_selected,
+        f"features.best {view.key[:8]}",
+        default,
+        place=middle,
+        help="How many of each label’s features, the best first, go into the union; at first so many that the "
+        "union has at most half of all features.",
+    )
     per_label = False
     if model == "OneVsRest" and params["noise_sigma"] == 0 and not selection.shared:
-        with right:
-            per_label = st.toggle(
-                "Each label its own",
-                **workspace.keep("features.per_label", True, lambda v: isinstance(v, bool)),
-                help="Each label’s classifier learns from that label’s features only, in place of the union.",
-            )
+        per_label = right.toggle(
+            "Each label its own",
+            **workspace.keep("features.per_label", True, lambda v: isinstance(v, bool)),
+            help="Each label’s classifier learns from that label’s features only, in place of the union.",
+        )
     return model, params, int(m), per_label
 
 
@@ -115,10 +114,10 @@ def _compare(view, result):
             table.assign(difference=table["selected"] - table["all"]),
             "features.reduced",
             {
-                "measure": st.column_config.TextColumn("Measure, %", width=110),
-                "all": st.column_config.NumberColumn("All features", **digits),
-                "selected": st.column_config.NumberColumn("Selected", **digits),
-                "difference": st.column_config.NumberColumn("Difference", format="%+.2f", width=100),
+                "measure": tables.text("Measure, %", 110),
+                "all": tables.number("All features", **digits),
+                "selected": tables.number("Selected", **digits),
+                "difference": tables.number("Difference", 100, "%+.2f"),
             },
             height=tables.height(len(lines), 400),
         )
@@ -162,7 +161,7 @@ def _sizes(view, result):
     )
     charts.csv_button(
         "Both results, CSV",
-        lambda: result.measures,
+        result.measures,
         f"{view.files}-{result.model}-{result.n_per_label}-{result.per_label:d}",
         "All measures at 1 to 5 on all and on selected features",
     )

@@ -7,7 +7,6 @@ import streamlit as st
 from pages.features import compare
 from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
-from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
 
 MOST_SEEDS = 20
@@ -27,13 +26,7 @@ def seeds(view) -> None:
         else "With another seed, the trees of the forest see other samples of rows."
     )
     left, right = st.columns([1, 3], vertical_alignment="bottom")
-    with left:
-        n_seeds = st.number_input(
-            f"Seeds, 2 to {MOST_SEEDS}",
-            min_value=2,
-            max_value=MOST_SEEDS,
-            **workspace.keep("features.stability.seeds", 5, fields.whole_number(2, MOST_SEEDS)),
-        )
+    n_seeds = fields.whole(f"Seeds, 2 to {MOST_SEEDS}", 2, MOST_SEEDS, "features.stability.seeds", 5, place=left)
     params = {"method": selection.method, "params": selection.params, "seeds": list(range(int(n_seeds)))}
     task = experiment.task("selection_stability", {"dataset": view.fingerprint}, params)
     with right:
@@ -50,7 +43,7 @@ def _show(view, result):
     with left:
         charts.show_figure(
             figures.stability_boxes(table, result.chance),
-            lambda: tables.csv_safe(table),
+            table,
             f"{view.files}-stability-{len(result.seeds)}seeds",
             _caption(table, view.selection.shared),
             key="features.stability.boxes",
@@ -106,18 +99,16 @@ def _cards(table, result):
 def _least_stable(view, table):
     counts = np.bincount(view.data.Y_train.indices, minlength=view.selection.n_labels)
     least = table.assign(rows=counts).sort_values("jaccard", kind="stable").head(LISTED_LABELS)
-    number = st.column_config.NumberColumn
     tables.show(
         least[["name", "rows", "jaccard", *(["spearman"] if "spearman" in table else [])]],
         "features.stability.labels",
         {
-            "name": st.column_config.TextColumn("Label", width=180),
-            "rows": number("Rows", format="localized", width=70, help="Training rows."),
-            "jaccard": number("Jaccard", format="%.2f", width=80),
-            "spearman": number("Spearman", format="%.2f", width=80),
+            "name": tables.text("Label", 180),
+            "rows": tables.number("Rows", 70, "localized", "Training rows."),
+            "jaccard": tables.number("Jaccard", 80, "%.2f"),
+            "spearman": tables.number("Spearman", 80, "%.2f"),
         },
-        height=tables.height(len(least), 230),
-        **tables.EMPTY_CELLS,
+        most=230,
     )
     st.caption(f"Least stable first, {len(least):,} of {format.count(len(table), 'label')}; the CSV has all.")
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.features import words
 from pages.features.view import plan
-from pages.shared import actions, format, forms, fragments, jobs, server, settings, tasks
+from pages.shared import actions, fields, format, forms, fragments, jobs, server, settings, tasks
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
@@ -60,11 +60,11 @@ def _controls(data, fingerprint, shown, drawn_state):
     if page_state() != drawn_state:
         st.rerun()  # Select was pressed: the page has a job or a result to show
     methods = experiment.SELECTORS
-    method = st.selectbox(
+    method = fields.choice(
         "Method",
         list(methods),
+        "features.method",
         format_func=lambda m: m if m == "FALS" else methods[m].cls.ABOUT.title,
-        **workspace.keep("features.method", next(iter(methods)), options=list(methods)),
     )
     info = methods[method]
     with st.container(border=True):
@@ -96,14 +96,15 @@ def _controls(data, fingerprint, shown, drawn_state):
 def _n_features(data):
     d = data.n_features
     left, right = st.columns(2, vertical_alignment="bottom")
-    with left:
-        way = st.selectbox(
-            "Features per label",
-            ("share", "count"),
-            format_func={"share": "A share", "count": "A number"}.get,
-            **workspace.keep("features.way", "share", options=("share", "count")),
-            help="How many features each label keeps. Published results keep a tenth of all.",
-        )
+    way = fields.choice(
+        "Features per label",
+        ("share", "count"),
+        "features.way",
+        "share",
+        place=left,
+        format_func={"share": "A share", "count": "A number"}.get,
+        help="How many features each label keeps. Published results keep a tenth of all.",
+    )
     with right:
         if way == "share":
             # No bounds: a browser does not send a value out of bounds. The message below the button says what is wrong.

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, label_tables
+from pages.shared import format, label_tables, tables
 from pages.shared.results import predictions
 from pages.shared.rows import explaining
 from xmlcore import explain
@@ -90,10 +90,10 @@ def labels(found: Answer) -> None:
         frame,
         {"name": "Predicted label"},
         {
-            "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
-            "correct": st.column_config.TextColumn("Right?", width=72),
+            "rank": tables.number("Rank", 50, "%d"),
+            "correct": tables.text("Right?", 72),
             "score": explaining.column_config(found.kind, frame["score"]),
-            "label": st.column_config.NumberColumn("Id", format="%d", width=60),
+            "label": tables.number("Id", 60, "%d"),
         },
         "predict.labels",
         signs=explaining.signs(found.kind, "score"),

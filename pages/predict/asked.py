@@ -66,13 +66,7 @@ def ask(one) -> Question | None:
         way = st.radio("What to predict", ways, horizontal=True, key=WAY, on_change=_remember_way)
     question = {ROW: _row, TEXT: _text, FEATURES: _features, FROM_FILE: _from_file}[way](one)
     most = min(MOST_LABELS, one.packed.n_labels)
-    st.number_input(
-        f"Labels predicted, 1 to {most:,}",
-        min_value=1,
-        max_value=most,
-        width=190,
-        **workspace.keep(COUNT, min(results.K, most), fields.whole_number(1, most)),
-    )
+    fields.whole(f"Labels predicted, 1 to {most:,}", 1, most, COUNT, min(results.K, most), width=190)
     return question
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, tables
+from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
-from pages.shared.workspaces import made, workspace
+from pages.shared.workspaces import made
 from xmlcore.datasets.readers.sources import stem
 from xmlcore.experiment.kinds.predictions import certainty, frame_of, json_lines
 
@@ -25,12 +25,12 @@ def show(one, found, name: str, look) -> None:
     st.markdown(f"**{rows}** of {format.plain(name)}: up to {format.count(k, 'label')} for each.")
     for note in found.notes:
         st.caption(format.plain(made.with_names(note, {"rows": name})))
-    by = st.radio(
+    by = fields.radio(
         "Least certain first, by",
         list(WAYS),
+        "predict.certainty",
+        "top score",
         format_func=lambda way: f"{way}: {WAYS[way][0]}",
-        horizontal=True,
-        **workspace.keep("predict.certainty", "top score", options=list(WAYS)),
         help="A row of small top score has no label that the model is sure of. A row of small margin has two labels of "
         "nearly the same score: where rows have one label, the model hesitates between them; where rows have several, "
         "both may be right.",
@@ -85,19 +85,17 @@ def _table(one, found, by, look) -> None:
         lines,
         "predict.listed",
         {
-            "row": st.column_config.NumberColumn(
-                "Row", format="%d", width=70, help="From 0, in the order of the file."
-            ),
-            "sure": st.column_config.NumberColumn(
+            "row": tables.number("Row", 70, "%d", "From 0, in the order of the file."),
+            "sure": tables.number(
                 WAYS[by][1] + (", %" if percent else ""),
-                format=(tables.percent_format if percent else tables.value_format)(lines["sure"]),
-                width=100,
-                help=f"The {WAYS[by][0]}.",
+                100,
+                (tables.percent_format if percent else tables.value_format)(lines["sure"]),
+                f"The {WAYS[by][0]}.",
             ),
-            "text": st.column_config.TextColumn("Beginning of the text", width=260),
-            "labels": st.column_config.TextColumn("Predicted labels with scores", width=480),
+            "text": tables.text("Beginning of the text", 260),
+            "labels": tables.text("Predicted labels with scores", 480),
         },
-        height=tables.height(len(lines), 420),
+        most=420,
         on_select=chosen,
         selection_mode="single-row",
     )

@@ -5,7 +5,7 @@ import re
 import streamlit as st
 
 from pages.predict import asked, listed
-from pages.shared import actions, format, jobs, server, tasks
+from pages.shared import actions, fields, format, jobs, server, tasks
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import made, workspace
 from xmlcore import datasets, experiment, store
@@ -81,15 +81,15 @@ def _upload(one) -> None:
     else:
         st.caption("Predicts labels for each text of a file, in the background; they can be downloaded as CSV.")
     left, right = st.columns([3, 1], vertical_alignment="top")
-    with left:
-        file = st.file_uploader(FILE[of], key=f"predict.file.{number}", help=FORMATS[of])
+    file = left.file_uploader(FILE[of], key=f"predict.file.{number}", help=FORMATS[of])
     options = {"of": of}
     with right:
         if of == ROWS:
-            options["first_index"] = st.selectbox(
+            options["first_index"] = fields.choice(
                 "Ids start at",
                 (0, 1),
-                **workspace.keep("predict.first", 0, options=(0, 1)),
+                "predict.first",
+                0,
                 help="The smallest feature id in XMLC text or svmlight; files of other formats have no ids.",
             )
         elif file is not None:

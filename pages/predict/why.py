@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, tables
+from pages.shared import format
 from pages.shared.figures import charts
 from pages.shared.rows import explaining, marked_text
 from pages.shared.view import look, now
@@ -34,7 +34,7 @@ def why(found) -> int | None:
     others = f" Hatched: the sum of the {format.count(rest, 'other')}." if rest else ""
     charts.show_figure(
         figure,
-        lambda: tables.csv_safe(frame),
+        frame,
         f"{found.one.files}-{found.question.file}-label{label}-contributions",
         f"What each feature adds to the score of **{format.plain(name)}**. {explaining.adds_up(attrs)}{others} The "
         "number beside a name is the feature’s value.",

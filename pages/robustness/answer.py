@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.robustness import noise
 from pages.robustness.measured import MEASURES, PAPER_MEASURE, title
-from pages.shared import format, tables
+from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
@@ -65,7 +65,7 @@ def curves(measurements, settings, files) -> None:
             level=noise.level_title(settings.kind, settings.options),
             title=f"{title(measure).replace('@k', f'@{k}')} under {noise.noise_text(settings.kind, settings.options)}",
         ),
-        tables.csv_safe(mine),
+        mine,
         f"{files}-curves",
         f"{title(measure)}: {MEASURES[measure]}. {direction}. {bands} "
         f"{_other_rows(measurements)} On {settings.rows_text}. {_attacked_on(measurements, settings)}",
@@ -75,24 +75,19 @@ def curves(measurements, settings, files) -> None:
 
 def _choose_curves(measurements):
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
-    with left:
-        measure = st.selectbox(
-            "Measure",
-            measurements.measures,
-            format_func=title,
-            **workspace.keep("robustness.measure", "P@k", options=measurements.measures),
-            help="  \n".join(f"**{title(m)}**: {MEASURES[m]}." for m in measurements.measures),
-        )
-    with middle:
-        k = st.selectbox("k", results.KS, **workspace.keep("robustness.k", 1, options=results.KS))
+    measure = fields.choice(
+        "Measure",
+        measurements.measures,
+        "robustness.measure",
+        "P@k",
+        place=left,
+        format_func=title,
+        help="  \n".join(f"**{title(m)}**: {MEASURES[m]}." for m in measurements.measures),
+    )
+    k = fields.choice("k", results.KS, "robustness.k", 1, place=middle)
     with right:
         ways = {"value": "Value", "drop": "Share lost"}
-        way = st.selectbox(
-            "Show",
-            list(ways),
-            format_func=ways.get,
-            **workspace.keep("robustness.drawn", "value", options=list(ways)),
-        )
+        way = fields.choice("Show", ways, "robustness.drawn", "value")
     return measure, k, way
 
 
@@ -129,7 +124,7 @@ def losses(measurements, settings, files) -> None:
     measures = [m for m in ("P@k", "nDCG@k", PAPER_MEASURE) if m in measurements.measures]
     table = robustness.loss_table(measurements.summary, level, measures, results.KS, measurements.n_rows)
     shown, config, signs = _columns(table, measures, level, level_text)
-    tables.show(shown, "robustness.drops", config, signs=signs, height=tables.height(len(shown), 420))
+    tables.show(shown, "robustness.drops", config, signs=signs, most=420)
     note = f" {title(PAPER_MEASURE)}: {MEASURES[PAPER_MEASURE]}." if PAPER_MEASURE in measures else ""
     st.caption(
         f"For each measure, in percent: its value without noise (clean), its value at {level_text} (noisy), and the "
@@ -138,22 +133,19 @@ def losses(measurements, settings, files) -> None:
         f"that of Tables 4 and 5 of the paper. On {settings.rows_text}.{note}"
     )
     with st.container(horizontal=True, gap="small"):
-        charts.csv_button("Table, CSV", lambda: tables.csv_safe(table), f"{files}-lost", "This table, with intervals")
+        charts.csv_button("Table, CSV", table, f"{files}-lost", "This table, with intervals")
         charts.csv_button(
             "All measurements, CSV",
-            lambda: tables.csv_safe(measurements.frame.drop(columns="model")),
+            lambda: measurements.frame.drop(columns="model"),
             f"{files}-all",
             "Every level, k, repeat, bucket and measure of each result",
         )
 
 
 def _columns(table, measures, level, level_text):
-    number, signs = st.column_config.NumberColumn, {}
+    signs = {}
     shown = table[["run", "k"]].copy()
-    config = {
-        "run": st.column_config.TextColumn("Result", width=112),
-        "k": number("k", format="%d", width=35),
-    }
+    config = {"run": tables.text("Result", 112), "k": tables.number("k", 35, "%d")}
     for measure in measures:
         short = title(measure)
         for column, label, width, help in (
@@ -163,7 +155,7 @@ def _columns(table, measures, level, level_text):
         ):
             shown[column] = 100 * table[column]
             loss = label == "lost"
-            config[column] = number(label, format=None if loss else "%.2f", help=help, width=width)
+            config[column] = tables.number(label, width, None if loss else "%.2f", help)
             signs |= {column: "{:.2f}"} if loss else {}
     time_help = f"Time to predict {max(results.KS)} labels for a row, from which those at each k are taken."
     for column, label, width, how in (
@@ -171,7 +163,7 @@ def _columns(table, measures, level, level_text):
         ("ms per row", "noisy", 62, noise.IN_BLOCKS),
     ):
         shown[column] = table[column]
-        config[column] = number(label, format=tables.time_format(table[column]), width=width, help=f"{time_help} {how}")
+        config[column] = tables.number(label, width, tables.time_format(table[column]), f"{time_help} {how}")
     return shown, config, signs
 
 

@@ -156,11 +156,8 @@ def watch_trainings(fingerprint: str, past: list) -> None:
 
 
 def choose_noise(data, fingerprint, runs) -> Settings:
-    kind = st.selectbox(
-        "Noise or attack",
-        list(KINDS),
-        format_func=lambda kind: KINDS[kind].title,
-        **workspace.keep("robustness.kind", "gaussian", options=list(KINDS)),
+    kind = fields.choice(
+        "Noise or attack", list(KINDS), "robustness.kind", "gaussian", format_func=lambda kind: KINDS[kind].title
     )
     st.caption(KINDS[kind].about)
     options = _options(kind)
@@ -184,19 +181,16 @@ def choose_noise(data, fingerprint, runs) -> Settings:
         pairs = [(server.run(r["key"]), wanted.task(r).params) for r in wanted.alike(runs)]
         return max((estimates.robustness(run, data, params).seconds for run, params in pairs), default=0.0)
 
-    with right:
-        n_rows = st.number_input(
-            f"Rows, up to {data.n_test:,}",
-            min_value=1,
-            max_value=data.n_test,
-            **workspace.keep(
-                f"robustness.rows {scope} {options.get('support', '')}",
-                fields.rows_within(seconds, data.n_test, tasks.AUTOMATIC_BELOW, SAMPLES),
-                fields.whole_number(1, data.n_test),
-            ),
-            help="Fewer rows are drawn at random, the same for every result: measuring is quicker, and the results are "
-            "less certain.",
-        )
+    n_rows = fields.whole(
+        f"Rows, up to {data.n_test:,}",
+        1,
+        data.n_test,
+        f"robustness.rows {scope} {options.get('support', '')}",
+        fields.rows_within(seconds, data.n_test, tasks.AUTOMATIC_BELOW, SAMPLES),
+        place=right,
+        help="Fewer rows are drawn at random, the same for every result: measuring is quicker, and the results are "
+        "less certain.",
+    )
     if runs:
         slowest = format.roughly(max(seconds(n_rows), 1.0))
         st.caption(f"Measuring the slowest result takes about {slowest}. What was measured is kept.")
@@ -208,20 +202,16 @@ def _options(kind) -> dict:
     if set(WAYS) <= set(offered):
         return _ways()
     if "norm" in offered:
-        norm = st.selectbox(
-            "Size measured as",
-            list(NORMS),
-            format_func=NORMS.get,
-            **workspace.keep(f"robustness.norm {kind}", "2", options=list(NORMS)),
-        )
+        norm = fields.choice("Size measured as", NORMS, f"robustness.norm {kind}", "2")
         options["norm"] = 2 if norm == "2" else norm
     if "support" in offered:
         published = KINDS[kind].fills({"support": "all"})  # the words of SUPPORTS are about noise
-        options["support"] = st.selectbox(
+        options["support"] = fields.choice(
             "Features that are changed",
             list(SUPPORTS),
+            f"robustness.support {kind}",
+            "all",
             format_func=lambda value: SUPPORTS[value] if published else SUPPORTS[value].split(" (")[0],
-            **workspace.keep(f"robustness.support {kind}", "all", options=list(SUPPORTS)),
             help="A row usually has only few of all features. Noise on all features gives small values to all others.",
         )
     return options
@@ -234,15 +224,11 @@ def _transferred(runs) -> bool:
         st.caption("None of these models has a gradient: the attack is computed on one label tree, the same for all.")
         return True
     mixed = not all(having)
-    picked = st.selectbox(
+    picked = fields.choice(
         "Attack computed on",
-        list(noise.GRADIENTS),
-        format_func=noise.GRADIENTS.get,
-        **workspace.keep(
-            f"robustness.gradient {'mixed' if mixed else 'alike'}",
-            "tree" if mixed else "own",
-            options=list(noise.GRADIENTS),
-        ),
+        noise.GRADIENTS,
+        f"robustness.gradient {'mixed' if mixed else 'alike'}",
+        "tree" if mixed else "own",
         help="An attack follows the gradient of a model. *Each model itself*: the strongest attack, only for models "
         "that have a gradient; LdSM and DoubleSampling have none. *One label tree*: a binary PLT with logistic loss is "
         "trained on the same rows and attacked, and every model predicts the rows that were changed so. This is "
@@ -273,11 +259,7 @@ def _levels(kind, options, values, scope) -> list[float]:
     widget, title = f"robustness.levels {scope}", noise.level_title(kind, options)
     typed = st.text_input(
         title,
-        **workspace.keep(
-            widget,
-            noise.written(first),
-            lambda value: isinstance(value, str),
-        ),
+        **workspace.keep(widget, noise.written(first), lambda value: isinstance(value, str)),
         help="Levels, with commas between them. Level 0, without noise, is always measured. Feature values of this "
         f"data set (those that are not 0) have the median size {values.value:.3g}; rows have the median length "
         f"{values.length:.3g}.",
@@ -290,11 +272,12 @@ def _levels(kind, options, values, scope) -> list[float]:
 
 def _repeats(kind) -> int:
     return int(
-        st.number_input(
+        fields.whole(
             "Repeats",
-            min_value=1,
-            max_value=MOST_REPEATS,
-            **workspace.keep(f"robustness.repeats {kind}", KINDS[kind].repeats, fields.whole_number(1, MOST_REPEATS)),
+            1,
+            MOST_REPEATS,
+            f"robustness.repeats {kind}",
+            KINDS[kind].repeats,
             help="Each repeat draws its noise anew; with more than one, attacks start at random places. The bands are "
             "95\u00a0% intervals over repeats, so one repeat has none.",
         )

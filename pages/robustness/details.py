@@ -3,10 +3,9 @@
 import streamlit as st
 
 from pages.robustness import noise
-from pages.shared import tables
+from pages.shared import fields
 from pages.shared.figures import charts
 from pages.shared.results import results
-from pages.shared.workspaces import workspace
 from xmlcore import figures
 from xmlcore.robustness.perturbations import KINDS
 
@@ -19,17 +18,11 @@ def buckets(measurements, settings, files, n_labels) -> None:
     runs = list(measurements.results)
     first_column, second_column = st.columns([3, 1], vertical_alignment="bottom")
     with first_column:
-        run = (
-            st.selectbox("Result", runs, **workspace.keep("robustness.buckets.run", runs[0], options=runs))
-            if len(runs) > 1
-            else runs[0]
-        )
+        run = fields.choice("Result", runs, "robustness.buckets.run") if len(runs) > 1 else runs[0]
     with second_column:
         # With few labels, nearly all are among the five predicted, whatever the noise: k = 1 tells more.
         first = results.KS[-1] if n_labels >= 4 * results.KS[-1] else 1
-        k = st.selectbox(
-            "k of both figures", results.KS, **workspace.keep("robustness.buckets.k", first, options=results.KS)
-        )
+        k = fields.choice("k of both figures", results.KS, "robustness.buckets.k", first)
     mine = parts[(parts["run"] == run) & (parts["k"] == k)]
     left, right = st.columns(2, gap="large")
     level = noise.level_title(settings.kind, settings.options)
@@ -37,7 +30,7 @@ def buckets(measurements, settings, files, n_labels) -> None:
     with left:
         charts.show_figure(
             figures.buckets_under_noise(mine, "P@k", k, level=level, title=f"P@{k} of head, torso and tail: {run}"),
-            tables.csv_safe(mine[mine["measure"] == "P@k"]),
+            mine[mine["measure"] == "P@k"],
             f"{files}-parts-{place}",
             f"P@{k}, divided into the shares of head, torso and tail labels among the right ones; the top of the stack "
             f"is P@{k}. Head labels are the most frequent, tail labels the rarest (the Data page has the rule).",
@@ -46,7 +39,7 @@ def buckets(measurements, settings, files, n_labels) -> None:
     with right:
         charts.show_figure(
             figures.buckets_under_noise(mine, "R@k", k, level=level, title=f"R@{k} of head, torso and tail: {run}"),
-            tables.csv_safe(mine[mine["measure"] == "R@k"]),
+            mine[mine["measure"] == "R@k"],
             f"{files}-recall-{place}",
             f"Share of a row’s head, torso or tail labels that are among the {k} predicted, mean over the rows that "
             "have at least one such label; bands are 95\u00a0% intervals over repeats.",
@@ -64,7 +57,7 @@ def times(measurements, settings, files) -> None:
         dense = " Noise on all features gives a sparse row a value of every feature, so its prediction takes longer."
     charts.show_figure(
         figures.prediction_times(mine, level=noise.level_title(settings.kind, settings.options)),
-        tables.csv_safe(mine),
+        mine,
         f"{files}-times",
         f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the noise; bands are "
         f"95\u00a0% intervals over {settings.n_repeats} repeats, which are wide where repeats are few: each time also "

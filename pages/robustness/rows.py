@@ -66,13 +66,12 @@ def _choose(data, settings):
         )
     with middle:
         level = answer.choose_level("Level of noise", "robustness.rows.level", settings)
-    with right:
-        st.button(
-            "Random rows",
-            key=f"{key}.random",
-            width="stretch",
-            on_click=lambda: look(noisy=np.random.default_rng().integers(data.n_test)),
-        )
+    right.button(
+        "Random rows",
+        key=f"{key}.random",
+        width="stretch",
+        on_click=lambda: look(noisy=np.random.default_rng().integers(data.n_test)),
+    )
     return first, level
 
 

@@ -5,7 +5,7 @@ import math
 import streamlit as st
 
 from pages.robustness import choices
-from pages.shared import actions, format, jobs, server, settings, tasks
+from pages.shared import actions, fields, format, jobs, server, settings, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import robustness
@@ -67,44 +67,40 @@ def _choose(data, fingerprint, plain, titles):
     first_sigma = robustness.training_sigma(choices.scale(fingerprint))
     most_sigma = max(SIGMA.maximum, first_sigma)  # large feature values get a large first sigma
     first, second, third, fourth = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
-    with first:
-        key = st.selectbox("Twin of", list(by_key), format_func=titles.get, key="robustness.twin.of")
-    with second:
-        sigma = st.number_input(
-            "σ",
-            min_value=LEAST_SIGMA,
-            max_value=most_sigma,
-            format="%g",
-            **workspace.keep(
-                f"robustness.twin.sigma {fingerprint[:8]}",
-                first_sigma,
-                lambda v: isinstance(v, float) and LEAST_SIGMA <= v <= most_sigma,
-            ),
-            help=SIGMA.help,
-        )
-    with third:
-        ratio = st.number_input(
-            "Copies per row",
-            min_value=RATIO.minimum,
-            max_value=RATIO.maximum,
-            format="%g",
-            **workspace.keep(
-                "robustness.twin.ratio",
-                RATIO.default,
-                lambda v: isinstance(v, float) and RATIO.minimum <= v <= RATIO.maximum,
-            ),
-            help=RATIO.help,
-        )
-    with fourth:
-        support = st.selectbox(
-            "Features with noise",
-            SUPPORT.options,
-            format_func=SUPPORTS.get,
-            **workspace.keep(
-                f"robustness.twin.support {fingerprint[:8]}", _first_support(data, ratio), options=SUPPORT.options
-            ),
-            help=SUPPORT.help,
-        )
+    key = first.selectbox("Twin of", list(by_key), format_func=titles.get, key="robustness.twin.of")
+    sigma = second.number_input(
+        "σ",
+        min_value=LEAST_SIGMA,
+        max_value=most_sigma,
+        format="%g",
+        **workspace.keep(
+            f"robustness.twin.sigma {fingerprint[:8]}",
+            first_sigma,
+            lambda v: isinstance(v, float) and LEAST_SIGMA <= v <= most_sigma,
+        ),
+        help=SIGMA.help,
+    )
+    ratio = third.number_input(
+        "Copies per row",
+        min_value=RATIO.minimum,
+        max_value=RATIO.maximum,
+        format="%g",
+        **workspace.keep(
+            "robustness.twin.ratio",
+            RATIO.default,
+            lambda v: isinstance(v, float) and RATIO.minimum <= v <= RATIO.maximum,
+        ),
+        help=RATIO.help,
+    )
+    support = fields.choice(
+        "Features with noise",
+        SUPPORT.options,
+        f"robustness.twin.support {fingerprint[:8]}",
+        _first_support(data, ratio),
+        place=fourth,
+        format_func=SUPPORTS.get,
+        help=SUPPORT.help,
+    )
     return by_key[key], sigma, ratio, support
 
 

@@ -116,11 +116,7 @@ def cards(view, study) -> None:
                 format.percent(accuracy),
                 f"Share of test examples whose label is predicted first: {counted(view.data)}",
             ),
-            (
-                MACRO_F1,
-                format.percent(macro),
-                f"{MACRO_F1_HELP} The paper calls it macro-F1.",
-            ),
+            (MACRO_F1, format.percent(macro), f"{MACRO_F1_HELP} The paper calls it macro-F1."),
             *([(f"True label among {view.q:,}", format.percent(recall), among)] if np.isfinite(recall) else []),
             ("Pairs", f"{model.n_pairs_:,}", pairs),
             ("Training", format.duration(times["fit_s"]), "On this machine, in one worker process."),

@@ -34,7 +34,7 @@ def buckets(view, study, past, names) -> None:
         with place:
             charts.show_figure(
                 figures.bucket_bars(frame, measure),
-                tables.csv_safe(frame.drop(columns="model")),
+                frame.drop(columns="model"),
                 f"{view.files}-buckets-{measure.replace('_', '-')}",
                 caption,
                 key=f"sampling.buckets.{measure}",
@@ -66,21 +66,20 @@ def _frame(view, study, others, names):
 def _table(view, study):
     shown = study.buckets[["bucket", "n_classes", "n_rows", *SHARES]].copy()
     shown[SHARES] *= 100
-    number, share = st.column_config.NumberColumn, {"format": "%.2f", "width": 100}
+    share = {"format": "%.2f", "width": 100}
     tables.show(
         shown,
         "sampling.buckets",
         {
-            "bucket": st.column_config.TextColumn("Frequency", width=85),
-            "n_classes": number("Labels", format="localized", width=80),
-            "n_rows": number("Test examples", format="localized", width=110),
-            "candidate_recall": number(
+            "bucket": tables.text("Frequency", 85),
+            "n_classes": tables.number("Labels", 80, "localized"),
+            "n_rows": tables.number("Test examples", 110, "localized"),
+            "candidate_recall": tables.number(
                 f"Among {view.q:,}, %", help="Share of test examples whose label is among the candidates.", **share
             ),
-            "accuracy": number("Accuracy, %", **share),
-            "macro_f1": number(f"{answer.MACRO_F1}, %", **share),
+            "accuracy": tables.number("Accuracy, %", **share),
+            "macro_f1": tables.number(f"{answer.MACRO_F1}, %", **share),
         },
-        **tables.EMPTY_CELLS,
     )
     st.caption(
         "Labels with a test row, by training rows: head labels are the most frequent, tail labels the rarest (the "

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, tables
+from pages.shared import format
 from pages.shared.figures import charts
 from xmlcore import figures
 from xmlcore.explain import candidates
@@ -26,9 +26,7 @@ def class_sizes(view) -> None:
         text += f" {format.count(meta['without_rows'], 'label')} without training rows are not drawn."
     if meta["shown"] < meta["total"]:
         text += f" Training rows of {meta['shown']:,} of {meta['total']:,} labels are points; the CSV has all."
-    charts.show_figure(
-        figure, lambda: tables.csv_safe(sizes), f"{view.files}-label-sizes", text, key="sampling.class_sizes"
-    )
+    charts.show_figure(figure, sizes, f"{view.files}-label-sizes", text, key="sampling.class_sizes")
 
 
 def _drawn(view) -> str:

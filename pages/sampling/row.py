@@ -61,7 +61,7 @@ def _contributions(view, ranking, i):
     with st.container(key="candidate-features"):
         charts.show_figure(
             figures.candidate_features(drawn),
-            lambda: tables.csv_safe(ranking.tidy()),
+            lambda: ranking.tidy(),
             f"{view.files}-row{i}-contributions",
             "What each feature adds to f, weight × feature, relative to the mean of the candidates; each line adds up "
             "to its last column, and the largest sum wins. Blue raises f, orange lowers it; full colour is half of the "
@@ -103,40 +103,36 @@ def _table(view, ranking, i):
     shown = whole.head(LISTED)
     right = np.where(shown["true"], "✓ true", "")
     table = shown.assign(true=np.where(shown["rank"].isna(), "✓ no candidate", right))
-    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     by = "the label tree’s probability." if view.by_tree else "distance to the label’s centroid."
     tables.show(
         table[["rank", "name", "true", "f", "share", "nearness", *ranking.feature_names, "label"]],
         "sampling.row.candidates",
         {
-            "rank": number("Rank", format="%d", width=50, pinned=True),
-            "name": text("Candidate", width=160, pinned=True),
-            "true": text("True?", width=105),
-            "f": number("f", format="%.3f", width=70, help="Only differences between values of f matter."),
-            "share": number(
-                "Score", format="%.3f", width=65, help="exp f, divided by the sum of exp f over all candidates."
-            ),
-            "nearness": number(
+            "rank": tables.number("Rank", 50, "%d", pinned=True),
+            "name": tables.text("Candidate", 160, pinned=True),
+            "true": tables.text("True?", 105),
+            "f": tables.number("f", 70, "%.3f", "Only differences between values of f matter."),
+            "share": tables.number("Score", 65, "%.3f", "exp f, divided by the sum of exp f over all candidates."),
+            "nearness": tables.number(
                 "By tree" if view.by_tree else "Nearest",
-                format="%d",
-                width=70,
-                help=f"Place among the candidates before f ranks them: by {by}",
+                70,
+                "%d",
+                f"Place among the candidates before f ranks them: by {by}",
             ),
-            "label": number("Id", format="%d", width=70),
+            "label": tables.number("Id", 70, "%d"),
             **{
-                name: number(name, format=tables.value_format(table[name]), help=MEANINGS.get(name), width=80)
+                name: tables.number(name, 80, tables.value_format(table[name]), MEANINGS.get(name))
                 for name in ranking.feature_names
             },
         },
-        height=tables.height(len(table), 480),
-        **tables.EMPTY_CELLS,
+        most=480,
     )
     count = format.count(len(whole), "line")
     of = f"Showing {len(shown):,} of {count}; the CSV has all." if len(shown) < len(whole) else ""
     st.caption(f"Candidates by f, with the values of their features, which f weights. {of}")
     charts.csv_button(
         "Candidates of the row, CSV",
-        lambda: tables.csv_safe(whole),
+        whole,
         f"{view.files}-row{i}-candidates",
         "Every candidate, and true labels that are no candidates, with f and all features",
     )

@@ -6,7 +6,6 @@ from pages.sampling import values, words
 from pages.sampling.measured import measured, too_large
 from pages.shared import fields, format, tasks
 from pages.shared.figures import charts
-from pages.shared.workspaces import workspace
 from xmlcore import figures
 
 MOST_REPEATS = 20  # trainings per value
@@ -75,15 +74,16 @@ def _choose(view):
             least=0.01,
             most=1000,
         )
-    with right:
-        n_repeats = st.number_input(
-            "Repeats",
-            min_value=1,
-            max_value=MOST_REPEATS,
-            **workspace.keep(f"sampling.repeats {short}", first[2], fields.whole_number(1, MOST_REPEATS)),
-            help="Trainings per value, each with its own seed. The bands are 95\u00a0% intervals over seeds; one "
-            "training has none.",
-        )
+    n_repeats = fields.whole(
+        "Repeats",
+        1,
+        MOST_REPEATS,
+        f"sampling.repeats {short}",
+        first[2],
+        place=right,
+        help="Trainings per value, each with its own seed. The bands are 95\u00a0% intervals over seeds; one "
+        "training has none.",
+    )
     return kappas, examples, int(n_repeats)
 
 

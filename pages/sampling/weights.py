@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import format, tables
+from pages.shared import format
 from pages.shared.figures import charts
 from xmlcore import figures
 from xmlcore.explain import candidates
@@ -18,7 +18,7 @@ def weights(view) -> None:
     with left:
         charts.show_figure(
             figures.feature_weights(table),
-            tables.csv_safe(table),
+            table,
             f"{view.files}-weights",
             "f is the sum of weight × feature. Each bar is a weight times the size of the feature’s differences "
             f"between labels in training, so bars can be compared; the largest is **{format.plain(top['name'])}** "

@@ -1,6 +1,49 @@
-"""First values of input fields, checks of remembered values, and what stands in for values that cannot be read."""
+"""Fields whose values the workspace keeps, their first values, and what stands in for values that cannot be read."""
 
 import streamlit as st
+
+from pages.shared.workspaces import workspace
+
+
+def choice(label: str, options, key: str, default=None, *, place=st, widget: str = "selectbox", **settings):
+    """Return the one of ``options``, values or texts by value, that is chosen; at first the default or the first."""
+    if isinstance(options, dict):
+        settings["format_func"] = options.get
+    offered = list(options)
+    kept = workspace.keep(key, offered[0] if default is None else default, options=offered)
+    return getattr(place, widget)(label, offered, **settings, **kept)
+
+
+def radio(label: str, options, key: str, default=None, **settings):
+    """Do what :func:`choice` does, with the options beside each other."""
+    return choice(label, options, key, default, widget="radio", horizontal=True, **settings)
+
+
+def several(label: str, options: list, key: str, default: list, *, widget: str = "multiselect", **settings) -> list:
+    """Return those of ``options`` that are chosen."""
+
+    def fits(kept):
+        return isinstance(kept, list) and set(kept) <= set(options)
+
+    kept = workspace.keep(key, default, fits)
+    kept["default"] = kept.pop("value")
+    return getattr(st, widget)(label, options, **settings, **kept)
+
+
+def whole(label: str, low: int, high: int, key: str, default: int, *, place=st, **settings) -> int:
+    """Return the whole number from ``low`` to ``high`` that is typed."""
+    kept = workspace.keep(key, default, whole_number(low, high))
+    return int(place.number_input(label, min_value=low, max_value=high, **settings, **kept))
+
+
+def number(label: str, low, high, key: str, value, take, **settings) -> None:
+    """Show a field with a number that the workspace does not keep: ``take`` gets what is typed."""
+    st.session_state[key] = value
+
+    def typed():
+        take(st.session_state[key])
+
+    st.number_input(label, min_value=low, max_value=high, key=key, on_change=typed, **settings)
 
 
 def rows_within(seconds, n_rows: int, most_seconds: float, samples) -> int:

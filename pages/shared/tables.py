@@ -157,11 +157,39 @@ def height(count: int, most: int) -> int:
     return min(most, 35 * count + 38 + BAR)
 
 
-def show(frame: pd.DataFrame, key: str, columns: dict, *, signs: dict | None = None, **settings):
-    """Show a table, and say below it, where the page is too narrow for it, that it is to be scrolled sideways."""
+def number(label: str, width: int | None = None, format: str | None = None, help: str | None = None, **settings):
+    """Return a column of numbers."""
+    return st.column_config.NumberColumn(label, width=width, format=format, help=help, **settings)
+
+
+def text(label: str, width: int | None = None, help: str | None = None, **settings):
+    """Return a column of texts."""
+    return st.column_config.TextColumn(label, width=width, help=help, **settings)
+
+
+def on_tick(key: str, values, look) -> dict:
+    """Return arguments of :func:`show` for ticking one line, whose value among ``values`` is given to ``look``."""
+
+    def tick():
+        lines = st.session_state[key]["selection"]["rows"]
+        if lines and lines[0] < len(values):
+            look(list(values)[lines[0]])
+
+    return {"on_select": tick, "selection_mode": "single-row"}
+
+
+def show(
+    frame: pd.DataFrame, key: str, columns: dict, *, signs: dict | None = None, most: int | None = None, **settings
+):
+    """Show a table, and say below it, where the page is too narrow for it, that it is to be scrolled sideways.
+
+    It is so high as its lines need, up to ``most`` pixels.
+    """
+    if most is not None:
+        settings["height"] = height(len(frame), most)
     shown = [name for name in settings.get("column_order") or frame.columns if name in frame.columns]
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
-    event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, **settings)
+    event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, **EMPTY_CELLS | settings)
     width = sum(columns[name]["width"] for name in shown) + (TICKS if "on_select" in settings else 0) + BORDER
     st.html(
         f'<p class="sideways s{width}">The table has {len(shown)} columns: scroll it sideways to see all.</p>'

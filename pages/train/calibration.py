@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import tables
+from pages.shared import fields, tables
 from pages.shared.figures import charts
 from pages.shared.results import measured, results
-from pages.shared.workspaces import workspace
 from xmlcore import figures, metrics
 
 BINS = {"equal width": "of equal width", "equal count": "of equal count"}
@@ -17,20 +16,14 @@ def show(key: str, file_name: str) -> None:
     st.header("Are its probabilities right?")
     left, right = st.columns([2, 3], gap="large")
     with left:
-        k = st.radio(
-            "Labels predicted for a row",
-            results.KS,
-            horizontal=True,
-            **workspace.keep("train.calibration.k", results.KS[-1], options=results.KS),
-        )
-        bins = st.radio(
+        k = fields.radio("Labels predicted for a row", results.KS, "train.calibration.k", results.KS[-1])
+        bins = fields.radio(
             "Bins of probabilities",
-            list(BINS),
-            format_func=BINS.get,
-            horizontal=True,
+            BINS,
+            "train.calibration.bins",
+            "equal width",
             help="Of equal width: 0 to 10\u00a0%, 10 to 20\u00a0% and so on. Of equal count: about as many predictions "
             "in each, which shows more where most predictions are.",
-            **workspace.keep("train.calibration.bins", "equal width", options=list(BINS)),
         )
         frame = measured.reliability(key, k, bins)
         if frame.empty:

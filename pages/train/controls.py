@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import actions, begin, format, forms, jobs, server, settings, tasks
+from pages.shared import actions, begin, fields, format, forms, jobs, server, settings, tasks
 from pages.shared.process import job_queue
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
@@ -12,11 +12,8 @@ from xmlcore import experiment
 
 def show(data, fingerprint, shown_key) -> None:
     models = experiment.MODELS
-    model = st.selectbox(
-        "Model",
-        list(models),
-        format_func=lambda m: f"{m}: {models[m].cls.ABOUT.title}",
-        **workspace.keep("train.model", next(iter(models)), options=list(models)),
+    model = fields.choice(
+        "Model", list(models), "train.model", format_func=lambda m: f"{m}: {models[m].cls.ABOUT.title}"
     )
     info = models[model]
     with st.container(border=True):

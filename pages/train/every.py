@@ -5,10 +5,9 @@ import math
 import numpy as np
 import streamlit as st
 
-from pages.shared import format, tables, tasks
+from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import measured, results
-from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics
 
 SHOWN = {"all": "all labels", "head": "head", "torso": "torso", "tail": "tail"}
@@ -29,13 +28,12 @@ def show(key: str, file_name: str) -> None:
 
 
 def _table(found, file_name) -> None:
-    bucket = st.radio(
+    bucket = fields.radio(
         "Labels",
-        list(SHOWN),
-        format_func=SHOWN.get,
-        horizontal=True,
+        SHOWN,
+        "train.every.bucket",
+        "all",
         help="Head labels are the most frequent in training, tail labels the rarest: see the Data page.",
-        **workspace.keep("train.every.bucket", "all", options=list(SHOWN)),
     )
     same = repeated(found.measures, bucket)
     frame = lines(found.measures, bucket)
@@ -44,11 +42,11 @@ def _table(found, file_name) -> None:
         frame,
         "train.every.table",
         {
-            "measure": st.column_config.TextColumn("Measure, %", width=125, pinned=True),
-            **{f"k = {k}": st.column_config.TextColumn(f"k = {k}", width=150) for k in results.KS},
-            "meaning": st.column_config.TextColumn("Meaning", width=530),
+            "measure": tables.text("Measure, %", 125, pinned=True),
+            **{f"k = {k}": tables.text(f"k = {k}", 150) for k in results.KS},
+            "meaning": tables.text("Meaning", 530),
         },
-        height=tables.height(len(frame), 420),
+        most=420,
     )
     st.caption(
         f"{len(frame)} measures in percent, in brackets the 95\u00a0% interval from {found.n_resamples:,} draws of the "
@@ -58,7 +56,7 @@ def _table(found, file_name) -> None:
     )
     charts.csv_button(
         "All measures, CSV",
-        lambda: found.measures,
+        found.measures,
         f"{file_name}-measures-all",
         f"{format.count(len(found.measures), 'line')}: each bucket, measure and k with value, low and high",
     )

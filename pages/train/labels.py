@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, format, selectors, server, tables
+from pages.shared import addresses, fields, format, selectors, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.view import look, now
@@ -19,12 +19,7 @@ HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
 
 def show(data, run, key, name) -> None:
     st.header("Label by label")
-    k = st.radio(
-        "Labels predicted for a row",
-        results.KS,
-        horizontal=True,
-        **workspace.keep("train.labels.k", results.KS[-1], options=results.KS),
-    )
+    k = fields.radio("Labels predicted for a row", results.KS, "train.labels.k", results.KS[-1])
     every = _every_label(key, k)
     micro, macro = metrics.f1_of_labels(every)
     occurring = every[every["rows"] > 0]
@@ -39,10 +34,7 @@ def show(data, run, key, name) -> None:
     )
     label = _table(data, every, key, k)
     charts.csv_button(
-        "All labels, CSV",
-        lambda: tables.csv_safe(every),
-        f"{name}-labels-at-{k}-all",
-        f"All {len(every):,} labels with these measures",
+        "All labels, CSV", every, f"{name}-labels-at-{k}-all", f"All {len(every):,} labels with these measures"
     )
     if label is not None:
         _rows_of_label(data, run, key, k, label)
@@ -77,7 +69,6 @@ def _table(data, every, key, k):
     )
     found = tables.find_labels(every, query)
     listed = found.head(LISTED)
-    share = st.column_config.NumberColumn
     table_key = f"train.labels.{key[:8]}.{k}.{query.strip()}"
     ticked = np.flatnonzero(listed["label"].to_numpy() == now().ticked).tolist()
 
@@ -92,23 +83,22 @@ def _table(data, every, key, k):
         listed.assign(**{one: 100 * listed[one] for one in ("precision", "recall", "f1")}),
         table_key,
         {
-            "name": st.column_config.TextColumn("Label", width=185, pinned=True),
-            "bucket": st.column_config.TextColumn("Bucket", width=58),
-            "n_train": share("Training rows", format="localized", width=92, help="Training rows with the label."),
-            "rows": share("Test rows", format="localized", width=70, help="Test rows with the label: its support."),
-            "right": share("Found", format="localized", width=62, help="Test rows for which it is right."),
-            "missed": share("Missed", format="localized", width=66, help="Test rows with the label, not predicted."),
-            "wrong": share("Wrong", format="localized", width=64, help="Test rows for which it is wrongly predicted."),
-            "precision": share("Precision, %", format="%.1f", width=88, help="Found / (found + wrong)."),
-            "recall": share("Recall, %", format="%.1f", width=78, help="Found / test rows."),
-            "f1": share("F1, %", format="%.1f", width=58),
+            "name": tables.text("Label", 185, pinned=True),
+            "bucket": tables.text("Bucket", 58),
+            "n_train": tables.number("Training rows", 92, "localized", "Training rows with the label."),
+            "rows": tables.number("Test rows", 70, "localized", "Test rows with the label: its support."),
+            "right": tables.number("Found", 62, "localized", "Test rows for which it is right."),
+            "missed": tables.number("Missed", 66, "localized", "Test rows with the label, not predicted."),
+            "wrong": tables.number("Wrong", 64, "localized", "Test rows for which it is wrongly predicted."),
+            "precision": tables.number("Precision, %", 88, "%.1f", "Found / (found + wrong)."),
+            "recall": tables.number("Recall, %", 78, "%.1f", "Found / test rows."),
+            "f1": tables.number("F1, %", 58, "%.1f"),
         },
-        height=tables.height(len(listed), 420),
+        most=420,
         on_select=remember,
         selection_mode="single-row",
         **tables.ticked(ticked),
         column_order=["name", "f1", "rows", "precision", "recall", "right", "missed", "wrong", "n_train", "bucket"],
-        **tables.EMPTY_CELLS,
     )
     of = "labels" if len(found) == len(every) else f"labels with “{format.plain(query.strip())}”"
     st.caption(
@@ -161,18 +151,17 @@ def _rows_of_label(data, run, key, k, label):
         shown,
         table_key,
         {
-            "row": st.column_config.NumberColumn("Row", format="%d", width=60),
-            "name": st.column_config.TextColumn("Name", width=220),
-            "text": st.column_config.TextColumn("Text", width=300),
-            "how": st.column_config.TextColumn("The label is", width=120),
-            "rank": st.column_config.NumberColumn("Rank", format="%d", width=55),
-            "score": st.column_config.NumberColumn(**predictions.score_column(run.model, score), width=70),
-            "labels": st.column_config.TextColumn("True labels", width=320),
+            "row": tables.number("Row", 60, "%d"),
+            "name": tables.text("Name", 220),
+            "text": tables.text("Text", 300),
+            "how": tables.text("The label is", 120),
+            "rank": tables.number("Rank", 55, "%d"),
+            "score": tables.number(**predictions.score_column(run.model, score), width=70),
+            "labels": tables.text("True labels", 320),
         },
-        height=tables.height(len(shown), 300),
+        most=300,
         on_select=look,
         selection_mode="single-row",
-        **tables.EMPTY_CELLS,
     )
     counts = frame["how"].value_counts()
     said = ", ".join(f"{counts.get(how, 0):,} {text}" for how, text in HOW.items())

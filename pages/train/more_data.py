@@ -3,9 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, tables, tasks
+from pages.shared import fields, format, tasks
 from pages.shared.figures import charts
-from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
 from xmlcore.metrics.buckets import BUCKETS
 
@@ -42,12 +41,13 @@ def show(run, file_name: str) -> None:
 
 
 def _draw(curve, file_name, key):
-    view = st.radio(
-        "Measure on the test rows", VIEWS, horizontal=True,
+    view = fields.radio(
+        "Measure on the test rows",
+        VIEWS,
+        "train.more_data.view",
         help="Recall@5: the share of the true labels that are among the first five of their rows. Head labels are the "
         "most frequent in training, tail labels the rarest: see the Data page.",
-        **workspace.keep("train.more_data.view", VIEWS[0], options=VIEWS),
-    )  # fmt: skip
+    )
     measure, buckets = (view, ("all",)) if view != BY_BUCKET else ("Recall@5", BUCKETS)
     for bucket in buckets:
         st.markdown(format.plain(curve.sentence(measure, bucket)))
@@ -66,7 +66,7 @@ def _draw(curve, file_name, key):
         st.caption(f"Not trained: {format.plain(note)}")
     charts.csv_button(
         "All forecasts, CSV",
-        lambda: tables.csv_safe(pd.DataFrame(curve.forecasts)),
+        lambda: pd.DataFrame(curve.forecasts),
         f"{file_name}-forecasts-{key[:6]}",
         "Forecasts of all measures for twice the rows, with the fitted curves",
     )

@@ -32,18 +32,14 @@ def choose(runs, shown) -> None:
         frame,
         key,
         {
-            "shown": st.column_config.TextColumn("Shown", width=52),
-            "run": st.column_config.TextColumn("Result", width=112),
-            "settings": st.column_config.TextColumn(
-                "Settings", help="Settings that differ from the defaults.", width=142
-            ),
-            "training s": st.column_config.NumberColumn(
-                "Training, s", format=tables.time_format(frame["training s"]), width=85
-            ),
+            "shown": tables.text("Shown", 52),
+            "run": tables.text("Result", 112),
+            "settings": tables.text("Settings", 142, "Settings that differ from the defaults."),
+            "training s": tables.number("Training, s", 85, tables.time_format(frame["training s"])),
             "trained": tables.moments("Trained"),
-            **{c: st.column_config.NumberColumn(c, format="%.2f", width=65) for c in frame.columns if "@" in c},
+            **{c: tables.number(c, 65, "%.2f") for c in frame.columns if "@" in c},
         },
-        height=tables.height(len(frame), 178),
+        most=178,
         column_order=_in_order(frame),
         **ticks,
     )

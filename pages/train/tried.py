@@ -158,8 +158,9 @@ def _buttons(record, task, found, state):
     key = record["key"]
     with st.container(horizontal=True, gap="small"):
         if state in ("running", "stopping"):
-            actions.button("Stop", key=f"stop-sweep-{key}", on_click=sweeping.stop, args=(record,),
-                           disabled=state == "stopping")  # fmt: skip
+            actions.button(
+                "Stop", key=f"stop-sweep-{key}", on_click=sweeping.stop, args=(record,), disabled=state == "stopping"
+            )
         elif state != "done":
             actions.button("Resume", key=f"resume-sweep-{key}", type="primary", on_click=sweeping.start, args=(task,))
         elif found.best is not None:
@@ -167,12 +168,20 @@ def _buttons(record, task, found, state):
             if not all(one.exists() for one in finals):
                 many = f" with {len(finals)} seeds" if len(finals) > 1 else ""
                 actions.button(
-                    f"Train it on all training rows{many}", key=f"train-best-{key}", type="primary",
-                    on_click=_train, args=(finals,), help="The result is measured on the test rows and listed above.",
-                )  # fmt: skip
+                    f"Train it on all training rows{many}",
+                    key=f"train-best-{key}",
+                    type="primary",
+                    on_click=_train,
+                    args=(finals,),
+                    help="The result is measured on the test rows and listed above.",
+                )
             if found.lost:
-                actions.button(f"Try {format.count(found.lost, 'lost training')} again", key=f"resume-sweep-{key}",
-                               on_click=sweeping.start, args=(task,))  # fmt: skip
+                actions.button(
+                    f"Try {format.count(found.lost, 'lost training')} again",
+                    key=f"resume-sweep-{key}",
+                    on_click=sweeping.start,
+                    args=(task,),
+                )
             st.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(found,))
 
 
@@ -222,23 +231,20 @@ def _show_tables(task, trials, table, file_name, key):
     columns = [*varied, "mean", "low", "high", "n_seeds", "rows", "seconds", "state"]
     columns = [c for c in columns if c not in ("low", "high") or len(task.params["seeds"]) > 1]
     columns += ["error"] if (table["error"] != "").any() else []
-    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     tables.show(
         shown[columns],
         f"train.tried.{key[:8]}",
         {
-            **{name: text(label, width=130) for name, label in varied.items()},
-            "mean": number(f"{measure}, %", format="%.2f", help="Mean over seeds, on the rows held out.", width=80),
-            "low": number("from", format="%.2f", help="95\u00a0% interval over seeds, by Student’s t.", width=65),
-            "high": number("to", format="%.2f", width=65),
-            "n_seeds": number("Seeds", width=65),
-            "rows": number("Rows", format="localized", help="Training rows of its last round.", width=75),
-            "seconds": number("Seconds", format="%.1f", help="Of all its trainings.", width=80),
-            "state": text("State", width=140),
-            "error": text("Why not", width=300),
+            **{name: tables.text(label, 130) for name, label in varied.items()},
+            "mean": tables.number(f"{measure}, %", 80, "%.2f", "Mean over seeds, on the rows held out."),
+            "low": tables.number("from", 65, "%.2f", "95\u00a0% interval over seeds, by Student’s t."),
+            "high": tables.number("to", 65, "%.2f"),
+            "n_seeds": tables.number("Seeds", 65),
+            "rows": tables.number("Rows", 75, "localized", "Training rows of its last round."),
+            "seconds": tables.number("Seconds", 80, "%.1f", "Of all its trainings."),
+            "state": tables.text("State", 140),
+            "error": tables.text("Why not", 300),
         },
-        height=tables.height(len(shown), 320),
+        most=320,
     )
-    charts.csv_button(
-        "All trainings, CSV", lambda: tables.csv_safe(trials), f"{name}-trainings", "A line for each training"
-    )
+    charts.csv_button("All trainings, CSV", trials, f"{name}-trainings", "A line for each training")

@@ -5,7 +5,7 @@ import re
 
 import streamlit as st
 
-from pages.shared import actions, format, forms, sections, server, settings, sweeping, tasks
+from pages.shared import actions, fields, format, forms, sections, server, settings, sweeping, tasks
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 from xmlcore.experiment.catalog import NOISE
@@ -50,12 +50,8 @@ def show(fingerprint: str, model: str) -> None:
 
 def _how(model) -> None:
     about, budget = SWEEP.parameter("method"), SWEEP.parameter("budget")
-    method = st.selectbox(
-        about.label,
-        about.options,
-        format_func=about.named,
-        help=about.form_help,
-        **workspace.keep("try.method", about.default, options=list(about.options)),
+    method = fields.choice(
+        about.label, about.options, "try.method", about.default, format_func=about.named, help=about.form_help
     )
     if method != "grid":
         st.number_input(
@@ -77,10 +73,9 @@ def _how(model) -> None:
         disabled="random_state" not in experiment.full_params(model),
         **workspace.keep("try.seeds", 1, lambda value: _is_count(value) and value is not None),
     )
-    right.selectbox(
-        "Measure", MEASURES, help="The setting with the largest value is chosen.",
-        **workspace.keep("try.measure", "P@1", options=MEASURES),
-    )  # fmt: skip
+    fields.choice(
+        "Measure", MEASURES, "try.measure", "P@1", place=right, help="The setting with the largest value is chosen."
+    )
 
 
 def _start(fingerprint, model, varied) -> None:

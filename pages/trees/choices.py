@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from pages.shared import fields
 from pages.shared.view import look
-from pages.shared.workspaces import workspace
 from pages.trees import looked_at
 
 COLORS = {  # columns of the table of nodes, and what the control calls them
@@ -56,11 +56,11 @@ def show(view):
     colors = COLORS_OF_LABEL if view.mode == looked_at.LABEL else COLORS
     widget, first = ("trees.color.label", WITH_LABEL) if view.mode == looked_at.LABEL else ("trees.color", "purity")
     with controls[-1]:
-        return st.selectbox(
+        return fields.choice(
             "Colour",
-            list(colors),
-            format_func=colors.get,
-            **workspace.keep(widget, first, options=list(colors)),
+            colors,
+            widget,
+            first,
             help="Purity is the share of a node's training rows that have its most frequent label. J and its parts "
             "belong to splits, so leaves have none.",
         )

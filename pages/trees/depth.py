@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from pages.shared import fields
 from pages.shared.figures import charts
-from pages.shared.workspaces import workspace
 from pages.trees import looked_at, words
 from xmlcore import figures
 from xmlcore.models.ldsm import frames as tree_frames
@@ -17,26 +17,14 @@ def show(data, model, key, files) -> None:
     if len(trees) > 1:
         # "The tree looked at" without its number: to Streamlit, a radio with other options would be a new widget.
         choices = {"all": f"All {len(trees):,} trees", "one": "The tree looked at"}
-        with first_column:
-            scope = st.radio(
-                "Trees",
-                list(choices),
-                format_func=choices.get,
-                horizontal=True,
-                **workspace.keep("trees.scope", "all", options=list(choices)),
-            )
+        scope = fields.radio("Trees", choices, "trees.scope", "all", place=first_column)
         everything = scope == "all"
     chosen = trees if everything else [trees[t]]
     whose = f"tree {t + 1}" if not everything else f"all {len(trees)} trees" if len(trees) > 1 else "the tree"
     parts = [tree_frames.OBJECTIVE, *tree_frames.PARTS]
-    with second_column:
-        part = st.radio(
-            "J or a part of it",
-            parts,
-            format_func=lambda p: p[:1].upper() + p[1:],
-            horizontal=True,
-            **workspace.keep("trees.part", parts[0], options=parts),
-        )
+    part = fields.radio(
+        "J or a part of it", parts, "trees.part", place=second_column, format_func=lambda p: p[:1].upper() + p[1:]
+    )
     left, right = st.columns(2, gap="large")
     with left:
         depths = tree_frames.depth_frame(chosen)

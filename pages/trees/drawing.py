@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, server, tables
+from pages.shared import format, server
 from pages.shared.figures import charts
 from pages.trees import choices, looked_at, words
 from xmlcore import figures
@@ -63,12 +63,7 @@ def show(view, color, files) -> None:
     else:  # quantiles: a few extreme nodes must not make all others look alike
         ends = numbers[color].dropna().quantile(SCALE).to_list()
     figure = figures.tree(
-        drawn,
-        color,
-        color_range=tuple(ends) if ends[0] < ends[1] else None,
-        chosen=view.node,
-        title=title,
-        total=total,
+        drawn, color, color_range=tuple(ends) if ends[0] < ends[1] else None, chosen=view.node, title=title, total=total
     )
     chart = f"trees.chart.{view.key[:8]}.{view.t}.{view.mode}.{place}.{view.levels}"
 
@@ -79,7 +74,7 @@ def show(view, color, files) -> None:
 
     charts.show_figure(
         figure,
-        lambda: tables.csv_safe(drawn),
+        drawn,
         f"{files}-tree{view.t + 1}-{place}",
         _about_drawing(view, color),
         key=chart,

@@ -30,29 +30,25 @@ def show(view, files) -> None:
         table[columns],
         key,
         {
-            "node": st.column_config.NumberColumn("Leaf", format="%d", width=60),
-            "depth": st.column_config.NumberColumn("Depth", format="%d", width=55),
-            "with_label": st.column_config.NumberColumn(
-                "Label's rows", format="localized", width=90, help="Training rows with the label in the leaf."
+            "node": tables.number("Leaf", 60, "%d"),
+            "depth": tables.number("Depth", 55, "%d"),
+            "with_label": tables.number("Label's rows", 90, "localized", "Training rows with the label in the leaf."),
+            "share_of_label": tables.number(
+                "Of the label, %", 100, "%.1f", "Share of all training rows with the label."
             ),
-            "share_of_label": st.column_config.NumberColumn(
-                "Of the label, %", format="%.1f", width=100, help="Share of all training rows with the label."
+            "rows": tables.number("Rows", 65, "localized", "All training rows in the leaf."),
+            "share_with_label": tables.number(
+                "Of the leaf, %", 95, "%.1f", "Share of the leaf's training rows that have the label."
             ),
-            "rows": st.column_config.NumberColumn(
-                "Rows", format="localized", width=65, help="All training rows in the leaf."
-            ),
-            "share_with_label": st.column_config.NumberColumn(
-                "Of the leaf, %", format="%.1f", width=95, help="Share of the leaf's training rows that have the label."
-            ),
-            "place": st.column_config.NumberColumn(
+            "place": tables.number(
                 "Place",
-                format="localized",
-                width=60,
-                help="Place of the label in the leaf by frequency: 1 means that no label is more frequent.",
+                60,
+                "localized",
+                "Place of the label in the leaf by frequency: 1 means that no label is more frequent.",
             ),
-            "labels": st.column_config.TextColumn("The leaf's most frequent labels", width=330),
+            "labels": tables.text("The leaf's most frequent labels", 330),
         },
-        height=tables.height(len(table), 260),
+        most=260,
         on_select=lambda: _look_at_leaf(view, shown, key),
         selection_mode="single-row",
     )
@@ -61,7 +57,7 @@ def show(view, files) -> None:
     st.caption(f"{of}, most rows of the label first. Tick a leaf to see its details below.")
     charts.csv_button(
         "Leaves of the label, CSV",
-        lambda: tables.csv_safe(tree_frames.with_names(found, view.data.label_name)),
+        lambda: tree_frames.with_names(found, view.data.label_name),
         f"{files}-tree{view.t + 1}-label{view.label}-leaves",
         "Every leaf that holds training rows of the label",
     )

@@ -95,7 +95,7 @@ def _features(view, run, files):
             title=f"Features that send rows from node {v:,}",
             total=len(every),
         ),
-        lambda: tables.csv_safe(tree_frames.features_of_node(model, view.t, v, name, values=values)),
+        lambda: tree_frames.features_of_node(model, view.t, v, name, values=values),
         f"{files}-tree{view.t + 1}-node{v}-features",
         f"The features that send rows most clearly to one child: {of}. Each child has a weight for each feature. A row "
         "goes to a child if the sum of weight times value, and a bias, is at least 0.5, or else to the child with the "
@@ -129,9 +129,7 @@ def _labels_of_node(view, run, inner, files):
     shares = [c for c in found.columns if c == "share" or c.startswith("to_")]
     shown[shares] *= 100
     ways = {
-        f"to_{c}": st.column_config.NumberColumn(
-            f"To {child}, %", format="%.0f", width=64, help=f"Share of the label's rows that go to node {child}."
-        )
+        f"to_{c}": tables.number(f"To {child}, %", 64, "%.0f", f"Share of the label's rows that go to node {child}.")
         for c, child in enumerate(tree.children[v], 1)
     }
     key = f"trees.labels.{view.key[:8]}.{view.t}.{v}.{view.label}"
@@ -139,15 +137,13 @@ def _labels_of_node(view, run, inner, files):
         shown[["name", "rows", *shares, "label"]],
         key,
         {
-            "name": st.column_config.TextColumn("Label", width=110),
-            "rows": st.column_config.NumberColumn("Rows", format="localized", width=55),
-            "share": st.column_config.NumberColumn(
-                "Share, %", format="%.1f", width=65, help="Share of the node's rows that have the label."
-            ),
-            "label": st.column_config.NumberColumn("Id", format="%d", width=55),
+            "name": tables.text("Label", 110),
+            "rows": tables.number("Rows", 55, "localized"),
+            "share": tables.number("Share, %", 65, "%.1f", "Share of the node's rows that have the label."),
+            "label": tables.number("Id", 55, "%d"),
             **(ways if inner else {}),
         },
-        height=tables.height(len(shown), 330),
+        most=330,
         on_select=lambda: _follow_label(view, run, found, key),
         selection_mode="single-row",
     )
@@ -162,7 +158,7 @@ def _labels_of_node(view, run, inner, files):
     )
     charts.csv_button(
         "Labels of the node, CSV",
-        lambda: tables.csv_safe(tree_frames.labels_of_node(tree, v, view.data.label_name)),
+        lambda: tree_frames.labels_of_node(tree, v, view.data.label_name),
         f"{files}-tree{view.t + 1}-node{v}-labels",
         "All labels of the node, and where it sends them",
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, tables
+from pages.shared import fields, format
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from pages.trees.plt_view import share
@@ -65,7 +65,7 @@ def show(view, label: int) -> None:
                 title=f"Label tree{below}: {drawn}",
                 total=every,
             ),
-            lambda: tables.csv_safe(_frame(view, top, depths, most=every).drop(columns="about")),
+            lambda: _frame(view, top, depths, most=every).drop(columns="about"),
             f"{view.files}-whole" if top == 0 else f"{view.files}-below{top}",
             f"Each bar is a node above its children, as wide as it has labels; bars without children are single labels"
             f"{cut}. Colour: {MEANINGS[value]}, from blue (least) to gold (most)"
@@ -80,11 +80,11 @@ def show(view, label: int) -> None:
 def choose_value(view, title: str, widget: str) -> str:
     """Return which number of each node is shown: a key of ``OF_NODES`` or, once that is measured, of ``OF_QUALITY``."""
     columns = OF_NODES | (OF_QUALITY if view.quality is not None else {})
-    return st.selectbox(
+    return fields.choice(
         title,
-        list(columns),
-        format_func=columns.get,
-        **workspace.keep(widget, "rows", options=list(columns)),
+        columns,
+        widget,
+        "rows",
         help=None if view.quality is not None else "More can be shown when the nodes are measured: see below.",
     )
 
@@ -92,11 +92,7 @@ def choose_value(view, title: str, widget: str) -> str:
 def _choose(view):
     deepest = int(view.tree.depth[-1])
     first, second, third = st.columns([2, 1, 1], vertical_alignment="bottom")
-    with first:
-        part = st.radio(
-            "Drawn", list(PARTS), format_func=PARTS.get, horizontal=True,
-            **workspace.keep("trees.whole.part", WHOLE, options=list(PARTS)),
-        )  # fmt: skip
+    part = fields.radio("Drawn", PARTS, "trees.whole.part", WHOLE, place=first)
     with second:
         value = choose_value(view, "Colour", "trees.whole.color")
     if deepest < 2:  # the root and its children

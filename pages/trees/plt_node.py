@@ -68,12 +68,12 @@ def _labels(view):
         shown[["name", "rows", *(["child"] if deeper else []), "label"]],
         key,
         {
-            "name": st.column_config.TextColumn("Label", width=150),
-            "rows": st.column_config.NumberColumn("Rows", format="localized", width=60, help="Training rows."),
-            "child": st.column_config.TextColumn("In the child", width=140),
-            "label": st.column_config.NumberColumn("Id", format="%d", width=60),
+            "name": tables.text("Label", 150),
+            "rows": tables.number("Rows", 60, "localized", "Training rows."),
+            "child": tables.text("In the child", 140),
+            "label": tables.number("Id", 60, "%d"),
         },
-        height=tables.height(len(shown), 360),
+        most=360,
         on_select=walk_to_ticked,
         selection_mode="single-row",
     )
@@ -82,7 +82,7 @@ def _labels(view):
     st.caption(f"{of} of the node, most frequent first. Tick a label to walk to it.")
     charts.csv_button(
         "Labels of the node, CSV",
-        lambda: tables.csv_safe(frames.labels_of_node(view.tree, view.node, of_label, view.data.label_name)),
+        lambda: frames.labels_of_node(view.tree, view.node, of_label, view.data.label_name),
         f"{view.files}-node{view.node}-labels",
         "All labels at or below the node, most frequent first",
     )
@@ -123,7 +123,7 @@ def _features(view):
             title=f"Features that decide at {format.in_title(view.short_name(v))}",
             total=len(every),
         ),
-        lambda: tables.csv_safe(frames.features_of_node(nodes, v, view.data.feature_name)),
+        lambda: frames.features_of_node(nodes, v, view.data.feature_name),
         f"{view.files}-node{v}-features",
         f"The largest weights of the node’s linear classifier: {format.listed(parts)}. A row with a feature of "
         f"positive weight more probably {has}. The bias, for rows without any of them, is "

@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import format, tables
+from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.view import look, now
-from pages.shared.workspaces import workspace
 from pages.trees.plt_drawing import OF_QUALITY
 from pages.trees.plt_walk import MEANINGS
 
@@ -18,12 +17,7 @@ def show(view) -> None:
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         measures = [name for name in OF_QUALITY if name != "base_rate"]
-        measure = st.selectbox(
-            "Worst nodes by",
-            measures,
-            format_func=OF_QUALITY.get,
-            **workspace.keep("trees.quality.measure", "auc", options=measures),
-        )
+        measure = fields.choice("Worst nodes by", measures, "trees.quality.measure", "auc", format_func=OF_QUALITY.get)
     least = min(max(now().positive or POSITIVE, 1), quality.n_rows)
     with right:
         st.session_state["trees.positive"] = least
@@ -57,7 +51,7 @@ def show(view) -> None:
     )
     charts.csv_button(
         "Quality of all nodes, CSV",
-        lambda: tables.csv_safe(view.with_names(every)),
+        lambda: view.with_names(every),
         f"{view.files}-nodes",
         "Every node with its labels, training rows and quality on test rows",
     )
@@ -76,23 +70,18 @@ def _table(view, shown, key):
         table[["name", "depth", "n_labels", "positive", "measured", *shares, "node"]],
         key,
         {
-            "name": st.column_config.TextColumn("Node", width=230),
-            "depth": st.column_config.NumberColumn("Depth", format="%d", width=60),
-            "n_labels": st.column_config.NumberColumn("Labels", format="localized", width=65),
-            "positive": st.column_config.NumberColumn(
-                "Positive", format="localized", width=70, help="Test rows with a label at or below the node."
-            ),
-            "measured": st.column_config.NumberColumn(
-                "Rows", format="localized", width=70, help="Test rows with a label below the node above it."
-            ),
-            "auc": st.column_config.NumberColumn("AUC, %", **percent),
-            "recall": st.column_config.NumberColumn("Recall, %", **percent),
-            "precision": st.column_config.NumberColumn("Precision, %", **percent),
-            "base_rate": st.column_config.NumberColumn("Base rate, %", **percent),
-            "node": st.column_config.NumberColumn("Number", format="%d", width=70),
+            "name": tables.text("Node", 230),
+            "depth": tables.number("Depth", 60, "%d"),
+            "n_labels": tables.number("Labels", 65, "localized"),
+            "positive": tables.number("Positive", 70, "localized", "Test rows with a label at or below the node."),
+            "measured": tables.number("Rows", 70, "localized", "Test rows with a label below the node above it."),
+            "auc": tables.number("AUC, %", **percent),
+            "recall": tables.number("Recall, %", **percent),
+            "precision": tables.number("Precision, %", **percent),
+            "base_rate": tables.number("Base rate, %", **percent),
+            "node": tables.number("Number", 70, "%d"),
         },
-        height=tables.height(len(table), 360),
+        most=360,
         on_select=walk_to_ticked,
         selection_mode="single-row",
-        **tables.EMPTY_CELLS,
     )

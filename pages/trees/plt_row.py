@@ -97,35 +97,25 @@ def _labels(view, found, row, label):
     nothing_lost = (found["factor"] > LOST).to_numpy()
     shown["depth"] = pd.Series(view.tree.depth[found["node"]], shown.index, float).mask(nothing_lost)
     shown["at"] = shown["at"].mask(nothing_lost, "nothing is lost")
-    number = st.column_config.NumberColumn
     tables.show(
         shown[["name", "state", "place", "probability", "at", "depth", "factor"]],
         key,
         {
-            "name": st.column_config.TextColumn("Label", width=220),
-            "state": st.column_config.TextColumn("Right?", width=75),
-            "place": number("Rank", format="%d", width=55, help="Rank among the predicted labels."),
-            "probability": number(
-                "P, %",
-                format=tables.percent_format(shown["probability"]),
-                width=65,
-                help="Probability of the label in this tree.",
+            "name": tables.text("Label", 220),
+            "state": tables.text("Right?", 75),
+            "place": tables.number("Rank", 55, "%d", "Rank among the predicted labels."),
+            "probability": tables.number(
+                "P, %", 65, tables.percent_format(shown["probability"]), "Probability of the label in this tree."
             ),
-            "at": st.column_config.TextColumn(
-                "Lost most at", width=250, help="The node at which the probability drops most."
-            ),
-            "depth": number("Depth", format="%d", width=58, help="Depth of that node; the root has 0."),
-            "factor": number(
-                "P there, %",
-                format=tables.percent_format(shown["factor"]),
-                width=85,
-                help="Probability of that node given its parent.",
+            "at": tables.text("Lost most at", 250, "The node at which the probability drops most."),
+            "depth": tables.number("Depth", 58, "%d", "Depth of that node; the root has 0."),
+            "factor": tables.number(
+                "P there, %", 85, tables.percent_format(shown["factor"]), "Probability of that node given its parent."
             ),
         },
-        height=tables.height(len(shown), 360),
+        most=360,
         on_select=choose_ticked,
         selection_mode="single-row",
-        **tables.EMPTY_CELLS,
     )
     missing = int(np.setdiff1d(tables.ids(view.data.Y_test, row), found["label"]).size)
     left_out = f" {missing:,} more true labels are not listed." if missing else ""
@@ -148,7 +138,7 @@ def _path(view, path, row, label):
     several = f" This is tree {view.t + 1}; the prediction is the mean of all trees." if view.several else ""
     charts.show_figure(
         figures.path_products(path, title=title),
-        lambda: tables.csv_safe(path),
+        path,
         f"{view.files}-row{row}-label{label}-path",
         "The number beside a node is its probability given its parent. The height is the product so far: at the "
         f"label’s own leaf, the label’s probability.{several}",
@@ -158,34 +148,25 @@ def _path(view, path, row, label):
 
 def _steps(view, path) -> None:
     shown = path.assign(
-        factor=100 * path["factor"],
-        product=100 * path["product"],
-        name=[view.short_name(v, 40) for v in path["node"]],
+        factor=100 * path["factor"], product=100 * path["product"], name=[view.short_name(v, 40) for v in path["node"]]
     )
-    number = st.column_config.NumberColumn
     tables.show(
         shown[["depth", "name", "factor", "product", "margin", "node"]],
         f"trees.plt.steps.{view.key[:8]}",
         {
-            "depth": number("Depth", format="%d", width=50),
-            "name": st.column_config.TextColumn("Node", width=115),
-            "factor": number(
-                "P of node, %",
-                format=tables.percent_format(shown["factor"]),
-                width=86,
-                help="Probability of the node given its parent.",
+            "depth": tables.number("Depth", 50, "%d"),
+            "name": tables.text("Node", 115),
+            "factor": tables.number(
+                "P of node, %", 86, tables.percent_format(shown["factor"]), "Probability of the node given its parent."
             ),
-            "product": number(
-                "P so far, %",
-                format=tables.percent_format(shown["product"]),
-                width=78,
-                help="Product of the probabilities so far.",
+            "product": tables.number(
+                "P so far, %", 78, tables.percent_format(shown["product"]), "Product of the probabilities so far."
             ),
-            "margin": number("Margin", width=60, help="Output of the node’s classifier for the row."),
-            "node": number("Number", format="%d", width=60, help="“Node” on the tab “The tree” takes this number."),
+            "margin": tables.number("Margin", 60, help="Output of the node’s classifier for the row."),
+            "node": tables.number("Number", 60, "%d", "“Node” on the tab “The tree” takes this number."),
         },
         signs={"margin": "{:+.3f}"},
-        height=tables.height(len(shown), 360),
+        most=360,
     )
 
 
@@ -219,7 +200,7 @@ def _features(view, line, x, row):
     of = f"Showing {meta['shown']:,} of {meta['total']:,} features" if meta["others"] else f"{meta['total']:,} features"
     charts.show_figure(
         figure,
-        lambda: tables.csv_safe(parts),
+        parts,
         f"{view.files}-row{row}-node{node}-margin",
         f"{of} of the row that have a weight at {format.plain(view.short_name(node, 40))}. A bar is the feature’s "
         f"value, in the row scaled to length 1, times its weight. The bars and the bias, "

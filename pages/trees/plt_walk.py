@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import format, selectors, server, tables
+from pages.shared import fields, format, selectors, server
 from pages.shared.figures import charts
 from pages.shared.view import look, now
-from pages.shared.workspaces import workspace
 from pages.trees import choices, looked_at, plt_drawing, plt_node
 from pages.trees.plt_drawing import OF_NODES, OF_QUALITY
 from pages.trees.plt_view import View, share
@@ -95,11 +94,7 @@ def _children(view):
     first, second, third = st.columns(3, vertical_alignment="bottom")
     with first:
         value = plt_drawing.choose_value(view, "What is drawn", "trees.children.value")
-    with second:
-        order = st.selectbox(
-            "Order", list(ORDERS), format_func=ORDERS.get,
-            **workspace.keep("trees.children.order", "most", options=list(ORDERS)),
-        )  # fmt: skip
+    order = fields.choice("Order", ORDERS, "trees.children.order", "most", place=second)
     most = min(max(now().children or CHILDREN, 1), MOST_CHILDREN)
     with third:
         st.session_state["trees.children"] = most
@@ -139,7 +134,7 @@ def _children(view):
             title=f"Children of {format.in_title(view.short_name(view.node))}: {len(drawn):,} of {len(every):,}",
             total=len(every),
         ),
-        lambda: tables.csv_safe(view.with_names(ordered)),
+        lambda: view.with_names(ordered),
         f"{view.files}-node{view.node}-children",
         f"{of}{in_order}. {columns[value]}: {MEANINGS[value]}.{_unknown(drawn, value)}{_plus(drawn)} Click a "
         "bar to walk to that child.",

@@ -39,10 +39,8 @@ def show(view, run, files) -> None:
             key="trees.predicted",
             extra=with_trees,
             extra_config={
-                "name": st.column_config.TextColumn("Predicted label", width=125),
-                "trees": st.column_config.NumberColumn(
-                    "Trees", format="%d", width=60, help="Trees in which a leaf of this row has the label."
-                ),
+                "name": tables.text("Predicted label", 125),
+                "trees": tables.number("Trees", 60, "%d", "Trees in which a leaf of this row has the label."),
             },
         )
         reranked = " Re-ranking mixes the score with nearness to the label's mean." if model.rerank_beta < 1 else ""
@@ -54,26 +52,22 @@ def show(view, run, files) -> None:
 
 
 def _leaves(view, leaves, row, files):
-    shown = leaves.assign(
-        tree=leaves["tree"] + 1,
-        weight=100 * leaves["weight"],
-        labels=words.top_labels(leaves),
-    )[["tree", "node", "labels", "rows", "weight", "depth"]]  # on a narrow screen, the first ones are in sight
+    shown = leaves.assign(tree=leaves["tree"] + 1, weight=100 * leaves["weight"], labels=words.top_labels(leaves))[
+        ["tree", "node", "labels", "rows", "weight", "depth"]
+    ]  # on a narrow screen, the first ones are in sight
     key = f"trees.leaves.{view.key[:8]}.{row}"
     tables.show(
         shown,
         key,
         {
-            "tree": st.column_config.NumberColumn("Tree", format="%d", width=50),
-            "node": st.column_config.NumberColumn("Leaf", format="%d", width=60),
-            "depth": st.column_config.NumberColumn("Depth", format="%d", width=55),
-            "rows": st.column_config.NumberColumn("Rows", format="localized", width=60, help="Training rows in it."),
-            "weight": st.column_config.NumberColumn(
-                "Weight, %", format="%.1f", width=75, help="Weight of the leaf in the mean."
-            ),
-            "labels": st.column_config.TextColumn("Most frequent labels", width=260),
+            "tree": tables.number("Tree", 50, "%d"),
+            "node": tables.number("Leaf", 60, "%d"),
+            "depth": tables.number("Depth", 55, "%d"),
+            "rows": tables.number("Rows", 60, "localized", "Training rows in it."),
+            "weight": tables.number("Weight, %", 75, "%.1f", "Weight of the leaf in the mean."),
+            "labels": tables.text("Most frequent labels", 260),
         },
-        height=tables.height(len(shown), 330),
+        most=330,
         on_select=lambda: _open_leaf(view, leaves, key),
         selection_mode="single-row",
     )
@@ -81,12 +75,7 @@ def _leaves(view, leaves, row, files):
         f"{format.count(len(leaves), 'leaf', 'leaves')} in {format.count(len(view.model.trees_), 'tree')}. Tick a "
         "leaf to see the row's path to it in the drawing above."
     )
-    charts.csv_button(
-        "Leaves of the row, CSV",
-        lambda: tables.csv_safe(leaves),
-        f"{files}-row{row}-leaves",
-        "Every leaf that the row reaches",
-    )
+    charts.csv_button("Leaves of the row, CSV", leaves, f"{files}-row{row}-leaves", "Every leaf that the row reaches")
 
 
 def _open_leaf(view, leaves, key):
@@ -107,22 +96,21 @@ def _steps(view, leaves, row, files):
     if steps.empty:
         st.caption("The root of the tree is a leaf: every row ends there.")
         return
-    number = st.column_config.NumberColumn
     tables.show(
         steps,
         f"trees.steps.{view.key[:8]}",
         {
-            "depth": number("Depth", format="%d", width=55),
-            "node": number("Node", format="%d", width=60),
-            "rows": number("Rows", format="localized", width=65, help="Training rows of the node."),
-            "to": number("Goes to", format="%d", width=70, help="The child on the way to the leaf."),
-            "margin": number("Margin", width=70, help="Of the child that the row goes to."),
-            "other": number("Next margin", width=95, help="The largest one of another child."),
-            "ways": number("Ways", format="%d", width=55, help="Children to which the row goes from this node."),
-            "features": st.column_config.TextColumn("Features that send it there", width=330),
+            "depth": tables.number("Depth", 55, "%d"),
+            "node": tables.number("Node", 60, "%d"),
+            "rows": tables.number("Rows", 65, "localized", "Training rows of the node."),
+            "to": tables.number("Goes to", 70, "%d", "The child on the way to the leaf."),
+            "margin": tables.number("Margin", 70, help="Of the child that the row goes to."),
+            "other": tables.number("Next margin", 95, help="The largest one of another child."),
+            "ways": tables.number("Ways", 55, "%d", "Children to which the row goes from this node."),
+            "features": tables.text("Features that send it there", 330),
         },
         signs={"margin": "{:+.3f}", "other": "{:+.3f}"},
-        height=tables.height(len(steps), 360),
+        most=360,
         column_order=["depth", "node", "margin", "features", "other", "to", "ways", "rows"],
     )
     st.caption(
@@ -132,7 +120,7 @@ def _steps(view, leaves, row, files):
     )
     charts.csv_button(
         "The way to the leaf, CSV",
-        lambda: tables.csv_safe(steps),
+        steps,
         f"{files}-tree{view.t + 1}-row{row}-leaf{leaf}-way",
         "Margins and deciding features at each node above the leaf",
     )

@@ -34,7 +34,10 @@ def show_figure(
     of=(),
     help: str | None = None,
 ) -> None:
-    """Show a figure, a caption that says what it shows and how to read it, and its downloads."""
+    """Show a figure, a caption that says what it shows and how to read it, and its downloads.
+
+    ``on_click`` gets the first of the custom data of a mark that is clicked.
+    """
     key = key or f"chart-{name}"
     place = place or key
     extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}
@@ -46,7 +49,7 @@ def show_figure(
 
     with st.container():  # without a key of its own, for the same reason
         if on_click is not None:
-            extra |= {"on_select": on_click, "selection_mode": "points"}
+            extra |= {"on_select": lambda: _clicked(key, on_click), "selection_mode": "points"}
         st.plotly_chart(figure, theme="streamlit", key=key, config=_config(name), **extra)
         st.caption(caption, help=help)
 
@@ -91,13 +94,19 @@ def show_figure(
                     args=(place,),
                 ):
                     _save_pdf(pdf, name)
-            make = frame if callable(frame) else lambda: frame
-            csv_button("Data, CSV", make, name, "All the data behind the figure", key=f"{place}-csv")
+            csv_button("Data, CSV", frame, name, "All the data behind the figure", key=f"{place}-csv")
             st.caption("The camera above the figure saves it as an SVG at once.")
 
 
-def csv_button(label: str, make, name: str, help: str, *, key: str | None = None) -> None:
-    """Show a button that downloads the DataFrame that ``make()`` returns; ``key`` is by default its label."""
+def _clicked(key, on_click) -> None:
+    points = st.session_state[key]["selection"]["points"]
+    if points and points[0].get("customdata"):
+        on_click(points[0]["customdata"][0])
+
+
+def csv_button(label: str, frame, name: str, help: str, *, key: str | None = None) -> None:
+    """Show a button that downloads a DataFrame, or what a function returns; ``key`` is by default its label."""
+    make = frame if callable(frame) else lambda: frame
     _download(label, lambda: csv_bytes(make()), f"{name}.csv", mime="text/csv", help=help, key=key or label)
 
 
