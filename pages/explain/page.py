@@ -9,7 +9,7 @@ changed by hand), ``path`` (the nodes on the way to the label), ``noise`` (the e
 import streamlit as st
 
 from pages.explain import answer, choices, contrast, noise, path, two_models, what_if, whole_model
-from pages.explain.view import View
+from pages.explain.view import Explained
 from pages.shared import begin, format, sections
 from pages.shared.results import results, run_names
 from pages.shared.rows import explaining
@@ -45,7 +45,7 @@ def main() -> None:
         results.mark(by_key[key])
         choices.choose_run(fingerprint, titles, key)
         row = choices.choose_row(data, run)
-        view = View(data, run, model, key, titles[key], row, format.file_name(name), results.K)
+        view = Explained(data, run, model, key, titles[key], row, format.file_name(name), results.K)
         view.label = choices.choose_label(view)
     with right:
         st.header("Predicted and true labels")

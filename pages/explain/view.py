@@ -13,7 +13,7 @@ BARS = 10  # features drawn
 TOP = 10  # number of top features by which two explanations are compared
 
 
-class View:
+class Explained:
     """The row, the model and the label that are explained; ``label`` is None while there is none to explain."""
 
     label: int | None = None

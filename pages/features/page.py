@@ -10,7 +10,7 @@ compared by decision trees), ``seeds`` (the selection with other seeds), ``reduc
 import streamlit as st
 
 from pages.features import answer, choices, compare, everything, labels, reduced, seeds, select
-from pages.features.view import View
+from pages.features.view import ShownSelection
 from pages.shared import begin, sections
 from pages.shared.results import results
 
@@ -32,7 +32,7 @@ def main() -> None:
     if selection is None:  # the page has said why
         select.controls_and_jobs(data, fingerprint, shown=None)
         return
-    view = View(data, fingerprint, name, selection, record["key"], past)
+    view = ShownSelection(data, fingerprint, name, selection, record["key"], past)
     sentence, cards = st.empty(), st.container()
     left, right = st.columns([2, 1], gap="large")
     with right:

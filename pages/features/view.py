@@ -8,7 +8,7 @@ from xmlcore.experiment.engine import times
 from xmlcore.selection import frames
 
 
-class View:
+class ShownSelection:
     """The selection that is shown: its data set, its key, and ``past``, all selections on the data set."""
 
     def __init__(self, data, fingerprint, name, selection, key, past):

@@ -29,7 +29,7 @@ SAMPLES = (
 
 
 @dataclass(frozen=True)
-class Settings:
+class NoiseSettings:
     """The noise or attack, its levels, and how often and on how many test rows it is measured."""
 
     kind: str
@@ -155,7 +155,7 @@ def watch_trainings(fingerprint: str, past: list) -> None:
 # --- noise ---
 
 
-def choose_noise(data, fingerprint, runs) -> Settings:
+def choose_noise(data, fingerprint, runs) -> NoiseSettings:
     kind = fields.choice(
         "Noise or attack", list(KINDS), "robustness.kind", "gaussian", format_func=lambda kind: KINDS[kind].title
     )
@@ -174,7 +174,7 @@ def choose_noise(data, fingerprint, runs) -> Settings:
         options["random_start"] = n_repeats > 1
 
     def settings(n_rows):
-        return Settings(kind, levels, options, n_repeats, int(n_rows), data.n_test, transferred, tree)
+        return NoiseSettings(kind, levels, options, n_repeats, int(n_rows), data.n_test, transferred, tree)
 
     def seconds(n_rows):
         wanted = settings(n_rows)

@@ -26,15 +26,10 @@ def title(measure: str) -> str:
     return {PAPER_MEASURE: "PSDCG@k by 1/log(1 + n)", CERTIFIED: "Certified rows"}.get(measure, measure)
 
 
-class Measured:
-    """What was measured of the runs chosen.
+class UnderNoise:
+    """What was measured of the runs chosen: ``results`` of tasks by the names of runs, in one table and its summary.
 
-    Attributes
-    ----------
-    results : dict
-        Results of tasks (:class:`xmlcore.experiment.kinds.robustness.Robustness`), by the name of the run.
-    frame, summary : DataFrame
-        All measurements, and their means and intervals, with the columns ``run`` (name) and ``model`` (colour).
+    The columns ``run`` (name) and ``model`` (colour) are added; ``summary`` has means and intervals.
     """
 
     def __init__(self, runs: list[tuple[str, dict, object]]):
@@ -91,10 +86,10 @@ def waiting(runs, names, measurements) -> str:
     return f"Not measured yet: {format.listed(missing)}." if missing else ""
 
 
-def measure(runs, names, settings) -> Measured | None:
+def measure(runs, names, settings) -> UnderNoise | None:
     """Return the stored measurements of the runs, or None; start other measurements, or show a button that does."""
     results = tasks.ready_all(
         {names[r["key"]]: settings.task(r) for r in runs}, button="Measure", key="robustness.start"
     )
     there = [(names[r["key"]], r, results[names[r["key"]]]) for r in runs if names[r["key"]] in results]
-    return Measured(there) if there else None
+    return UnderNoise(there) if there else None

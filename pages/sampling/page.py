@@ -10,7 +10,7 @@ start with), ``words`` (sentences about what was measured).
 import streamlit as st
 
 from pages.sampling import answer, buckets, candidates, class_sizes, row, sweep, weights
-from pages.sampling.view import MODEL, View
+from pages.sampling.view import MODEL, SampledRun
 from pages.shared import begin, format, sections, server, settings
 from pages.shared.results import results, run_names
 
@@ -42,7 +42,7 @@ def main() -> None:
         _choose_run(fingerprint, runs, names, key)
         begin.watch_training(fingerprint, model=MODEL)
         return
-    view = View(data, name, *both, record)
+    view = SampledRun(data, name, *both, record)
     sentence, cards = st.empty(), st.container()
     _choose_run(fingerprint, runs, names, key)
     results.mark(record)

@@ -11,17 +11,11 @@ from xmlcore import experiment, metrics
 MODEL = "DoubleSampling"
 
 
-class View:
+class SampledRun:
     """A run of double sampling, its model, and the numbers that it was really trained with.
 
-    Attributes
-    ----------
-    kappa, q : int
-        Adversaries of an example and candidates of a row; fewer than requested if there are not as many classes.
-    most_kappa : int
-        Adversaries that an example can have.
-    examples : float
-        Expected copies of examples that each class gives.
+    ``kappa`` adversaries of an example and ``q`` candidates of a row are fewer than requested if there are not as many
+    classes, ``most_kappa`` is the most that an example can have, and ``examples`` are expected copies of each class.
     """
 
     def __init__(self, data, name, run, model, record):

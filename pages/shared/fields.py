@@ -36,14 +36,14 @@ def whole(label: str, low: int, high: int, key: str, default: int, *, place=st, 
     return int(place.number_input(label, min_value=low, max_value=high, **settings, **kept))
 
 
-def number(label: str, low, high, key: str, value, take, **settings) -> None:
+def number(label: str, low, high, key: str, value, take, *, place=st, **settings) -> None:
     """Show a field with a number that the workspace does not keep: ``take`` gets what is typed."""
     st.session_state[key] = value
 
     def typed():
         take(st.session_state[key])
 
-    st.number_input(label, min_value=low, max_value=high, key=key, on_change=typed, **settings)
+    place.number_input(label, min_value=low, max_value=high, key=key, on_change=typed, **settings)
 
 
 def rows_within(seconds, n_rows: int, most_seconds: float, samples) -> int:

@@ -23,6 +23,11 @@ def count(number: int, one: str = "", many: str | None = None) -> str:
     return f"{number:,} {word}".rstrip()
 
 
+def showing(shown: int, total: int, one: str, many: str | None = None) -> str:
+    """Return how many are shown: ``Showing 5 of 12 rows``, or ``12 rows`` if that is all."""
+    return f"Showing {shown:,} of {count(total, one, many)}" if shown < total else count(total, one, many)
+
+
 def listed(parts: list[str]) -> str:
     """Return an enumeration: ``a``, ``a and b``, ``a, b and c``."""
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]

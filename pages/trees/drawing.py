@@ -66,12 +66,6 @@ def show(view, color, files) -> None:
         drawn, color, color_range=tuple(ends) if ends[0] < ends[1] else None, chosen=view.node, title=title, total=total
     )
     chart = f"trees.chart.{view.key[:8]}.{view.t}.{view.mode}.{place}.{view.levels}"
-
-    def look_at_clicked():
-        points = st.session_state[chart]["selection"]["points"]
-        if points and points[0].get("customdata"):
-            view.choose(int(points[0]["customdata"][0]))
-
     charts.show_figure(
         figure,
         drawn,
@@ -79,7 +73,7 @@ def show(view, color, files) -> None:
         _about_drawing(view, color),
         key=chart,
         place="trees.chart",
-        on_click=look_at_clicked,
+        on_click=lambda node: view.choose(int(node)),
     )
 
 

@@ -49,11 +49,9 @@ def show(view, files) -> None:
             "labels": tables.text("The leaf's most frequent labels", 330),
         },
         most=260,
-        on_select=lambda: _look_at_leaf(view, shown, key),
-        selection_mode="single-row",
+        **tables.on_tick(key, shown["node"], view.choose),
     )
-    of = format.count(len(found), "leaf", "leaves")
-    of = f"Showing {len(table):,} of {of}" if len(table) < len(found) else of
+    of = format.showing(len(table), len(found), "leaf", "leaves")
     st.caption(f"{of}, most rows of the label first. Tick a leaf to see its details below.")
     charts.csv_button(
         "Leaves of the label, CSV",
@@ -92,9 +90,3 @@ def _label_text(view, found):
             else f" {kind} {whole:,} at depth {tree.depth[whole]} is the deepest node that has all of them."
         )
     return text
-
-
-def _look_at_leaf(view, found, key):
-    ticked = st.session_state[key]["selection"]["rows"]
-    if ticked and ticked[0] < len(found):
-        view.choose(int(found["node"].iloc[ticked[0]]))

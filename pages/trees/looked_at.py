@@ -22,31 +22,12 @@ def tree_number(model) -> int:
     return min(now().tree or 0, len(model.trees_) - 1)
 
 
-class View:
-    """What is drawn of a tree.
+class DrawnTree:
+    """What is drawn of a tree: the nodes below a node, the path of a test row, or where the rows of a label went.
 
-    Attributes
-    ----------
-    key : str
-        Key of the run.
-    t, tree
-        Index of the tree, and the tree itself.
-    row, label : int
-        The test row and the label (None in other modes) looked at.
-    data, model
-        The data set and the model.
-    mode : {PART, PATH, LABEL}
-        What is drawn: the nodes below a node, the path of a test row, or where the rows of a label went.
-    nodes : ndarray
-        Nodes that are drawn.
-    node, top : int
-        The node looked at, and the node with which the drawing of a part of the tree begins.
-    levels, fit : int
-        Levels drawn below ``top``, and the most that can be drawn.
-    leaves : ndarray or None
-        Leaves that the test row reaches; None in other modes.
-    rows_with_label, label_leaves, most
-        In the mode LABEL: the label's rows in each node, the table of leaves that hold them, and the most nodes drawn.
+    ``t`` is the tree's index, ``node`` the node looked at, ``top`` the one with which the drawing begins, and ``fit``
+    the most ``levels`` that can be drawn below it. Only PATH has ``leaves``, those that the row reaches, and only LABEL
+    has ``label``, ``rows_with_label`` (in each node), ``label_leaves`` and ``most``, the most nodes drawn.
     """
 
     def __init__(self, key, t, tree, row, data, model, mode, label):
@@ -57,21 +38,18 @@ class View:
         self.fit = min(tree_frames.levels_that_fit(tree, self.top, MOST_NODES), MOST_LEVELS)
         first = min(LEVELS, tree_frames.levels_that_fit(tree, 0, FIRST_NODES))
         self.levels = min(max(now().levels or first, 1), self.fit)
-        self.leaves = np.sort(model.apply(data.X_test[[row]], n_trees=t + 1).of(0, t)) if self.mode == PATH else None
-        if self.mode == PATH:
+        self.leaves = None
+        if mode == LABEL:
+            self._of_label()
+        elif mode == PATH:
+            self.leaves = np.sort(model.apply(data.X_test[[row]], n_trees=t + 1).of(0, t))
             visited = tree_frames.visited(tree, self.leaves)
             self.nodes = tree_frames.with_siblings(tree, visited)
             if self.nodes.size > MOST_NODES:  # the row reaches most of the tree: draw only nodes that it reaches
                 self.nodes = visited
-        elif self.mode == LABEL:
-            self._of_label()
-        else:
-            self.nodes = tree_frames.below(tree, self.top, self.levels)
-        if self.mode == LABEL:
-            return
-        if self.mode == PATH:
             self.node = now().node if now().node in self.nodes.tolist() else int(self.leaves[0])
         else:
+            self.nodes = tree_frames.below(tree, self.top, self.levels)
             node = self._within(now().node, n)
             self.node = node if node in self.nodes else self.top
 
@@ -90,11 +68,12 @@ class View:
         return node if node is not None and node < n else 0
 
     def choose(self, node):
+        """Look at a node; the drawing then begins with it if the node or its children are not drawn."""
         inner = self.tree.children[node, 0] >= 0
         drawn = node in self.nodes
-        if (self.mode == PATH and drawn) or (self.mode == LABEL and (drawn or self.rows_with_label[node])):
-            look(node=node)
-        elif not drawn or (inner and self.tree.children[node, 0] not in self.nodes):
+        has_label = self.mode == LABEL and (drawn or self.rows_with_label[node])
+        undrawn = not drawn or (inner and self.tree.children[node, 0] not in self.nodes)
+        if undrawn and not has_label and not (self.mode == PATH and drawn):
             look(node=node, top=node if inner else max(int(self.tree.parent[node]), 0), mode=PART)
         else:
             look(node=node)

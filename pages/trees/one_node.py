@@ -144,8 +144,7 @@ def _labels_of_node(view, run, inner, files):
             **(ways if inner else {}),
         },
         most=330,
-        on_select=lambda: _follow_label(view, run, found, key),
-        selection_mode="single-row",
+        **tables.on_tick(key, found["label"], view.follow),
     )
     of = (
         f"Showing {len(shown):,} of {format.count(count, 'label')}"
@@ -162,9 +161,3 @@ def _labels_of_node(view, run, inner, files):
         f"{files}-tree{view.t + 1}-node{v}-labels",
         "All labels of the node, and where it sends them",
     )
-
-
-def _follow_label(view, run, found, key):
-    ticked = st.session_state[key]["selection"]["rows"]
-    if ticked and ticked[0] < len(found):
-        view.follow(int(found["label"].iloc[ticked[0]]))

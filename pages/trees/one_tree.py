@@ -26,7 +26,7 @@ def show(data, run, model, key, files) -> None:
     if mode == looked_at.LABEL:
         names = server.label_names(run.fingerprint)
         label = selectors.choose_label(data, names, "of", "trees.label", "trees.query", node=None)
-    view = looked_at.View(key, t, tree, row, data, model, mode, label)
+    view = looked_at.DrawnTree(key, t, tree, row, data, model, mode, label)
     color = choices.show(view)
     if mode == looked_at.LABEL:
         label_rows.show(view, files)

@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import fragments, tasks
+from pages.shared import fields, fragments, tasks
 from pages.shared.figures import charts
 from pages.shared.results import results
-from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
 
 
@@ -28,15 +27,8 @@ def show(model, key, files) -> None:
 
 def _curves(found, model, key, files):
     measures = [m for m in ("P@k", "nDCG@k", "PSP@k") if (found["measure"] == m).any()]
-    chosen = st.pills(
-        "Measures",
-        measures,
-        selection_mode="multi",
-        default=workspace.keep("trees.measures", measures[:2], _some_of(measures))["value"],
-        key="trees.measures",
-        on_change=lambda: workspace.update(
-            lambda data: data["widgets"].__setitem__("trees.measures", st.session_state["trees.measures"])
-        ),
+    chosen = fields.several(
+        "Measures", measures, "trees.measures", measures[:2], widget="pills", selection_mode="multi"
     )
     chosen = [m for m in measures if m in chosen] or measures[:1]
     left, right = st.columns(2, gap="large")
@@ -60,10 +52,6 @@ def _curves(found, model, key, files):
             "depth on the right axis; the last point is the whole model (Figure 3 of the paper).",
             key=f"trees.smaller.{key[:8]}",
         )
-
-
-def _some_of(measures):
-    return lambda value: isinstance(value, list) and all(m in measures for m in value)
 
 
 def _same(chosen):

@@ -38,12 +38,6 @@ def show(view, label: int) -> None:
     columns = OF_NODES | OF_QUALITY
     drawn = f"{len(frame):,} of {format.count(every, 'node')}"
     chart = f"trees.whole.{view.key[:8]}.{view.t}.{top}.{value}.{depths}"
-
-    def walk_to_clicked():
-        points = st.session_state[chart]["selection"]["points"]
-        if points and points[0].get("customdata"):
-            view.walk(points[0]["customdata"][0])
-
     below = "" if top == 0 else f" below {format.in_title(view.short_name(top, 16), 16)}"
     left_out = ""
     if len(frame) < total:
@@ -73,7 +67,7 @@ def show(view, label: int) -> None:
             f"it have an outline. {_about_label(view, frame, label, path)}{_example(view, frame)} Click a bar to walk "
             f"to that node.{left_out}",
             key=chart,
-            on_click=walk_to_clicked,
+            on_click=view.walk,
         )
 
 

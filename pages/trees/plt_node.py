@@ -58,12 +58,6 @@ def _labels(view):
     key = f"trees.plt.labels.{view.key[:8]}.{view.t}.{view.node}"
     deeper = bool((view.tree.label[frames.children_of(view.tree, view.node)] < 0).any())
     shown = found.assign(child=[view.short_name(v, 40) for v in found["child"]])
-
-    def walk_to_ticked():
-        ticked = st.session_state[key]["selection"]["rows"]
-        if ticked and ticked[0] < len(found):
-            view.walk(view.tree.leaf_of_label[found["label"].iloc[ticked[0]]])
-
     tables.show(
         shown[["name", "rows", *(["child"] if deeper else []), "label"]],
         key,
@@ -74,11 +68,9 @@ def _labels(view):
             "label": tables.number("Id", 60, "%d"),
         },
         most=360,
-        on_select=walk_to_ticked,
-        selection_mode="single-row",
+        **tables.on_tick(key, view.tree.leaf_of_label[found["label"]], view.walk),
     )
-    of = format.count(total, "label")
-    of = f"Showing {len(shown):,} of {of}" if len(shown) < total else of
+    of = format.showing(len(shown), total, "label")
     st.caption(f"{of} of the node, most frequent first. Tick a label to walk to it.")
     charts.csv_button(
         "Labels of the node, CSV",

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.shared import format, fragments, sections, tables, tasks
 from pages.trees import looked_at, plt_quality, plt_row, plt_walk
-from pages.trees.plt_view import View
+from pages.trees.plt_view import WalkedTree
 from xmlcore import experiment
 
 
@@ -72,6 +72,6 @@ def _tree(data, run, model, key, files):
         found = tasks.ready(task, button="Measure all nodes", key="trees.measure.nodes")
         if found is not None:
             # No fragment of its own: a tick there changes the node that is shown above.
-            plt_quality.show(View(key, data, run, model, files, found))
+            plt_quality.show(WalkedTree(key, data, run, model, files, found))
     with above:  # a fragment: a click on a child does not draw what is below again
         fragments.alone(plt_walk.show)(key, data, run, model, files, found)

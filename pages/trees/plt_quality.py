@@ -19,17 +19,17 @@ def show(view) -> None:
         measures = [name for name in OF_QUALITY if name != "base_rate"]
         measure = fields.choice("Worst nodes by", measures, "trees.quality.measure", "auc", format_func=OF_QUALITY.get)
     least = min(max(now().positive or POSITIVE, 1), quality.n_rows)
-    with right:
-        st.session_state["trees.positive"] = least
-        st.number_input(
-            "Only nodes with so many positive test rows",
-            min_value=1,
-            max_value=quality.n_rows,
-            key="trees.positive",
-            on_change=lambda: look(positive=st.session_state["trees.positive"]),
-            help="A test row is positive for a node if it has a label at or below the node. Measures of nodes with few "
-            "positive rows change by chance.",
-        )
+    fields.number(
+        "Only nodes with so many positive test rows",
+        1,
+        quality.n_rows,
+        "trees.positive",
+        least,
+        lambda number: look(positive=number),
+        place=right,
+        help="A test row is positive for a node if it has a label at or below the node. Measures of nodes with few "
+        "positive rows change by chance.",
+    )
     every = view.with_quality()
     found = every[every["positive"] >= least].dropna(subset=[measure]).sort_values(measure, kind="stable")
     measured = int((every["measured"] > 0).sum())
@@ -58,11 +58,6 @@ def show(view) -> None:
 
 
 def _table(view, shown, key):
-    def walk_to_ticked():
-        ticked = st.session_state[key]["selection"]["rows"]
-        if ticked and ticked[0] < len(shown):
-            view.walk(shown["node"].iloc[ticked[0]])
-
     shares = ["auc", "recall", "precision", "base_rate"]
     table = shown.assign(**{name: 100 * shown[name] for name in shares})
     percent = {"format": "%.1f", "width": 80}
@@ -82,6 +77,5 @@ def _table(view, shown, key):
             "node": tables.number("Number", 70, "%d"),
         },
         most=360,
-        on_select=walk_to_ticked,
-        selection_mode="single-row",
+        **tables.on_tick(key, shown["node"], view.walk),
     )

@@ -9,7 +9,7 @@ from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.rows import row_text
 from pages.shared.view import look, now
-from pages.trees.plt_view import View
+from pages.trees.plt_view import WalkedTree
 from xmlcore import figures
 from xmlcore.models.plt import frames
 
@@ -19,7 +19,7 @@ LOST = 0.995  # a step whose node has a larger probability given its parent lose
 
 
 def show(key, data, run, model, files) -> None:
-    view = View(key, data, run, model, files)
+    view = WalkedTree(key, data, run, model, files)
     st.header("The path of a test row")
     row = selectors.choose_test_row(data, run, "trees.row")
     row_text.show(data, "test", row)
@@ -82,12 +82,6 @@ def _sentence(view, found):
 
 def _labels(view, found, row, label):
     key = f"trees.plt.row.{view.key[:8]}.{view.t}.{row}"
-
-    def choose_ticked():
-        ticked = st.session_state[key]["selection"]["rows"]
-        if ticked and ticked[0] < len(found):
-            look(label=found["label"].iloc[ticked[0]])
-
     shown = found.assign(
         state=[_state(line) for line in found.itertuples()],
         probability=100 * found["probability"],
@@ -114,8 +108,7 @@ def _labels(view, found, row, label):
             ),
         },
         most=360,
-        on_select=choose_ticked,
-        selection_mode="single-row",
+        **tables.on_tick(key, found["label"], lambda label: look(label=label)),
     )
     missing = int(np.setdiff1d(tables.ids(view.data.Y_test, row), found["label"]).size)
     left_out = f" {missing:,} more true labels are not listed." if missing else ""

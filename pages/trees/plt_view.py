@@ -12,25 +12,11 @@ from xmlcore.models.plt.frames.nodes import label_counts
 NAMED = 2  # labels in the name of a node with several labels
 
 
-class View:
-    """A label tree of a run, and the node of it that is looked at.
+class WalkedTree:
+    """A label tree of a run, with the index ``t``, and the node of it that is looked at.
 
-    Attributes
-    ----------
-    key : str
-        Key of the run.
-    t, model, tree
-        Index of the tree; the PLT; the tree.
-    data, run
-        The data set and the run.
-    nodes : DataFrame
-        All nodes, without names: see xmlcore.models.plt.frames.
-    node : int
-        The node looked at.
-    quality : NodeQuality or None
-        How well nodes decide on test rows; None while that is not measured.
-    files : str
-        How names of downloaded files begin.
+    ``nodes`` is the table of all nodes without names, ``quality`` says how well they decide on test rows, or is None
+    while that is not measured, and ``files`` begins the names of downloads.
     """
 
     def __init__(self, key, data, run, model, files, quality=None):

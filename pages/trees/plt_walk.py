@@ -7,7 +7,7 @@ from pages.shared.figures import charts
 from pages.shared.view import look, now
 from pages.trees import choices, looked_at, plt_drawing, plt_node
 from pages.trees.plt_drawing import OF_NODES, OF_QUALITY
-from pages.trees.plt_view import View, share
+from pages.trees.plt_view import WalkedTree, share
 from xmlcore import figures
 from xmlcore.models.plt import frames
 
@@ -28,7 +28,7 @@ ORDERS = {"most": "Largest first", "least": "Smallest first", "node": "By number
 
 
 def show(key, data, run, model, files, quality) -> None:
-    view = View(key, data, run, model, files, quality)
+    view = WalkedTree(key, data, run, model, files, quality)
     st.header("The tree")
     left, right = st.columns([2 if view.several else 1, 3], vertical_alignment="bottom")
     with left:
@@ -48,21 +48,20 @@ def show(key, data, run, model, files, quality) -> None:
 
 
 def _choose_tree_and_node(view):
-    columns = st.columns(1 + view.several, vertical_alignment="bottom")
+    columns, last = st.columns(1 + view.several, vertical_alignment="bottom"), view.tree.n_nodes - 1
     if view.several:
-        with columns[0]:
-            choices.tree_field(view)
-    with columns[-1]:
-        st.session_state["trees.node"] = view.node
-        st.number_input(
-            f"Node, 0 to {view.tree.n_nodes - 1:,}",
-            min_value=0,
-            max_value=view.tree.n_nodes - 1,
-            key="trees.node",
-            on_change=lambda: view.walk(st.session_state["trees.node"]),
-            help="The node that is shown below. 0 is the root. A click on a child in the figure, or on a node of a "
-            "path, does the same.",
-        )
+        choices.tree_field(view, columns[0])
+    fields.number(
+        f"Node, 0 to {last:,}",
+        0,
+        last,
+        "trees.node",
+        view.node,
+        view.walk,
+        place=columns[-1],
+        help="The node that is shown below. 0 is the root. A click on a child in the figure, or on a node of a "
+        "path, does the same.",
+    )
 
 
 def crumbs(view, end: int, key: str, before: str) -> None:
@@ -96,16 +95,16 @@ def _children(view):
         value = plt_drawing.choose_value(view, "What is drawn", "trees.children.value")
     order = fields.choice("Order", ORDERS, "trees.children.order", "most", place=second)
     most = min(max(now().children or CHILDREN, 1), MOST_CHILDREN)
-    with third:
-        st.session_state["trees.children"] = most
-        st.number_input(
-            f"Children drawn, 1 to {MOST_CHILDREN}",
-            min_value=1,
-            max_value=MOST_CHILDREN,
-            step=20,
-            key="trees.children",
-            on_change=lambda: look(children=st.session_state["trees.children"]),
-        )
+    fields.number(
+        f"Children drawn, 1 to {MOST_CHILDREN}",
+        1,
+        MOST_CHILDREN,
+        "trees.children",
+        most,
+        lambda number: look(children=number),
+        place=third,
+        step=20,
+    )
     every = view.with_quality().iloc[children]
     by = "node" if order == "node" else value
     ordered = every.sort_values(by, ascending=order != "most", kind="stable", na_position="last")
@@ -116,14 +115,7 @@ def _children(view):
         about=[_about_child(view, line) for line in drawn.itertuples()],
     )
     chart = f"trees.children.{view.key[:8]}.{view.t}.{view.node}.{value}.{order}.{most}"
-
-    def walk_to_clicked():
-        points = st.session_state[chart]["selection"]["points"]
-        if points and points[0].get("customdata"):
-            view.walk(points[0]["customdata"][0])
-
-    of = format.count(len(every), "child", "children")
-    of = f"Showing {len(drawn):,} of {of}" if len(drawn) < len(every) else of
+    of = format.showing(len(drawn), len(every), "child", "children")
     in_order = {"most": ", largest first", "least": ", smallest first", "node": ", by number"}[order]
     charts.show_figure(
         figures.node_bars(
@@ -140,7 +132,7 @@ def _children(view):
         "bar to walk to that child.",
         key=chart,
         place="trees.children",
-        on_click=walk_to_clicked,
+        on_click=view.walk,
     )
 
 

@@ -68,22 +68,17 @@ def _leaves(view, leaves, row, files):
             "labels": tables.text("Most frequent labels", 260),
         },
         most=330,
-        on_select=lambda: _open_leaf(view, leaves, key),
-        selection_mode="single-row",
+        **tables.on_tick(
+            key,
+            list(zip(leaves["tree"], leaves["node"])),
+            lambda place: look(tree=place[0], node=place[1], mode=looked_at.PATH),
+        ),
     )
     st.caption(
         f"{format.count(len(leaves), 'leaf', 'leaves')} in {format.count(len(view.model.trees_), 'tree')}. Tick a "
         "leaf to see the row's path to it in the drawing above."
     )
     charts.csv_button("Leaves of the row, CSV", leaves, f"{files}-row{row}-leaves", "Every leaf that the row reaches")
-
-
-def _open_leaf(view, leaves, key):
-    ticked = st.session_state[key]["selection"]["rows"]
-    if not ticked or ticked[0] >= len(leaves):
-        return
-    leaf = leaves.iloc[ticked[0]]
-    look(tree=leaf["tree"], node=leaf["node"], mode=looked_at.PATH)
 
 
 def _steps(view, leaves, row, files):
