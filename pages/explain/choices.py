@@ -13,9 +13,9 @@ MOST_OTHERS = 20  # labels of highest rank with which the explained label can be
 LISTED = 100  # most rows found by a search that are offered
 
 
-def choose_run(fingerprint, titles, key) -> None:
+def choose_run(fingerprint, runs, titles, key) -> None:
     help = "All results of this workspace on this data set, newest first."
-    results.choose("explain.run", fingerprint, titles, key, "Result explained", help)
+    results.choose("explain.run", fingerprint, runs, titles, key, help, "Result explained", least=1)
 
 
 def choose_row(data, run) -> int:

@@ -25,9 +25,8 @@ def main() -> None:
     data, fingerprint, name = used
     runs = results.kept("runs", fingerprint)
     if not runs:
-        about = "This page shows which features made a model predict a label, and whether the explanation is reliable. "
-        about += begin.not_trained(name)
-        begin.no_run(about, data, fingerprint, name, "explain", "PLT", results.K, "Other models on the Train page")
+        text = "This page shows which features made a model predict a label, and whether the explanation is reliable."
+        begin.no_run(used, "explain", text)
         return
     key = results.chosen("explain.run", fingerprint, runs)
     by_key = {r["key"]: r for r in runs}
@@ -35,7 +34,7 @@ def main() -> None:
     sentence = st.empty()
     both = results.run_and_model(by_key[key])
     if both is None:
-        choices.choose_run(fingerprint, titles, key)
+        choices.choose_run(fingerprint, runs, titles, key)
         begin.watch_training(fingerprint, key=results.key_now(by_key[key]))
         return
     run, model = both
@@ -43,7 +42,7 @@ def main() -> None:
     left, right = st.columns(2, gap="large")
     with left, st.container(border=True):
         results.mark(by_key[key])
-        choices.choose_run(fingerprint, titles, key)
+        choices.choose_run(fingerprint, runs, titles, key)
         row = choices.choose_row(data, run)
         view = Explained(data, run, model, key, titles[key], row, format.file_name(name), results.K)
         view.label = choices.choose_label(view)

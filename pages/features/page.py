@@ -52,12 +52,11 @@ def main() -> None:
         st.caption(
             f"{selection.title} keeps the same features for all labels, so there is nothing to compare between labels."
         )
-    state = select.page_state()
     further = {
         "Labels and features": lambda: labels.labels_and_features(view),
         "Other methods": lambda: compare.compare(view),
         "Other seeds": lambda: seeds.seeds(view),
-        "Train on them": lambda: reduced.show(view, state),
+        "Train on them": lambda: reduced.show(view),
         "All features": lambda: everything.all_labels(view),
     }
     if selection.shared:

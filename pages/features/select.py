@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.features import words
 from pages.features.view import plan
-from pages.shared import actions, fields, format, forms, fragments, jobs, server, settings, tasks
+from pages.shared import actions, fields, format, forms, fragments, jobs, settings, tasks
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
@@ -22,11 +22,7 @@ def begin(data, fingerprint, name) -> None:
         )
         nothing = data.Y_train.nnz == 0
         task = tasks.select_task(fingerprint, method, params=None)
-        time = ""
-        if task.exists():  # made in another workspace, or removed from this one
-            time = " (selected already)"
-        elif not nothing and (seconds := server.estimated_seconds(task)) is not None:
-            time = f" ({tasks.takes(seconds)})"
+        time = tasks.time_in_brackets(task, "selected already", unknown=nothing)
         actions.button(
             f"Select features by {method} with its default settings{time}",
             type="primary",
@@ -37,13 +33,13 @@ def begin(data, fingerprint, name) -> None:
         )
         _jobs(fingerprint)
     with right:
-        fragments.alone(_controls)(data, fingerprint, None, page_state())
+        fragments.alone(_controls)(data, fingerprint, None)
 
 
 def controls_and_jobs(data, fingerprint, shown: str | None) -> None:
     """Show running or failed selections, and the form; ``shown`` is the key of the selection shown."""
     _jobs(fingerprint)  # above the form, which is higher than a window
-    fragments.alone(_controls)(data, fingerprint, shown, page_state())
+    fragments.alone(_controls)(data, fingerprint, shown)
 
 
 def _jobs(fingerprint):
@@ -51,14 +47,7 @@ def _jobs(fingerprint):
     jobs.show_failures(jobs.failed("select", fingerprint=fingerprint))
 
 
-def page_state():
-    return [record["id"] for record in workspace.get("jobs")], workspace.get("selections"), workspace.has_notice()
-
-
-def _controls(data, fingerprint, shown, drawn_state):
-    """Show the form of a method; ``drawn_state`` is what :func:`page_state` returned when the page was drawn."""
-    if page_state() != drawn_state:
-        st.rerun()  # Select was pressed: the page has a job or a result to show
+def _controls(data, fingerprint, shown):
     methods = experiment.SELECTORS
     method = fields.choice(
         "Method",

@@ -24,9 +24,8 @@ def main() -> None:
     opened = predictor.opened()
     if not runs and not opened:
         if used is not None:
-            about = "This page shows which labels a model gives rows and texts that are new to it, and why. "
-            about += begin.not_trained(used.name)
-            begin.no_run(about, *used, "predict", "PLT", results.K, "Other models on the Train page")
+            text = "This page shows which labels a model gives rows and texts that are new to it, and why."
+            begin.no_run(used, "predict", text)
         carry.open_model()
         return
     by_key, titles = {r["key"]: r for r in runs}, run_names.names(runs) | opened

@@ -23,11 +23,11 @@ def main() -> None:
     data, fingerprint, name = used
     past = results.usable("runs", fingerprint)
     if not past:
-        about = (
+        text = (
             "This page shows how predictions suffer when feature values are noisy or attacked, and how much training "
-            f"on noisy rows helps. {begin.not_trained(name)}"
+            "on noisy rows helps."
         )
-        begin.no_run(about, data, fingerprint, name, "robustness", "PLT", results.K, "Other models on the Train page")
+        begin.no_run(used, "robustness", text)
         return
     with st.container():
         sentence = st.empty()

@@ -14,6 +14,8 @@ from pages.sampling.view import MODEL, SampledRun
 from pages.shared import begin, format, sections, server, settings
 from pages.shared.results import results, run_names
 
+HELP = f"All results of {MODEL} in this workspace on this data set, newest first."
+
 
 def main() -> None:
     st.title("Sampling")
@@ -29,22 +31,22 @@ def main() -> None:
         text = (
             "DoubleSampling learns from a sample of rows, each compared with some other labels. This page shows "
             "what is drawn, how the sizes of both samples (π and κ) influence the predictions, and why a row gets its "
-            f"label. {begin.not_trained(name, f'No {MODEL} has')}"
+            "label."
         )
-        link = "Other settings on the Train page"
         problem = settings.needs_amounts(MODEL) if server.has_negative_values(fingerprint) else ""
-        begin.no_run(text, data, fingerprint, name, "sampling", MODEL, results.K, link, problem, model=MODEL)
+        words = {"train": MODEL, "others": "Other settings on the Train page", "subject": f"No {MODEL} has"}
+        begin.no_run(used, "sampling", text, **words, problem=problem, model=MODEL)
         return
     key, names = results.chosen("sampling.run", fingerprint, runs), run_names.names(past)
     record = next(r for r in runs if r["key"] == key)
     both = results.run_and_model(record)
     if both is None:
-        _choose_run(fingerprint, runs, names, key)
+        results.choose("sampling.run", fingerprint, runs, names, key, HELP)
         begin.watch_training(fingerprint, model=MODEL)
         return
     view = SampledRun(data, name, *both, record)
     sentence, cards = st.empty(), st.container()
-    _choose_run(fingerprint, runs, names, key)
+    results.choose("sampling.run", fingerprint, runs, names, key, HELP)
     results.mark(record)
     st.caption(answer.about_model(view, named=len(runs) == 1))
     for warning in dict.fromkeys(view.run.warnings):
@@ -65,14 +67,6 @@ def main() -> None:
         "More or less sampling": lambda: sweep.sweep(view),
     }
     sections.show("sampling", further)
-
-
-def _choose_run(fingerprint, runs, names, key):
-    if len(runs) < 2:
-        return
-    help = f"All results of {MODEL} in this workspace on this data set, newest first."
-    titles = {r["key"]: names[r["key"]] for r in runs}
-    results.choose("sampling.run", fingerprint, titles, key, "Result shown", help)
 
 
 main()

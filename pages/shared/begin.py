@@ -5,6 +5,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.shared import actions, addresses, format, jobs, server, tasks
+from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import datasets
 
@@ -39,19 +40,27 @@ def no_data(ready: str, without: str) -> None:
 
 
 def no_run(
-    text, data, fingerprint: str, name: str, page: str, train: str, k: int, others: str, problem: str = "", **about
+    used: InUse,
+    page: str,
+    text: str,
+    *,
+    train: str = "PLT",
+    others: str = "Other models on the Train page",
+    subject: str = "No model has",
+    problem: str = "",
+    **about,
 ) -> None:
-    """Say what the page shows when a model has been trained, and offer to train one."""
+    """Say what the page shows when a model has been trained, and offer to train one.
+
+    ``subject`` begins the sentence that none was trained.
+    """
+    data, fingerprint, name = used
     training = jobs.active("train", fingerprint=fingerprint, **about)
-    st.markdown(text)
+    st.markdown(f"{text} {subject} been trained on **{format.plain(name)}** in this workspace yet.")
     with st.container(horizontal=True, vertical_alignment="center"):
         for number, model in enumerate(train.split(", ")):
-            task = tasks.train_task(fingerprint, model, params=None, k=k)
-            time = ""
-            if task.exists():  # made in another workspace, or removed from this one
-                time = " (trained already)"
-            elif data.Y_train.nnz and (seconds := server.estimated_seconds(task)) is not None:
-                time = f" ({tasks.takes(seconds)})"
+            task = tasks.train_task(fingerprint, model, params=None, k=results.K)
+            time = tasks.time_in_brackets(task, "trained already", unknown=data.Y_train.nnz == 0)
             actions.button(
                 f"Train {model} with its default settings{time}",
                 type="secondary" if number else "primary",
@@ -72,8 +81,3 @@ def watch_training(fingerprint: str, **about) -> None:
     """Show the progress and the failures of trainings on a data set; ``about`` as for :func:`no_run`."""
     jobs.watch(jobs.active("train", fingerprint=fingerprint, **about)[::-1])
     jobs.show_failures(jobs.failed("train", fingerprint=fingerprint, **about))
-
-
-def not_trained(name: str, what: str = "No model has") -> str:
-    """Return the sentence that no model was trained on a data set; ``what`` is its subject with "has" or "have"."""
-    return f"{what} been trained on **{format.plain(name)}** in this workspace yet."

@@ -34,6 +34,14 @@ def takes(seconds: float) -> str:
     return f"{about}, with compiling code, once" if compiling else about
 
 
+def time_in_brackets(task, done: str, unknown: bool) -> str:
+    """Return how long a task takes, in brackets; ``done`` if its result is kept, and nothing if the time is unknown."""
+    if task.exists():  # made in another workspace, or removed from this one
+        return f" ({done})"
+    seconds = None if unknown else server.estimated_seconds(task)
+    return "" if seconds is None else f" ({takes(seconds)})"
+
+
 def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
     """Show the result of a task; without a result, show a button that starts the task.
 

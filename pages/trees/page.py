@@ -13,6 +13,8 @@ from pages.shared import begin, format, sections, settings
 from pages.shared.results import results, run_names
 from pages.trees import answer, depth, nodes, one_tree, parts, plt_page, words
 
+HELP = "All results with trees, of LdSM and PLT, of this workspace on this data set, newest first."
+
 
 def main() -> None:
     st.html(words.STYLE)
@@ -26,18 +28,16 @@ def main() -> None:
     if not runs:
         text = (
             "This page shows the trees of a model. A PLT has a label tree: how are labels grouped, and how well does "
-            "each node decide? An LdSM has decision trees: how are rows divided, and how small is their objective J? "
-            f"{begin.not_trained(name, 'Neither has')}"
+            "each node decide? An LdSM has decision trees: how are rows divided, and how small is their objective J?"
         )
         link = "Other settings on the Train page"
-        begin.no_run(text, data, fingerprint, name, "trees", "PLT, LdSM", results.K, link)
+        begin.no_run(used, "trees", text, train="PLT, LdSM", others=link, subject="Neither has")
         return
     key = results.chosen("trees.run", fingerprint, runs)
     shown = next(r for r in runs if r["key"] == key)
     both = results.run_and_model(shown)
     if both is None:
-        if len(runs) > 1:
-            _choose_run(fingerprint, runs, titles, key)
+        results.choose("trees.run", fingerprint, runs, titles, key, HELP)
         _watch(fingerprint)
         return
     run, model = both
@@ -46,9 +46,8 @@ def main() -> None:
         answer.cards(data, model)
     else:
         plt_page.answer(name, model)
-    if len(runs) > 1:
-        _choose_run(fingerprint, runs, titles, key)
-    else:
+    results.choose("trees.run", fingerprint, runs, titles, key, HELP)
+    if len(runs) == 1:
         st.caption(results.trained(runs[0]))
     results.mark(shown)
     for warning in dict.fromkeys(run.warnings):
@@ -70,12 +69,6 @@ def main() -> None:
 def _watch(fingerprint):
     for model in words.SHOWN:
         begin.watch_training(fingerprint, model=model)
-
-
-def _choose_run(fingerprint, runs, titles, key):
-    text = "All results with trees, of LdSM and PLT, of this workspace on this data set, newest first."
-    titles = {r["key"]: titles[r["key"]] for r in runs}
-    results.choose("trees.run", fingerprint, titles, key, "Result shown", text)
 
 
 main()

@@ -148,22 +148,25 @@ def chosen(widget: str, fingerprint: str, runs: list) -> str:
     return next((key for key in wanted if key in keys), keys[0])
 
 
-def choose(widget: str, fingerprint: str, titles: dict, key: str, label: str, help: str) -> None:
-    """Show a select box of results, with ``titles`` by key; the chosen result is shown on the Train page, too."""
+def choose(
+    widget: str, fingerprint: str, runs: list, titles: dict, key: str, help: str, label: str = "Result shown", least=2
+) -> None:
+    """Show a select box of ``least`` results or more; the chosen result is shown on the Train page, too."""
+    keys = [r["key"] for r in runs]
     st.session_state[widget] = key
-    st.selectbox(
-        label,
-        list(titles),
-        format_func=titles.get,
-        key=widget,
-        on_change=_open,
-        args=(widget, fingerprint),
-        help=help,
-    )
+    if len(keys) >= least:
+        st.selectbox(
+            label,
+            keys,
+            format_func=titles.get,
+            key=widget,
+            on_change=_open,
+            args=(widget, fingerprint),
+            help=help,
+        )
 
 
 def _open(widget, fingerprint):
-    """Remember the result chosen in a select box, for this page and for the Train page."""
     key = st.session_state[widget]
 
     def change(data):
