@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from pages.explain.view import BARS
-from pages.shared import format, label_tables, tables
+from pages.shared import format, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
 from pages.shared.rows import explaining, marked_text
@@ -17,17 +16,8 @@ def labels(view) -> None:
         st.caption("The model predicts no label for this row.")
     else:
         score = view.values(view.ranked)
-        label_tables.show(
-            frame.assign(score=score)[["rank", "name", "correct", "score", "label"]],
-            {"name": "Predicted label"},
-            {
-                "rank": tables.number("Rank", 50, "%d"),
-                "correct": tables.text("Right?", 72),
-                "score": explaining.column_config(view.kind, score),
-                "label": tables.number("Id", 60, "%d"),
-            },
-            "explain.predicted",
-            signs=explaining.signs(view.kind, "score"),
+        explaining.show_labels(
+            frame.assign(score=score)[["rank", "name", "correct", "score", "label"]], view.kind, "explain.predicted"
         )
     missing = predictions.missed(view.data, view.run.ranking, view.row, view.k)
     if missing:
@@ -106,29 +96,18 @@ def bars(view) -> None:
     left, right = st.columns(2, gap="large")
     magnitude = explaining.by_magnitude(view.x, view.data)
     of_row = view.kind != "score"  # otherwise, contributions belong to features of the pair of row and label
-    n_drawn = min(BARS, len(magnitude))
+    n_drawn = min(explaining.BARS, len(magnitude))
     top = found.loc[found["contribution"] != 0, "feature"].head(n_drawn).tolist() if of_row else []
     with left:
-        figure = figures.contribution_bars(
-            found, BARS, unit=view.unit, title=f"Contributions to {explaining.in_title(view.name)}"
-        )
-        rest = figure.layout.meta["others"]
-        others = f" Hatched: the sum of the {format.count(rest, 'other')}." if rest else ""
-        charts.show_figure(
-            figure,
-            found,
-            f"{view.file}-label{view.label}-contributions",
-            f"What each feature adds to the score of **{format.plain(view.name)}**. {explaining.adds_up(view.attrs)}"
-            f"{others} The number beside a name is the feature’s value.",
-            key="explain.contributions",
-        )
+        file = f"{view.file}-label{view.label}"
+        explaining.show_contributions(found, view.attrs, view.name, file, "explain.contributions")
         if not of_row:
             _meanings(found)
     with right:
-        both = len(set(top) & set(magnitude["feature"].head(BARS)))
+        both = len(set(top) & set(magnitude["feature"].head(explaining.BARS)))
         shared = f". {both} of these {n_drawn} are also among the {n_drawn} that contribute most" if of_row else ""
         charts.show_figure(
-            figures.magnitude_bars(magnitude, BARS, top, title="Largest values"),
+            figures.magnitude_bars(magnitude, explaining.BARS, top, title="Largest values"),
             magnitude,
             f"{view.file}-magnitude",
             "The explanation of Date and Mehar (2025): the features of largest value. It does not depend on the model, "

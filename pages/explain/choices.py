@@ -5,6 +5,7 @@ import streamlit as st
 from pages.explain.view import first_labels
 from pages.shared import format, selectors, tables
 from pages.shared.results import results
+from pages.shared.rows import explaining
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from xmlcore.experiment.twins import twins
@@ -78,7 +79,7 @@ def _title(line) -> str:
 
 def choose_label(view) -> int | None:
     """Return which of the predicted and the true labels of the row is explained; None when the row has neither."""
-    options = _label_options(view)
+    options = explaining.label_options(view.data, view.ranked, view.true, view.k)
     if not options:
         return None
     label = now().label if now().label in options else next(iter(options))
@@ -119,18 +120,6 @@ def choose_other(view) -> int | None:
         "ranking, and the true ones.",
     )
     return other
-
-
-def _label_options(view) -> dict[int, str]:
-    """Return the labels that can be explained, best first: id -> text on whether it was predicted and is right."""
-    ranked = [int(j) for j in view.run.ranking.labels[view.row, : view.k] if j >= 0]
-    options = {}
-    for place, j in enumerate(ranked, 1):
-        right = "right" if j in view.true else "wrong"
-        options[j] = f"{view.data.label_name(j)} – predicted {format.ordinal(place)}, {right}"
-    for j in sorted(view.true - set(ranked)):
-        options[j] = f"{view.data.label_name(j)} – true, not among the {view.k} predicted"
-    return options
 
 
 def _remember_label():

@@ -5,7 +5,6 @@ import math
 import streamlit as st
 
 from pages.explain import choices
-from pages.explain.view import BARS
 from pages.explain.view import contrast as contrast_of
 from pages.shared import format
 from pages.shared.figures import charts
@@ -33,13 +32,13 @@ def contrast(view) -> None:
     st.markdown(_sentence(view, found, names, other))
     if found.empty:
         return
-    drawn = found if raw.attrs["additive"] else found.head(BARS)
+    drawn = found if raw.attrs["additive"] else found.head(explaining.BARS)
     labels = [explaining.in_title(name) for name in names]
     if labels[0] == labels[1]:  # both names are too long
         labels = ["this label", "the other"]
     figure = figures.contribution_bars(
         drawn,
-        BARS,
+        explaining.BARS,
         unit=DIFFERENCE[view.kind],
         title="What speaks for which label",
         wording=(f"for {labels[0]}", f"for {labels[1]}"),

@@ -5,7 +5,7 @@ import functools
 import streamlit as st
 
 from pages.explain import choices
-from pages.explain.view import BARS, TOP, contributions
+from pages.explain.view import TOP, contributions
 from pages.shared import format, jobs, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
@@ -34,7 +34,7 @@ def show(view, fingerprint: str, by_key: dict, titles: dict) -> None:
         )
     ends = None
     if raw.attrs["kind"] == view.kind:  # both add up to the same kind of score, so both get the same axis
-        drawn = [figures.contribution_bars(f, BARS).layout.meta["ends"] for f in (view.contributions, other)]
+        drawn = [figures.contribution_bars(f, explaining.BARS).layout.meta["ends"] for f in (view.contributions, other)]
         ends = (min(d[0] for d in drawn), max(d[1] for d in drawn))
     left, right = st.columns(2, gap="large")
     with left:
@@ -69,7 +69,7 @@ def _bars(view, whose, found, attrs, ends, place):
         return
     charts.show_figure(
         figures.contribution_bars(
-            found, BARS, unit=explaining.UNITS[attrs["kind"]], title=format.in_title(whose, 34), ends=ends
+            found, explaining.BARS, unit=explaining.UNITS[attrs["kind"]], title=format.in_title(whose, 34), ends=ends
         ),
         functools.partial(tables.csv_safe, found),
         f"{view.file}-label{view.label}-model{place}",

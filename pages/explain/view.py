@@ -9,7 +9,6 @@ from pages.shared import server, tables
 from pages.shared.rows import explaining
 from xmlcore import explain
 
-BARS = 10  # features drawn
 TOP = 10  # number of top features by which two explanations are compared
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.features import select
 from pages.shared import fields, format, settings, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import results, run_names
@@ -14,9 +13,7 @@ from xmlcore import experiment
 MEASURES = ("P@k", "nDCG@k", "PSP@k")
 
 
-def show(view, drawn_state) -> None:
-    if select.page_state() != drawn_state:
-        st.rerun()
+def show(view) -> None:
     st.header("A model on the selected features")
     selection = view.selection
     model, params, m, per_label = _choose(view)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, label_tables, tables
+from pages.shared import format
 from pages.shared.results import predictions
 from pages.shared.rows import explaining
 from xmlcore import explain
@@ -86,18 +86,7 @@ def labels(found: Answer) -> None:
     if true is not None:
         right = [predictions.RIGHT if int(j) in true else predictions.WRONG for j in found.ranked]
         frame.insert(2, "correct", right)
-    label_tables.show(
-        frame,
-        {"name": "Predicted label"},
-        {
-            "rank": tables.number("Rank", 50, "%d"),
-            "correct": tables.text("Right?", 72),
-            "score": explaining.column_config(found.kind, frame["score"]),
-            "label": tables.number("Id", 60, "%d"),
-        },
-        "predict.labels",
-        signs=explaining.signs(found.kind, "score"),
-    )
+    explaining.show_labels(frame, found.kind, "predict.labels")
     if found.ranked.size < found.k:
         st.caption(
             f"These are {found.ranked.size:,} of the {found.k:,} labels asked for: the model ranks no others here."

@@ -2,56 +2,33 @@
 
 import streamlit as st
 
-from pages.shared import format
-from pages.shared.figures import charts
 from pages.shared.rows import explaining, marked_text
 from pages.shared.view import look, now
-from xmlcore import explain, figures
+from xmlcore import explain
 
-BARS = 10  # features drawn
 LABEL = "predict.label"  # key of the select box
 CHOSEN = "predict.label chosen"  # key of st.session_state: (the text, the label chosen for it)
 
 
 def why(found) -> int | None:
     """Show why the chosen label is predicted, and return the label; None when there is none to explain."""
-    options = _options(found)
+    options = explaining.label_options(found.one.packed, found.ranked, found.question.true, found.k)
     if not options or not explain.can_explain(found.one.model):
         return None
     st.header("Why?")
     label = _choose(found, options)
     name = found.name(label)
     frame = explain.contributions(found.one.model, found.x, label)
-    attrs, unit = frame.attrs, explaining.UNITS[found.kind]
+    attrs = frame.attrs
     frame = explaining.named(frame, found.one.packed, found.kind)
     if found.question.text is not None:
         marked_text.show(found.question.text, found.one.packed.vectorizer, frame, name, found.kind)
     if frame.empty:
         st.caption("There are no features, so nothing contributes: every such row gets the same prediction.")
         return label
-    figure = figures.contribution_bars(frame, BARS, unit=unit, title=f"Contributions to {explaining.in_title(name)}")
-    rest = figure.layout.meta["others"]
-    others = f" Hatched: the sum of the {format.count(rest, 'other')}." if rest else ""
-    charts.show_figure(
-        figure,
-        frame,
-        f"{found.one.files}-{found.question.file}-label{label}-contributions",
-        f"What each feature adds to the score of **{format.plain(name)}**. {explaining.adds_up(attrs)}{others} The "
-        "number beside a name is the feature’s value.",
-        key="predict.contributions",
-    )
+    file = f"{found.one.files}-{found.question.file}-label{label}"
+    explaining.show_contributions(frame, attrs, name, file, "predict.contributions")
     return label
-
-
-def _options(found) -> dict[int, str]:
-    """Return the labels that can be explained: those predicted, then true ones that are not; id -> text."""
-    true, options = found.question.true, {}
-    for place, label in enumerate(found.ranked.tolist(), 1):
-        right = "" if true is None else ", right" if label in true else ", wrong"
-        options[label] = f"{found.name(label)} – predicted {format.ordinal(place)}{right}"
-    for label in sorted((true or frozenset()) - set(found.ranked.tolist())):
-        options[label] = f"{found.name(label)} – true, not among the {found.k:,} predicted"
-    return options
 
 
 def _choose(found, options) -> int:

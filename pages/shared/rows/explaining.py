@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, tables
-from xmlcore import explain
+from pages.shared import format, label_tables, tables
+from pages.shared.figures import charts
+from xmlcore import explain, figures
 
+BARS = 10  # features drawn
 TITLE_LETTERS = 22  # longest name in the title of a figure
 # Title of an axis of contributions: what they add up to, by the kind of score.
 UNITS = {"log_proba": "log P", "margin": "the margin", "share": "P, percentage points", "score": "f"}
@@ -67,6 +69,52 @@ def column_config(kind: str, values, title: str | None = None, width: int = 62):
 def signs(kind: str, *columns: str) -> dict:
     """Return the formats of columns of scores that may be negative, for :func:`pages.shared.tables.show`."""
     return dict.fromkeys(columns, "{:+.2f}") if kind == "score" else {}
+
+
+def show_labels(frame: pd.DataFrame, kind: str, key: str) -> None:
+    """Show labels that are predicted: ``rank, name, score, label`` and, if it is known, ``correct``."""
+    label_tables.show(
+        frame,
+        {"name": "Predicted label"},
+        {
+            "rank": tables.number("Rank", 50, "%d"),
+            "correct": tables.text("Right?", 72),
+            "score": column_config(kind, frame["score"]),
+            "label": tables.number("Id", 60, "%d"),
+        },
+        key,
+        signs=signs(kind, "score"),
+    )
+
+
+def label_options(names, ranked, true, k: int) -> dict[int, str]:
+    """Return the labels that can be explained with texts: those predicted, then the true ones that are not.
+
+    ``true`` is None if the true labels are not known.
+    """
+    options, ranked = {}, [int(label) for label in ranked]
+    for place, label in enumerate(ranked, 1):
+        right = "" if true is None else ", right" if label in true else ", wrong"
+        options[label] = f"{names.label_name(label)} – predicted {format.ordinal(place)}{right}"
+    for label in sorted((true or set()) - set(ranked)):
+        options[label] = f"{names.label_name(label)} – true, not among the {k:,} predicted"
+    return options
+
+
+def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> None:
+    """Draw what each feature contributes to the score of a label."""
+    title = f"Contributions to {in_title(name)}"
+    figure = figures.contribution_bars(frame, BARS, unit=UNITS[attrs["kind"]], title=title)
+    rest = figure.layout.meta["others"]
+    others = f" Hatched: the sum of the {format.count(rest, 'other')}." if rest else ""
+    charts.show_figure(
+        figure,
+        frame,
+        f"{file}-contributions",
+        f"What each feature adds to the score of **{format.plain(name)}**. {adds_up(attrs)}{others} The number beside "
+        "a name is the feature’s value.",
+        key=key,
+    )
 
 
 def in_title(name: str) -> str:
