@@ -99,21 +99,12 @@ def choose(frame) -> Choice:
             model = _select("Model", "model", [ANY, *models], {ANY: "All models"}.get, width=140)
         if tags:
             tag = _select("Tag", "tag", [ANY, *tags], {ANY: "All tags"}.get, width=130)
-        text = st.text_input(
-            "Find",
-            **workspace.keep("compare.text", "", lambda value: isinstance(value, str)),
-            placeholder="name, note, setting",
-            width=140,
-        )
-        switch = {"allowed": lambda value: isinstance(value, bool)}
-        parameters = st.toggle(
-            "All parameters",
-            **workspace.keep("compare.every", False, **switch),
-            help="Off: only the parameters in which results of one model differ.",
-        )
+        text = fields.text("Find", "compare.text", placeholder="name, note, setting", width=140)
+        help = "Off: only the parameters in which results of one model differ."
+        parameters = fields.switch("All parameters", "compare.every", False, help=help)
         archived = False
         if frame["archived"].any():
-            archived = st.toggle("Archived, too", **workspace.keep("compare.archived", False, **switch))
+            archived = fields.switch("Archived, too", "compare.archived", False)
         measures = more.choose()
     return Choice(measure, lines, dataset, model, tag, text.strip(), archived, parameters, measures)
 

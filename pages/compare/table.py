@@ -28,7 +28,7 @@ def chosen_keys() -> list[str]:
 
 
 def choose_keys(keys: list[str]) -> None:
-    workspace.update(lambda data: data["widgets"].__setitem__(CHOSEN, keys))
+    workspace.remember(CHOSEN, keys)
 
 
 def untick() -> None:

@@ -44,7 +44,8 @@ def is_closed() -> bool:
 
 
 def _close():
-    workspace.update(lambda data: data["widgets"].__setitem__(CLOSED, True))
+    """Remember that the panel is closed."""
+    workspace.remember(CLOSED, True)
 
 
 def about(used: dict | None) -> str:

@@ -1,9 +1,11 @@
 """What is explained: the result, the row and the label, and what they are compared with."""
 
+import functools
+
 import streamlit as st
 
 from pages.explain.view import first_labels
-from pages.shared import format, selectors, tables
+from pages.shared import fields, format, selectors, tables
 from pages.shared.results import results
 from pages.shared.rows import explaining
 from pages.shared.view import look, now
@@ -33,22 +35,15 @@ def choose_second_run(fingerprint, by_key, titles, key) -> str:
         first = next(r["key"] for r in of_run[0] if r["key"] != key)
     widget = "explain.second"
     remembered = workspace.get("widgets").get(f"{widget} {fingerprint}")
-    st.session_state[widget] = remembered if remembered in others else first
-    return st.selectbox(
-        "Compared with the result",
-        others,
-        format_func=titles.get,
-        key=widget,
-        on_change=lambda: workspace.update(
-            lambda d: d["widgets"].__setitem__(f"{widget} {fingerprint}", st.session_state[widget])
-        ),
-    )
+    key = remembered if remembered in others else first
+    take = functools.partial(workspace.remember, f"{widget} {fingerprint}")
+    return fields.pick("Compared with the result", {k: titles[k] for k in others}, widget, key, take)
 
 
 def _find_row(data):
-    query = st.text_input(
+    query = fields.text(
         "Find test rows by a name",
-        **workspace.keep(selectors.query_key("explain.query", data), "", lambda value: isinstance(value, str)),
+        selectors.query_key("explain.query", data),
         placeholder="of a label, feature or row" + (", or a text" if data.texts_test is not None else ""),
     )
     if not query.strip():
@@ -83,15 +78,8 @@ def choose_label(view) -> int | None:
     if not options:
         return None
     label = now().label if now().label in options else next(iter(options))
-    st.session_state["explain.label"] = label
-    st.selectbox(
-        "Label explained",
-        list(options),
-        format_func=options.get,
-        key="explain.label",
-        on_change=_remember_label,
-        help="One of the predicted labels, or a true one that was missed.",
-    )
+    help = "One of the predicted labels, or a true one that was missed."
+    fields.pick("Label explained", options, "explain.label", label, _look_at_label, help=help)
     return label
 
 
@@ -104,25 +92,23 @@ def choose_other(view) -> int | None:
     right = view.label in view.true
     first = next((j for j in options if (j in view.true) != right), options[0])
     other = now().other if now().other in options else first
-    st.session_state["explain.other"] = other
 
     def text(j):
         place = f"ranked {format.ordinal(ranked.index(j) + 1)}" if j in ranked else f"not among the first {MOST_OTHERS}"
         return f"{view.data.label_name(j)} – {place}, {'right' if j in view.true else 'wrong'}"
 
-    st.selectbox(
+    fields.pick(
         "Compared with the label",
-        options,
-        format_func=text,
-        key="explain.other",
-        on_change=lambda: look(label=view.label, other=st.session_state["explain.other"]),
+        {j: text(j) for j in options},
+        "explain.other",
+        other,
+        lambda label: look(label=view.label, other=label),
         help=f"{len(options):,} of the {view.data.n_labels - 1:,} other labels: the first {MOST_OTHERS} by the model’s "
         "ranking, and the true ones.",
     )
     return other
 
 
-def _remember_label():
-    label = st.session_state["explain.label"]
+def _look_at_label(label):
     if isinstance(label, int):  # a user who is faster than the page chose from the options of the row before
         look(label=label)

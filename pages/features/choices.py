@@ -1,6 +1,6 @@
 """Which selection the Features page shows, and for which label."""
 
-import streamlit as st
+import functools
 
 from pages.shared import fields, selectors, server
 from pages.shared.results import run_names
@@ -18,19 +18,10 @@ def shown_record(fingerprint, past) -> dict | None:
 
 
 def choose_selection(view) -> None:
-    titles = run_names.selections(view.past)
-    widget = workspace.FEATURES_SELECTION
-    st.session_state[widget] = view.key
-    st.selectbox(
-        "Selection shown",
-        list(titles),
-        format_func=titles.get,
-        key=widget,
-        on_change=lambda: workspace.update(
-            lambda d: d["widgets"].__setitem__(f"{widget} {view.fingerprint}", st.session_state[widget])
-        ),
-        help="All selections of this workspace on this data set, newest first.",
-    )
+    titles, widget = run_names.selections(view.past), workspace.FEATURES_SELECTION
+    take = functools.partial(workspace.remember, f"{widget} {view.fingerprint}")
+    help = "All selections of this workspace on this data set, newest first."
+    fields.pick("Selection shown", titles, widget, view.key, take, help=help)
 
 
 def choose_order(view) -> bool:

@@ -1,5 +1,6 @@
 """What is predicted: a test row, a text, or features that are typed."""
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,16 +63,13 @@ def ask(one) -> Question | None:
     way = ways[0]
     if len(ways) > 1:
         remembered = workspace.get("widgets").get(WAY)
-        st.session_state[WAY] = remembered if remembered in ways else ways[0]  # anew in each run: a table changes it
-        way = st.radio("What to predict", ways, horizontal=True, key=WAY, on_change=_remember_way)
+        way = remembered if remembered in ways else ways[0]  # anew in each run: a table changes it
+        take = functools.partial(workspace.remember, WAY)
+        way = fields.pick("What to predict", dict(zip(ways, ways)), WAY, way, take, widget="radio", horizontal=True)
     question = {ROW: _row, TEXT: _text, FEATURES: _features, FROM_FILE: _from_file}[way](one)
     most = min(MOST_LABELS, one.packed.n_labels)
     fields.whole(f"Labels predicted, 1 to {most:,}", 1, most, COUNT, min(results.K, most), width=190)
     return question
-
-
-def _remember_way() -> None:
-    workspace.update(lambda data: data["widgets"].__setitem__(WAY, st.session_state[WAY]))
 
 
 def count(one) -> int:
@@ -129,7 +127,7 @@ def _take(texts) -> None:
 
 def look_at(one, kind: str, key: str, name: str, row: int) -> None:
     st.session_state[LOOKED_AT] = {"model": one.key, "kind": kind, "key": key, "name": name, "row": row}
-    workspace.update(lambda data: data["widgets"].__setitem__(WAY, FROM_FILE))
+    workspace.remember(WAY, FROM_FILE)
 
 
 def _from_file(one) -> Question | None:

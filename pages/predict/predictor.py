@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import format, server
+from pages.shared import fields, format, server
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, explain, store
@@ -77,15 +77,8 @@ def chosen(fingerprint: str | None, runs: list, opened: dict) -> str:
 
 
 def choose(fingerprint: str | None, titles: dict, key: str) -> None:
-    st.session_state[CHOSEN] = key
-    st.selectbox(
-        "Model",
-        list(titles),
-        format_func=titles.get,
-        key=CHOSEN,
-        on_change=lambda: take(fingerprint, st.session_state[CHOSEN]),
-        help="All results of this workspace on this data set, newest first, and models that were opened from files.",
-    )
+    help = "All results of this workspace on this data set, newest first, and models that were opened from files."
+    fields.pick("Model", titles, CHOSEN, key, lambda picked: take(fingerprint, picked), help=help)
 
 
 def take(fingerprint: str | None, key: str) -> None:

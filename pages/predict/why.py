@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.shared import fields
 from pages.shared.rows import explaining, marked_text
 from pages.shared.view import look, now
 from xmlcore import explain
@@ -40,14 +41,12 @@ def _choose(found, options) -> int:
     else:  # the Explain page explains the same label of the same row
         label = now().label
     label = label if label in options else next(iter(options))
-    st.session_state[LABEL] = label
 
-    def remember():
-        picked = st.session_state[LABEL]
+    def remember(picked):
         if row is None:
             st.session_state[CHOSEN] = one.key, picked
         elif isinstance(picked, int):
             look(label=picked)
 
-    st.selectbox("Label explained", list(options), format_func=options.get, key=LABEL, on_change=remember, width=480)
+    fields.pick("Label explained", options, LABEL, label, remember, width=480)
     return label

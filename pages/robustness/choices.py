@@ -1,5 +1,6 @@
 """What is measured on the Robustness page: the runs that are compared, and the noise or attack."""
 
+import functools
 from dataclasses import dataclass
 
 import streamlit as st
@@ -88,15 +89,13 @@ def choose_runs(fingerprint, past) -> list:
     """Return the records of the runs that are compared; ``past`` has all runs on the data set, newest first."""
     by_key = {r["key"]: r for r in past}
     titles = run_names.names(past)
-    key = "robustness.runs"
-    st.session_state[key] = [r["key"] for r in _first_runs(fingerprint, past)]
-    picked = st.multiselect(
+    picked = fields.pick(
         "Results compared",
-        list(by_key),
-        format_func=titles.get,
-        key=key,
-        on_change=_remember_runs,
-        args=(fingerprint,),
+        titles,
+        "robustness.runs",
+        [r["key"] for r in _first_runs(fingerprint, past)],
+        functools.partial(remember_runs, fingerprint),
+        widget="multiselect",
         placeholder="Choose results of the Train page",
         help="All results of this workspace on this data set, newest first.",
     )
@@ -136,12 +135,8 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
     )
 
 
-def _remember_runs(fingerprint):
-    remember_runs(fingerprint, list(st.session_state["robustness.runs"]))
-
-
 def remember_runs(fingerprint: str, keys: list[str]) -> None:
-    workspace.update(lambda d: d["widgets"].__setitem__(f"robustness.runs {fingerprint}", keys))
+    workspace.remember(f"robustness.runs {fingerprint}", keys)
 
 
 def watch_trainings(fingerprint: str, past: list) -> None:
@@ -169,7 +164,15 @@ def choose_noise(data, fingerprint, runs) -> NoiseSettings:
     left, right = st.columns(2, vertical_alignment="bottom") if KINDS[kind].repeats else (None, st.container())
     if left is not None:  # where nothing is random, repeats would be equal
         with left:
-            n_repeats = _repeats(kind)
+            n_repeats = fields.whole(
+                "Repeats",
+                1,
+                MOST_REPEATS,
+                f"robustness.repeats {kind}",
+                KINDS[kind].repeats,
+                help="Each repeat draws its noise anew; with more than one, attacks start at random places. The bands "
+                "are 95\u00a0% intervals over repeats, so one repeat has none.",
+            )
     if "random_start" in KINDS[kind].options:
         options["random_start"] = n_repeats > 1
 
@@ -238,18 +241,9 @@ def _transferred(runs) -> bool:
 
 
 def _ways() -> dict:
-    ways, key = list(WAYS), "robustness.ways"
-    kept = workspace.keep(key, ways, lambda value: isinstance(value, list) and set(value) <= set(ways))
-    st.pills(
-        "Words are",
-        ways,
-        format_func=WAYS.get,
-        selection_mode="multi",
-        default=kept["value"],
-        key=key,
-        on_change=lambda: workspace.update(lambda d: d["widgets"].__setitem__(key, st.session_state[key])),
-    )
-    picked = st.session_state[key] or ways  # with none chosen there would be no noise, so all are used
+    ways = list(WAYS)
+    picked = fields.several("Words are", WAYS, "robustness.ways", ways, widget="pills", selection_mode="multi")
+    picked = picked or ways  # with none chosen there would be no noise, so all are used
     return {way: way in picked for way in ways}
 
 
@@ -257,9 +251,10 @@ def _levels(kind, options, values, scope) -> list[float]:
     """Return the levels typed in the field, at first levels that suit the data; if they cannot be read, the last."""
     first = list(robustness.default_levels(kind, options.get("norm", 2), values))
     widget, title = f"robustness.levels {scope}", noise.level_title(kind, options)
-    typed = st.text_input(
+    typed = fields.text(
         title,
-        **workspace.keep(widget, noise.written(first), lambda value: isinstance(value, str)),
+        widget,
+        noise.written(first),
         help="Levels, with commas between them. Level 0, without noise, is always measured. Feature values of this "
         f"data set (those that are not 0) have the median size {values.value:.3g}; rows have the median length "
         f"{values.length:.3g}.",
@@ -268,20 +263,6 @@ def _levels(kind, options, values, scope) -> list[float]:
     if problem:
         st.error(format.plain(f"{title}: {problem}"))
     return fields.read_or_last(widget, levels, first, noise.written)
-
-
-def _repeats(kind) -> int:
-    return int(
-        fields.whole(
-            "Repeats",
-            1,
-            MOST_REPEATS,
-            f"robustness.repeats {kind}",
-            KINDS[kind].repeats,
-            help="Each repeat draws its noise anew; with more than one, attacks start at random places. The bands are "
-            "95\u00a0% intervals over repeats, so one repeat has none.",
-        )
-    )
 
 
 @server.shared(max_entries=20)

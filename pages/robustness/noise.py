@@ -2,6 +2,7 @@
 
 import math
 
+from pages.shared import fields
 from xmlcore.noise import BLOCK_BYTES
 from xmlcore.robustness.evaluation import ATTACK_ROWS
 from xmlcore.robustness.perturbations import KINDS, NORMS
@@ -17,27 +18,17 @@ MOST_LEVELS = 12  # most levels measured at once
 
 
 def parse_levels(text: str, kind: str) -> tuple[list[float], str | None]:
-    """Read levels such as ``0.01, 0.05``."""
-    levels = []
-    for part in text.replace(";", ",").split(","):
-        part = part.strip()
-        if not part:
-            continue
-        try:
-            level = float(part)
-        except ValueError:
-            return [], f"“{part[:20]}” is not a number. Write levels as 0.01, 0.05, 0.1."
+    """Read levels such as ``0.01, 0.05``, and say what is wrong with them."""
+
+    def fault(level):
         if not math.isfinite(level) or level < 0:
-            return [], f"A level cannot be {part[:20]}: it is 0 or more."
-        if level > 1 == KINDS[kind].most:
-            return [], f"A share of words cannot be {part[:20]}: it is between 0 and 1."
-        levels.append(level)
-    levels = sorted({level for level in levels if level > 0})
+            return "A level cannot be {}: it is 0 or more."
+        return "A share of words cannot be {}: it is between 0 and 1." if level > 1 == KINDS[kind].most else ""
+
+    levels, problem = fields.numbers_in(text, "levels", "0.01, 0.05, 0.1", fault, MOST_LEVELS, skip=0)
     if not levels:
-        return [], "At least one level above 0 is needed, such as 0.1; 0 is always measured."
-    if len(levels) > MOST_LEVELS:
-        return [], f"{len(levels)} levels are more than the {MOST_LEVELS} this page measures at once."
-    return levels, None
+        return [], problem or "At least one level above 0 is needed, such as 0.1; 0 is always measured."
+    return levels, problem
 
 
 def written(levels) -> str:

@@ -5,7 +5,6 @@ import math
 import streamlit as st
 
 from pages.shared import fields, format
-from pages.shared.workspaces import workspace
 from xmlcore.experiment.engine import estimates
 
 # First values: numbers of candidates of a row, of adversarial labels of an example, of examples per label.
@@ -22,7 +21,7 @@ def estimate(view, kappas=(), examples=(), candidates=(), n_repeats=1):
 
 
 def field(label: str, widget: str, first, help: str, **bounds) -> tuple:
-    typed = st.text_input(label, **workspace.keep(widget, written(first), lambda v: isinstance(v, str)), help=help)
+    typed = fields.text(label, widget, written(first), help=help)
     values, problem = parse(typed, label.split(",")[0], **bounds)
     if problem:
         st.error(format.plain(f"{label.split(',')[0]}: {problem}"))
@@ -30,26 +29,17 @@ def field(label: str, widget: str, first, help: str, **bounds) -> tuple:
 
 
 def parse(text: str, what: str, *, whole: bool, least: float, most: float) -> tuple[list, str | None]:
-    """Read values such as ``1, 2, 5``."""
-    values = set()
-    for part in text.replace(";", ",").split(","):
-        part = part.strip()
-        if not part:
-            continue
-        try:
-            value = float(part)
-        except ValueError:
-            return [], f"“{part[:20]}” is not a number. Write values as 1, 2, 5."
+    """Read values such as ``1, 2, 5``, and say what is wrong with them."""
+
+    def fault(value):
         if not math.isfinite(value) or (whole and value != int(value)):
-            return [], f"{what} cannot be {part[:20]}: it is a {'whole ' if whole else ''}number."
-        if not least <= value <= most:
-            return [], f"{what} cannot be {part[:20]}: it is from {least:,g} to {most:,g} here."
-        values.add(int(value) if whole else value)
+            return f"{what} cannot be {{}}: it is a {'whole ' if whole else ''}number."
+        return "" if least <= value <= most else f"{what} cannot be {{}}: it is from {least:,g} to {most:,g} here."
+
+    values, problem = fields.numbers_in(text, "values", "1, 2, 5", fault, MOST_VALUES)
     if not values:
-        return [], "At least one value is needed, such as 5."
-    if len(values) > MOST_VALUES:
-        return [], f"{len(values)} values are more than the {MOST_VALUES} this page measures at once."
-    return sorted(values), None
+        return [], problem or "At least one value is needed, such as 5."
+    return [int(value) for value in values] if whole else values, problem
 
 
 def written(values) -> str:

@@ -19,15 +19,34 @@ def radio(label: str, options, key: str, default=None, **settings):
     return choice(label, options, key, default, widget="radio", horizontal=True, **settings)
 
 
-def several(label: str, options: list, key: str, default: list, *, widget: str = "multiselect", **settings) -> list:
-    """Return those of ``options`` that are chosen."""
-
-    def fits(kept):
-        return isinstance(kept, list) and set(kept) <= set(options)
-
-    kept = workspace.keep(key, default, fits)
+def several(label: str, options, key: str, default: list, *, widget: str = "multiselect", **settings) -> list:
+    """Return those of ``options``, values or texts by value, that are chosen."""
+    if isinstance(options, dict):
+        settings["format_func"] = options.get
+    offered = list(options)
+    kept = workspace.keep(key, default, lambda value: isinstance(value, list) and set(value) <= set(offered))
     kept["default"] = kept.pop("value")
-    return getattr(st, widget)(label, options, **settings, **kept)
+    return getattr(st, widget)(label, offered, **settings, **kept)
+
+
+def text(label: str, key: str, default: str = "", **settings) -> str:
+    """Return the text that is typed."""
+    return st.text_input(label, **workspace.keep(key, default, lambda value: isinstance(value, str)), **settings)
+
+
+def switch(label: str, key: str, default: bool, *, place=st, **settings) -> bool:
+    """Return whether a switch is on."""
+    return place.toggle(label, **workspace.keep(key, default, lambda value: isinstance(value, bool)), **settings)
+
+
+def pick(label: str, options: dict, key: str, value, take, *, widget: str = "selectbox", **settings):
+    """Return what is chosen of texts by value; the workspace does not keep it: ``take`` gets what is chosen."""
+    st.session_state[key] = value
+
+    def chosen():
+        take(st.session_state[key])
+
+    return getattr(st, widget)(label, list(options), format_func=options.get, key=key, on_change=chosen, **settings)
 
 
 def whole(label: str, low: int, high: int, key: str, default: int, *, place=st, **settings) -> int:
@@ -56,6 +75,22 @@ def rows_within(seconds, n_rows: int, most_seconds: float, samples) -> int:
 def whole_number(low: int, high: int):
     """Return a function that says whether a remembered value is a whole number from ``low`` to ``high``."""
     return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def numbers_in(text: str, plural: str, example: str, fault, most: int, skip=None) -> tuple[list, str | None]:
+    """Read numbers with commas between them, and say what is wrong; ``fault`` says it of a number, as a template."""
+    numbers = set()
+    for part in filter(None, map(str.strip, text.replace(";", ",").split(","))):
+        try:
+            value = float(part)
+        except ValueError:
+            return [], f"“{part[:20]}” is not a number. Write {plural} as {example}."
+        if wrong := fault(value):
+            return [], wrong.format(part[:20])
+        numbers |= {value} - {skip}
+    if len(numbers) > most:
+        return [], f"{len(numbers)} {plural} are more than the {most} this page measures at once."
+    return sorted(numbers), None
 
 
 def read_or_last(widget: str, values, first, write):

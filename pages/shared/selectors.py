@@ -72,7 +72,7 @@ def choose_label(data, names, field: str, key: str, query_field: str, first: int
             look(**{field: None}, **also)
         elif typed.strip() and ids.size and label not in ids:
             look(**{field: ids[0]}, **also)
-        workspace.update(lambda stored: stored["widgets"].__setitem__(search, typed))
+        workspace.remember(search, typed)
 
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:

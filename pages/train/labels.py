@@ -8,7 +8,6 @@ from pages.shared import addresses, fields, format, selectors, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.view import look, now
-from pages.shared.workspaces import workspace
 from pages.train import answer
 from xmlcore import figures, metrics
 
@@ -62,11 +61,8 @@ def _every_label(key, k):
 
 def _table(data, every, key, k):
     """Show the labels that a search finds, and return the id of the one that is ticked; None without a tick."""
-    query = st.text_input(
-        "Find labels by name or id",
-        **workspace.keep(selectors.query_key("train.labels.query", data), "", lambda value: isinstance(value, str)),
-        placeholder="part of a name; empty: all",
-    )
+    query_key = selectors.query_key("train.labels.query", data)
+    query = fields.text("Find labels by name or id", query_key, placeholder="part of a name; empty: all")
     found = tables.find_labels(every, query)
     listed = found.head(LISTED)
     table_key = f"train.labels.{key[:8]}.{k}.{query.strip()}"

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, format, settings, tables
+from pages.shared import addresses, fields, format, settings, tables
 from pages.shared.results import results, run_changes, run_names
 from pages.shared.workspaces import workspace
 from pages.train import answer
@@ -15,16 +15,12 @@ def choose(runs, shown) -> None:
     if len(runs) < 2:
         return
     by_key, titles = {r["key"]: r for r in runs}, run_names.names(runs)
-    st.session_state["train.shown"] = shown["key"]
-    st.selectbox(
-        "Result shown",
-        list(by_key),
-        format_func=titles.get,
-        key="train.shown",
-        on_change=_reopen,
-        args=(shown["fingerprint"],),
-        help="All results of this workspace on this data set.",
-    )
+
+    def reopen(key):
+        workspace.update(lambda data: data["shown"].__setitem__(shown["fingerprint"], key))
+
+    help = "All results of this workspace on this data set."
+    fields.pick("Result shown", titles, "train.shown", shown["key"], reopen, help=help)
     frame = table(runs, shown)
     key = f"train.past.{hash(tuple(frame['key'])) & 0xFFFFFF:x}"  # ticks belong to the lines of one table
     ticks: dict[str, Any] = {} if workspace.only_looks() else {"on_select": "rerun", "selection_mode": "multi-row"}
@@ -78,8 +74,3 @@ def table(runs, shown) -> pd.DataFrame:
         line["trained"] = format.moment(record["created"])
         lines.append(line)
     return pd.DataFrame(lines)
-
-
-def _reopen(fingerprint):
-    key = st.session_state["train.shown"]
-    workspace.update(lambda data: data["shown"].__setitem__(fingerprint, key))

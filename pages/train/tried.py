@@ -1,9 +1,11 @@
 """What a sweep has found: how far it is, the best so far, all settings, and what can be done with the best."""
 
+import functools
+
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, format, fragments, presets, server, settings, sweeping, tables, tasks
+from pages.shared import actions, fields, format, fragments, presets, server, settings, sweeping, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from pages.train import answer, trying
@@ -32,16 +34,9 @@ def _choose(fingerprint, records):
     wanted = workspace.get("widgets").get(f"tried {fingerprint}")
     key = wanted if wanted in by_key else records[0]["key"]
     if len(records) > 1:
-        st.session_state["tried.shown"] = key
-        st.selectbox(
-            "Trials shown",
-            list(by_key),
-            format_func=lambda one: _title(by_key[one]),
-            key="tried.shown",
-            on_change=lambda: workspace.update(
-                lambda data: data["widgets"].__setitem__(f"tried {fingerprint}", st.session_state["tried.shown"])
-            ),
-        )
+        titles = {record["key"]: _title(record) for record in records}
+        take = functools.partial(workspace.remember, f"tried {fingerprint}")
+        fields.pick("Trials shown", titles, "tried.shown", key, take)
     return by_key[key]
 
 
@@ -192,7 +187,7 @@ def _train(finals):
 
 def _use(found):
     presets.fill(found.model, {name: value for name, value in found.best.items() if name in found.grid})
-    workspace.update(lambda data: data["widgets"].__setitem__("train.model", found.model))
+    workspace.remember("train.model", found.model)
     st.session_state["train.model"] = found.model
     workspace.notify(f"The form has the chosen settings: {settings.words(found.model, _swept(found))}.")
 

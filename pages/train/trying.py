@@ -96,7 +96,7 @@ def _start(fingerprint, model, varied) -> None:
 def _begin(fingerprint, model, varied):
     task, problem = _task(fingerprint, model, varied)
     if not problem:
-        workspace.update(lambda data: data["widgets"].__setitem__(f"tried {fingerprint}", task.key))
+        workspace.remember(f"tried {fingerprint}", task.key)
         sections.turn_to("train", TRIED)
         sweeping.start(task)
 
@@ -228,4 +228,4 @@ def _remembered(model, name, default):
 def _remember(model, name):
     key = f"try.{model}.{name}"
     value = st.session_state.get(key)
-    workspace.update(lambda data: data["widgets"].__setitem__(key, value))
+    workspace.remember(key, value)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import selectors, server
+from pages.shared import fields, selectors, server
 from pages.shared.view import look, now
 from pages.trees import choices, drawing, label_rows, looked_at, one_node, test_row
 
@@ -12,13 +12,14 @@ def show(data, run, model, key, files) -> None:
     t = looked_at.tree_number(model)
     tree, row, mode = model.trees_[t], selectors.looked_at_row(data), now().mode or looked_at.PART
     mode = mode if mode < len(looked_at.MODES) else looked_at.PART
-    st.session_state["trees.mode"] = looked_at.MODES[mode]
-    st.radio(
+    fields.pick(
         "Drawn",
-        looked_at.MODES,
-        key="trees.mode",
+        {name: name for name in looked_at.MODES},
+        "trees.mode",
+        looked_at.MODES[mode],
+        lambda name: look(mode=looked_at.MODES.index(name)),
+        widget="radio",
         horizontal=True,
-        on_change=lambda: look(mode=looked_at.MODES.index(st.session_state["trees.mode"])),
         help="The nodes below a node; or the nodes that a test row passes, and their siblings; or where the training "
         "rows of a label went.",
     )

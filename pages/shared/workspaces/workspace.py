@@ -163,6 +163,11 @@ def _remember(key):
     update(lambda data: data["widgets"].__setitem__(key, value))
 
 
+def remember(name: str, value) -> None:
+    """Remember what was chosen, for a widget of this name or for another use."""
+    update(lambda data: data["widgets"].__setitem__(name, value))
+
+
 def dataset_name(seen: dict | None = None) -> str | None:
     """Return the user's name of the data set in use, now or in an earlier snapshot; None when none is in use."""
     data = st.session_state.get(SNAPSHOT, workspace_records.EMPTY) if seen is None else seen
