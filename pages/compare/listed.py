@@ -89,16 +89,16 @@ def choose(frame) -> Choice:
     models = sorted(frame["model"].unique())
     tags = sorted({tag for text in frame["tags"] for tag in text.split(", ") if tag})
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        measure = _select("Best by", "measure", list(MEASURES), width=100)
-        lines = _select("One line for", "lines", list(LINES), LINES.get, width=200)
+        measure = fields.choice("Best by", MEASURES, "compare.measure", width=100)
+        lines = fields.choice("One line for", LINES, "compare.lines", width=200)
         dataset = model = tag = ANY
         if len(datasets) > 1:
-            name = {ANY: "All data sets"} | datasets
-            dataset = _select("Data set", "dataset", list(name), name.get, width=170)
+            dataset = fields.choice("Data set", {ANY: "All data sets"} | datasets, "compare.dataset", width=170)
         if len(models) > 1:
-            model = _select("Model", "model", [ANY, *models], {ANY: "All models"}.get, width=140)
+            every_model = {ANY: "All models"} | dict(zip(models, models))
+            model = fields.choice("Model", every_model, "compare.model", width=140)
         if tags:
-            tag = _select("Tag", "tag", [ANY, *tags], {ANY: "All tags"}.get, width=130)
+            tag = fields.choice("Tag", {ANY: "All tags"} | dict(zip(tags, tags)), "compare.tag", width=130)
         text = fields.text("Find", "compare.text", placeholder="name, note, setting", width=140)
         help = "Off: only the parameters in which results of one model differ."
         parameters = fields.switch("All parameters", "compare.every", False, help=help)
@@ -107,16 +107,6 @@ def choose(frame) -> Choice:
             archived = fields.switch("Archived, too", "compare.archived", False)
         measures = more.choose()
     return Choice(measure, lines, dataset, model, tag, text.strip(), archived, parameters, measures)
-
-
-def _select(label, name, options, said=None, width=150):
-    return fields.choice(
-        label,
-        options,
-        f"compare.{name}",
-        format_func=(lambda value: said(value) or value) if said else str,
-        width=width,
-    )
 
 
 def clear() -> None:
@@ -154,18 +144,10 @@ def filtered(frame, choice: Choice) -> pd.DataFrame:
 
 
 def _texts(frame) -> pd.Series:
-    settings = pd.Series([" ".join(f"{n}={v}" for n, v in own.items()) for own in frame["params"]], index=frame.index)
-    return (
-        frame["run"]
-        + " "
-        + frame["model"]
-        + " "
-        + frame["dataset"]
-        + " "
-        + frame["tags"]
-        + " "
-        + (frame["note"] + " " + settings + " " + frame["key"])
-    )
+    """Return the text of each line in which words are looked for."""
+    settings = [" ".join(f"{name}={value}" for name, value in own.items()) for own in frame["params"]]
+    others = (frame[name] for name in ("run", "model", "dataset", "tags", "note", "key"))
+    return pd.Series([" ".join(texts) for texts in zip(*others, settings)], index=frame.index, dtype="str")
 
 
 def grouped(frame, choice: Choice) -> pd.DataFrame:

@@ -1,23 +1,20 @@
 """Further measures as columns of the table, chosen by the user."""
 
-import streamlit as st
-
-from pages.shared.workspaces import workspace
+from pages.shared import fields
 from xmlcore import experiment, metrics
 
 
 def choose() -> tuple[str, ...]:
     known = experiment.MORE_MEASURES
-    kept = workspace.keep("compare.more", [], lambda value: isinstance(value, list) and set(value) <= set(known))
-    kept["default"] = kept.pop("value")
-    chosen = st.multiselect(
+    chosen = fields.several(
         "More measures",
         known,
+        "compare.more",
+        [],
         placeholder="none",
         width=170,
         help="Columns of the table, and lines of the measures side by side.  \n"
         + "  \n".join(f"**{name}**: {metrics.MEASURES[name].explained}." for name in names(known)),
-        **kept,
     )
     return tuple(measure for measure in known if measure in chosen)
 

@@ -59,10 +59,16 @@ def difference(a: str, b: str, measure: str):
     return _difference(a, b, measure) if len(readable([a, b], 2)[0]) == 2 else None
 
 
+def _read(keys: str) -> tuple:
+    """Return the data set of some runs, and the runs by key."""
+    runs = {key: server.run(key) for key in keys.split()}
+    return server.dataset(next(iter(runs.values())).fingerprint), runs
+
+
 @server.shared(max_entries=200, show_spinner="Testing the difference")
 def _difference(a, b, measure):
-    one, other = server.run(a), server.run(b)
-    return side_by_side.difference_of(server.dataset(one.fingerprint), one, other, measure)
+    data, runs = _read(f"{a} {b}")
+    return side_by_side.difference_of(data, *runs.values(), measure)
 
 
 def in_words(found, a: str, b: str, measure: str) -> str:
@@ -73,9 +79,7 @@ def in_words(found, a: str, b: str, measure: str) -> str:
 
 @server.shared(max_entries=20, show_spinner="Drawing test rows again")
 def _measures(keys: str, more: str):
-    """Return the measures of results with their intervals, and those named in ``more``; ``run`` is the key."""
-    runs = {key: server.run(key) for key in keys.split()}
-    data = server.dataset(next(iter(runs.values())).fingerprint)
+    data, runs = _read(keys)
     wanted = [*side_by_side.COMPARED, *(name for name in more.split("\n") if name not in ("", *side_by_side.COMPARED))]
     return side_by_side.measures_with_intervals(data, runs, wanted)
 
@@ -103,10 +107,7 @@ def drawn(frame) -> pd.DataFrame:
 
 @server.shared(max_entries=20)
 def _buckets(keys: str, k: int):
-    """Return the measures of head, torso and tail labels of results; ``run`` is the key."""
-    runs = {key: server.run(key) for key in keys.split()}
-    data = server.dataset(next(iter(runs.values())).fingerprint)
-    return side_by_side.buckets_side_by_side(data, runs, k)
+    return side_by_side.buckets_side_by_side(*_read(keys), k)
 
 
 def buckets(keys: list[str], names: dict, k: int):
@@ -117,21 +118,14 @@ def buckets(keys: list[str], names: dict, k: int):
 
 @server.shared(max_entries=20)
 def labels(a: str, b: str, k: int):
-    """Return what :func:`xmlcore.experiment.side_by_side.labels_compared` does, for two keys."""
-    one, other = server.run(a), server.run(b)
-    return side_by_side.labels_compared(server.dataset(one.fingerprint), one, other, k)
+    data, runs = _read(f"{a} {b}")
+    return side_by_side.labels_compared(data, *runs.values(), k)
 
 
 @server.shared(max_entries=20)
 def rows(a: str, b: str, k: int):
-    """Return what :func:`xmlcore.experiment.side_by_side.rows_compared` does, for two keys."""
-    one, other = server.run(a), server.run(b)
-    return side_by_side.rows_compared(server.dataset(one.fingerprint), one, other, k)
-
-
-def wins(frame):
-    """Return what :func:`xmlcore.experiment.side_by_side.wins_by_bucket` does."""
-    return side_by_side.wins_by_bucket(frame)
+    data, runs = _read(f"{a} {b}")
+    return side_by_side.rows_compared(data, *runs.values(), k)
 
 
 @server.shared(max_entries=20)

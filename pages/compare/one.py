@@ -15,6 +15,7 @@ from xmlcore import experiment, metrics, store
 
 FIELD = addresses.RUN  # the name in the address
 DIGITS = 12  # of the key, in the address
+_GO = "compare.go"  # key of st.session_state: whether the Train page is to be opened
 
 
 def opened(records: dict) -> str | None:
@@ -85,14 +86,15 @@ def show(line, record: dict, frame) -> None:
         _settings(line)
     with right:
         _measures(line)
-        _facts("Where it comes from", _origin(line, record))
+        st.subheader("Where it comes from")
+        origin = _origin(line, record)
+        frame = pd.DataFrame({"what": list(origin), "value": [str(value) for value in origin.values()]})
+        columns = {"what": tables.text("What", 190), "value": tables.text("Value", 260)}
+        tables.show(frame, "compare.one.facts", columns, most=600)
     _log(record)
     if not line["problem"]:
         run_code.show(record, f"{format.file_name(name)}-{line['key'][:6]}", "compare.one")
     charts.csv_button("All of this, CSV", lambda: _everything(line), f"result-{line['key'][:6]}", "Names and values")
-
-
-_GO = "compare.go"  # key of st.session_state: whether the Train page is to be opened
 
 
 def _put_in_use(record) -> None:
@@ -112,40 +114,28 @@ def _settings(line) -> None:
     rest = {n: v for n, v in params.items() if n not in changed}
     st.subheader("Settings")
     if changed:
-        _table({n: n for n in changed}, changed, info, "compare.one.changed")
+        _table(changed, info, "compare.one.changed")
     else:
         st.caption("All settings are the defaults.")
-    chosen = {} if line["problem"] else _chosen(line["key"])
-    if chosen:
+    run = None if line["problem"] else results.run({"key": line["key"]})
+    if run is not None and run.chosen:
         st.markdown("Chosen by the model itself")
-        _table({n: n for n in chosen}, chosen, info, "compare.one.chosen")
+        _table(run.chosen, info, "compare.one.chosen")
     with st.expander(f"{format.count(len(rest), 'setting')} at their defaults"):
-        _table({n: n for n in rest}, rest, info, "compare.one.rest")
+        _table(rest, info, "compare.one.rest")
 
 
-def _chosen(key) -> dict:
-    found = results.run({"key": key})
-    return found.chosen if found is not None else {}
-
-
-def _table(names, values, info, key) -> None:
+def _table(values, info, key) -> None:
     known = {p.name: p for p in info.parameters} if info else {}
     frame = pd.DataFrame(
         {
-            "title": [known[n].label if n in known else n for n in names],
-            "value": [settings.value_text(values[n], known.get(n)) for n in names],
-            "name": list(names),
+            "title": [known[n].label if n in known else n for n in values],
+            "value": [settings.value_text(value, known.get(n)) for n, value in values.items()],
+            "name": list(values),
         }
     )
-    tables.show(
-        frame,
-        key,
-        {
-            "title": tables.text("Setting", 190),
-            "value": tables.text("Value", 110),
-            "name": tables.text("Name in code", 150),
-        },
-    )
+    titles = {"title": ("Setting", 190), "value": ("Value", 110), "name": ("Name in code", 150)}
+    tables.show(frame, key, {name: tables.text(*title) for name, title in titles.items()})
 
 
 def _measures(line) -> None:
@@ -175,13 +165,6 @@ def _origin(line, record) -> dict:
         record = store.info("runs", line["key"])
         found |= record.get("libraries", {}) | {"Result on disk": format.size(record["bytes"])}
     return found
-
-
-def _facts(title, facts) -> None:
-    st.subheader(title)
-    frame = pd.DataFrame({"what": list(facts), "value": [str(value) for value in facts.values()]})
-    columns = {"what": tables.text("What", 190), "value": tables.text("Value", 260)}
-    tables.show(frame, "compare.one.facts", columns, most=600)
 
 
 def _log(record) -> None:

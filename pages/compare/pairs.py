@@ -7,7 +7,7 @@ from pages.shared import fields, format, fragments, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.rows import row_text
-from pages.shared.workspaces import workspace
+from xmlcore.experiment import side_by_side
 
 LISTED = 1000  # most labels and rows in a table
 
@@ -16,8 +16,9 @@ def show(keys, names, measure, file_name) -> None:
     st.header("Is the difference real?")
     titles = {key: names[key] for key in keys}
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        a = _choose("First", "compare.pair.a", keys, titles)
-        b = _choose("Second", "compare.pair.b", [key for key in keys if key != a], titles)
+        a = fields.choice("First", titles, "compare.pair.a", width=440)
+        others = {key: title for key, title in titles.items() if key != a}
+        b = fields.choice("Second", others, "compare.pair.b", width=440)
     found = of_runs.difference(a, b, measure)
     if found is None:
         st.warning("One of them cannot be read any more: train it again.")
@@ -30,11 +31,6 @@ def show(keys, names, measure, file_name) -> None:
     fragments.alone(_details)(a, b, names, file_name)
 
 
-def _choose(label, field, keys, titles) -> str:
-    kept = workspace.keep(field, keys[0], options=keys)
-    return st.selectbox(label, keys, format_func=titles.get, width=440, **kept)
-
-
 def _details(a, b, names, file_name) -> None:
     k = fields.radio("Labels predicted for a row, in the tables below", results.KS, "compare.pair.k", results.KS[-1])
     _labels(a, b, k, names, file_name)
@@ -44,7 +40,7 @@ def _details(a, b, names, file_name) -> None:
 def _labels(a, b, k, names, file_name) -> None:
     st.subheader("Labels for which one is better")
     every = of_runs.labels(a, b, k)
-    wins = of_runs.wins(every)
+    wins = side_by_side.wins_by_bucket(every)
     first, second = names[a], names[b]
     total = wins.iloc[-1]
     st.markdown(

@@ -1,5 +1,7 @@
 """Several results on one data set side by side: measures with intervals, head to tail, costs and settings."""
 
+import functools
+
 import pandas as pd
 import streamlit as st
 
@@ -14,6 +16,7 @@ AXIS = 24  # letters of a name above an axis of parallel coordinates
 HEAD = 20  # letters of a name above a column
 MOST = 12  # lines side by side
 MEASURE = "\u200bmeasure"  # column of the measures; no result can have this name, but one may be named "measure"
+NO_LINES = "Nothing is compared, because no result fits what is chosen above."
 FIRST = 4  # lines side by side while none is ticked
 MEMORY = {"training_mb": "Training memory, MB", "model_mb": "Model in memory, MB"}  # columns of the figure
 OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
@@ -41,10 +44,11 @@ def show(chosen, lines, choice, frame) -> None:
         _settings(keys, names, wanted)
 
     def of_two(draw):
-        return draw if len(keys) > 1 else of_any(_ask_for_two)
+        ask = functools.partial(st.caption, "Tick two or more lines of one data set to put them side by side.")
+        return draw if len(keys) > 1 else of_any(ask)
 
     def of_any(draw):
-        return _without_lines if fingerprint is None else draw
+        return functools.partial(st.caption, NO_LINES) if fingerprint is None else draw
 
     found = {}
     if several:  # the same tabs whatever is ticked and found: the browser draws anew what other ones have
@@ -58,7 +62,9 @@ def show(chosen, lines, choice, frame) -> None:
             "Which settings matter": of_any(lambda: _coordinates(of, choice.measure, file_name)),
         }
     if over:
-        found["Over several data sets"] = lambda: across.show(lines, choice.measure) if len(lines) else _without_lines()
+        found["Over several data sets"] = lambda: (
+            across.show(lines, choice.measure) if len(lines) else st.caption(NO_LINES)
+        )
     if found:
         sections.show("compare", found)
     else:
@@ -98,14 +104,6 @@ def _compared_ones(keys, unreadable, names, wanted, measure) -> None:
             st.caption("Compared, with details:" if len(keys) > 1 else "Details of:", width="content")
             for key in keys:
                 one.link(key, names[key])
-
-
-def _without_lines() -> None:
-    st.caption("Nothing is compared, because no result fits what is chosen above.")
-
-
-def _ask_for_two() -> None:
-    st.caption("Tick two or more lines of one data set to put them side by side.")
 
 
 def _measures(keys, names, file_name, further) -> None:
