@@ -181,18 +181,14 @@ def _titles(frame) -> pd.DataFrame:
     words = dict(zip(first["setting"], _differing(first)))
     of_settings = _distinct(first, _with_words(first, first["setting_name"], words.values()))
     titles, seeds = dict(zip(first["setting"], of_settings)), Counter(frame["setting"])
-    with_seed = [
-        ", ".join(filter(None, (words[setting], settings.short_words(model, _seed(params)))))
-        for setting, model, params in zip(frame["setting"], frame["model"], frame["params"])
+    seed_words = [
+        settings.short_words(model, {name: value for name, value in params.items() if name == SEED})
+        for model, params in zip(frame["model"], frame["params"])
     ]
+    with_seed = [", ".join(filter(None, (words[setting], seed))) for setting, seed in zip(frame["setting"], seed_words)]
     alone = _with_words(frame, frame["run"].where(frame["named"], ""), with_seed)
     alone = [titles[setting] if seeds[setting] == 1 else title for setting, title in zip(frame["setting"], alone)]
     return frame.assign(setting_title=[titles[setting] for setting in frame["setting"]], title=_distinct(frame, alone))
-
-
-def _seed(params: dict) -> dict:
-    """Return the seed among parameters; empty for a model without one."""
-    return {name: value for name, value in params.items() if name == SEED}
 
 
 def _with_words(lines, names, words) -> list[str]:

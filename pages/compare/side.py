@@ -32,7 +32,8 @@ def show(chosen, lines, choice, frame) -> None:
         names = {of_runs.middle(line, choice.measure): line["title"] for _, line in wanted.iterrows()}
         keys, unreadable = of_runs.readable(list(names), MOST)
         where = wanted["dataset"].iloc[0] if len(wanted) else ""
-        several = len(of) > 1 or len(keys) > 1 or _several(frame)
+        settings_of = frame.drop_duplicates("setting")["fingerprint"]
+        several = len(of) > 1 or len(keys) > 1 or bool(settings_of.duplicated().any())
         over = (lines if len(lines) else frame)["fingerprint"].nunique() > 1
         if several or over:
             heading.header(f"{len(keys)} side by side on {format.plain(where)}" if len(keys) > 1 else "Comparison")
@@ -69,10 +70,6 @@ def show(chosen, lines, choice, frame) -> None:
         sections.show("compare", found)
     else:
         st.caption("Comparing takes two lines of one data set: train a second model, or show more lines above.")
-
-
-def _several(frame) -> bool:
-    return bool(frame.drop_duplicates("setting")["fingerprint"].duplicated().any())
 
 
 def _dataset(lines) -> str | None:

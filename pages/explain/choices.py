@@ -54,7 +54,7 @@ def _find_row(data):
         return
     listed = found[:LISTED]
     lines = tables.rows(data, "test", listed).to_dict("records")
-    titles = {r["row"]: f"{r['row']}: {_title(r)}" for r in lines}
+    titles = {r["row"]: f"{r['row']}: {r.get('name') or r.get('text') or r['labels'] or 'no labels'}" for r in lines}
     widget = f"explain.found {query.strip()}"
     st.selectbox(
         f"{format.count(found.size, 'row')} found"
@@ -66,10 +66,6 @@ def _find_row(data):
         key=widget,
         on_change=lambda: None if st.session_state[widget] is None else look(row=st.session_state[widget]),
     )
-
-
-def _title(line) -> str:
-    return line.get("name") or line.get("text") or line["labels"] or "no labels"
 
 
 def choose_label(view) -> int | None:

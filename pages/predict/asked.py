@@ -76,10 +76,6 @@ def count(one) -> int:
     return min(int(st.session_state.get(COUNT) or results.K), one.packed.n_labels)
 
 
-def nothing_yet(one) -> str:
-    return f"**{format.plain(one.title)}** predicts as soon as there is a text or a feature."
-
-
 def _row(one) -> Question:
     row = selectors.choose_test_row(one.data, one.run, ROW_NUMBER)
     texts = one.data.texts_test

@@ -81,7 +81,8 @@ def _upload(one) -> None:
     else:
         st.caption("Predicts labels for each text of a file, in the background; they can be downloaded as CSV.")
     left, right = st.columns([3, 1], vertical_alignment="top")
-    file = left.file_uploader(FILE[of], key=f"predict.file.{number}", help=FORMATS[of])
+    with left:
+        file = st.file_uploader(FILE[of], key=f"predict.file.{number}", help=FORMATS[of])
     options = {"of": of}
     with right:
         if of == ROWS:

@@ -54,7 +54,7 @@ def main() -> None:
         scale.caption(explaining.SCALE[found.kind])
         label = why.why(found)
     else:
-        sentence.markdown(asked.nothing_yet(one))
+        sentence.markdown(f"**{format.plain(one.title)}** predicts as soon as there is a text or a feature.")
         with right:
             st.header("Predicted labels")
             st.caption("They appear here with their scores; below stands which words or features decide.")

@@ -36,7 +36,7 @@ def sentence(name, measurements, settings) -> str:
             + (f" ({lost})" if np.isfinite(change) else "")
         )
     if KINDS[settings.kind].is_attack:
-        what += f", {noise.computed_on(settings.transferred)},"
+        what += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'},"
     take = "take" if KINDS[settings.kind].text.endswith("s") else "takes"
     return f"On **{format.plain(name)}** ({settings.rows_text}), {what} {take} P@1 {format.listed(parts)}."
 

@@ -48,7 +48,3 @@ def noise_text(kind: str, options: dict, level: float | None = None) -> str:
     """Return noise in words, to be read within a sentence: ``Gaussian noise of σ = 0.1 on all features``."""
     row = KINDS[kind]
     return row.text + ("" if level is None else row.of_level.format(level)) + row.in_words(options)
-
-
-def computed_on(transferred: bool) -> str:
-    return "computed on one label tree for all" if transferred else "computed on each model itself"

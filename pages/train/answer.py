@@ -62,10 +62,9 @@ def show(run, record) -> None:
     for warning in dict.fromkeys(run.warnings):
         st.warning(format.plain(settings.sentence(run.model, warning)))
     cached = record["key"] in st.session_state.get("train.from_cache", ())
-    st.caption(
-        ("From the cache, trained at " if cached else "Trained at ")
-        + f"{format.when(run.created)} with {format.plain(settings_text(run.model, run.params))}."
-    )
+    settings_text = settings.changed(run.model, run.params) or "default settings"
+    trained = "From the cache, trained at" if cached else "Trained at"
+    st.caption(f"{trained} {format.when(run.created)} with {format.plain(settings_text)}.")
 
 
 def _table(frame) -> None:
@@ -121,10 +120,6 @@ def _compile_help(times):
     compiled = times.get("compile_s") or 0.0
     extra = f" Compiling code, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""
     return f"On this machine, in one worker process.{extra}"
-
-
-def settings_text(model, params) -> str:
-    return settings.changed(model, params) or "default settings"
 
 
 def figure(run, name) -> None:

@@ -189,11 +189,8 @@ def _use(found):
     presets.fill(found.model, {name: value for name, value in found.best.items() if name in found.grid})
     workspace.remember("train.model", found.model)
     st.session_state["train.model"] = found.model
-    workspace.notify(f"The form has the chosen settings: {settings.words(found.model, _swept(found))}.")
-
-
-def _swept(found) -> dict:
-    return found.settings[found.best_setting]
+    chosen = settings.words(found.model, found.settings[found.best_setting])
+    workspace.notify(f"The form has the chosen settings: {chosen}.")
 
 
 def _words(task, setting) -> str:

@@ -39,7 +39,7 @@ def _curves(found, model, key, files):
             drawn,
             f"{files}-fewer-trees",
             "Measures when only the first trees are used, at their full size; the last point is the whole model. "
-            + _same(chosen),
+            + ("nDCG@1 equals P@1, so only one of them is drawn. " if {"P@k", "nDCG@k"} <= set(chosen) else ""),
             key=f"trees.fewer.{key[:8]}",
         )
     with right:
@@ -52,7 +52,3 @@ def _curves(found, model, key, files):
             "depth on the right axis; the last point is the whole model (Figure 3 of the paper).",
             key=f"trees.smaller.{key[:8]}",
         )
-
-
-def _same(chosen):
-    return "nDCG@1 equals P@1, so only one of them is drawn. " if {"P@k", "nDCG@k"} <= set(chosen) else ""
