@@ -15,15 +15,7 @@ NAMED = 3  # labels in the sentence
 
 
 class Answer:
-    """What a model predicts for a row.
-
-    Parameters
-    ----------
-    one : pages.predict.predictor.Predictor
-    question : pages.predict.asked.Question
-    k : int
-        Labels predicted.
-    """
+    """What a model predicts for a row: ``k`` labels for a ``Question``."""
 
     def __init__(self, one, question, k: int):
         self.one, self.question, self.k = one, question, k

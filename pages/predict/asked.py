@@ -30,28 +30,14 @@ LOOKED_AT = "predict.looked at"  # key of st.session_state: the row of a file th
 
 @dataclass(frozen=True)
 class Question:
-    """A row that is predicted.
+    """A row that is predicted."""
 
-    Attributes
-    ----------
-    x : csr_array, shape (1, D)
-    what : str
-        Its name within a sentence, in Markdown.
-    file : str
-        The same within the name of a file.
-    row : int or None
-        Number of the test row.
-    text : str or None
-    true : frozenset of int, or None
-        Its true labels; None if they are not known.
-    """
-
-    x: Any
-    what: str
-    file: str
+    x: Any  # csr_array, shape (1, D)
+    what: str  # its name within a sentence, in Markdown
+    file: str  # the same within the name of a file
     row: int | None = None
     text: str | None = None
-    true: frozenset | None = None
+    true: frozenset | None = None  # true labels, if they are known
 
 
 def ask(one) -> Question | None:

@@ -17,29 +17,14 @@ CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widge
 
 @dataclass(frozen=True)
 class Predictor:
-    """A model with all that the page needs to know of it.
+    """A model with all that the page needs to know of it."""
 
-    Attributes
-    ----------
-    key : str
-        Key of the run, or of the task that opened the file.
-    title : str
-        Its name on the page.
-    packed : PackedModel
-        The model with names of features and labels and, if it takes texts, its vectoriser.
-    data : Dataset or None
-        The data set in use, if the model was trained on it: its test rows can be predicted.
-    run : Run or None
-    files : str
-        How names of downloads begin.
-    """
-
-    key: str
+    key: str  # of the run, or of the task that opened the file
     title: str
-    packed: PackedModel
-    data: datasets.Dataset | None
+    packed: PackedModel  # with names and, if it takes texts, its vectoriser
+    data: datasets.Dataset | None  # the one in use, if the model was trained on it
     run: Any
-    files: str
+    files: str  # how names of downloads begin
 
     @property
     def model(self):

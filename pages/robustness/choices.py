@@ -19,14 +19,8 @@ from xmlcore.robustness.perturbations import CERTIFICATE, KINDS, WAYS
 MOST_REPEATS = 50
 NORMS = {"2": "L2, length of the change", "inf": "L∞, largest change of a feature"}
 FIRST_RUNS = 4  # most runs that are compared at first, before the user chooses
-SAMPLES = (
-    5000,
-    2000,
-    1000,
-    500,
-    200,
-    100,
-)  # numbers of test rows, from which the first value is chosen when measuring all rows would take long
+# Numbers of test rows, from which the first value is chosen when measuring all rows would take long.
+SAMPLES = (5000, 2000, 1000, 500, 200, 100)
 
 
 @dataclass(frozen=True)
