@@ -62,29 +62,29 @@ class Explained:
         return int(found[0]) + 1 if found.size else None
 
 
+def test_row(key: str, row: int):
+    return server.dataset(server.run(key).fingerprint).X_test[[row]]
+
+
 @server.shared(max_entries=100)
 def contributions(key: str, row: int, label: int):
-    data = server.dataset(server.run(key).fingerprint)
-    return explain.contributions(server.model(key), data.X_test[[row]], label)
+    return explain.contributions(server.model(key), test_row(key, row), label)
 
 
 @server.shared(max_entries=100)
 def first_labels(key: str, row: int, k: int) -> list[int]:
-    data = server.dataset(server.run(key).fingerprint)
-    labels = server.model(key).predict_topk(data.X_test[[row]], k).labels[0]
+    labels = server.model(key).predict_topk(test_row(key, row), k).labels[0]
     return [int(j) for j in labels if j >= 0]
 
 
 @server.shared(max_entries=100)
 def contrast(key: str, row: int, label: int, other: int):
-    data = server.dataset(server.run(key).fingerprint)
-    return explain.contrast(server.model(key), data.X_test[[row]], label, other)
+    return explain.contrast(server.model(key), test_row(key, row), label, other)
 
 
 @server.shared(max_entries=100)
 def path(key: str, row: int, label: int):
-    data = server.dataset(server.run(key).fingerprint)
-    return explain.path(server.model(key), data.X_test[[row]], label)
+    return explain.path(server.model(key), test_row(key, row), label)
 
 
 @server.shared(max_entries=60, show_spinner="Explaining rows with the label")

@@ -10,13 +10,8 @@ from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics
 from xmlcore.experiment.engine import estimates
 
-SAMPLES = (
-    20_000,
-    10_000,
-    5000,
-    2000,
-    1000,
-)  # numbers of training rows, from which the first value is chosen when all rows would take long
+# Numbers of training rows, from which the first value is chosen when all rows would take long.
+SAMPLES = (20_000, 10_000, 5000, 2000, 1000)
 PATIENT = 150.0  # seconds; more than elsewhere, as few rows make a poor network and a misleading comparison
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # shares of the features at which the curve is measured
 MOST_SEEDS = 20

@@ -68,28 +68,15 @@ def _choose(data, fingerprint, plain, titles):
     most_sigma = max(SIGMA.maximum, first_sigma)  # large feature values get a large first sigma
     first, second, third, fourth = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
     key = first.selectbox("Twin of", list(by_key), format_func=titles.get, key="robustness.twin.of")
-    sigma = second.number_input(
-        "σ",
-        min_value=LEAST_SIGMA,
-        max_value=most_sigma,
-        format="%g",
-        **workspace.keep(
-            f"robustness.twin.sigma {fingerprint[:8]}",
-            first_sigma,
-            lambda v: isinstance(v, float) and LEAST_SIGMA <= v <= most_sigma,
-        ),
-        help=SIGMA.help,
-    )
-    ratio = third.number_input(
+    sigma_key = f"robustness.twin.sigma {fingerprint[:8]}"
+    sigma = fields.real("σ", LEAST_SIGMA, most_sigma, sigma_key, first_sigma, place=second, help=SIGMA.help)
+    ratio = fields.real(
         "Copies per row",
-        min_value=RATIO.minimum,
-        max_value=RATIO.maximum,
-        format="%g",
-        **workspace.keep(
-            "robustness.twin.ratio",
-            RATIO.default,
-            lambda v: isinstance(v, float) and RATIO.minimum <= v <= RATIO.maximum,
-        ),
+        RATIO.minimum,
+        RATIO.maximum,
+        "robustness.twin.ratio",
+        RATIO.default,
+        place=third,
         help=RATIO.help,
     )
     support = fields.choice(

@@ -24,7 +24,7 @@ def several(label: str, options, key: str, default: list, *, widget: str = "mult
     if isinstance(options, dict):
         settings["format_func"] = options.get
     offered = list(options)
-    kept = workspace.keep(key, default, lambda value: isinstance(value, list) and set(value) <= set(offered))
+    kept = workspace.keep(key, default, lambda value: isinstance(value, list) and all(one in offered for one in value))
     kept["default"] = kept.pop("value")
     return getattr(st, widget)(label, offered, **settings, **kept)
 
@@ -53,6 +53,12 @@ def whole(label: str, low: int, high: int, key: str, default: int, *, place=st, 
     """Return the whole number from ``low`` to ``high`` that is typed."""
     kept = workspace.keep(key, default, whole_number(low, high))
     return int(place.number_input(label, min_value=low, max_value=high, **settings, **kept))
+
+
+def real(label: str, low: float, high: float, key: str, default: float, *, place=st, **settings) -> float:
+    """Return the number from ``low`` to ``high`` that is typed."""
+    kept = workspace.keep(key, default, lambda value: isinstance(value, float) and low <= value <= high)
+    return place.number_input(label, min_value=low, max_value=high, format="%g", **settings, **kept)
 
 
 def number(label: str, low, high, key: str, value, take, *, place=st, **settings) -> None:

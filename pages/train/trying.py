@@ -33,14 +33,12 @@ def show(fingerprint: str, model: str) -> None:
             "Each combination is trained on a part of the training rows, and measured on the others. The best one is "
             "chosen without a look at the test rows. Settings that are not varied are as above."
         )
-        names = st.multiselect(
+        first = {"PLT": ("C", "max_leaf_labels"), "LdSM": ("n_estimators",), "OneVsRest": ("C",)}.get(model, ())
+        names = fields.several(
             "Settings to vary",
-            list(offered),
-            format_func=lambda name: offered[name].label,
-            key=f"try.{model}.names",
-            default=_remembered(model, "names", [name for name in _first(model) if name in offered]),
-            on_change=_remember,
-            args=(model, "names"),
+            {name: parameter.label for name, parameter in offered.items()},
+            f"try.{model}.names",
+            [name for name in first if name in offered],
         )
         for name in names:
             _values_field(model, offered[name])
@@ -136,26 +134,19 @@ def _task(fingerprint, model, varied):
 
 def _values_field(model, parameter) -> None:
     key = f"try.{model}.{parameter.name}"
-    remember = {"key": key, "on_change": _remember, "args": (model, parameter.name)}
     if parameter.kind in ("choice", "bool"):
         options = list(parameter.options) if parameter.kind == "choice" else [False, True]
-        st.multiselect(
-            parameter.label,
-            options,
-            format_func=lambda value: settings.words(model, {parameter.name: value}).split(" = ", 1)[1],
-            default=[value for value in _remembered(model, parameter.name, options) if value in options],
-            **remember,
-        )
+        texts = {value: settings.words(model, {parameter.name: value}).split(" = ", 1)[1] for value in options}
+        fields.several(parameter.label, texts, key, options)
         return
-    value = _remembered(model, parameter.name, suggestion(parameter))
     allowed = settings.limits(parameter)
-    st.text_input(
+    fields.text(
         parameter.label,
-        value=value if isinstance(value, str) else suggestion(parameter),
+        key,
+        suggestion(parameter),
         placeholder="1, 3, 10 or 1 to 10",
         help="Values with commas between them, or a range: “1 to 10” tries five values from 1 to 10, or draws from "
         "them." + (f" Allowed: {allowed}." if allowed else ""),
-        **remember,
     )
 
 
@@ -208,24 +199,6 @@ def suggestion(parameter) -> str:
     return ", ".join(f"{value:g}" for value in shown)
 
 
-def _first(model) -> tuple[str, ...]:
-    return {"PLT": ("C", "max_leaf_labels"), "LdSM": ("n_estimators",), "OneVsRest": ("C",)}.get(model, ())
-
-
 def _is_count(value) -> bool:
     """Return whether a remembered value fits a field for a count, which may be empty."""
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1)
-
-
-def _remembered(model, name, default):
-    made_with = st.session_state.setdefault(workspace.MADE_WITH, {})
-    key = f"try.{model}.{name}"
-    if key not in st.session_state or key not in made_with:
-        made_with[key] = workspace.get("widgets").get(key, default)
-    return made_with[key]
-
-
-def _remember(model, name):
-    key = f"try.{model}.{name}"
-    value = st.session_state.get(key)
-    workspace.remember(key, value)
