@@ -8,7 +8,7 @@ row or text, changed), ``many`` (the rows of a file) with ``listed`` (their tabl
 import streamlit as st
 
 from pages.predict import answer, asked, carry, changed, many, predictor, why
-from pages.shared import begin, sections
+from pages.shared import begin, format, sections
 from pages.shared.results import results, run_names
 from pages.shared.rows import explaining
 
