@@ -173,7 +173,8 @@ def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(meas
     made = {}
     monkeypatch.setattr(charts, "csv_button", lambda label, make, name, *rest, **_: made.__setitem__(name[26:], make))
     measured.run()
-    frames = {name.split("-", 1)[-1]: pd.read_csv(io.BytesIO(charts.csv_bytes(make()))) for name, make in made.items()}
+    made = {name: frame() if callable(frame) else frame for name, frame in made.items()}
+    frames = {name.split("-", 1)[-1]: pd.read_csv(io.BytesIO(charts.csv_bytes(made[name]))) for name in made}
     sizes = next(frame for frame in frames.values() if "sampled_size" in frame)
     model = experiment.load_run_model(key)
     assert sizes["class_size"].sum() == 400 and sizes["sampled_size"].sum() == model.sampled_size_.sum()
