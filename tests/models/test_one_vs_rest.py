@@ -13,8 +13,6 @@ from sklearn.svm import LinearSVC
 
 from xmlcore import OneVsRest, load_model, metrics
 from xmlcore._kernels import one_vs_rest as kernels
-from xmlcore.models import ModelFormatError
-from xmlcore.models.base import warm_up
 from xmlcore.validation import csr_parts
 
 
@@ -115,13 +113,6 @@ def test_rows_are_predicted_alike_alone_in_batches_dense_and_scaled(fitted, monk
     np.testing.assert_allclose(fitted.predict_topk(8 * X.toarray(), 3).scores, whole.scores)
 
 
-def test_no_rows_and_rows_without_features_are_predicted(fitted):
-    assert fitted.predict_topk(sp.csr_array((0, 20)), 3).labels.shape == (0, 3)
-    assert fitted.predict_proba(sp.csr_array((0, 20))).shape == (0, 7)
-    found = fitted.predict_proba(np.zeros((1, 20))).toarray()[0]
-    np.testing.assert_allclose(found, 1 / (1 + np.exp(-fitted.intercept_)), rtol=1e-6)
-
-
 def test_a_feature_of_no_training_row_counts_to_the_length_and_no_more():
     X, Y = problem()
     model = OneVsRest().fit(sp.csr_array(sp.hstack([X, sp.csr_array((80, 1))])), Y)
@@ -131,17 +122,6 @@ def test_a_feature_of_no_training_row_counts_to_the_length_and_no_more():
     alone[0, 0] = 1.0
     margins = model.coef_.toarray()[:, 0] * 0.6 + model.intercept_
     np.testing.assert_allclose(model.predict_proba(row).toarray()[0], 1 / (1 + np.exp(-margins)), rtol=1e-5)
-
-
-def test_a_threshold_keeps_what_reaches_it_and_predict_is_one_half(fitted):
-    X, _ = problem()
-    proba = fitted.predict_proba(X).toarray()
-    at = float(np.sort(proba.ravel())[-40])
-    kept = fitted.predict_proba(X, threshold=at).toarray()
-    np.testing.assert_array_equal(kept, np.where(proba >= at, proba, 0))
-    np.testing.assert_array_equal(fitted.predict(X).toarray(), proba >= 0.5)
-    with pytest.raises(ValueError, match="threshold must be"):
-        fitted.predict_proba(X, threshold=1.5)
 
 
 def test_small_weights_are_dropped_and_the_bias_never_is():
@@ -180,82 +160,6 @@ def test_gradient_is_that_of_finite_differences(fitted):
 
 
 # As every estimator ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
-def test_a_saved_model_is_the_same_when_it_is_read(loss, tmp_path):
-    X, Y = problem()
-    X = sp.csr_array(sp.hstack([X, sp.csr_array((80, 3))]))
-    Y[:, 3] = False
-    model = OneVsRest(loss=loss, C=2.0).fit(X, Y)
-    other_loss = "logistic" if loss == "squared_hinge" else "squared_hinge"
-    model.set_params(loss=other_loss)  # which is of the next fit
-    again = load_model(model.save(tmp_path / "model"))
-    assert again.get_params() == model.get_params() and again.loss_ == loss and again.n_iter_ == model.n_iter_
-    assert again.size() == model.size() and (again.coef_ != model.coef_).nnz == 0
-    same(model, again, X)
-
-
-def _set(name, at, value):
-    def harm(arrays):
-        arrays[name] = arrays[name].copy()
-        arrays[name][at] = value
-
-    return harm
-
-
-def _cut(name):
-    def harm(arrays):
-        arrays[name] = arrays[name][:-1]
-
-    return harm
-
-
-@pytest.mark.parametrize(
-    "harm",
-    [
-        _set("weight_ptr", 0, 1),
-        _set("weight_ptr", 2, -5),
-        _set("weight_ptr", -1, 10**9),
-        _set("weight_columns", 0, 20),
-        _set("weight_columns", 0, -1),
-        lambda arrays: _set("weight_columns", 0, arrays["weight_columns"][1])(arrays),
-        _set("weights", 0, np.nan),
-        _set("weights", 0, np.inf),
-        _set("intercept", 0, np.nan),
-        _set("feature_of_column", 0, 10**6),
-        _cut("weight_ptr"),
-        _cut("weight_columns"),
-        _cut("weights"),
-        _cut("intercept"),
-        lambda arrays: arrays.pop("weights"),
-        lambda arrays: arrays.update(weight_ptr=arrays["weight_ptr"][:0], intercept=arrays["intercept"][:0]),
-        lambda arrays: arrays.update(weights=arrays["weights"].astype(float)),
-        lambda arrays: arrays.update(intercept=arrays["intercept"][:, None]),
-    ],
-)
-def test_a_damaged_model_is_refused(fitted, harm, tmp_path):
-    folder = fitted.save(tmp_path / "model")
-    with np.load(folder / "arrays.npz") as stored:
-        arrays = dict(stored)
-    harm(arrays)
-    np.savez(folder / "arrays.npz", **arrays)
-    with pytest.raises(ModelFormatError):
-        load_model(folder)
-
-
-@pytest.mark.parametrize("part, name, value", [
-    ("values", "loss", "hinge"), ("values", "n_features", -1), ("values", "n_iter", "x"), ("params", "C", -1),
-    ("params", "loss", 3), ("params", "n_jobs", 0), ("values", "settings", {"C": "auto"}),
-    ("values", "settings", {"C": -1}), ("values", "settings", 3), ("values", "trials", [1]),
-])  # fmt: skip
-def test_a_damaged_description_is_refused(fitted, part, name, value, tmp_path):
-    folder = fitted.save(tmp_path / "model")
-    description = json.loads((folder / "params.json").read_text())
-    description[part][name] = value
-    (folder / "params.json").write_text(json.dumps(description))
-    with pytest.raises(ModelFormatError):
-        load_model(folder)
 
 
 def many_rows(n=900, D=120, L=30, seed=1):
@@ -312,27 +216,11 @@ def test_a_saved_model_has_its_trials_and_one_of_earlier_versions_the_C_of_its_p
     assert pickled.settings_ == {"C": 3.0} and pickled.chosen_.empty
 
 
-def test_bad_data_is_refused():
-    X, Y = problem()
-    with pytest.raises(ValueError, match="no row of Y has a label"):
-        OneVsRest().fit(X, np.zeros((80, 3), bool))
-    with pytest.raises(ValueError, match="79 rows, but the features have 80"):
-        OneVsRest().fit(X, Y[:79])
-    with pytest.raises(ValueError, match="19 features"):
-        OneVsRest().fit(X, Y).predict(X[:, :19])
-
-
 def test_labels_that_did_not_converge_are_counted_in_one_warning():
     X, Y = problem()
     with pytest.warns(ConvergenceWarning, match="7 of 7 labels stopped at max_iter=1") as caught:
         OneVsRest(max_iter=1, tol=1e-10).fit(X, Y)
     assert len(caught) == 1
-
-
-def test_warming_up_leaves_the_model_as_it_is():
-    model = OneVsRest(C=3.0)
-    warm_up(model)
-    assert not hasattr(model, "coef_")
 
 
 def test_rows_without_any_feature_are_enough():
