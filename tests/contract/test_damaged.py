@@ -164,6 +164,15 @@ def test_values_that_cannot_be_are_refused_and_take_no_memory(name, harm, tmp_pa
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("named", ["os.system", ["PLT"], None])
+def test_no_class_but_those_of_models_is_looked_up(named, tmp_path):
+    folder = fitted("PLT").save(tmp_path / "model")
+    description = json.loads((folder / "params.json").read_text())
+    (folder / "params.json").write_text(json.dumps(description | {"class": named}))
+    with pytest.raises(ModelFormatError, match="class|model"):
+        load_model(folder)
+
+
 @pytest.mark.parametrize("name", ["PLT", "LdSM", "DoubleSampling", "OneVsRest"])
 def test_parameters_set_after_fit_change_neither_predictions_nor_what_is_saved(name, tmp_path):
     X, Y = problem()

@@ -14,7 +14,7 @@ from xmlcore import PLT, experiment, load_model
 from xmlcore._kernels import plt_shapes
 from xmlcore._kernels.plt_clusters import normalise_rows
 from xmlcore.datasets import Dataset
-from xmlcore.models import LabelTree
+from xmlcore.models import LabelTree, ModelFormatError
 from xmlcore.models.base import warm_up
 from xmlcore.models.plt import building
 from xmlcore.models.plt.building import build_tree, label_representations
@@ -142,6 +142,15 @@ def test_huffman_breaks_ties_by_label_and_gives_equal_labels_equal_depths():
     assert huffman([0] * 1024, 2).depth.max() == 10  # labels without rows, too, make no path longer than it must be
 
 
+def test_huffman_of_the_worst_counts_is_as_deep_as_it_must_be_and_nothing_recurses():
+    counts = [1, 1]
+    while len(counts) < 80:
+        counts.append(counts[-1] + counts[-2])  # Fibonacci: every label on a level of its own
+    tree = huffman(counts, 2)
+    assert tree.depth.max() == 79
+    assert naive.plt_shapes.clades(tree.parent, tree.label) == sorted(list(range(n)) for n in range(2, 81))
+
+
 @pytest.mark.parametrize("arity", [2, 5])
 def test_a_huffman_model_counts_training_rows_and_predicts_exactly(arity):
     X, Y = problem()
@@ -260,6 +269,11 @@ def test_from_parents_keeps_the_tree_and_renumbers_its_nodes(seed):
     assert LabelTree.from_parents(tree.parent, tree.label) == tree == LabelTree(tree.parent, tree.label)
 
 
+def test_siblings_stay_in_the_order_of_their_numbers():
+    tree = LabelTree.from_parents([3, 3, 1, -1, 1, 1], [2, -1, 3, -1, 0, 1])
+    assert tree.parent.tolist() == [-1, 0, 0, 2, 2, 2] and tree.label.tolist() == [-1, 2, -1, 3, 0, 1]
+
+
 @pytest.mark.parametrize(
     "parents, labels",
     [
@@ -271,6 +285,10 @@ def test_from_parents_keeps_the_tree_and_renumbers_its_nodes(seed):
 def test_nodes_with_a_single_child_are_left_out(parents, labels):
     tree = LabelTree.from_parents(parents, labels)
     assert tree.parent.tolist() == [-1, 0, 0] and sorted(tree.label) == [-1, 0, 1]
+
+
+def test_one_label_under_a_chain_is_a_root_with_a_leaf():
+    assert LabelTree.from_parents([1, 2, -1], [0, -1, -1]) == LabelTree([-1, 0], [-1, 0])
 
 
 @pytest.mark.parametrize(
@@ -438,6 +456,16 @@ def test_trees_are_equal_when_their_nodes_are():
     assert len({one, two, other}) == 2
 
 
+def test_a_tree_is_a_parameter_as_scikit_learn_knows_them():
+    tree = LabelTree.from_nested([[0, 1], [2, 3]])
+    model = PLT(tree=tree)
+    assert model.tree is tree and model.get_params()["tree"] is tree
+    assert clone(model).tree == tree
+    assert model.set_params(tree="kmeans").set_params(tree=tree).tree is tree
+    assert repr(model) == "PLT(tree=LabelTree(n_labels=4, n_nodes=7, depth=2))"
+    assert "LabelTree(n_labels=4" in model._repr_html_()
+
+
 # Collapsed layers ---------------------------------------------------------------------------------------------------
 
 
@@ -452,6 +480,13 @@ def test_collapsing_keeps_what_its_twin_keeps(seed, max_leaf_labels):
         assert found.n_labels == 40
 
 
+def test_three_layers_collapsed_make_a_binary_tree_16_ary():
+    tree = build_tree("random", 4096, 2, 1, 0).collapsed(3)
+    assert tree.depth.max() == 3 and set(tree.n_children) == {0, 16}
+    assert build_tree("random", 4096, 2, 1, 0).collapsed(5).n_children.max() == 64
+    assert build_tree("random", 4096, 2, 1, 0).collapsed(100).n_children.tolist() == [4096] + [0] * 4096
+
+
 def test_clusters_of_labels_stay_where_layers_above_them_go():
     tree = build_tree("random", 800, 2, 100, 0)
     assert tree.depth.max() == 4 and set(tree.n_children) == {0, 2, 100}
@@ -459,6 +494,13 @@ def test_clusters_of_labels_stay_where_layers_above_them_go():
     assert wide.depth.max() == 2 and sorted(set(wide.n_children)) == [0, 8, 100]
     assert tree.collapsed(2).n_children.tolist() == [8] + [100] * 8 + [0] * 800
     assert tree.collapsed(1).n_children.tolist() == [4] + [200] * 4 + [0] * 800
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_collapsing_twice_is_collapsing_further(seed):
+    tree = LabelTree.from_parents(*random_tree(60, seed))
+    once, twice = tree.collapsed(3), tree.collapsed(1).collapsed(1)
+    assert naive.plt_shapes.clades(once.parent, once.label) == naive.plt_shapes.clades(twice.parent, twice.label)
 
 
 def test_nothing_to_collapse_gives_the_tree_itself():
@@ -498,6 +540,32 @@ def test_a_saved_model_keeps_a_users_tree_and_can_be_fitted_again(tmp_path):
     assert same_arrays(loaded.fit(X, Y), model)
     again = load_model(loaded.save(tmp_path / "model"))
     assert again.tree == tree
+
+
+def test_a_tree_set_after_fit_is_saved_as_a_parameter_only(tmp_path):
+    X, Y = problem()
+    model = PLT(max_leaf_labels=4).fit(X, Y)
+    before, tree = model.predict_topk(X), LabelTree.from_nested(list(range(5)))
+    loaded = load_model(model.set_params(tree=tree).save(tmp_path / "model"))
+    assert loaded.tree == tree
+    np.testing.assert_array_equal(loaded.predict_topk(X).scores, before.scores)
+
+
+@pytest.mark.parametrize("harm", ["missing", "circle", "float"])
+def test_a_damaged_tree_in_a_saved_model_is_refused(tmp_path, harm):
+    X, Y = problem()
+    folder = PLT(tree=LabelTree.from_nested([[0, 1], list(range(2, 30))])).fit(X, Y).save(tmp_path / "model")
+    with np.load(folder / "arrays.npz") as stored:
+        arrays = dict(stored)
+    if harm == "missing":
+        del arrays["params.tree.label"]
+    elif harm == "circle":
+        arrays["params.tree.parent"][1] = 1
+    else:
+        arrays["params.tree.parent"] = arrays["params.tree.parent"] + 0.5
+    np.savez(folder / "arrays.npz", **arrays)
+    with pytest.raises(ModelFormatError, match="arrays.npz (is damaged|lacks params.tree.label)"):
+        load_model(folder)
 
 
 def test_warming_up_compiles_the_clustering_of_any_arity_and_takes_any_tree(monkeypatch):
