@@ -8,32 +8,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what __getattr__ imports on first use, for editors and type checkers
     from xmlcore.experiment import evaluate
-    from xmlcore.models import (
-        PLT,
-        DoubleSampling,
-        ExtendedPLT,
-        LabelTree,
-        LdSM,
-        OneVsRest,
-        TextClassifier,
-        load_model,
-    )
+    from xmlcore.models import PLT, DoubleSampling, ExtendedPLT, LabelTree, LdSM, OneVsRest, TextClassifier, load_model
     from xmlcore.ranking import Ranking
     from xmlcore.selection import FALS
 
-    from . import (
-        datasets,
-        experiment,
-        explain,
-        figures,
-        jobs,
-        metrics,
-        models,
-        robustness,
-        selection,
-        serve,
-        store,
-    )
+    from . import datasets, experiment, explain, figures, jobs, metrics, models, robustness, selection, serve, store
 
 __version__ = "0.1.0"
 

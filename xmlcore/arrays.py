@@ -16,7 +16,6 @@ def by_frequency(X):
 
 
 def columns_of(feature_of_column, n_features):
-    """Return the table in which kernels look up a feature's column."""
     n = feature_of_column.size
     if n == 0:  # list one feature, without a column, so that feature_ids is not empty
         feature_ids, column_of = np.zeros(1, np.int32), np.full(1, -1, np.int32)

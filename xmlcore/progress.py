@@ -33,8 +33,6 @@ def silent(phase: str, fraction: float, detail: str = "") -> None:
 def part_of(
     progress: Progress, start: float, end: float, *, phase: str | None = None, detail: str | None = None
 ) -> Progress:
-    """Return a progress callback for one part of a longer piece of work."""
-
     def report(part_phase: str, fraction: float, part_detail: str = "") -> None:
         full_detail = ": ".join(text for text in (detail, part_detail) if text)
         progress(phase or part_phase, start + fraction * (end - start), full_detail)
@@ -90,14 +88,12 @@ class Bar:
             self.close()
 
     def close(self) -> None:
-        """End the bar that is shown, if any; it stays on the screen as it is."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
 
 
 def to_progress(progress: ProgressLike | None) -> Progress:
-    """Return the callback that an argument ``progress`` stands for."""
     if progress is None:
         return silent
     if isinstance(progress, str) and progress == "bar":

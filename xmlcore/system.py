@@ -81,7 +81,6 @@ def _can_be_written(folder: Path) -> bool:
 
 @functools.cache
 def _say_once(text):
-    """Warn with a text, the first time in this process."""
     warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
@@ -148,7 +147,6 @@ def secure_cache() -> Path:
 
 
 def _refuse_foreign(path, found):
-    """Raise UnsafeCacheError if another user owns a file or folder, or can write to it."""
     why = f"Reading its files runs code, so no other user may write there. Or name another folder in {CACHE_VARIABLE}."
     if found.st_uid != os.geteuid():
         raise UnsafeCacheError(
@@ -251,12 +249,10 @@ def _where_others_write(folder: Path) -> str | None:
 
 
 def kernel_cache_variable() -> str:
-    """Return the name of the environment variable that decides where compiled kernels are kept."""
     return KERNEL_CACHE_VARIABLE if os.environ.get(KERNEL_CACHE_VARIABLE) else CACHE_VARIABLE
 
 
 def effective_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` stands for."""
     if n_jobs is None:
         n_jobs = _jobs_of_joblib()
     from xmlcore.validation import check_count

@@ -221,7 +221,6 @@ def csr_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def check_count(value, name: str, least: int = 1, most: int | None = None) -> int:
-    """Return ``value`` as an int when it is a whole number in [least, most]; raise otherwise."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} must be a whole number, not {value!r}")
     if value < least or (most is not None and value > most):
@@ -233,7 +232,6 @@ def check_count(value, name: str, least: int = 1, most: int | None = None) -> in
 def check_number(
     value, name: str, least: float = 0.0, most: float = np.inf, *, above: bool = False, below: bool = False
 ) -> float:
-    """Return ``value`` as a float when it is a finite number in [least, most]; raise otherwise."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     try:
         number = float(value) if is_number else np.nan
@@ -256,7 +254,6 @@ def _bounds_text(least, most, above, below):
 
 
 def check_threshold(value, name: str = "threshold") -> float:
-    """Return a probability threshold as a float; raise TypeError or ValueError unless it is a number in [0, 1]."""
     return check_number(value, name, 0.0, 1.0)
 
 
@@ -287,7 +284,6 @@ def _as_one_row(X, name) -> sp.csr_array:
 
 
 def _check_real(dtype, name):
-    """Raise TypeError unless the values of the matrix ``name`` are real numbers."""
     if dtype.kind not in "fiub":
         raise TypeError(f"{name} holds {dtype} values: real numbers are needed")
 
@@ -378,7 +374,6 @@ def _short(values) -> str:
 
 
 def check_fitted(model) -> None:
-    """Raise scikit-learn's NotFittedError if the estimator is not fitted."""
     is_fitted = getattr(model, "__sklearn_is_fitted__", None)
     if is_fitted is not None and not is_fitted():
         from sklearn.exceptions import NotFittedError

@@ -12,7 +12,6 @@ PAGE = "docs/versions.md"
 
 @functools.cache
 def library_versions() -> dict[str, str]:
-    """Return the versions of the libraries that results are computed with, by their names."""
     return {name: metadata.version(name) for name in LIBRARIES}
 
 

@@ -9,7 +9,6 @@ from xmlcore.system import effective_jobs, kernel_cache_variable
 
 
 def main(arguments=None) -> int:
-    """Compile all kernels, and print what is done."""
     parser = argparse.ArgumentParser(prog="python -m xmlcore.warm_up", description=__doc__)
     parser.add_argument("--jobs", type=int, help="processes that compile at the same time; by default one per core")
     jobs = effective_jobs(parser.parse_args(arguments).jobs)

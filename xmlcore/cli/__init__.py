@@ -7,7 +7,6 @@ BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line, and end the process with its exit status."""
     from xmlcore.extras import MissingExtraError, require
 
     try:

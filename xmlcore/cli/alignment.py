@@ -7,7 +7,6 @@ import scipy.sparse as sp
 
 
 def aligned(packed, data):
-    """Return a data set with the features and labels of a packed model."""
     same_features = data.n_features == packed.n_features and data.feature_names in (None, packed.feature_names)
     same_labels = data.n_labels == packed.n_labels and data.label_names in (None, packed.label_names)
     if same_features and same_labels:

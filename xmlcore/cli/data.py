@@ -43,7 +43,6 @@ def data_options(function):
 
 
 def document_options(function):
-    """Add the options of a file of documents to a command."""
     for option in reversed(_OF_DOCUMENTS):
         function = option(function)
     return function
@@ -87,7 +86,6 @@ def read(data: str, options: dict, progress, vectorizer=None):
 
 
 def is_of_catalog(data: str) -> bool:
-    """Return whether a text is the name of a data set in the catalog, and not a path."""
     from xmlcore import datasets
 
     return not Path(data).exists() and data in {entry.name for entry in datasets.catalog()}

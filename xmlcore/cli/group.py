@@ -35,7 +35,6 @@ class Group(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx, name):
-        """Return a command, or None if there is none of this name."""
         return import_module(MODULES[name]).command if name in COMMANDS else None
 
     def format_commands(self, ctx, formatter):

@@ -26,7 +26,6 @@ class Value(click.ParamType):
         self.parameter, self.name = parameter, parameter.kind
 
     def get_metavar(self, param, ctx=None):
-        """Return what the help shows for the value: the choices, or the type."""
         about = self.parameter
         words = (
             [*about.options] if about.kind == "choice" else [{"share": "NUMBER"}.get(about.kind, about.kind.upper())]
@@ -35,7 +34,6 @@ class Value(click.ParamType):
         return "|".join([*words, *others, *(["none"] if about.optional else [])])
 
     def convert(self, value, param, ctx):
-        """Return a text of the command line as a value of the parameter."""
         try:
             return self.parameter.check(self._converted(value) if isinstance(value, str) else value)
         except (ValueError, TypeError) as error:
@@ -58,7 +56,6 @@ class Value(click.ParamType):
 
 
 def _number(text, kind):
-    """Return a text as a number; the text itself if it is none, which the parameter's check then refuses."""
     try:
         return kind(text)
     except ValueError:
@@ -82,7 +79,6 @@ def _help(about) -> str:
 
 
 def _shown(value) -> str:
-    """Return a value as it is written on the command line."""
     if isinstance(value, tuple):
         return ",".join(map(str, value))
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
@@ -92,15 +88,12 @@ class DocumentsCommand(click.Command):
     """A command that has the options of the vectoriser."""
 
     def sections(self, ctx) -> dict[str, list[click.Option]]:
-        """Return the further options by the titles that the help has for them."""
         return {"Options of the vectoriser, which turns documents into rows": options_of(OF_TEXTS)}
 
     def get_params(self, ctx):
-        """Return the options of the command, and the further ones."""
         return [*super().get_params(ctx), *itertools.chain(*self.sections(ctx).values())]
 
     def format_options(self, ctx, formatter):
-        """Write the options of the command, then the further ones."""
         for title, options in {"Options": super().get_params(ctx), **self.sections(ctx)}.items():
             records = [param.get_help_record(ctx) for param in options if isinstance(param, click.Option)]
             with formatter.section(title):
@@ -120,7 +113,6 @@ class ModelCommand(DocumentsCommand):
         return super().parse_args(ctx, args)
 
     def sections(self, ctx):
-        """Return the further options by the titles that the help has for them."""
         name = ctx.meta.get("model", "PLT")
         title = f"Options of the model {name} ({MODELS[name].cls.ABOUT.title}); --model NAME --help shows another's"
         return {title: options_of(MODELS[name].accepted), **super().sections(ctx)}
@@ -138,12 +130,10 @@ def params_of(ctx, preset: str | None = None) -> dict:
 
 
 def vectorizer_of(ctx) -> TextVectorizer:
-    """Return the vectoriser that the command line describes, not fitted."""
     return TextVectorizer(**{about.name: ctx.params[about.name] for about in OF_TEXTS if was_given(ctx, about.name)})
 
 
 def was_given(ctx, name: str) -> bool:
-    """Return whether an option stands on the command line."""
     return ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 

@@ -288,7 +288,6 @@ def _without_names(Y_train, Y_test, names):
 
 
 def _check_names(names, field):
-    """Return the names as a list, or None; raise TypeError unless they are a sequence of strings."""
     if names is None:
         return None
     if isinstance(names, (str, bytes)) or not (isinstance(names, Sequence) or hasattr(names, "tolist")):

@@ -95,7 +95,6 @@ def in_use_or_saved(fingerprint: str) -> Dataset:
 
 
 def as_plain(dataset: Dataset) -> dict:
-    """Return a data set as a dict of numbers, strings, arrays, lists and dicts, for :func:`from_plain`."""
     value = {name: getattr(dataset, name) for name in OTHERS} | {"format": FORMAT, "notes": list(dataset.notes)}
     for name in MATRICES:
         matrix = getattr(dataset, name)
@@ -121,7 +120,6 @@ def texts_from_plain(value: dict) -> dict:
 
 
 def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
-    """Return a data set from the dict that :func:`as_plain` returned."""
     if value.get("format") != FORMAT:
         written_by = None if fingerprint is None else store.info(KIND, fingerprint).get("xmlcore")
         what = f"The data set {value.get('name')!r:.100}"

@@ -141,7 +141,6 @@ class _Service:
     # --- addresses ---
 
     async def home(self, request):
-        """Return the addresses."""
         places = {
             "health": "/health",
             "models": [f"/v1/models/{name}" for name in self.by_name],
@@ -151,11 +150,9 @@ class _Service:
         return JSONResponse({"xmlcore": __version__, **places})
 
     async def health(self, request):
-        """Return that the server answers, and how much it has to do."""
         return JSONResponse({"status": "ok", "xmlcore": __version__, "models": [*self.by_name], "busy": self.busy})
 
     async def models_list(self, request):
-        """Return all models."""
         return JSONResponse({"models": [one.about() for one in self.by_name.values()]})
 
     async def card(self, request):
@@ -164,7 +161,6 @@ class _Service:
         return JSONResponse(served.about() | {"card": served.packed.card})
 
     async def predict(self, request):
-        """Return the best labels of texts or rows."""
         served, limits = self._model(request), self.limits
         if bodies.media_type(request) != "application/json":
             raise Refused(415, "send JSON, with the header Content-Type: application/json")
@@ -182,15 +178,12 @@ class _Service:
         return await self._working(work)
 
     async def projects(self, request):
-        """Return all models as Annif's projects."""
         return JSONResponse({"projects": [annif.project(one) for one in self.by_name.values()]})
 
     async def project(self, request):
-        """Return a model as a project of Annif."""
         return JSONResponse(annif.project(self._model(request)))
 
     async def suggest(self, request):
-        """Return suggestions for a text, as Annif does."""
         served, kind = self._model(request), bodies.media_type(request)
         body = await bodies.read(request, self.limits)
 

@@ -35,7 +35,6 @@ async def read(request, limits) -> bytes:
 
 
 def media_type(request) -> str:
-    """Return the type of a request's body without its parameters, in lower case."""
     return request.headers.get("content-type", "").split(";")[0].strip().lower()
 
 
@@ -95,7 +94,6 @@ def asked(given: dict, served, limits):
 
 
 def count_of(value, name: str, most: int) -> int:
-    """Return a number of a request if it is a whole number from 1 to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
         raise Refused(422, f"{name} must be a whole number from 1 to {most:,}, not {str(value)[:100]}")
     return value

@@ -50,7 +50,6 @@ def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
 
 
 def is_local(host: str) -> bool:
-    """Return whether a server that listens at this host can be reached from this machine only."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -149,7 +149,6 @@ def _archive(source):
 
 
 def _content(archive, name, label, size=-1) -> bytes:
-    """Return the content of a file of an archive, or its first bytes."""
     try:
         with archive.open(name) as file:
             return file.read(size)

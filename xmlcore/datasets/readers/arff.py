@@ -46,7 +46,6 @@ def parse(
     leave_out: bool = False,
     may_lack_labels: bool = False,
 ) -> Rows:
-    """Parse the text of an ARFF file with dense or sparse rows."""
     from xmlcore._kernels import arff as kernels
 
     try:
@@ -81,7 +80,6 @@ def parse(
 
 
 def _label_attributes(header: Header, labels, source) -> list[int]:
-    """Return the numbers of the attributes that are labels, in the order of Y's columns."""
     n = len(header.names)
     if labels is None:
         labels = said_by(header)
@@ -280,7 +278,6 @@ def _width(type: Type, code: tuple) -> int:
 
 
 def _columns(kernels, header, chosen) -> _Columns:
-    """Lay out the columns of X and Y."""
     types = header.types
     codes = [_code(type) if type.kind == NOMINAL else () for type in types]
     kinds = {NUMERIC: kernels.NUMERIC, NOMINAL: kernels.NOMINAL}
@@ -342,7 +339,6 @@ def _spellings(type: Type, encoding) -> dict[bytes, int]:
 
 
 def _with_blanks(value):
-    """Return a value with its newlines, tabs and carriage returns written as escapes."""
     return value.replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
 
 
@@ -423,7 +419,6 @@ def _error(kernels, reader, status, source, rule):
 
 
 def _bad_number(token, line_text, name):
-    """Return what is wrong with a number that cannot be read, and the remedy."""
     quoted = _quoted(line_text)
     token = token if quoted is None else quoted.decode("utf-8", "replace")
     value = token.lstrip("+-").lower()
@@ -444,7 +439,6 @@ def _quoted(line_text):
 
 
 def _bad_nominal(header, a, token, line_text):
-    """Return what is wrong with a value that a nominal attribute does not have, and the remedy."""
     quoted = _quoted(line_text)
     value = token if quoted is None else unescape(quoted.decode(header.encoding, "replace"))
     values = header.type(a).values
@@ -456,7 +450,6 @@ def _bad_nominal(header, a, token, line_text):
 
 
 def _bad_token(token, line_text, name, sparse):
-    """Return what is wrong where a value does not end as it should, and the remedy."""
     if line_text[:1] in (b"'", b'"'):
         if _quoted(line_text) is not None:
             found = f"something right behind the quoted value of the attribute {name}"
@@ -472,7 +465,6 @@ def _bad_token(token, line_text, name, sparse):
 
 
 def _bad_sparse(kernels, status, token, a, previous, n):
-    """Return what is wrong in a sparse row, and the remedy."""
     rule = "A sparse row is {number value, number value}; the numbers of attributes ascend from 0."
     if status == kernels.INDEX_RANGE:
         several = (
@@ -489,6 +481,5 @@ def _bad_sparse(kernels, status, token, a, previous, n):
 
 
 def warm_up() -> None:
-    """Compile the reader by reading two rows."""
     text = np.frombuffer(b"@relation 'a: -C 1'\n@attribute a {0,1}\n@attribute b real\n@data\n1,2\n{1 3}\n", np.uint8)
     parse(text, "warm-up")

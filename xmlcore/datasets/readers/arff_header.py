@@ -88,12 +88,10 @@ class Header:
 
 
 def shown(text: str) -> str:
-    """Return a piece of a file as it is shown in a message."""
     return repr(text[:_SHOWN]) + ("..." if len(text) > _SHOWN else "")
 
 
 def unescape(text: str, quoted: bool = True) -> str:
-    """Return a name or value without its backslashes."""
     if "\\" not in text:
         return text
     if not quoted:
@@ -118,7 +116,6 @@ def looks_like(text: np.ndarray) -> bool:
 
 
 def read_header(text: np.ndarray | LargeText, source: str) -> Header:
-    """Read the header of an ARFF file; raise DatasetFormatError if it is not valid."""
     from xmlcore._kernels import arff_header as kernels
 
     large, text = isinstance(text, LargeText), head_of(text)
@@ -161,7 +158,6 @@ def _row(content, start, encoding) -> str:
 
 
 def _read_attributes(kernels, header, content, spans, source):
-    """Read the names and types of the attributes from their places in the header."""
     encoding = header.encoding
     names = _pieces(content, spans[:, kernels.NAME_FIRST], spans[:, kernels.NAME_STOP], encoding)
     for a in [a for a, name in enumerate(names) if "\\" in name] if b"\\" in content else ():

@@ -85,7 +85,6 @@ class Reader:
         self.out = np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self):
-        """Parse the text, and return the status of the compiled parser."""
         places = self.header.start, self.header.data_line + 1, self.columns.attributes, self.arrays
         status = with_hard_numbers(self.kernels, self.out, self.text, *places)
         if status == self.kernels.OK:
@@ -121,12 +120,10 @@ class BlockReader:
 
 
 def _counts(kernels, out):
-    """Return the numbers of rows, features and labels that the compiled parser tells."""
     return tuple(int(out[count]) for count in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS))
 
 
 def _add_remarks(kernels, total, out):
-    """Add the missing values and the weights of a block to those of the blocks before it."""
     for count, first in (
         (kernels.MISSING_FEATURES, kernels.MISSING_FEATURE_LINE),
         (kernels.MISSING_LABELS, kernels.MISSING_LABEL_LINE),

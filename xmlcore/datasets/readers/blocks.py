@@ -46,7 +46,6 @@ class LargeText:
         return self._blocks(self._in_blocks)
 
     def _blocks(self, progress):
-        """See :meth:`blocks`."""
         with pieces_of(self._path, self._max_bytes, self._name, self._npz, progress) as (pieces, share):
             buffer, size, whole_lines, first = np.empty(2 * BLOCK, np.uint8), 0, 0, True
             for piece in pieces:
@@ -70,7 +69,6 @@ class LargeText:
 
 
 def _readonly(array):
-    """Return an array that cannot be written to, so that the kernels compile once for all texts."""
     array.flags.writeable = False
     return array
 
@@ -86,7 +84,6 @@ def read_or_open(source, *, max_bytes=None, name=None, npz=False, progress=silen
 
 
 def head_of(text: np.ndarray | LargeText) -> np.ndarray:
-    """Return the beginning of a large text, or a whole one."""
     return text.head if isinstance(text, LargeText) else text
 
 
@@ -138,5 +135,4 @@ class Growing:
         return self._arrays
 
     def _ends(self):
-        """Return where the next row begins in each array."""
         return self.rows, self.n_x, self.n_x, self.rows, self.n_y

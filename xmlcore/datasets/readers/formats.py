@@ -149,7 +149,6 @@ def _add_labels(rows, labels, first_index, max_bytes, counts, classes):
 
 
 def is_source(value) -> bool:
-    """Return whether a value is a path, bytes or a file object."""
     return isinstance(value, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(value, "read")
 
 
@@ -166,6 +165,5 @@ def recognised(text, source: str) -> str:
 
 
 def warm_up() -> None:
-    """Compile the readers by reading a few rows."""
     arff.warm_up()
     xmlc.warm_up()

@@ -176,7 +176,6 @@ def _in_order(rows, n_features, first_index):
 
 
 def _by_name(rows, feature_names, label_names, n_labels) -> NewRows:
-    """Return rows whose columns were matched with the features of a model by name."""
     number = {}
     for j, feature in enumerate(feature_names):
         number.setdefault(feature, j)  # of two features with one name, the first

@@ -42,7 +42,6 @@ def parse(text, source, max_bytes=None, classes=False) -> Rows:
 
 
 def _lists_classes(arrays) -> bool:
-    """Return whether an archive has a list with the class number of each row."""
     listed = arrays.get("Y", arrays.get("y"))
     return listed is not None and listed.ndim == 1 and listed.dtype.kind in "iu" and "Y_indptr" not in arrays
 
@@ -118,7 +117,6 @@ def _checked(check, matrix, source, what):
 
 
 def _arrays(text, source, max_bytes):
-    """Return the arrays of an archive by name; raise DatasetFormatError if it is damaged or not one."""
     if not holds_npz(text):
         raise DatasetFormatError(source, "it is not a NumPy archive (npz)", "Give a file that numpy.savez wrote.")
     try:
@@ -144,10 +142,9 @@ def _array(archive, entry, source):
     with archive.open(entry) as file:
         try:
             version = np.lib.format.read_magic(file)
-            read_header = {
-                (1, 0): np.lib.format.read_array_header_1_0,
-                (2, 0): np.lib.format.read_array_header_2_0,
-            }[version]
+            read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[
+                version
+            ]
             shape, by_column, kind = read_header(file)
         except (
             ValueError,
@@ -201,7 +198,6 @@ def _matrix(arrays, letter, source, alone=False):
 
 
 def _dense(values, name, source):
-    """Return a dense matrix; raise DatasetFormatError unless it has two dimensions and holds numbers."""
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         found = f"the array {name} has {values.ndim} dimension{'s' * (values.ndim != 1)} and the type {values.dtype}"
         raise DatasetFormatError(source, found, "It should be a matrix of numbers: a row for each row of the data.")
@@ -250,7 +246,6 @@ def _sparse(arrays, source, prefix):
 
 
 def _assembled(kind, n_rows, n_columns, data, first, second, source, prefix):
-    """Return a CSR matrix; raise DatasetFormatError if the ids are out of range or do not fit together."""
     names = ("row", "col") if kind == "coo" else ("indices", "indptr")
     damaged = "The file is damaged, or was not made by scipy: save the matrix again."
     if first.size != data.size or (kind == "coo" and second.size != data.size):
@@ -278,7 +273,6 @@ def _assembled(kind, n_rows, n_columns, data, first, second, source, prefix):
 
 
 def _names(arrays, field, count, source):
-    """Return the names of features or labels in an archive; None if it has none."""
     if field not in arrays:
         return None
     names = arrays[field]
@@ -293,7 +287,6 @@ def _names(arrays, field, count, source):
 
 
 def _text(names, field, source):
-    """Return an array of names as a list; raise DatasetFormatError if one is no valid text."""
     try:
         return [name.decode() if isinstance(name, bytes) else name.encode().decode() for name in names.tolist()]
     except ValueError as error:

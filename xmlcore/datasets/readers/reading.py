@@ -196,7 +196,6 @@ def split_rows(n_rows: int, test_size: float | int = 0.2, random_state: int = 0)
 
 
 def check_split(train_rows, test_rows, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return lists of training and test rows as arrays of int64."""
     parts = []
     for rows in map(np.asarray, (train_rows, test_rows)):
         if rows.dtype == bool:

@@ -215,13 +215,11 @@ def _chunks(stream):
 
 
 def too_large(label: str, max_bytes: int) -> DatasetFormatError:
-    """Return the error for a source with more than ``max_bytes`` bytes."""
     remedy = "If that is right and there is memory for it, pass a larger max_bytes."
     return DatasetFormatError(label, f"it holds more than {max_bytes:,} bytes of text", remedy)
 
 
 def _limited(pieces, label, max_bytes):
-    """Yield the pieces of a text; raise DatasetFormatError once they are more than ``max_bytes``."""
     size = 0
     for piece in pieces:
         size += len(piece)
@@ -296,7 +294,6 @@ def _open_stream(source, max_bytes, label):
 
 
 def _gzip(stream, label):
-    """Yield chunks of decompressed gzip data."""
     with gzip.GzipFile(fileobj=stream) as unpacked:
         while True:
             try:
@@ -377,12 +374,10 @@ def _zip(stream, label, npz):
 
 
 def is_npz(names) -> bool:
-    """Return whether a zip archive with files of these names is a NumPy archive."""
     return bool(names) and all(name.endswith(".npy") for name in names)
 
 
 def holds_npz(content) -> bool:
-    """Return whether bytes, in an array of uint8, are a NumPy archive."""
     if bytes(content[:4]) != b"PK\x03\x04":
         return False
     try:
@@ -404,7 +399,6 @@ def _archive_kind(names) -> str | None:
 
 
 def check_text(text, label) -> None:
-    """Raise DatasetFormatError if the bytes are not lines of text."""
     if text.size == 0:
         raise DatasetFormatError(label, EMPTY, "Give a file with one row per line.")
     head = text[:4096].tobytes()

@@ -67,7 +67,6 @@ def is_one_label(text) -> bool:
 
 
 def form_of(text, source) -> Form:
-    """Return how a table is written, from its first lines; raise DatasetFormatError if the names are not UTF-8."""
     lines = first_records(text, 20)
     if not lines:
         raise DatasetFormatError(source, "it holds no rows, only blank lines", "Give one row per line.")
@@ -234,7 +233,6 @@ def _label_columns(form, labels, source, index):
 
 
 def _column(form, name, source):
-    """Return the number of the column with a name; raise DatasetFormatError if there is none, or more than one."""
     if form.names is None:
         found = f"labels names {name!r}, but the first line has no names: it is a row of numbers"
         raise DatasetFormatError(source, found, "Give the number of labels, such as labels=-3 for the last three.", 1)
@@ -319,7 +317,6 @@ def _read(text, source, form, features, labels, listing, leave_out=False):
 
 
 def _check_lengths(block: Block, form, source):
-    """Raise DatasetFormatError if a row has more or fewer cells than there are columns."""
     wrong = np.flatnonzero(block.n_cells != form.n_columns)
     if wrong.size:
         row = int(wrong[0])
@@ -333,7 +330,6 @@ def _check_lengths(block: Block, form, source):
 
 
 def _check_finite(X, block, form, source, columns):
-    """Raise DatasetFormatError if a value is infinite, or too large for float32."""
     with np.errstate(over="ignore"):
         wrong = np.isinf(X.astype(np.float32))
     if wrong.any():
@@ -348,7 +344,6 @@ def _check_finite(X, block, form, source, columns):
 
 
 def _check_binary(Y, block, form, source, columns):
-    """Raise DatasetFormatError if a label is not 0 or 1."""
     wrong = (Y != 0) & (Y != 1)
     if wrong.any():
         row, at = (int(i) for i in np.argwhere(wrong)[0])

@@ -133,7 +133,6 @@ def _frame(block, form, columns, kind):
 
 
 def unreadable(block, source) -> DatasetFormatError:
-    """Return the error for a block whose cells cannot be told apart."""
     return DatasetFormatError(
         source,
         "its rows cannot be told apart",
@@ -164,7 +163,6 @@ def _numbers_from_texts(block, form, source, columns, labels, leave_out):
 
 
 def _number(cell, form, words):
-    """Return the number in a cell; None if it is none."""
     value = words.get(cell.lower())
     if value is not None:
         return value
@@ -200,7 +198,6 @@ def _no_number(block, form, source, row, column, cell, is_label):
 
 
 def texts(block, form, source, columns):
-    """Yield the cells of each of some columns as a list of texts."""
     frame = _frame(block, form, columns, str)
     if frame is None or len(frame) != block.n_rows:
         raise unreadable(block, source)

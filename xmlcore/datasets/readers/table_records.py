@@ -70,7 +70,6 @@ def _record_end(text, start):
 
 
 def cells(line: bytes, separator: bytes) -> list[bytes]:
-    """Return the cells of a line, without the quotes around them."""
     found = []
     for cell in _raw_cells(line.rstrip(b"\r\n"), separator):
         plain = cell.strip(b" ")
@@ -136,7 +135,6 @@ def _counts(marked, starts):
 
 
 def _is_blank(piece, starts, n_cells):
-    """Return whether each line has one cell at most, with nothing but blanks in it."""
     blank = n_cells == 1
     if blank.any():
         full = (piece != 32) & (piece != 9) & (piece != 13) & (piece != _NEWLINE)

@@ -87,7 +87,6 @@ def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
 
 
 def first_row(text, source, large=None) -> tuple[int, int]:
-    """Return the position of the first line that is not blank or a comment, and its number."""
     start = _NOT_ROWS.match(text).end()
     if start == text.size:
         if large is not None:
@@ -97,7 +96,6 @@ def first_row(text, source, large=None) -> tuple[int, int]:
 
 
 def header_at(text, start):
-    """Return the match of a header of three numbers at ``start``; None if there is none."""
     return _HEADER.match(text, start)
 
 
@@ -210,7 +208,6 @@ def _read_without_counts(kernels, reader, n_rows, source):
 
 
 def _warn_of_counts(kernels, out, source, promised):
-    """Warn that the header of a file promises other numbers of rows, features or labels than it has."""
     found = (int(out[kernels.ROWS]), int(out[kernels.MAX_FEATURE]) + 1, int(out[kernels.MAX_LABEL]) + 1)
     differ = [
         f"{said:,} {what}, but there are {seen:,}"
@@ -241,13 +238,8 @@ def _cut(array, size):
 
 
 def _header(match, source, line):
-    """Return the header's numbers of rows, features and labels; raise DatasetFormatError if one is out of range."""
     values = []
-    for group, what, least, most in (
-        (1, "rows", 0, 2**62),
-        (2, "features", 1, INT32_MAX),
-        (3, "labels", 1, INT32_MAX),
-    ):
+    for group, what, least, most in ((1, "rows", 0, 2**62), (2, "features", 1, INT32_MAX), (3, "labels", 1, INT32_MAX)):
         digits = match.group(group).lstrip(b"0")
         value = int(digits or b"0") if len(digits) < 20 else 10**19
         if not least <= value <= most:
@@ -262,7 +254,6 @@ def _header(match, source, line):
 
 
 def _warn_of_repeats(kernels, out, source):
-    """Warn if rows name a feature or a label more than once."""
     warnings_of_file = []
     for count, first, what, done in (
         (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE, "feature", "values were summed"),
@@ -281,7 +272,6 @@ def _token(text, at):
 
 
 def shown_line(text, at) -> str:
-    """Return the line at ``at`` as it is shown in a message."""
     return _shown(text, at, until_newline=True)
 
 
@@ -299,7 +289,6 @@ def _shown(text, at, until_newline=False):
 
 
 def error_of(kernels, reader, status, source, format, n_rows, n_features, n_labels):
-    """Return the DatasetFormatError for a status of the compiled parser other than OK."""
     text, out = reader.text, reader.out
     line, at = int(out[kernels.LINE]), int(out[kernels.POSITION])
     column = at - int(out[kernels.LINE_START]) + 1
@@ -355,7 +344,6 @@ def error_of(kernels, reader, status, source, format, n_rows, n_features, n_labe
 
 
 def _bad_label(token, shown):
-    """Return what is wrong with a label that cannot be read, and the remedy."""
     rule = "Labels are whole numbers from 0, separated by commas, before the first feature."
     if token == b"":
         return "the label list ends with a comma", rule
@@ -372,7 +360,6 @@ def _bad_label(token, shown):
 
 
 def _bad_feature(token, shown):
-    """Return what is wrong with a feature that cannot be read, and the remedy."""
     rule = "A row is its labels, separated by commas, then id:value for each feature, separated by spaces."
     key, colon, _ = token.partition(b":")
     if key.lower() == b"qid" and colon:
@@ -390,7 +377,6 @@ def _bad_feature(token, shown):
 
 
 def _bad_value(token, shown):
-    """Return what is wrong with a value that cannot be read, and the remedy."""
     value = token.removeprefix(b"+").removeprefix(b"-").lower()
     if not token:
         return "a feature without a value", "Write id:value without a space; absent features are simply left out."
@@ -402,7 +388,6 @@ def _bad_value(token, shown):
 
 
 def _out_of_range(kernels, reader, what, token, n_features, n_labels, count, format):
-    """Return what is wrong with an id that is out of range, and the remedy."""
     digits = re.match(rb"[0-9]+", token).group()
     shown = digits.decode() if len(digits) <= _SHOWN else digits[:_SHOWN].decode() + "..."
     value = int(digits) if len(digits) < 20 else 10**19
@@ -428,7 +413,6 @@ def _out_of_range(kernels, reader, what, token, n_features, n_labels, count, for
 
 
 def _greatest_text(what, greatest):
-    """Return a sentence that names the greatest id in a file."""
     return f"The greatest {what} id in the file is {greatest}."
 
 
@@ -482,10 +466,8 @@ def _one_based_remedy(kernels, reader, n_features, n_labels):
 
 
 def warm_up() -> None:
-    """Compile the reader by reading one row."""
     parse(_readonly(b"1 2 2\n1,0 1:0.5 0:2\n"), "warm-up")
 
 
 def _readonly(content):
-    """Return bytes as a read-only array of uint8."""
     return np.frombuffer(content, dtype=np.uint8)

@@ -58,7 +58,6 @@ def parse_labels(text, source, n_rows, first_index, counts) -> tuple[sp.csr_arra
 
 
 def header_at(text, start):
-    """Return the match of a header of two numbers at ``start``; None if there is none."""
     return _HEADER.match(text, start)
 
 
@@ -114,7 +113,6 @@ def _matrix(kernels, reader, width):
 
 
 def _error(kernels, reader, status, source, what, n_rows, width, has_header):
-    """Return the DatasetFormatError for a status of the compiled parser other than OK."""
     line = int(reader.out[kernels.LINE])
     if what == "feature" and status in (kernels.LABEL_RANGE, kernels.BAD_LABEL):
         at = int(reader.out[kernels.LINE_START])

@@ -45,7 +45,6 @@ class TextReader:
         self.out = np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self, n_rows, n_features, n_labels):
-        """Parse the text, and return the status of the compiled parser."""
         form = self.kernels.Form(
             self.start, self.first_line, n_rows, n_features, n_labels, self.first_index, self.skip_blank
         )

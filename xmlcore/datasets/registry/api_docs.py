@@ -43,7 +43,6 @@ _UNDERLINE = re.compile(r"(-{3,}|={3,})\s*")
 
 
 def split_docstring(doc: str) -> tuple[str, list[str]] | None:
-    """Split a numpydoc docstring into its Parameters section and the rest."""
     if "Parameters" not in doc:
         return None
     lines = inspect.cleandoc(doc).splitlines()
@@ -121,7 +120,6 @@ def _members(module):
 
 
 def _accessors(cls):
-    """Yield the classes within a class, such as those of ``Series.str`` and ``DataFrame.plot``."""
     for name in sorted(set(dir(cls))):
         with contextlib.suppress(Exception):
             if _public(name) and inspect.isclass(inner := getattr(cls, name)):
@@ -162,7 +160,6 @@ def _identity(thing):
 
 
 def scan(report, packages=PACKAGES) -> list[dict]:
-    """Find all documented objects that become a row."""
     packages = list(packages)
     # id of an object -> (is inherited, length of name, name, docstring, the object: kept alive so that ids stay unique)
     best = {}
@@ -344,7 +341,6 @@ def build(progress):
 
 
 def _versions():
-    """Return the installed version of each package, by its name on the package index."""
     from importlib import metadata
 
     return {name: metadata.version(name) for name in PACKAGES.values()}
@@ -360,7 +356,6 @@ def made_from() -> dict:
 
 
 def load(progress):
-    """Load the data set from the cache, or make it and save it there."""
     from xmlcore import store
     from xmlcore.artifact_keys import artifact_key
     from xmlcore.datasets.saved import as_plain, from_plain

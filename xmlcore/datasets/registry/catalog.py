@@ -19,7 +19,7 @@ _ENTRIES = {
             label="a name of one of its parameters",
         ),
         "xmlcore.datasets.registry.api_docs",
-    ),
+    )
 } | {entry.name: (entry, "xmlcore.datasets.registry.downloaded") for entry in published()}
 
 
@@ -73,7 +73,6 @@ def made_from(name: str) -> dict:
 
 
 def _entry(name):
-    """Return an entry and the module that loads it; raise ValueError if the catalog has no data set of this name."""
     if name not in _ENTRIES:
         known = ", ".join(map(repr, _ENTRIES))
         raise ValueError(f"there is no data set {name!r} in the catalog: it has {known}")

@@ -25,7 +25,6 @@ RECORD = "downloaded.json"  # in the folder of a data set: what was downloaded
 
 
 def folder(entry: CatalogEntry) -> Path:
-    """Return the folder for the files of a data set, which need not exist."""
     return data_root() / entry.name
 
 
@@ -95,7 +94,6 @@ def load(entry: CatalogEntry, progress: Progress = silent, limits: Limits | None
 
 
 def _download(entry, progress, limits):
-    """Download the file of a data set into its folder, from the first address that works."""
     choices = addresses(entry)
     if not choices:
         raise _refused(entry, [f"There is no address from which {entry.name} can be downloaded."])
@@ -122,7 +120,6 @@ def _refused(entry, failures) -> DownloadError:
 
 
 def _read(entry, found, progress) -> Dataset:
-    """Read the files of a data set, and unpack them before if they are archives."""
     with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=found[0].parent) as temporary:
         inside = []
         for i, path in enumerate(found):
@@ -161,7 +158,6 @@ def _not_understood(entry, found, error) -> DatasetFormatError:
 
 
 def _read_parts(entry, inside) -> Dataset:
-    """Read a data set from unpacked files, whose names tell what they are."""
     named = {path: bare(path.name) for path in inside}
     data = [path for path, name in named.items() if name.endswith(DATA) and not is_about(name)]
     split = {part: next((p for p in data if rule.search(named[p])), None) for part, rule in SPLIT.items()}
@@ -203,7 +199,6 @@ def _record(entry, found) -> dict:
 
 
 def _origin(entry, found) -> list[str]:
-    """Return a note on where the files come from, in a list."""
     record = _record(entry, found)
     if not record:
         return [f"Read from {', '.join(path.name for path in found)}, put into {found[0].parent}."]

@@ -190,7 +190,6 @@ def published() -> list[CatalogEntry]:
 
 
 def _described(row, label, n_rows, n_test, n_features, n_labels) -> str:
-    """Return the description of a published data set."""
     split = "" if n_test is None else f", of which {n_test:,} are test rows"
     sizes = f"{n_rows:,} rows{split}, {n_features:,} features and {n_labels:,} labels"
     return f"A row is {row}, a label is {label}. {sizes}."

@@ -99,7 +99,6 @@ def fetch(
 
 @contextmanager
 def _alone(target):
-    """Raise DownloadError if another process is downloading the same file."""
     lock = target.parent / f".{target.name}.lock"
     with open(lock, "wb") as stream:
         try:
@@ -153,7 +152,6 @@ class _Download:
         self.note.unlink(missing_ok=True)
 
     def _size(self) -> int:
-        """Return the number of bytes received so far."""
         return self.part.stat().st_size if self.part.exists() else 0
 
     def _wait(self, seconds, why):
@@ -164,14 +162,12 @@ class _Download:
             time.sleep(min(0.2, left))
 
     def _check_time(self):
-        """Raise DownloadError when the download has taken too long."""
         if time.monotonic() > self.deadline:
             minutes = self.limits.total / 60
             kept = f"{_megabytes(self._size())} are kept, and the next attempt continues there."
             raise DownloadError(f"The download took more than {minutes:,.0f} minutes. {kept}")
 
     def _attempt(self, url):
-        """Connect once, and receive what is missing of the file."""
         import requests
 
         done, known = self._size(), self._known(url)
@@ -198,7 +194,6 @@ class _Download:
             raise _FailureError(f"{_host(url)} cannot be reached: is this machine offline?") from None
 
     def _silent(self, url) -> str:
-        """Return why an attempt was given up in which the server sent nothing."""
         return f"{_host(url)} sent nothing for {self.limits.silence:g} s"
 
     def _known(self, url) -> dict:
@@ -247,7 +242,6 @@ class _Download:
         self.note.unlink(missing_ok=True)
 
     def _check_room(self, total, done):
-        """Raise DownloadError if the file is too large for the limit or the disk."""
         if total is None:
             return
         if total > self.max_bytes:
@@ -284,7 +278,6 @@ def _extent(response) -> tuple[int | None, int]:
 
 
 def _web_page(url) -> str:
-    """Return the message for a server that sends a web page where a file was expected."""
     return (
         f"{_host(url)} sent a web page instead of the file: it asks for a confirmation, or the file has moved. "
         "Open the address in a browser."

@@ -259,7 +259,6 @@ def without_leaks(dataset: Dataset, name: str | None = None) -> Dataset:
 
 
 def _check_method(method):
-    """Raise ValueError unless ``method`` is one of METHODS."""
     if method not in METHODS:
         raise ValueError(f"method {method!r} is unknown: use one of {', '.join(map(repr, METHODS))}")
 

@@ -197,7 +197,6 @@ def _features(dataset):
 
 
 def _absent(n_train, n_test):
-    """Return how many labels the rows of a part lack, by name."""
     return {
         "n_labels_never_in_test": int(np.count_nonzero(n_test == 0)),
         "n_labels_only_in_test": int(np.count_nonzero((n_train == 0) & (n_test > 0))),
@@ -206,7 +205,6 @@ def _absent(n_train, n_test):
 
 
 def _label_sets(dataset):
-    """Return the statistics of the different label sets of all rows, by name."""
     filled = np.concatenate([np.diff(dataset.Y_train.indptr), np.diff(dataset.Y_test.indptr)]) > 0
     hashes = np.concatenate([row_hashes(dataset.Y_train), row_hashes(dataset.Y_test)])
     _, rows = np.unique(hashes[filled], return_counts=True)

@@ -19,7 +19,6 @@ class Duplicates(NamedTuple):
 
 
 def duplicates(dataset: Dataset) -> Duplicates:
-    """Find the rows whose features are equal to those of another row."""
     import pandas as pd
 
     hashes = np.concatenate([row_hashes(dataset.X_train), row_hashes(dataset.X_test)])

@@ -42,7 +42,6 @@ def scumble_of_labels(Y: sp.csr_array, of_rows: np.ndarray | None = None) -> np.
 
 
 def imbalance(Y: sp.csr_array) -> tuple[dict, np.ndarray, np.ndarray]:
-    """Return the measures of imbalance of a label matrix."""
     ratios, rows = imbalance_ratios(Y), scumble_of_rows(Y)
     known = ratios[~np.isnan(ratios)]
     summary = {

@@ -91,7 +91,6 @@ def label_pairs(Y: sp.csr_array, n_pairs: int = 200, n_partners: int = 3, least:
 
 
 def cooccurrence(Y: sp.csr_array, labels) -> np.ndarray:
-    """Count the rows that have each pair of some labels."""
     chosen = Y[:, np.asarray(labels, np.int64)].astype(np.int64)
     return (chosen.T @ chosen).toarray()
 

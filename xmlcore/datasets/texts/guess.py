@@ -149,13 +149,11 @@ def look(source, format, encoding, delimiter, quoted, header, name) -> tuple[Gue
 
 
 def _rewind(source):
-    """Put a file object back to its beginning."""
     if hasattr(source, "seek"):
         source.seek(0)
 
 
 def _is_parquet(source) -> bool:
-    """Return whether a source is a Parquet file, which is not compressed."""
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:
             return stream.read(4) == b"PAR1"
@@ -347,7 +345,6 @@ def _lists_uris(cells) -> bool:
 
 
 def _named_labels(values) -> str | None:
-    """Return the column that is called as columns of labels are."""
     by_name = {column.strip().lower(): column for column in reversed(values)}
     return next((by_name[name] for name in LABEL_NAMES if name in by_name), None)
 
@@ -371,7 +368,6 @@ def _label_columns(values, least: float = 0.0) -> str | tuple[str, ...] | None:
 
 
 def _repeated(cells) -> float:
-    """Return which share of the labels that cells list have been listed before."""
     separator = guess_separator(cells)
     marks = {LISTS: ",", NONE: None, URIS: " "}
     mark = marks.get(separator, separator)

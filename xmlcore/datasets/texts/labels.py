@@ -9,14 +9,7 @@ from xmlcore.datasets.readers.visible import visible
 from xmlcore.datasets.texts.records import Place
 
 # How a cell lists labels, as ``separator`` of read_texts names it, and what a page says of it.
-SEPARATORS = {
-    "\n": "line breaks",
-    ";": "semicolons",
-    "|": "vertical bars",
-    ",": "commas",
-    "\t": "tabs",
-    " ": "blanks",
-}
+SEPARATORS = {"\n": "line breaks", ";": "semicolons", "|": "vertical bars", ",": "commas", "\t": "tabs", " ": "blanks"}
 NONE, LISTS, URIS = "none", "lists", "uris"
 MARKS = ("\n", ";", "|", ",")  # what is looked for, the first are preferred
 YES, NO = ("1", "true", "yes", "t", "y", "1.0"), ("0", "false", "no", "f", "n", "0.0", "")
@@ -130,7 +123,6 @@ class LabelReader:
         return {label: name if times[name] == 1 else f"{name} <{label}>" for label, name in known.items()}
 
     def _says_yes(self, value, column, place) -> bool:
-        """Return whether a cell says that the document has the label of its column."""
         word = "" if value is None else str(value).strip().lower()
         if word not in YES and word not in NO:
             raise place.error(

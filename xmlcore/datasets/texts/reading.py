@@ -172,7 +172,6 @@ def _chosen(guess, text, labels, source) -> tuple[list[str], list[str]]:
 
 
 def _column(guess, name, source) -> str:
-    """Return the column of a name; raise DatasetFormatError that says which columns there are."""
     if name in guess.columns:
         return name
     like = [column for column in guess.columns if column.lower() == name.lower()]
@@ -196,7 +195,6 @@ def _separator(separator, cells, source) -> str:
 
 
 def _are_binary(values, columns) -> bool:
-    """Return whether columns say which labels a document has, rather than naming them."""
     every = ["" if cell is None else str(cell) for column in columns for cell in values[column]]
     return are_binary(every)
 

@@ -142,7 +142,6 @@ class _Lines:
 
 
 def _table_rows(text, form, columns, source):
-    """Yield the places and the values of a table's rows."""
     width, lines = len(form.columns), _Lines(text)
     wanted = [form.columns.index(column) for column in columns]
     skipped = not form.header
@@ -221,7 +220,6 @@ def _uneven(row, width, form):
 
 
 def _json_rows(text, form, columns, source):
-    """Yield the places and the values of lines of JSON."""
     lines = _Lines(text)
     try:
         for place, value in json_objects(lines, source):
@@ -287,7 +285,6 @@ def open_parquet(source, label: str):
 
 
 def _parquet_rows(source, columns, label, max_bytes, progress):
-    """Yield the places and the values of rows of a Parquet file."""
     file, row, size = open_parquet(source, label), 0, 0
     total = max(file.metadata.num_rows, 1)
     with file:

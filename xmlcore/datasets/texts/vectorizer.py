@@ -63,11 +63,7 @@ PARAMETERS = (
         empty="all",
     ),
     Parameter(
-        "sublinear",
-        "Dampen repeated words",
-        "A word that occurs n times counts 1 + ln(n) instead of n.",
-        "bool",
-        True,
+        "sublinear", "Dampen repeated words", "A word that occurs n times counts 1 + ln(n) instead of n.", "bool", True
     ),
     Parameter(
         "stop_words",
@@ -180,7 +176,6 @@ class TextVectorizer(HasParameters):
         self.hashing_bits = hashing_bits
 
     def __sklearn_tags__(self):
-        """Return the tags by which scikit-learn's tools learn what the vectoriser accepts."""
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(
@@ -191,7 +186,6 @@ class TextVectorizer(HasParameters):
         )
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Return whether ``fit`` has been completed."""
         return hasattr(self, "idf_")
 
     def fit(self, texts: Iterable[str], y: object = None, progress: ProgressLike = silent) -> "TextVectorizer":
@@ -395,7 +389,6 @@ class TextVectorizer(HasParameters):
         self._check_params()
 
     def _check_params(self) -> None:
-        """Raise a ValueError or TypeError that names the first parameter with a value that ``fit`` cannot use."""
         check_parameters(self, self.PARAMETERS)
         if isinstance(self.stop_words, (list, tuple)):
             for word in self.stop_words:
@@ -460,7 +453,6 @@ class TextVectorizer(HasParameters):
 
 
 def check_texts(texts, name: str = "texts") -> list[str]:
-    """Return texts as a list, or raise TypeError that says which one is not a string."""
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"{name} is one {type(texts).__name__}: give a list of texts")
     if len(getattr(texts, "shape", ())) > 1:
@@ -482,7 +474,6 @@ def check_texts(texts, name: str = "texts") -> list[str]:
 
 
 def english_stop_words() -> list[str]:
-    """Return scikit-learn's list of English stop words, sorted."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     return sorted(ENGLISH_STOP_WORDS)
@@ -549,7 +540,6 @@ def _names_in(vectorizer, arrays) -> list[str]:
 
 
 def _check_features(vectorizer, names, idf):
-    """Raise ValueError unless the arrays of a saved vectoriser fit together."""
     if idf.dtype != np.float64 or idf.ndim != 1 or idf.size == 0 or not np.isfinite(idf).all() or (idf < 0).any():
         raise ValueError("its idf is no array of numbers")
     if vectorizer.hashing_bits is not None:

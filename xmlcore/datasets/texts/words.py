@@ -44,7 +44,6 @@ class WordFinder:
         return self._search(self._pattern.findall, map(self._prepared, texts))
 
     def places(self, text: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """Return the words of a text, and where each starts and ends in it, in characters."""
         prepared = self._prepared(text)
         (spans,) = self._search(self._spans, [prepared])
         words = [prepared[start:end] for start, end in spans]
@@ -79,7 +78,6 @@ class WordFinder:
             raise ValueError(f"pattern {pattern!r} needs too much memory: search shorter texts") from None
 
     def _prepared(self, text) -> str:
-        """Return a text in lower case and without accents, as the settings say."""
         if self._lowercase:
             text = text.lower()
         return text if self._strip is None else self._strip(text)

@@ -84,7 +84,6 @@ def write_arff(
 
 
 def _names(given, what, count) -> list[str]:
-    """Return names as a list of the right length, made up where none are given."""
     if given is None:
         return [f"{what}{i}" for i in range(count)]
     names = list(given)
@@ -101,7 +100,6 @@ def _names(given, what, count) -> list[str]:
 
 
 def _check_different(features, labels):
-    """Raise ValueError if two attributes have one name."""
     if len(set(features) | set(labels)) == len(features) + len(labels):
         return
     twice = [name for name, count in Counter(features + labels).items() if count > 1]
@@ -113,7 +111,6 @@ def _check_different(features, labels):
 
 
 def _quoted(text, always=False) -> str:
-    """Return a name as it is written in ARFF, in quotation marks where it needs them."""
     if not always and _PLAIN.fullmatch(text):
         return text
     return "'" + _ESCAPED.sub(lambda match: _ESCAPES.get(match[0], f"\\u{ord(match[0]):04x}"), text) + "'"

@@ -83,7 +83,6 @@ def write_matrix(
 
 
 def _checked_names(names, field, count):
-    """Return names as a list; raise an error if the number is wrong, or one cannot be read back."""
     names = list(names)
     if len(names) != count:
         raise ValueError(f"{field} has {len(names)} names, but {count} are needed")
