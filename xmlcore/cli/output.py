@@ -66,13 +66,7 @@ def _percent(value) -> str:
 
 
 class Progress:
-    """Progress on stderr: one line that is redrawn in a terminal, and a line for each phase elsewhere.
-
-    Parameters
-    ----------
-    quiet : bool
-        Whether nothing is written.
-    """
+    """Progress on stderr: one line that is redrawn in a terminal, and a line for each phase elsewhere."""
 
     def __init__(self, quiet: bool = False):
         self.quiet, self.live = quiet, sys.stderr.isatty()

@@ -14,13 +14,7 @@ _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 
 
 class Value(click.ParamType):
-    """A value of a parameter: converted by its kind, and accepted if the estimator accepts it.
-
-    Parameters
-    ----------
-    parameter : Parameter
-        Of the estimator.
-    """
+    """A value of a parameter: converted by its kind, and accepted if the estimator accepts it."""
 
     def __init__(self, parameter: Parameter):
         self.parameter, self.name = parameter, parameter.kind

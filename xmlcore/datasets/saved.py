@@ -56,40 +56,14 @@ def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None) -> str
 
 
 def load_saved(fingerprint: str) -> Dataset:
-    """Load a data set that :func:`save_dataset` saved.
-
-    Parameters
-    ----------
-    fingerprint : str
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    xmlcore.store.StoreError
-        No data set is saved under this fingerprint, it is damaged, or a later version of the program saved it in
-        a form that this one does not read. This is a ``KeyError``.
-    ValueError
-        The text is not a fingerprint.
-    """
+    """Load a data set that :func:`save_dataset` saved; raise StoreError if there is none that can be read."""
     made = from_plain(store.load(KIND, fingerprint), fingerprint)
     _in_use[str(store.cache_root()), fingerprint] = made
     return made
 
 
 def in_use_or_saved(fingerprint: str) -> Dataset:
-    """Return a saved data set as :func:`load_saved` does, but do not read it again while this process uses it.
-
-    Parameters
-    ----------
-    fingerprint : str
-
-    Returns
-    -------
-    Dataset
-    """
+    """Return a saved data set as :func:`load_saved` does, but do not read it again while this process uses it."""
     found = _in_use.get((str(store.cache_root()), fingerprint))
     return load_saved(fingerprint) if found is None else found
 

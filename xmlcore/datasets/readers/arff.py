@@ -244,23 +244,13 @@ def _check_kinds(header, chosen, leave_out, source, rule):
 
 @dataclass
 class _Columns:
-    """The columns of X and Y that the attributes have.
+    """The columns of X and Y that the attributes have."""
 
-    Attributes
-    ----------
-    attributes : xmlcore._kernels.arff.Attributes
-    n_features, n_labels : int
-    codes : list of tuple
-        For each type, by value: the column that is 1, counted from the attribute's first, or -1.
-    is_label : ndarray of bool
-        For each attribute.
-    """
-
-    attributes: tuple
+    attributes: tuple  # xmlcore._kernels.arff.Attributes
     n_features: int
     n_labels: int
-    codes: list
-    is_label: np.ndarray
+    codes: list  # see :func:`_code`, for each type
+    is_label: np.ndarray  # for each attribute
 
 
 def _code(type: Type) -> tuple:

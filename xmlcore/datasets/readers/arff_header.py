@@ -32,56 +32,26 @@ _TYPES_RULE = "An attribute has a name and then numeric, real, integer, or its v
 
 
 class Type(NamedTuple):
-    """The type of attributes.
+    """The type of attributes."""
 
-    Attributes
-    ----------
-    kind : str
-        "numeric", "nominal", "string", "date" or "relational".
-    values : tuple of str
-        Of a nominal attribute, in the order of the file.
-    spellings : tuple of str
-        The values as they are written, without quotation marks but with backslashes.
-    """
-
-    kind: str
-    values: tuple = ()
-    spellings: tuple = ()
+    kind: str  # "numeric", "nominal", "string", "date" or "relational"
+    values: tuple = ()  # of a nominal attribute, in the order of the file
+    spellings: tuple = ()  # the values as they are written, without quotation marks but with backslashes
 
 
 @dataclass
 class Header:
-    """The header of an ARFF file.
-
-    Attributes
-    ----------
-    relation : str
-    names : list of str
-        Of the attributes.
-    lines : ndarray of int64
-        The attributes' lines in the file.
-    types : list of Type
-        The different types.
-    type_of : ndarray of int64
-        The number of each attribute's type.
-    spellings : dict
-        Number of the attribute by a name with backslashes as it is written.
-    encoding : str
-    data_line : int
-        Line of ``@data``.
-    start : int
-        Place of the first byte after that line.
-    """
+    """The header of an ARFF file."""
 
     relation: str = ""
-    names: list = field(default_factory=list)
-    lines: np.ndarray | None = None
-    types: list = field(default_factory=list)
-    type_of: np.ndarray | None = None
-    spellings: dict = field(default_factory=dict)
+    names: list = field(default_factory=list)  # of the attributes
+    lines: np.ndarray | None = None  # of the attributes in the file, int64
+    types: list = field(default_factory=list)  # the different ones
+    type_of: np.ndarray | None = None  # number of each attribute's type, int64
+    spellings: dict = field(default_factory=dict)  # number of the attribute by a name with backslashes as it is written
     encoding: str = "utf-8"
-    data_line: int = 0
-    start: int = 0
+    data_line: int = 0  # line of ``@data``
+    start: int = 0  # place of the first byte after that line
 
     def type(self, attribute: int) -> Type:
         return self.types[int(self.type_of[attribute])]

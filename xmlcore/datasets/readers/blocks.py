@@ -17,20 +17,7 @@ class NotInBlocks(Exception):
 
 
 class LargeText:
-    """The text of a file, which is read when it is needed.
-
-    Parameters
-    ----------
-    path, max_bytes, name, npz
-        See :func:`xmlcore.datasets.readers.sources.read_text`, which also says what is raised.
-    progress : callable
-        See :class:`xmlcore.progress.Progress`.
-
-    Attributes
-    ----------
-    head : ndarray of uint8, read-only
-        The first block.
-    """
+    """The text of a file, which is read when it is needed; ``head`` is its first block."""
 
     def __init__(self, path, max_bytes=None, name=None, npz=False, progress=silent):
         self._path, self._max_bytes, self._name, self._npz = path, max_bytes, name, npz
@@ -39,10 +26,7 @@ class LargeText:
             self.head = next(blocks)[0]
 
     def blocks(self):
-        """Yield blocks of whole lines, read-only arrays of uint8, each with the share of the file that has been read.
-
-        The next block overwrites it. Nothing is read again, so that a file which changes meanwhile does no harm.
-        """
+        """Yield blocks of whole lines, read-only, each with the share of the file read; a next block overwrites it."""
         return self._blocks(self._in_blocks)
 
     def _blocks(self, progress):
@@ -88,20 +72,7 @@ def head_of(text: np.ndarray | LargeText) -> np.ndarray:
 
 
 class Growing:
-    """The arrays that a compiled parser fills, block after block.
-
-    They are made for the whole file, as its first block lets it seem; memory that is not written to takes no place.
-
-    Parameters
-    ----------
-    kernels : module
-        Its ``Arrays`` are ``x_indptr``, ``x_indices``, ``x_data``, ``y_indptr`` and ``y_indices``.
-
-    Attributes
-    ----------
-    rows, n_x, n_y : int
-        How many rows, features and labels there are so far.
-    """
+    """The arrays that a compiled parser fills, block after block, as large as the first one lets the file seem."""
 
     def __init__(self, kernels):
         kinds = np.int64, np.int32, np.float32, np.int64, np.int32

@@ -15,19 +15,10 @@ from xmlcore.validation import check_count
 
 
 class Reader(NamedTuple):
-    """How a format is read.
+    """How a format is read."""
 
-    Attributes
-    ----------
-    module : module
-        Its function ``parse(text, source=..., **options)`` returns :class:`Rows`; their ``Y`` is None if the file holds
-        no labels, so that another must. Its function ``looks_like(text)`` returns whether a text has the format.
-    options : tuple of str
-        The options that ``parse`` takes, of those of :func:`xmlcore.datasets.read_matrix`.
-    """
-
-    module: ModuleType
-    options: tuple[str, ...]
+    module: ModuleType  # ``parse(text, source=..., **options)`` returns Rows; ``looks_like(text)``
+    options: tuple[str, ...]  # of those of read_matrix
 
 
 # Most features, and most labels, of a file unless max_columns is given: so many, or so many for each of its values.
@@ -104,10 +95,7 @@ def read_rows(
 
 
 def _check_width(rows, what, matrix, max_columns):
-    """Raise DatasetFormatError if a few large ids, or a header, make far more columns than there are values.
-
-    All that is done with data takes memory for each feature and each label.
-    """
+    """Raise DatasetFormatError if a few large ids, or a header, make far more columns than there are values."""
     width = matrix.shape[1]
     most = max(ENOUGH_COLUMNS, COLUMNS_PER_VALUE * matrix.nnz) if max_columns is None else max_columns
     if width <= most:

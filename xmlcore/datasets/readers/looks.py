@@ -12,38 +12,16 @@ _HEAD = 4 << 20  # number of bytes that are looked at
 
 @dataclass(frozen=True)
 class Look:
-    """What the beginning of a file says.
-
-    Attributes
-    ----------
-    format : str
-        "xmlc", "svmlight", "npz", "arff" or "csv".
-    sizes : tuple of int, or None
-        The numbers of an XMLC header: rows, features and labels, or rows and features if the labels are elsewhere.
-    columns : list of str, or None
-        The names of all columns of features and labels, or their numbers from 1 as text; None if the format has no
-        columns, or the names are not all in the beginning.
-    n_likely : int
-        How many columns at the beginning seem to be labels, or at the end if it is negative; 0 if none do.
-    n_said : int
-        The same, if the file itself says so; 0 if it does not.
-    listing : str or None
-        Name of a column that seems to list the labels of each row.
-    relation : str
-        What the relation of an ARFF file says of its data; empty if it says nothing, or for other formats.
-    inside : dict of str to str
-        For an archive of several files their names, by what they are: see :func:`archived.roles`. All
-        else is said of the training rows.
-    """
+    """What the beginning of a file says: of an archive, its training rows."""
 
     format: str
-    sizes: tuple[int, ...] | None = None
-    columns: list[str] | None = None
-    n_likely: int = 0
-    n_said: int = 0
-    listing: str | None = None
-    relation: str = ""
-    inside: dict[str, str] = field(default_factory=dict)
+    sizes: tuple[int, ...] | None = None  # of an XMLC header: rows, features and, if they are in this file, labels
+    columns: list[str] | None = None  # names, or numbers from 1, of all features and labels
+    n_likely: int = 0  # columns at the beginning, or at the end if negative, that seem to be labels
+    n_said: int = 0  # the same, as the file itself says it
+    listing: str | None = None  # column that seems to list the labels of each row
+    relation: str = ""  # what that of an ARFF file says of its data
+    inside: dict[str, str] = field(default_factory=dict)  # names of an archive's files, see :func:`archived.roles`
 
 
 def look(source, name: str | None = None) -> Look:

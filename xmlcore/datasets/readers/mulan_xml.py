@@ -15,10 +15,7 @@ class _Refused(Exception):
 
 
 def label_names(source, name: str | None = None) -> list[str]:
-    """Return the names of the labels in a Mulan XML file, in its order; labels may be nested.
-
-    Entities are refused, so that a small file cannot become a large one, and nothing outside the file is read.
-    """
+    """Return the names of the labels in a Mulan XML file, in its order; entities are refused, as they may grow huge."""
     label = source_name(source, name)
     if label == "data":
         label = "labels"

@@ -22,36 +22,15 @@ _SAME = "Rows to predict need the features that the model was trained on, in the
 
 @dataclass(frozen=True)
 class NewRows:
-    """Rows of a file, in the columns of a model.
-
-    Attributes
-    ----------
-    X : csr_array of float32, shape (n, D)
-    missing : ndarray of int64
-        Features of the model that the file has no column for, ascending. Their values are 0.
-    unknown : list of str
-        Names of columns that are neither features nor labels of the model. They are not used.
-    n_labels : int
-        Number of columns, or of labels in another form, that the file has for labels. They are not used.
-    """
+    """Rows of a file, in the columns of a model."""
 
     X: sp.csr_array
-    missing: np.ndarray
-    unknown: list[str]
-    n_labels: int
+    missing: np.ndarray  # features without a column in the file, ascending; their values are 0
+    unknown: list[str]  # names of columns that are neither features nor labels
+    n_labels: int  # columns of labels in the file, which are not used
 
     def notes(self, feature_names: list[str] | None = None) -> list[str]:
-        """Return sentences on the columns that are missing, unknown or not used.
-
-        Parameters
-        ----------
-        feature_names : list of str, optional
-            Names of the features of the model.
-
-        Returns
-        -------
-        list of str
-        """
+        """Return sentences on the columns that are missing, unknown or not used."""
         said, n_features = [], self.X.shape[1]
         if self.missing.size:
             names = [f"feature {j}" if feature_names is None else feature_names[j] for j in self.missing[:_NAMED]]

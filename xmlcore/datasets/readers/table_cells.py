@@ -18,26 +18,13 @@ LABEL_RULE = "Columns of labels hold 0 and 1, true and false, or yes and no."
 
 @dataclass(frozen=True)
 class Form:
-    """How a table is written.
-
-    Attributes
-    ----------
-    separator : bytes
-        Between the cells of a row.
-    names : list of str or None
-        The names of the columns; None if the first line is a row of numbers.
-    n_columns : int
-    decimal : str
-        The mark before the decimals of a number: a point, or a comma.
-    sample : list of list of bytes
-        Some of the first rows.
-    """
+    """How a table is written."""
 
     separator: bytes
-    names: list[str] | None
+    names: list[str] | None  # None if the first line is a row of numbers
     n_columns: int
-    decimal: str
-    sample: list[list[bytes]]
+    decimal: str  # a point, or a comma
+    sample: list[list[bytes]]  # some of the first rows
 
 
 class DecimalComma(Exception):

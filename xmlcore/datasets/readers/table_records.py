@@ -12,23 +12,11 @@ _BLANK_LINES = re.compile(rb"(?:[ \t\r]*+\n)*+(?:[ \t\r]*+\Z)?+")
 
 @dataclass(frozen=True)
 class Block:
-    """Some consecutive rows of a table.
+    """Some consecutive rows of a table."""
 
-    Attributes
-    ----------
-    content : bytes
-        The rows, without blank lines.
-    starts : ndarray of int64
-        Where each row starts, in ``content``; and the end of the last row.
-    lines : ndarray of int64
-        Line of the file in which each row starts, from 1.
-    n_cells : ndarray of int64
-        Number of cells of each row.
-    """
-
-    content: bytes
-    starts: np.ndarray
-    lines: np.ndarray
+    content: bytes  # without blank lines
+    starts: np.ndarray  # where each row starts in ``content``, and the end of the last one
+    lines: np.ndarray  # of the file, from 1, in which each row starts
     n_cells: np.ndarray
 
     @property

@@ -31,44 +31,20 @@ _ONE_BASED = "If ids start at 1 in this file, pass first_index=1."
 
 @dataclass
 class Rows:
-    """The rows of a file.
+    """The rows of a file."""
 
-    Attributes
-    ----------
-    source : str
-        Name of the file in messages.
-    format : str
-        Name of the format, such as "xmlc" or "svmlight".
-    X, Y : csr_array
-        Features and labels; ``Y`` is None until the file with the labels is read. The numbers of columns are those of
-        the header, or the largest ids plus 1.
-    header_line : int or None
-        Line of the header; 0 if the file says its sizes in another way. None if there is no header, so that the widths
-        are only lower bounds.
-    least_feature, least_label : int
-        The smallest ids in the file, before ``first_index`` is subtracted; 2**40 or more if there are none.
-    feature_names, label_names : list of str or None
-        The names in the file, if the format has them.
-    label_source : str or None
-        Name of the file with the labels, if that is another.
-    has_label_width : bool or None
-        Whether the number of labels is exact, not a lower bound. None: it is if there is a ``header_line``.
-    classes : bool
-        Whether the file has a list with the class number of each row.
-    """
-
-    source: str
-    format: str
+    source: str  # its name in messages
+    format: str  # such as "xmlc"
     X: sp.csr_array
-    Y: sp.csr_array | None
-    header_line: int | None
-    least_feature: int = NO_ID
+    Y: sp.csr_array | None  # None until the file with the labels is read
+    header_line: int | None  # 0 if sizes are said in another way; None without a header: widths are lower bounds
+    least_feature: int = NO_ID  # smallest id in the file, before ``first_index`` is subtracted
     least_label: int = NO_ID
     feature_names: list[str] | None = None
     label_names: list[str] | None = None
-    label_source: str | None = None
-    has_label_width: bool | None = None
-    classes: bool = False
+    label_source: str | None = None  # name of the file with the labels, if that is another
+    has_label_width: bool | None = None  # whether the number of labels is exact; None: as ``header_line`` says
+    classes: bool = False  # whether the file lists the class number of each row
 
     def has_width(self, what: str) -> bool:
         """Return whether the file says how many features or labels there are, so that the number is exact."""

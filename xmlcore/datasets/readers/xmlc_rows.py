@@ -8,11 +8,7 @@ HARD_CAPACITY = 256  # number of numbers that the first run of the compiled pars
 
 
 def with_hard_numbers(kernels, out, text, *places):
-    """Parse a text, and return the status of the compiled parser.
-
-    It leaves numbers that are hard to round, which are very rare, to Python. The text is then parsed again with the
-    values of these numbers.
-    """
+    """Parse a text, again if it has numbers that are hard to round and left to Python; return the parser's status."""
     spans = np.empty((HARD_CAPACITY, 2), np.int64)
     resolved = np.empty(0, np.float32)
     while True:
@@ -52,14 +48,7 @@ class TextReader:
 
 
 class BlockReader:
-    """The same for a large text, whose blocks are parsed one after the other.
-
-    Parameters
-    ----------
-    text : LargeText
-    start, first_line, first_index, skip_blank
-        See :class:`xmlcore._kernels.xmlc.Form`.
-    """
+    """The same for a large text, whose blocks are parsed one after the other."""
 
     def __init__(self, kernels, text, start, first_line, first_index, skip_blank):
         self.kernels, self.text, self.start, self.first_line = kernels, text, start, first_line

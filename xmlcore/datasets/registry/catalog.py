@@ -80,19 +80,6 @@ def _entry(name):
 
 
 def prepare(name: str, progress: ProgressLike = silent) -> str:
-    """Load a data set of the catalog, and save it in the cache for :func:`load_saved`.
-
-    Parameters
-    ----------
-    name : str
-        Name of the data set, as for :func:`load`.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-
-    Returns
-    -------
-    str
-        The fingerprint of the data set.
-    """
+    """Load a data set of the catalog, save it for :func:`load_saved`, and return its fingerprint."""
     progress = to_progress(progress)
     return save_dataset(load(name, progress), made_by={"made_by": "prepare", "inputs": {}})

@@ -9,49 +9,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CatalogEntry:
-    """A data set that :func:`xmlcore.datasets.load` knows.
-
-    Attributes
-    ----------
-    name : str
-        What to pass to :func:`xmlcore.datasets.load`.
-    description : str
-        Its rows, features and labels.
-    source : str
-        Where it comes from, and how long it takes to get.
-    collection : str
-        The collection that publishes it; "xmlcore" for one that is made on this machine.
-    row, label : str
-        What a row is, and what a label is, such as ``"a web page"`` and ``"a tag"``.
-    n_rows, n_test, n_features, n_labels : int or None
-        Published sizes. ``n_test`` is None if there is no published split: test rows are then drawn at random.
-    features_per_row : float or None
-        Mean number of features of a row, where it is known.
-    page : str
-        Address of the web page that publishes it; empty for one that is made on this machine.
-    citation : str
-        What to cite.
-    addresses : tuple of str
-        Addresses of the file: the next one is tried when one fails. Empty: the file has to be fetched by hand.
-    checksum : str or None
-        Checksum of the file at the first address, such as ``"md5:..."``, where one is published.
-    """
+    """A data set that :func:`xmlcore.datasets.load` knows; what is not known of it is None or empty."""
 
     name: str
     description: str
-    source: str
-    collection: str = "xmlcore"
-    row: str = ""
+    source: str  # where it comes from, and how long it takes to get
+    collection: str = "xmlcore"  # that publishes it; "xmlcore": made on this machine
+    row: str = ""  # what a row is, such as "a web page"
     label: str = ""
     n_rows: int | None = None
-    n_test: int | None = None
+    n_test: int | None = None  # None without a published split: test rows are drawn at random
     n_features: int | None = None
     n_labels: int | None = None
-    features_per_row: float | None = None
-    page: str = ""
+    features_per_row: float | None = None  # mean
+    page: str = ""  # address of the web page that publishes it
     citation: str = ""
-    addresses: tuple[str, ...] = ()
-    checksum: str | None = None
+    addresses: tuple[str, ...] = ()  # of the file: the next one is tried when one fails; empty: fetched by hand
+    checksum: str | None = None  # of the file at the first address, such as "md5:..."
 
     @property
     def published(self) -> bool:
@@ -59,13 +33,7 @@ class CatalogEntry:
         return bool(self.page)
 
     def memory(self) -> int | None:
-        """Estimate the memory of its matrices.
-
-        Returns
-        -------
-        int or None
-            In bytes; None if the number of features per row is not known.
-        """
+        """Estimate the bytes that its matrices take."""
         if self.features_per_row is None:
             return None
         return int(self.n_rows * (8 * self.features_per_row + 40))

@@ -29,25 +29,13 @@ class DownloadError(OSError):
 
 @dataclass(frozen=True)
 class Limits:
-    """How patient a download is.
+    """How patient a download is."""
 
-    Attributes
-    ----------
-    attempts : int
-        Failures in a row after which it is given up. A failure after a MiB or more was received is the first again.
-    pause : float
-        Seconds before the second attempt; each further pause is twice as long.
-    connect, silence : float
-        Seconds without a connection, and without a byte on a connection, that count as a failure.
-    total : float
-        Seconds after which the download is given up. What was received is kept, and the next download continues it.
-    """
-
-    attempts: int = 5
-    pause: float = 1.0
-    connect: float = 10.0
-    silence: float = 20.0
-    total: float = 6 * 3600.0
+    attempts: int = 5  # failures in a row; one after a MiB or more counts as the first again
+    pause: float = 1.0  # seconds before the second attempt; each further pause is twice as long
+    connect: float = 10.0  # seconds without a connection that count as a failure
+    silence: float = 20.0  # the same without a byte on a connection
+    total: float = 6 * 3600.0  # seconds; what was received is kept, and the next download continues it
 
 
 class _FailureError(Exception):

@@ -173,26 +173,7 @@ def make_synthetic(
 
 
 def synthetic_sizes(shape: str, **given: object) -> dict[str, Any]:
-    """Return the sizes of the data set that :func:`make_synthetic` makes, after checking them.
-
-    Parameters
-    ----------
-    shape : str
-        A name of :data:`SYNTHETIC_SHAPES`.
-    **given
-        Values for names of a shape; None and absent values are those of the shape.
-
-    Returns
-    -------
-    dict
-        ``n_train``, ``n_test``, ``n_features``, ``n_labels``, ``features_per_row``, ``labels_per_row`` and
-        ``label_exponent``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`make_synthetic`.
-    """
+    """Return the checked sizes that :func:`make_synthetic` uses, by name; those not ``given`` are the shape's."""
     if shape not in SYNTHETIC_SHAPES:
         raise ValueError(f"there is no shape {shape!r}: choose one of {', '.join(map(repr, SYNTHETIC_SHAPES))}")
     sizes = dict(SYNTHETIC_SHAPES[shape]) | {field: value for field, value in given.items() if value is not None}

@@ -39,11 +39,7 @@ def whole_sizes(n_rows: int, shares) -> np.ndarray:
 
 
 def move_to_sizes(Y, part, sizes, rng) -> np.ndarray:
-    """Return parts of exactly these sizes, from which as few rows as possible are moved to other parts.
-
-    The rows that are moved are those whose labels suffer least, or gain most: for each label of a row, it is counted by
-    which share of the label's rows both parts come closer to, or further from, what they should have.
-    """
+    """Return parts of exactly these sizes, moving as few rows as possible: those whose labels suffer least."""
     part = part.copy()
     excess = np.bincount(part, minlength=sizes.size) - sizes
     if not excess.any():

@@ -123,20 +123,7 @@ def folds(Y: Labels, n_folds: int = 5, method: str = "stratified", random_state:
 
 
 def rows_of_file(n_train: int, n_test: int, random_state: int) -> np.ndarray:
-    """Return where the rows of a file are in a data set that :func:`xmlcore.datasets.split_rows` made from it.
-
-    Parameters
-    ----------
-    n_train, n_test : int
-        Numbers of training and test rows of the data set.
-    random_state : int
-        The seed of its split, which its notes name.
-
-    Returns
-    -------
-    ndarray of int64
-        For each row of the file its number in the data set, where test rows follow the training rows.
-    """
+    """Return where each row of a file is in the data set that :func:`split_rows` made from it, test rows last."""
     order = np.concatenate(split_rows(n_train + n_test, n_test, random_state))
     place = np.empty(order.size, np.int64)
     place[order] = np.arange(order.size)

@@ -23,17 +23,7 @@ QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 
 @dataclass(frozen=True)
 class Description:
-    """Statistics of a data set.
-
-    Attributes
-    ----------
-    summary : dict
-        Numbers by name, see :func:`describe`.
-    labels : pandas.DataFrame
-        A row per label, see :func:`describe`.
-    spread : pandas.DataFrame
-        Means and quantiles of numbers per row and per label, see :func:`describe`.
-    """
+    """Statistics of a data set, see :func:`describe`."""
 
     summary: dict
     labels: "pd.DataFrame"
@@ -111,16 +101,7 @@ def describe(dataset: Dataset) -> Description:
 
 
 def all_labels(dataset: Dataset) -> sp.csr_array:
-    """Return the labels of training and test rows as one matrix, training rows first.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    scipy.sparse.csr_array of bool, shape (n_train + n_test, L)
-    """
+    """Return the labels of training and test rows as one matrix, training rows first."""
     return sp.csr_array(sp.vstack([dataset.Y_train, dataset.Y_test], format="csr"))
 
 

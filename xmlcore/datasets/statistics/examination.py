@@ -17,34 +17,16 @@ if TYPE_CHECKING:
 
 
 class Examination(NamedTuple):
-    """What :func:`examine` returns.
+    """What :func:`examine` returns."""
 
-    Attributes
-    ----------
-    summary : dict
-        The numbers of ``duplicates.duplicates``; ``n_features_tested`` and ``n_features_drifted``,
-        ``n_labels_tested`` and ``n_labels_drifted`` (see ``drift.drift``); and ``n_pairs``, the
-        number of pairs of labels that a row has.
-    duplicates : DataFrame
-        See :func:`xmlcore.datasets.statistics.duplicates.duplicates`.
-    features, labels : DataFrame
-        See :func:`xmlcore.datasets.statistics.drift.drift`: of features, and of labels.
-    pairs, exclusions, partners : DataFrame
-        See :func:`xmlcore.datasets.statistics.pairs.label_pairs`; of training and test rows together.
-    power_law : PowerLaw
-        Of the training rows per label, see :func:`xmlcore.datasets.statistics.power_law.fit_power_law`.
-    alternatives : DataFrame
-        See :func:`xmlcore.datasets.statistics.power_law.compare_with_power_law`.
-    """
-
-    summary: dict
+    summary: dict  # numbers of duplicates, of columns tested and drifted, and of pairs of labels
     duplicates: "pd.DataFrame"
-    features: "pd.DataFrame"
+    features: "pd.DataFrame"  # see :func:`drift`
     labels: "pd.DataFrame"
-    pairs: "pd.DataFrame"
+    pairs: "pd.DataFrame"  # with exclusions and partners: see :func:`label_pairs`; of all rows
     exclusions: "pd.DataFrame"
     partners: "pd.DataFrame"
-    power_law: PowerLaw
+    power_law: PowerLaw  # of the training rows per label
     alternatives: "pd.DataFrame"
 
 

@@ -42,19 +42,7 @@ def label_sets(dataset: Dataset) -> "pd.DataFrame":
 
 
 def rows_of_label_set(dataset: Dataset, row: int) -> np.ndarray:
-    """Return the rows that have exactly the labels of a row.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    row : int
-        Number of a row; test rows follow the training rows.
-
-    Returns
-    -------
-    ndarray of int64
-        Their numbers, ascending, the row itself included.
-    """
+    """Return the rows that have exactly the labels of a row, ascending; test rows follow the training rows."""
     hashes, _ = _rows(dataset)
     return np.flatnonzero(hashes == hashes[row])
 

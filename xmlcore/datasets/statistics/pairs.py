@@ -14,24 +14,12 @@ WIDEST = 4096  # most of the frequent labels among which exclusions are searched
 
 
 class LabelPairs(NamedTuple):
-    """What :func:`label_pairs` returns.
+    """What :func:`label_pairs` returns."""
 
-    Attributes
-    ----------
-    pairs, exclusions : DataFrame
-        A row per pair: ``first`` and ``second`` (labels, the more frequent one first), ``n_first``, ``n_second`` and
-        ``n_both`` (rows with each, and with both), ``expected`` (rows with both if they were independent), ``lift``
-        (n_both / expected) and ``phi`` (their correlation).
-    partners : DataFrame
-        ``label``, ``place`` (from 1), ``partner``, ``n_both``, ``lift`` and ``phi``.
-    n_pairs : int
-        Number of pairs of labels that at least one row has.
-    """
-
-    pairs: "pd.DataFrame"
-    exclusions: "pd.DataFrame"
-    partners: "pd.DataFrame"
-    n_pairs: int
+    pairs: "pd.DataFrame"  # first, second, n_first, n_second, n_both, expected, lift, phi; most frequent label first
+    exclusions: "pd.DataFrame"  # the same
+    partners: "pd.DataFrame"  # label, place (from 1), partner, n_both, lift, phi
+    n_pairs: int  # of labels that at least one row has
 
 
 def label_pairs(Y: sp.csr_array, n_pairs: int = 200, n_partners: int = 3, least: int = 2) -> LabelPairs:

@@ -23,30 +23,14 @@ LEAST_VALUES = 3  # different counts from x_min on, with fewer of which no test 
 
 
 class PowerLaw(NamedTuple):
-    """A power law fitted to counts.
+    """A power law fitted to counts; nan where fewer than two different counts allow none."""
 
-    Attributes
-    ----------
-    alpha : float
-        Exponent, above 1; nan if nothing could be fitted (fewer than two different counts).
-    alpha_error : float
-        Standard error of alpha, for this x_min: 1 / sqrt(n_tail * d**2 log zeta(alpha, x_min) / d alpha**2).
-    x_min : int
-        The smallest count that the power law holds for.
-    n_tail : int
-        Number of counts that are at least x_min.
-    n : int
-        Number of all counts above 0.
-    distance : float
-        Kolmogorov-Smirnov distance between counts of at least x_min and the power law.
-    """
-
-    alpha: float
-    alpha_error: float
-    x_min: int
-    n_tail: int
-    n: int
-    distance: float
+    alpha: float  # exponent
+    alpha_error: float  # standard error, for this x_min
+    x_min: int  # smallest count it holds for
+    n_tail: int  # counts of at least x_min
+    n: int  # counts above 0
+    distance: float  # of Kolmogorov and Smirnov, between these and the power law
 
 
 def fit_power_law(counts: npt.ArrayLike, x_min: int | None = None) -> PowerLaw:
@@ -82,21 +66,7 @@ def fit_power_law(counts: npt.ArrayLike, x_min: int | None = None) -> PowerLaw:
 
 
 def power_law_curve(fit: PowerLaw, largest: int, points: int = 100) -> "pd.DataFrame":
-    """Return the line of a fitted power law in a plot of counts against ranks.
-
-    Parameters
-    ----------
-    fit : PowerLaw
-    largest : int
-        The line ends at this count.
-    points : int
-        Number of points, evenly spread over the logarithm of the count.
-
-    Returns
-    -------
-    DataFrame
-        ``count``, and ``rank``: the number of counts that the power law expects to be at least this large.
-    """
+    """Return the line of a fitted power law as ``count`` and ``rank``: the number of counts expected to be as large."""
     import pandas as pd
 
     if not math.isfinite(fit.alpha):
@@ -107,27 +77,13 @@ def power_law_curve(fit: PowerLaw, largest: int, points: int = 100) -> "pd.DataF
 
 
 class Goodness(NamedTuple):
-    """Whether a fitted power law is plausible.
+    """Whether a fitted power law is plausible."""
 
-    Attributes
-    ----------
-    p : float
-        Share of samples from the fitted distribution that are at least as far from their own fit as the data are from
-        theirs. Below 0.1, a power law is ruled out.
-    p_error : float
-        Standard error of p, from the number of samples: sqrt(p (1 - p) / n).
-    alpha_low, alpha_high : float
-        5th and 95th percentile of the exponents fitted to samples: the uncertainty of alpha with that of x_min.
-    x_min_low, x_min_high : float
-        The same of x_min.
-    n_samples : int
-    """
-
-    p: float
-    p_error: float
-    alpha_low: float
+    p: float  # share of samples as far from their own fit as the data; below 0.1 it is ruled out
+    p_error: float  # sqrt(p (1 - p) / n)
+    alpha_low: float  # 5th and 95th percentile of the exponents fitted to samples
     alpha_high: float
-    x_min_low: float
+    x_min_low: float  # the same of x_min
     x_min_high: float
     n_samples: int
 

@@ -32,34 +32,15 @@ _LONG = 60  # characters of a cell that is rather a text than a name
 
 @dataclass(frozen=True)
 class Guess:
-    """What :func:`guess_columns` returns.
-
-    Attributes
-    ----------
-    format : {"csv", "tsv", "jsonl", "parquet", "folder"}
-    columns : tuple of str
-        Names of all columns; "1", "2", ... if the file has none.
-    text : str or None
-        The column that seems to have the texts.
-    labels : str, tuple of str, or None
-        The column, or columns, that seem to have the labels.
-    separator : str
-        How a cell lists labels: a mark, "lists", "uris" or "none".
-    binary : bool
-        Whether the cells of several columns of labels say yes or no.
-    rows : tuple of dict
-        The first rows: values by column.
-    form : Form
-        How the file is written.
-    """
+    """What :func:`guess_columns` returns."""
 
     format: str
-    columns: tuple[str, ...]
-    text: str | None
-    labels: str | tuple[str, ...] | None
-    separator: str
-    binary: bool
-    rows: tuple[dict, ...]
+    columns: tuple[str, ...]  # "1", "2", ... if the file has no names
+    text: str | None  # the column that seems to have the texts
+    labels: str | tuple[str, ...] | None  # the column, or columns, that seem to have the labels
+    separator: str  # how a cell lists labels: a mark, "lists", "uris" or "none"
+    binary: bool  # whether the cells of several columns of labels say yes or no
+    rows: tuple[dict, ...]  # the first ones: values by column
     form: Form
 
     @property

@@ -54,21 +54,7 @@ def are_binary(cells) -> bool:
 
 
 class LabelReader:
-    """Reads the labels of documents, one document after the other.
-
-    Parameters
-    ----------
-    source : str
-        Name of the file in messages.
-    columns : sequence of str
-        The columns of the labels.
-    separator : str
-        See :func:`guess_separator`.
-    binary : bool
-        Whether the columns have the names of labels, and cells that say yes or no.
-    names : dict of str to str
-        Names of labels by their URIs, or other ids.
-    """
+    """Reads the labels of documents, one document after the other; ``names``: of labels by their URIs or other ids."""
 
     def __init__(self, source: str, columns, separator: str, binary: bool, names: dict[str, str] | None):
         self._source, self._columns, self._separator, self._binary = source, columns, separator, binary

@@ -25,27 +25,13 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Form:
-    """How the documents of a file are written.
-
-    Attributes
-    ----------
-    format : {"csv", "tsv", "jsonl", "parquet", "folder"}
-    columns : tuple of str
-        Names of the columns; "1", "2", ... if there are none.
-    header : bool
-        Whether the first line of a table has these names.
-    delimiter : str
-        Between the cells of a table.
-    quoted : bool
-        Whether cells of a table may be in double quotation marks.
-    encoding : str
-    """
+    """How the documents of a file are written."""
 
     format: str
-    columns: tuple[str, ...] = ()
-    header: bool = True
+    columns: tuple[str, ...] = ()  # "1", "2", ... if there are no names
+    header: bool = True  # whether the first line of a table has the names
     delimiter: str = ","
-    quoted: bool = True
+    quoted: bool = True  # whether cells may be in double quotation marks
     encoding: str = "utf-8"
 
 

@@ -24,17 +24,7 @@ def limit_search(seconds: float | None) -> None:
 
 
 class WordFinder:
-    """Finds the words of texts.
-
-    Parameters
-    ----------
-    pattern : str
-        Regular expression of a word; its group is the word if it has one.
-    lowercase : bool
-        Whether texts are brought into lower case first.
-    strip_accents : {None, "unicode", "ascii"}
-        Whether accents are removed then, or all that is not ASCII.
-    """
+    """Finds the words of texts; the group of ``pattern`` is the word if it has one."""
 
     def __init__(self, pattern: str, lowercase: bool = True, strip_accents: str | None = None):
         self._pattern = _compiled(pattern)
