@@ -189,11 +189,11 @@ class Task:
         raise ValueError(f"{self.kind} has no input that belongs to a data set")
 
     def dataset(self, progress: Progress = silent) -> "Dataset":
-        """Return the data set of the task, which is not read again while this process uses it."""
-        from xmlcore.datasets import in_use_or_saved
+        """Return the data set of the task, if it is still kept; it is not read again while this process uses it."""
+        from xmlcore.datasets import in_use_or_saved, load_saved
 
         progress("Reading the data set", 0.0)
-        return in_use_or_saved(self.fingerprint)
+        return (in_use_or_saved if store.exists(DATASETS, self.fingerprint) else load_saved)(self.fingerprint)
 
     def dataset_name(self) -> str:
         """Return the name of the kept data set, or "the data set" if it is not kept any more."""
