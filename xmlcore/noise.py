@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels import noise
-from xmlcore._kernels.csr import Rows
+from xmlcore._kernels.csr import CsrRows
 from xmlcore.documented import documented
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.typing import Labels, Matrix, Ranker
@@ -29,7 +29,7 @@ ENTRY_BYTES = 8  # bytes of one entry of a sparse row: a float32 value and an in
 WHOLE_ROWS = 1024  # number of rows that models predict at a time: larger blocks hold a multiple of it
 
 
-class Perturbation:
+class RowPerturbation:
     """A change of rows: noise, or an attack on a model."""
 
     @property
@@ -93,7 +93,7 @@ class Perturbation:
 
 
 @dataclass(frozen=True)
-class GaussianNoise(Perturbation):
+class GaussianNoise(RowPerturbation):
     """Independent normal noise on the features: X + N(0, sigma^2).
 
     Parameters
@@ -157,7 +157,7 @@ class GaussianNoise(Perturbation):
 
 
 @dataclass(frozen=True)
-class WordNoise(Perturbation):
+class WordNoise(RowPerturbation):
     """Random changes of words, for rows whose features are words: words are dropped, swapped and inserted.
 
     A row with n features is changed in three steps:
@@ -235,7 +235,7 @@ class WordNoise(Perturbation):
                     "vocabulary, in the same order"
                 )
             _, reference, values = csr_parts(self.reference)
-        parts = Rows(*csr_parts(X))
+        parts = CsrRows(*csr_parts(X))
         change = noise.Change(seed, self.rate, self.drop, self.swap, self.insert)
         lengths = noise.longest_rows(parts.ptr, rows, seed, self.rate if self.insert else 0.0)
         at = np.cumsum(lengths) - lengths

@@ -18,14 +18,14 @@ def read(runs: list, known: dict, used: str | None, widgets: dict) -> None:
         of_runs.measures(keys, {}, more.names(choice.more))
 
 
-def _choice(frame, widgets: dict) -> listed.Choice:
+def _choice(frame, widgets: dict) -> listed.Listing:
     offered = {"measure": listed.MEASURES, "lines": tuple(listed.LINES), "dataset": [*frame["fingerprint"]]}
     offered |= {"model": [*frame["model"]], "tag": [tag for text in frame["tags"] for tag in text.split(", ")]}
     offered |= {"archived": (False, True), "every": (False, True)}
     kept = {name: widgets[f"compare.{name}"] for name in offered if f"compare.{name}" in widgets}
     text, further = widgets.get("compare.text"), widgets.get("compare.more")
     further = further if isinstance(further, list) else []
-    return listed.Choice(
+    return listed.Listing(
         **{name: value for name, value in kept.items() if value in offered[name]},
         text=text.strip() if isinstance(text, str) else "",
         more=tuple(measure for measure in experiment.MORE_MEASURES if measure in further),

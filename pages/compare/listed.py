@@ -22,7 +22,7 @@ CALLED = ("title", "setting_title", "setting_name")  # columns of what pages cal
 
 
 @dataclasses.dataclass(frozen=True)
-class Choice:
+class Listing:
     """What the user has chosen to see."""
 
     measure: str = MEASURES[0]
@@ -84,7 +84,7 @@ def _every(keys: str, changed: int, said: str) -> pd.DataFrame:
     return _titles(frame.assign(**{name: own[name] for name in GIVEN}, dataset=names))
 
 
-def choose(frame) -> Choice:
+def choose(frame) -> Listing:
     datasets = dict(zip(frame["fingerprint"], frame["dataset"]))
     models = sorted(frame["model"].unique())
     tags = sorted({tag for text in frame["tags"] for tag in text.split(", ") if tag})
@@ -106,7 +106,7 @@ def choose(frame) -> Choice:
         if frame["archived"].any():
             archived = fields.switch("Archived, too", "compare.archived", False)
         measures = more.choose()
-    return Choice(measure, lines, dataset, model, tag, text.strip(), archived, parameters, measures)
+    return Listing(measure, lines, dataset, model, tag, text.strip(), archived, parameters, measures)
 
 
 def clear() -> None:
@@ -116,7 +116,7 @@ def clear() -> None:
     workspace.update(lambda data: data["widgets"].update(values))
 
 
-def table(listed: Listed, choice: Choice) -> pd.DataFrame:
+def table(listed: Listed, choice: Listing) -> pd.DataFrame:
     """Return the lines of the table: see :func:`grouped`."""
     return _table(*listed.source, json.dumps(dataclasses.asdict(choice)))
 
@@ -124,11 +124,11 @@ def table(listed: Listed, choice: Choice) -> pd.DataFrame:
 @server.shared(max_entries=16)
 def _table(keys: str, changed: int, said: str, chosen: str) -> pd.DataFrame:
     """Return the lines of the table; ``chosen`` is the choice in JSON."""
-    choice = Choice(**json.loads(chosen))
+    choice = Listing(**json.loads(chosen))
     return grouped(filtered(_every(keys, changed, said), choice), choice)
 
 
-def filtered(frame, choice: Choice) -> pd.DataFrame:
+def filtered(frame, choice: Listing) -> pd.DataFrame:
     wanted = pd.Series(True, index=frame.index)
     if not choice.archived:
         wanted &= ~frame["archived"]
@@ -150,7 +150,7 @@ def _texts(frame) -> pd.Series:
     return pd.Series([" ".join(texts) for texts in zip(*others, settings)], index=frame.index, dtype="str")
 
 
-def grouped(frame, choice: Choice) -> pd.DataFrame:
+def grouped(frame, choice: Listing) -> pd.DataFrame:
     """Return the lines of the table, best first on each data set: see :data:`LINES`."""
     alone = choice.lines == "result"
     lines = experiment.seeds_grouped(frame.assign(setting=frame["key"]) if alone else frame)
@@ -165,12 +165,12 @@ def grouped(frame, choice: Choice) -> pd.DataFrame:
     return lines.reset_index(drop=True)
 
 
-def chosen(frame, lines, choice: Choice, ticked: set) -> pd.DataFrame:
+def chosen(frame, lines, choice: Listing, ticked: set) -> pd.DataFrame:
     here = lines[lines["keys"].map(ticked.issuperset).astype(bool)]
     if ticked == {key for keys in here["keys"] for key in keys}:
         return here
     kind = "result" if choice.lines == "result" else "settings"
-    return grouped(frame[frame["key"].isin(ticked)], Choice(choice.measure, kind))
+    return grouped(frame[frame["key"].isin(ticked)], Listing(choice.measure, kind))
 
 
 def _titles(frame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from xmlcore._kernels import arff as kernels
 from xmlcore._kernels import arff_header as header_kernels
 from xmlcore.datasets.readers.arff import _columns
 from xmlcore.datasets.readers.arff_header import NOMINAL, NUMERIC, Header, Type
-from xmlcore.datasets.readers.arff_rows import Reader, matrices
+from xmlcore.datasets.readers.arff_rows import ArffReader, matrices
 
 STATUS = {
     "bad number": kernels.BAD_NUMBER,
@@ -52,7 +52,7 @@ def compare(content):
     """Check that the kernel and its twin agree on these rows; return what is wrong, or "ok"."""
     text = np.frombuffer(content, dtype=np.uint8)
     assert kernels.count_entries(text) == naive.arff.count_entries(content), content
-    reader = Reader(kernels, text, HEADER, _columns(kernels, HEADER, LABELS), None, "rows")
+    reader = ArffReader(kernels, text, HEADER, _columns(kernels, HEADER, LABELS), None, "rows")
     status, out = reader.run(), reader.out
     expected = naive.arff.parse_rows(content, 5, ATTRIBUTES, DEFAULTS)
     if expected[0] != "ok":

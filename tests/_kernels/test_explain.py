@@ -10,7 +10,7 @@ from explain.fitted import L, data, ldsm
 
 from xmlcore import explain
 from xmlcore._kernels import explain as kernels
-from xmlcore._kernels.csr import Rows
+from xmlcore._kernels.csr import CsrRows
 from xmlcore.arrays import read_only
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.validation import csr_parts
@@ -31,7 +31,7 @@ def test_contributions_along_a_path_equal_those_of_the_twin(loss):
     number = (LOSS_NUMBERS | {"margin": kernels.MARGIN})[loss]
     x = csr_parts(X)
     classifiers = kernels.Classifiers(*csr_parts(W), bias, number)
-    kernels.share_along_paths(Rows(*x), kernels.Paths(ptr, nodes), classifiers, parts, before, after)
+    kernels.share_along_paths(CsrRows(*x), kernels.Paths(ptr, nodes), classifiers, parts, before, after)
     for i in range(15):
         row = dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist()))
         own = [
@@ -54,7 +54,7 @@ def test_contributions_that_cancel_are_computed_from_the_slope(loss, distance):
     ptr, ids = np.array([0, 2]), np.array([0, 1], np.int32)
     classifiers = kernels.Classifiers(ptr, ids, w.astype(np.float32), np.array([-0.5], np.float32), number)
     paths = kernels.Paths(np.array([0, 1]), np.array([0]))
-    kernels.share_along_paths(Rows(ptr, ids, x), paths, classifiers, parts, before, after)
+    kernels.share_along_paths(CsrRows(ptr, ids, x), paths, classifiers, parts, before, after)
     slope = 1 / (1 + math.exp(-0.5)) if loss == "logistic" else 3.0
     np.testing.assert_allclose(parts, slope * w * x, rtol=1e-5)
     assert before[0] + parts.sum() == pytest.approx(after[0], abs=1e-12)

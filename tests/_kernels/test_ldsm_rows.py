@@ -23,7 +23,7 @@ def test_standardised_rows_are_those_of_the_twin():
     dense[:, 3] = 2.5  # constant
     dense[4] = [0, 0, 0, 2.5, 0]
     X = sp.csr_array(dense)
-    node = ldsm_rows.NodeRows(
+    node = ldsm_rows.RowsOfNode(
         X.indptr.astype(np.int64), X.indices.astype(np.uint32), X.data, np.arange(10), np.zeros(9, np.int32), 5, 1
     )
     found, means, scales = ldsm_rows.standardise(node)

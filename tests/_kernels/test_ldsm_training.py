@@ -6,7 +6,7 @@ import pytest
 from ldsm_examples import rows_and_labels
 
 from xmlcore._kernels import ldsm_rows, ldsm_training
-from xmlcore._kernels.ldsm_rows import NodeRows
+from xmlcore._kernels.ldsm_rows import RowsOfNode
 from xmlcore._kernels.ldsm_training import NodeSettings
 from xmlcore.validation import check_labels, csr_parts
 
@@ -20,7 +20,7 @@ def in_float64(X, labels, n_labels=6):
     own_values = ldsm_rows.gather_values(ptr, values.astype(np.float64), rows)
     label_ptr, own_labels, kept_labels = ldsm_rows.gather_lists(y[0], y[1], rows, place)
     assert (place == -1).all()
-    node = NodeRows(own_ptr, own, own_values, label_ptr, own_labels, kept.size, kept_labels.size)
+    node = RowsOfNode(own_ptr, own, own_values, label_ptr, own_labels, kept.size, kept_labels.size)
     return node, kept, kept_labels
 
 

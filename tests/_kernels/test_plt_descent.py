@@ -25,7 +25,9 @@ def test_weights_and_visits_are_those_of_the_twin(loss, n_children, max_epochs):
     used[:n_children] = 1
     weights = np.zeros((features.size + 1) * lanes, np.float32)
     never = -1.0  # a tolerance that nothing reaches, so that no row is skipped, which rounding would decide
-    settings = plt_training.Settings(LOSS_NUMBERS[loss], np.float32(2), np.float32(never), max_epochs, np.float32(0), 9)
+    settings = plt_training.DescentSettings(
+        LOSS_NUMBERS[loss], np.float32(2), np.float32(never), max_epochs, np.float32(0), 9
+    )
     visits, violation = plt_descent.descend(local, weights, lanes * features.size, signs.ravel(), used, settings, 5)
     expected, n_visits, worst = naive.plt_descent.descend(
         X.toarray()[:, features], targets.astype(float), loss, 2.0, never, max_epochs, 9, 5

@@ -29,7 +29,7 @@ def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3):
     rows_ptr = np.concatenate([[0], np.cumsum([c.size for c in children])]).astype(np.int64)
     features, local = plt_training.gather_rows(*csr_parts(X), rows, X.shape[1])
     under = plt_training.NodeRows(rows_ptr, np.concatenate(children))
-    settings = plt_training.Settings(
+    settings = plt_training.DescentSettings(
         LOSS_NUMBERS[loss], np.float32(C), np.float32(tol), max_epochs, np.float32(0), seed
     )
     mirrored = n == 2 and bool((targets.sum(axis=1) == 1).all())

@@ -193,7 +193,7 @@ class Terminal(io.StringIO):
 def test_progress_is_one_line_in_a_terminal_makes_way_for_notes_or_is_quiet(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     monkeypatch.setattr(output.time, "monotonic", iter(range(100)).__next__)
-    with output.Progress() as progress:
+    with output.ProgressLine() as progress:
         for i in range(3):
             progress("Training nodes of trees", i / 2, f"{i} of 2 nodes")
         output.note("Two\nlines")
@@ -201,6 +201,6 @@ def test_progress_is_one_line_in_a_terminal_makes_way_for_notes_or_is_quiet(monk
     assert lines[1].startswith("[........................] Training nodes of trees   0 % 0 of 2")
     assert lines[3].startswith("[########################] Training nodes of trees 100 %")
     assert lines[4:] == ["Note: Two lines\n", ""]
-    with output.Progress(quiet=True) as progress:
+    with output.ProgressLine(quiet=True) as progress:
         progress("Training", 0.5)
     assert capsys.readouterr() == ("", "")

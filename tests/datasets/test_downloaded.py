@@ -15,14 +15,14 @@ from xmlcore.datasets.registry import catalog as registry
 from xmlcore.datasets.registry import downloaded
 from xmlcore.datasets.registry.downloaded import load
 from xmlcore.datasets.registry.entries import CatalogEntry, published
-from xmlcore.datasets.registry.fetch import Limits
+from xmlcore.datasets.registry.fetch import DownloadLimits
 from xmlcore.progress import Cancelled
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import serving`
 
 from serving import File, serving  # noqa: E402
 
-QUICK = Limits(attempts=2, pause=0.01, silence=1.0)
+QUICK = DownloadLimits(attempts=2, pause=0.01, silence=1.0)
 
 
 @pytest.fixture(scope="module")

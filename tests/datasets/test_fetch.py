@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from xmlcore.datasets.registry import fetch as module
-from xmlcore.datasets.registry.fetch import DownloadError, Limits, fetch
+from xmlcore.datasets.registry.fetch import DownloadError, DownloadLimits, fetch
 from xmlcore.progress import Cancelled
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import serving`
@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for `import serving`
 from serving import File, serving  # noqa: E402
 
 CONTENT = os.urandom(50_000)
-QUICK = Limits(attempts=3, pause=0.01, connect=2.0, silence=0.5, total=30.0)
+QUICK = DownloadLimits(attempts=3, pause=0.01, connect=2.0, silence=0.5, total=30.0)
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +72,7 @@ def test_a_file_that_changed_meanwhile_is_not_glued_to_its_old_beginning(tmp_pat
         file = File(CONTENT, drops=[20_000], etag='"1"' if etag else "")
         with serving({"/a": file}) as address:
             with pytest.raises(DownloadError, match="given up after 1 attempt"):
-                fetch(f"{address}/a", tmp_path / "a", limits=Limits(attempts=1))
+                fetch(f"{address}/a", tmp_path / "a", limits=DownloadLimits(attempts=1))
             file.content, file.etag = other if etag else other[:40_000], etag
             fetch(f"{address}/a", tmp_path / "a", limits=QUICK)
         assert (tmp_path / "a").read_bytes() == file.content
@@ -88,7 +88,7 @@ def test_a_server_that_cannot_resume_sends_the_file_again(tmp_path):
 def test_a_part_of_another_address_is_not_continued(tmp_path):
     with serving({"/a": File(CONTENT, drops=[20_000] * 9), "/b": File(CONTENT[::-1])}) as address:
         with pytest.raises(DownloadError):
-            fetch(f"{address}/a", tmp_path / "a", limits=Limits(attempts=1))
+            fetch(f"{address}/a", tmp_path / "a", limits=DownloadLimits(attempts=1))
         fetch(f"{address}/b", tmp_path / "a", limits=QUICK)
     assert (tmp_path / "a").read_bytes() == CONTENT[::-1]
 
@@ -136,11 +136,11 @@ def test_another_file_than_the_published_one_is_refused(tmp_path):
 
 def test_a_silent_and_an_endless_server_are_given_up(tmp_path):
     with serving({"/silent": File(CONTENT, slow=5.0), "/drip": File(CONTENT, slow=0.1)}) as address:
-        quick = Limits(attempts=2, pause=0.01, silence=0.1)
+        quick = DownloadLimits(attempts=2, pause=0.01, silence=0.1)
         with pytest.raises(DownloadError, match="sent nothing for 0.1 s"):
             fetch(f"{address}/silent", tmp_path / "a", limits=quick)
         with pytest.raises(DownloadError, match="took more than 0 minutes. .* are kept"):
-            fetch(f"{address}/drip", tmp_path / "a", limits=Limits(silence=2.0, total=0.5))
+            fetch(f"{address}/drip", tmp_path / "a", limits=DownloadLimits(silence=2.0, total=0.5))
     assert not (tmp_path / "a").exists()
 
 
@@ -155,7 +155,7 @@ def test_an_unreachable_server_is_named_and_stopping_does_not_wait_for_the_pause
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        fetch(f"{address}/a", tmp_path / "a", limits=Limits(pause=60.0), progress=stop)
+        fetch(f"{address}/a", tmp_path / "a", limits=DownloadLimits(pause=60.0), progress=stop)
     with pytest.raises(DownloadError, match="cannot be downloaded"):
         fetch("no address at all", tmp_path / "a", limits=QUICK)
 

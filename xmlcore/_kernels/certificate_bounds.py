@@ -83,7 +83,7 @@ class Search(NamedTuple):
     n_features: int
 
 
-class Scratch(NamedTuple):
+class BoundScratch(NamedTuple):
     """Work space of a search in a tree with n nodes, D features and depth d."""
 
     row: np.ndarray  # float64 (D,), the current row, scaled to length 1

@@ -8,7 +8,7 @@ until the best label is ahead.
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
-from xmlcore._kernels.certificate_bounds import Cap, Scratch, is_beaten, margin_error, narrow
+from xmlcore._kernels.certificate_bounds import BoundScratch, Cap, is_beaten, margin_error, narrow
 from xmlcore._kernels.k_best import heap_pop, heap_push
 from xmlcore._kernels.plt_factors import log_probability
 
@@ -226,7 +226,7 @@ def new_scratch(nodes, n_features):
     """Return work space for a tree, as a search needs it at its start."""
     n = nodes.label.size
     deepest = max(1, nodes.depth.max())
-    return Scratch(
+    return BoundScratch(
         np.zeros(n_features, np.float64), np.full(n_features, -1, np.int32), np.full(n, -1, np.int64),
         np.zeros(n, np.float64), np.empty(n, np.float64), np.empty(n, np.int32),
         np.empty(deepest + 1, np.int64), np.empty(deepest + 1, np.float64), np.empty(deepest + 1, np.float64),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Rows(NamedTuple):
+class CsrRows(NamedTuple):
     """A CSR matrix with n rows. Feature ids ascend within a row."""
 
     ptr: np.ndarray  # int32 or int64 (n + 1,)

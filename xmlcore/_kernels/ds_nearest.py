@@ -24,7 +24,7 @@ def row_square(terms, values, weight):
     return total
 
 
-class Scratch(NamedTuple):
+class NearestScratch(NamedTuple):
     """The working memory of :func:`nearest`, which is used for one row after the other; K classes in G groups."""
 
     product: np.ndarray  # float64 (K,): zeros before and after each call
@@ -36,7 +36,7 @@ class Scratch(NamedTuple):
 @kernel
 def scratch(n_classes):
     """Return new working memory of :func:`nearest` for ``n_classes`` classes."""
-    return Scratch(
+    return NearestScratch(
         np.zeros(n_classes), np.empty(n_classes, np.int32), np.empty(n_classes), np.empty(-(-n_classes // GROUP))
     )
 

@@ -26,7 +26,7 @@ class ForestArrays(NamedTuple):
     n_rows: np.ndarray  # int64 (n,), number of training rows that reach the node
 
 
-class Rows(NamedTuple):
+class SentRows(NamedTuple):
     """Rows to predict, in the model's columns."""
 
     ptr: np.ndarray  # int64 (n + 1,)
@@ -224,7 +224,7 @@ def walk_tree(forest, tree, arity, x, most_nodes, by_column):
 @kernel
 def reach_leaves(forest, arity, n_columns, x_ptr, x_columns, x_values, n_trees, most_nodes):
     """Find the leaves that rows reach, in each of the first trees."""
-    x = Rows(x_ptr, x_columns, x_values)
+    x = SentRows(x_ptr, x_columns, x_values)
     n = x_ptr.size - 1
     ptr = np.zeros(n_trees * n + 1, np.int64)
     leaves = np.empty(n_trees * n + 16, np.int32)

@@ -21,7 +21,7 @@ class TrainingRows(NamedTuple):
     labels: np.ndarray  # int32
 
 
-class NodeRows(NamedTuple):
+class RowsOfNode(NamedTuple):
     """The m rows of one node and their labels, whose columns and labels are numbered from 0 on."""
 
     ptr: np.ndarray  # int64 (m + 1,)
@@ -83,7 +83,7 @@ def gather_node(data, rows, place):
     ptr, columns, kept_columns = gather_lists(data.ptr, data.columns, rows, place)
     values = gather_values(data.ptr, data.values, rows)
     label_ptr, labels, kept_labels = gather_lists(data.label_ptr, data.labels, rows, place)
-    node = NodeRows(ptr, columns, values, label_ptr, labels, kept_columns.size, kept_labels.size)
+    node = RowsOfNode(ptr, columns, values, label_ptr, labels, kept_columns.size, kept_labels.size)
     return node, kept_columns, kept_labels
 
 
@@ -117,4 +117,4 @@ def standardise(node):
             every[i * n_columns + f] = f
         for t in range(ptr[i], ptr[i + 1]):
             dense[i * n_columns + columns[t]] = (values[t] - means[columns[t]]) / scales[columns[t]]
-    return NodeRows(every_ptr, every, dense, node.label_ptr, node.labels, n_columns, node.n_labels), means, scales
+    return RowsOfNode(every_ptr, every, dense, node.label_ptr, node.labels, n_columns, node.n_labels), means, scales

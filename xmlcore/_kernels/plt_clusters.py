@@ -68,7 +68,7 @@ def split_in_two(similarity, clusters):
             room -= 1
 
 
-class Sums(NamedTuple):
+class CentroidSums(NamedTuple):
     """The sum of the labels of each cluster, in blocks of ``lanes`` clusters side by side for each feature.
 
     A block ends in a row of zeros, which takes the place of the biases of classifiers.
@@ -171,7 +171,7 @@ def split_labels(indptr, indices, data, labels, n_features, n_clusters, tol, max
     n_local = features.size
     lanes = 2 if k == 2 else LANES
     block = (n_local + 1) * lanes
-    sums = Sums(np.zeros((k + lanes - 1) // lanes * block, np.float32), lanes, block)
+    sums = CentroidSums(np.zeros((k + lanes - 1) // lanes * block, np.float32), lanes, block)
     difference = np.zeros(n_local if k == 2 else 0, np.float32)
     clusters = np.full(n, -1, np.int32)
     capacity = np.empty(k, np.int64)

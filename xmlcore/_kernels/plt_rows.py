@@ -13,7 +13,7 @@ from xmlcore._kernels._jit import inlined, kernel
 ZONES = 8  # Number of zones that the columns of a row are sorted by.
 
 
-class Rows(NamedTuple):
+class RowsInColumns(NamedTuple):
     """Rows of length 1, in columns; dense rows, with values in many columns, are stored with a value for each."""
 
     ptr: np.ndarray  # int64 (n + 1,): the entries of each sparse row; dense rows have none
@@ -121,7 +121,7 @@ def rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, 
             starts[z] += 1
         count += n
         ptr[r - first + 1] = count
-    return Rows(ptr, columns[:count], values[:count], dense_at, dense)
+    return RowsInColumns(ptr, columns[:count], values[:count], dense_at, dense)
 
 
 @kernel

@@ -34,7 +34,7 @@ class Children(NamedTuple):
     inner_scores: np.ndarray  # float64 (GROUP_LIMIT,)
 
 
-class Queue(NamedTuple):
+class NodeQueue(NamedTuple):
     """Nodes that wait to be opened, and how many were opened at each depth."""
 
     scores: np.ndarray  # float64 (nodes,), a heap
@@ -150,7 +150,7 @@ def search_best_first(tree, loss, x, rows, beam, out_labels, out_scores):
     found = Found(out_labels, out_scores)
     n_nodes = tree.label.size
     levels = tree.depth.max() + 1 if beam > 0 else 0
-    queue = Queue(np.empty(n_nodes, np.float64), np.empty(n_nodes, np.int32), np.zeros(levels, np.int32))
+    queue = NodeQueue(np.empty(n_nodes, np.float64), np.empty(n_nodes, np.int32), np.zeros(levels, np.int32))
     children = new_children()
     scratch = new_scratch()
     for r in range(rows.size):

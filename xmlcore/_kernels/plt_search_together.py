@@ -24,7 +24,7 @@ from xmlcore._kernels.plt_margins import (
     root_log_probability,
     sparse_row_margins,
 )
-from xmlcore._kernels.plt_rows import Rows
+from xmlcore._kernels.plt_rows import RowsInColumns
 from xmlcore._kernels.plt_search import Children, Found, new_children, offer_children
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, row_width
 from xmlcore._kernels.sorting import stable_order
@@ -38,7 +38,7 @@ WAITING = 0  # Index in the array ``counts`` of the number of pairs that wait fo
 NEXT_LEVEL = 1  # Index in ``counts`` of the number of pairs on the next level that this sweep opens.
 
 
-class Sweep(NamedTuple):
+class LevelSweep(NamedTuple):
     """The state of each row during the search."""
 
     n_labels: np.ndarray  # int64 (n,): labels found
@@ -52,10 +52,10 @@ class Sweep(NamedTuple):
 class Batch(NamedTuple):
     """The rows that are searched together, and their results."""
 
-    x: Rows
+    x: RowsInColumns
     rows: np.ndarray  # int64 (n,): the index in ``x`` of each row
     found: Found
-    sweep: Sweep
+    sweep: LevelSweep
     max_pairs: int  # Number of pairs of all rows above which rows are given up:
     share: int  # those that have more pairs than this.
 
@@ -269,7 +269,7 @@ def search_together(tree, loss, x, rows, beam, max_pairs, out_labels, out_scores
     """
     n_rows = rows.size
     n_levels = tree.depth.max() + 1
-    sweep = Sweep(
+    sweep = LevelSweep(
         np.zeros(n_rows, np.int64), np.full(n_rows, -np.inf), np.empty(n_rows, np.float64), np.empty(n_rows, np.int64),
         np.zeros(n_rows, np.bool_), np.zeros((n_rows, n_levels if beam > 0 else 0), np.int32),
     )  # fmt: skip

@@ -24,7 +24,7 @@ class NodeRows(NamedTuple):
     rows: np.ndarray  # int32
 
 
-class CsrRows(NamedTuple):
+class UnitRows(NamedTuple):
     """All training rows, of length 1, in columns."""
 
     ptr: np.ndarray  # int64 (N + 1,)
@@ -32,7 +32,7 @@ class CsrRows(NamedTuple):
     values: np.ndarray  # float32
 
 
-class Settings(NamedTuple):
+class DescentSettings(NamedTuple):
     """The settings that all groups of siblings of a tree are trained with."""
 
     loss: int  # LOGISTIC or SQUARED_HINGE

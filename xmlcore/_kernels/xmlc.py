@@ -37,7 +37,7 @@ _POWERS = np.array([float(f"1e{power}") for power in range(80)])
 _SLACK = 2.0**-50  # more than the relative error of mantissa, table and product together
 
 
-class Form(NamedTuple):
+class TextForm(NamedTuple):
     """The form of a text: where its rows are, and which ids are valid."""
 
     start: int  # place of the first row in the text

@@ -6,7 +6,7 @@ import click
 
 from xmlcore.cli.data import FORMATS, document_options, labels_of, must_exist
 from xmlcore.cli.documents import are_documents, reading_of
-from xmlcore.cli.output import Progress, as_json
+from xmlcore.cli.output import ProgressLine, as_json
 from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
 
 _BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", ".svm": "svmlight",
@@ -43,7 +43,7 @@ def command(ctx, source, target, source_format, target_format, labels, first_ind
         raise ValueError(f"the name {target} does not say a format: end it with {', '.join(_BY_ENDING)}, or give --to")
     if Path(target).exists() and not force:
         raise FileExistsError(f"{target} exists: give --force to replace it")
-    with Progress(quiet) as progress:
+    with ProgressLine(quiet) as progress:
         progress("Reading", 0.0)
         options = {**others, "labels": labels, "file_format": source_format}
         if are_documents(source, options):

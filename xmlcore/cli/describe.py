@@ -3,7 +3,7 @@
 import click
 
 from xmlcore.cli.data import data_options, read
-from xmlcore.cli.output import Progress, as_json, note, table
+from xmlcore.cli.output import ProgressLine, as_json, note, table
 from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
 
 
@@ -26,7 +26,7 @@ def command(ctx, data, to_json, quiet, **options):
         as_json(packed.card) if to_json else click.echo(packed.describe())
         return
 
-    with Progress(quiet) as progress:
+    with ProgressLine(quiet) as progress:
         dataset = read(data, options, progress, vectorizer_of(ctx))
         progress("Counting labels and features", 0.0)
         summary = datasets.describe(dataset).summary

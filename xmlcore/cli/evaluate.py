@@ -7,7 +7,7 @@ import click
 
 from xmlcore.cli.alignment import aligned
 from xmlcore.cli.data import data_options, is_of_catalog, read
-from xmlcore.cli.output import Progress, as_json, measures, note
+from xmlcore.cli.output import ProgressLine, as_json, measures, note
 
 
 @click.command("evaluate")
@@ -30,7 +30,7 @@ def command(model, data, k, intervals, to_json, quiet, **options):
     from xmlcore import experiment
     from xmlcore.models import read_packed
 
-    with Progress(quiet) as progress:
+    with ProgressLine(quiet) as progress:
         progress("Reading the model", 0.0)
         packed = read_packed(model)
         dataset, rows = _rows_to_measure(packed, data, options, progress)

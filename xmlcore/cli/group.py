@@ -28,7 +28,7 @@ _NAMES = "labels|test_labels|first_index|test_size|text|separator|feature_names|
 _ARGUMENT = re.compile(rf"\b({_NAMES})=(?=([^\s:;,.]?))")
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """Commands that are imported on first use, and errors in one line."""
 
     def list_commands(self, ctx):
@@ -81,7 +81,7 @@ def _say_warning(message, category, filename, lineno, file=None, line=None):
         note(in_options(str(message)))
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="xmlcore")
 @click.option("--debug", is_flag=True, help="Show where in the program an error comes from.")
 def xmlcore(debug):

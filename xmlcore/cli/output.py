@@ -65,7 +65,7 @@ def _percent(value) -> str:
     return f"{100 * value:.2f}" if math.isfinite(value) else ""
 
 
-class Progress:
+class ProgressLine:
     """Progress on stderr: one line that is redrawn in a terminal, and a line for each phase elsewhere."""
 
     def __init__(self, quiet: bool = False):

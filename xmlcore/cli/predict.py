@@ -7,7 +7,7 @@ import click
 
 from xmlcore.cli.data import must_exist
 from xmlcore.cli.documents import reading_of
-from xmlcore.cli.output import Progress, note
+from xmlcore.cli.output import ProgressLine, note
 
 
 @click.command("predict")
@@ -38,7 +38,7 @@ def command(model, rows, texts, columns, encoding, k, output, first_index, to_js
     if bool(texts) == bool(rows):
         raise click.UsageError("give either a file of rows or texts, or --text")
     must_exist(rows)
-    with Progress(quiet) as progress:
+    with ProgressLine(quiet) as progress:
         progress("Reading the model", 0.0)
         packed = read_packed(model)
         inputs = list(texts) or _read(rows, packed, {"text": columns, "encoding": encoding}, first_index, progress)

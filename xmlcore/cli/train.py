@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from xmlcore.cli.data import data_options, read
-from xmlcore.cli.output import Progress, as_json, measures, note
+from xmlcore.cli.output import ProgressLine, as_json, measures, note
 from xmlcore.cli.parameters import ModelCommand, params_of, vectorizer_of
 
 
@@ -36,7 +36,7 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
     params = experiment.MODELS[model].defaults | params_of(ctx, preset)
     if output is not None and not Path(output).resolve().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {Path(output).resolve().parent} to write {output} to")
-    with Progress(quiet) as progress:
+    with ProgressLine(quiet) as progress:
         dataset = read(data, others, progress, vectorizer_of(ctx))
         run, fitted = run_and_model(dataset, model, params, k, progress)
         if output is not None:

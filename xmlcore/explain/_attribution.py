@@ -23,7 +23,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels import explain as kernels
-from xmlcore._kernels.csr import Rows
+from xmlcore._kernels.csr import CsrRows
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_features, check_fitted, check_label_ids, csr_parts
@@ -224,7 +224,7 @@ def _along_paths(x, ptr, nodes, weights, bias, loss):
     """Return the contributions of features to the score of a path of linear classifiers, for each row."""
     parts, before, after = np.zeros(x[1].size), np.empty(x[0].size - 1), np.empty(x[0].size - 1)
     classifiers = kernels.Classifiers(*weights, bias, loss)
-    kernels.share_along_paths(Rows(*x), kernels.Paths(ptr, nodes), classifiers, parts, before, after)
+    kernels.share_along_paths(CsrRows(*x), kernels.Paths(ptr, nodes), classifiers, parts, before, after)
     return parts, before, after
 
 

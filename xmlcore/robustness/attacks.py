@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.noise import Perturbation, check_level, check_rows, check_seed, check_support
+from xmlcore.noise import RowPerturbation, check_level, check_rows, check_seed, check_support
 from xmlcore.parallel import run_tasks
 from xmlcore.validation import check_count, check_features, check_fitted, check_labels
 
@@ -37,7 +37,7 @@ FLOAT32_MAX = np.finfo(np.float32).max
 LEAST = -1e300  # replaces the logarithm of 0, so that differences of logarithms are never nan
 
 
-class _Attack(Perturbation):
+class _Attack(RowPerturbation):
     """What attacks have in common; a subclass says with ``_moved`` where the rows of a block go."""
 
     @property

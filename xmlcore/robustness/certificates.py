@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from xmlcore._kernels import certificate_bounds, certificate_search
-from xmlcore._kernels.csr import Rows
+from xmlcore._kernels.csr import CsrRows
 from xmlcore.documented import documented
 from xmlcore.models.plt import LOSS_NUMBERS, PLT
 from xmlcore.parallel import run_tasks
@@ -77,7 +77,7 @@ def certified_radius(
     search = certificate_bounds.Search(
         nodes, linear.leaf_of_label, linear.root_has_factor, LOSS_NUMBERS[linear.loss], rounding, X.shape[1]
     )
-    x, n = Rows(*csr_parts(X)), X.shape[0]
+    x, n = CsrRows(*csr_parts(X)), X.shape[0]
     angles, rivals = np.zeros(n), np.full(n, -1, np.int32)
     order = np.lexsort((np.arange(n), labels))
 

@@ -31,7 +31,7 @@ BETWEEN = {mark: words for mark, words in SEPARATORS.items()} | {
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnFields:
     """The columns that are chosen, and the first documents.
 
     Attributes
@@ -67,7 +67,7 @@ def may_be_encoded_otherwise(train) -> bool:
     return said is None and "UTF-" in found.replace("\\", "")  # of the message, which is Markdown
 
 
-def choose(train, names, encoding: str, key: str) -> Columns | None:
+def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
     """Show what the file seems to be, its columns and the first documents; None if they cannot be read so."""
     guess, said = _seen(("guess", train.file_id, encoding), lambda: datasets.guess_columns(train, encoding=encoding))
     if said is None:
@@ -89,7 +89,7 @@ def choose(train, names, encoding: str, key: str) -> Columns | None:
         st.error(found)
         return None
     _first_documents(*found, said, key)
-    return Columns(options, found[0])
+    return ColumnFields(options, found[0])
 
 
 def _about(train, guess) -> str:

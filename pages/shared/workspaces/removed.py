@@ -16,7 +16,7 @@ REMOVALS = "removals"  # key of st.session_state: what this session has removed,
 FIELDS = ("known", *LISTS, "made", "shown", "dataset")  # of the workspace: those that name data sets and results
 
 
-class Removal(NamedTuple):
+class Deletion(NamedTuple):
     """What was removed at once: what users call it, entries of the workspace's fields, and when.
 
     ``aside`` are kinds and names for :func:`xmlcore.store.put_back`, of what was taken from the disk.
@@ -47,7 +47,7 @@ def forget(keys: set[str]) -> dict:
 
 def remember(title: str, entries: dict, aside: list) -> None:
     """Remember what was removed, so that it can be brought back; more may be added to ``aside``."""
-    removal = Removal(title, entries, aside, time.time())
+    removal = Deletion(title, entries, aside, time.time())
     st.session_state[REMOVALS] = [*st.session_state.get(REMOVALS, ()), removal]
 
 
@@ -74,7 +74,7 @@ def undo() -> None:
         workspace.notify("Some of it was removed from the disk meanwhile: make it again.")
 
 
-def _last() -> Removal | None:
+def _last() -> Deletion | None:
     """Return what was removed last and is not there again; nothing that was removed too long ago."""
     since = time.time() - room.UNDO_SECONDS
     removals = [removal for removal in st.session_state.get(REMOVALS, ()) if removal.when > since]

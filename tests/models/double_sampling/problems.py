@@ -6,7 +6,7 @@ from xmlcore import DoubleSampling
 from xmlcore.arrays import columns_of, in_columns
 from xmlcore.models.double_sampling import learning
 from xmlcore.models.double_sampling.classes import ClassTerms
-from xmlcore.models.double_sampling.sampling import TrainingRows, draw_adversaries, draw_copies
+from xmlcore.models.double_sampling.sampling import RowsToSample, draw_adversaries, draw_copies
 from xmlcore.progress import silent
 from xmlcore.validation import check_features, check_labels, csr_parts
 
@@ -56,7 +56,7 @@ def training_rows(params, X, Y):
     X = check_features(X)
     classes = ClassTerms.of(X, Y, 1, silent)
     x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, X.shape[1]))
-    return TrainingRows.of(params, x, Y, classes)
+    return RowsToSample.of(params, x, Y, classes)
 
 
 def recorded(monkeypatch, X, Y, **params):

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.library.many_runs import make
 from pages.compare import ahead, side
-from pages.compare.listed import Choice, every_of
+from pages.compare.listed import Listing, every_of
 from pages.compare.one import DIGITS, FIELD
 from pages.shared import sections, server, tables
 from pages.shared.process import reading
@@ -97,7 +97,7 @@ def test_what_the_fields_of_the_page_do_not_offer_is_not_read_ahead(own_cache, w
     made, known = make(3, words), {words.fingerprint: {"name": "words"}}
     datasets.save_dataset(words)
     choice = ahead._choice(every_of(made, known).frame, {f"compare.{name}": value})
-    assert choice == Choice(more=("macro F1@5",) if isinstance(value, list) else ())
+    assert choice == Listing(more=("macro F1@5",) if isinstance(value, list) else ())
     ahead.read(made, known, words.fingerprint, {f"compare.{name}": value})
 
 

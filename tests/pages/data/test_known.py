@@ -30,9 +30,11 @@ def packed():
 @pytest.fixture
 def sources(monkeypatch):
     """Give published data sets other addresses: ``sources({"bibtex": address})``; failures are final at once."""
-    monkeypatch.setattr(downloaded, "Limits", lambda: fetch.Limits(attempts=1))
+    monkeypatch.setattr(downloaded, "DownloadLimits", lambda: fetch.DownloadLimits(attempts=1))
     original = downloaded.load
-    monkeypatch.setattr(downloaded, "load", lambda entry, progress: original(entry, progress, fetch.Limits(attempts=1)))
+    monkeypatch.setattr(
+        downloaded, "load", lambda entry, progress: original(entry, progress, fetch.DownloadLimits(attempts=1))
+    )
 
     def write(addresses):
         data_root().mkdir(parents=True, exist_ok=True)

@@ -36,7 +36,7 @@ def random_network(sizes, activation="relu", seed=0, dtype=np.float32):
 
 
 def task_of(network, X, method="gradient", fisher=False, seed=0):
-    return blocks.Task(network, X, method, fisher, Workers(2), silent, seed)
+    return blocks.ScoringTask(network, X, method, fisher, Workers(2), silent, seed)
 
 
 def joined(blocks):

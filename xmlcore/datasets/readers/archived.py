@@ -36,7 +36,7 @@ _NAMES = {  # files with a name per line, as the dashboard writes them
 }
 
 
-class Member(io.BytesIO):
+class ArchiveMember(io.BytesIO):
     """The content of a file of an archive, with the name of the file."""
 
     def __init__(self, name: str, content: bytes):
@@ -97,7 +97,7 @@ def _halves(data, named) -> dict[str, str]:
     return found if len(found) == len(data) == 4 else {}
 
 
-def opened(source, max_bytes: int | None = None) -> dict[str, Member]:
+def opened(source, max_bytes: int | None = None) -> dict[str, ArchiveMember]:
     """Return the files of a data set in one zip archive, by their arguments of :func:`read_dataset`."""
     if max_bytes is None:
         max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
@@ -106,7 +106,7 @@ def opened(source, max_bytes: int | None = None) -> dict[str, Member]:
         found = {} if archive is None else roles(archive.namelist())
         if sum(archive.getinfo(name).file_size for name in found.values()) > max_bytes:
             raise too_large(label, max_bytes)
-        return {what: Member(_shown(name), _content(archive, name, label)) for what, name in found.items()}
+        return {what: ArchiveMember(_shown(name), _content(archive, name, label)) for what, name in found.items()}
 
 
 def beginning(source, size: int) -> tuple[dict[str, str], bytes]:

@@ -14,11 +14,11 @@ def run(kernels, text, header, columns, max_bytes, source):
     """Run the compiled parser over a text; return the reader that ran, and the status of the parser."""
     if isinstance(text, LargeText):
         try:
-            reader = BlockReader(kernels, text, header, columns, max_bytes, source)
+            reader = ArffBlockReader(kernels, text, header, columns, max_bytes, source)
             return reader, reader.run()
         except NotInBlocks:
             text = text.whole()
-    reader = Reader(kernels, text, header, columns, max_bytes, source)
+    reader = ArffReader(kernels, text, header, columns, max_bytes, source)
     return reader, reader.run()
 
 
@@ -69,7 +69,7 @@ class _Bounds:
             )
 
 
-class Reader:
+class ArffReader:
     """A run of the compiled parser, with arrays that are large enough for all values of the text."""
 
     def __init__(self, kernels, text, header, columns, max_bytes, source):
@@ -94,7 +94,7 @@ class Reader:
         return status
 
 
-class BlockReader:
+class ArffBlockReader:
     """The same for a large text, whose blocks are parsed one after the other."""
 
     def __init__(self, kernels, text, header, columns, max_bytes, source):

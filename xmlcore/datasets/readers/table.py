@@ -16,15 +16,15 @@ from xmlcore.datasets.readers.table_cells import (
     NO,
     NUMBER,
     YES,
+    CellForm,
     DecimalComma,
-    Form,
     TextColumns,
     column_name,
     numbers,
     texts,
 )
 from xmlcore.datasets.readers.table_lists import listed
-from xmlcore.datasets.readers.table_records import Block, blocks, cells, first_records
+from xmlcore.datasets.readers.table_records import RecordBlock, blocks, cells, first_records
 from xmlcore.datasets.readers.xmlc import Rows
 from xmlcore.validation import check_features
 
@@ -66,7 +66,7 @@ def is_one_label(text) -> bool:
     return len(lines) > 1 and not lines[0][:1].isdigit() and all(line in _BINARY for line in lines[1:])
 
 
-def form_of(text, source) -> Form:
+def form_of(text, source) -> CellForm:
     lines = first_records(text, 20)
     if not lines:
         raise DatasetFormatError(source, "it holds no rows, only blank lines", "Give one row per line.")
@@ -78,7 +78,7 @@ def form_of(text, source) -> Form:
     if separator != b"," and any(DECIMAL_COMMA.fullmatch(cell.strip()) for record in records for cell in record):
         decimal = ","
     if all(_is_number(cell, decimal) for cell in first) and not _counts_columns(first):
-        return Form(separator, None, len(first), decimal, records)
+        return CellForm(separator, None, len(first), decimal, records)
     try:
         names = [cell.decode("utf-8") for cell in first]
         names[0] = names[0].removeprefix("# ")  # as numpy.savetxt writes them
@@ -86,7 +86,7 @@ def form_of(text, source) -> Form:
         place = next(i for i, cell in enumerate(first) if not _is_utf8(cell))
         found = f"the name of column {place + 1}, {first[place][:40]!r}, is not UTF-8"
         raise DatasetFormatError(source, found, "Save the file as UTF-8.", 1) from None
-    return Form(separator, names, len(first), decimal, sample)
+    return CellForm(separator, names, len(first), decimal, sample)
 
 
 def parse(text, source, labels=None, leave_out=False) -> Rows:
@@ -316,7 +316,7 @@ def _read(text, source, form, features, labels, listing, leave_out=False):
     return X, Y, (lists, np.concatenate(lines)) if listing else None
 
 
-def _check_lengths(block: Block, form, source):
+def _check_lengths(block: RecordBlock, form, source):
     wrong = np.flatnonzero(block.n_cells != form.n_columns)
     if wrong.size:
         row = int(wrong[0])

@@ -17,7 +17,7 @@ LABEL_RULE = "Columns of labels hold 0 and 1, true and false, or yes and no."
 
 
 @dataclass(frozen=True)
-class Form:
+class CellForm:
     """How a table is written."""
 
     separator: bytes

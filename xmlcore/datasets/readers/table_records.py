@@ -11,7 +11,7 @@ _BLANK_LINES = re.compile(rb"(?:[ \t\r]*+\n)*+(?:[ \t\r]*+\Z)?+")
 
 
 @dataclass(frozen=True)
-class Block:
+class RecordBlock:
     """Some consecutive rows of a table."""
 
     content: bytes  # without blank lines
@@ -115,7 +115,7 @@ def blocks(text, separator: bytes, has_header: bool):
             piece = piece[kept]
             lengths = np.diff(np.append(starts, kept.size))[~blank]
             starts, lines, n_cells = np.cumsum(np.concatenate([[0], lengths[:-1]])), lines[~blank], n_cells[~blank]
-        yield Block(piece.tobytes(), np.append(starts, piece.size), lines, n_cells)
+        yield RecordBlock(piece.tobytes(), np.append(starts, piece.size), lines, n_cells)
 
 
 def _counts(marked, starts):

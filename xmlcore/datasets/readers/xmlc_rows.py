@@ -41,7 +41,7 @@ class TextReader:
         self.out = np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self, n_rows, n_features, n_labels):
-        form = self.kernels.Form(
+        form = self.kernels.TextForm(
             self.start, self.first_line, n_rows, n_features, n_labels, self.first_index, self.skip_blank
         )
         return with_hard_numbers(self.kernels, self.out, self.text, form, self.arrays)
@@ -64,7 +64,7 @@ class BlockReader:
             lines, colons, commas = kernels.count_tokens(block[start:])
             arrays, out = grown.room(lines, colons, commas + lines, share), np.zeros_like(self.out)
             left = -1 if n_rows < 0 else n_rows - grown.rows
-            form = kernels.Form(start, line, left, n_features, n_labels, self.first_index, self.skip_blank)
+            form = kernels.TextForm(start, line, left, n_features, n_labels, self.first_index, self.skip_blank)
             status = with_hard_numbers(kernels, out, block, form, arrays)
             if status not in (kernels.OK, kernels.TOO_FEW_ROWS):
                 raise NotInBlocks

@@ -14,7 +14,7 @@ from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.readers.archived import DATA, PART, SPLIT, bare, is_about
 from xmlcore.datasets.readers.reading import read_dataset, read_matrix
 from xmlcore.datasets.registry.entries import CatalogEntry
-from xmlcore.datasets.registry.fetch import DownloadError, Limits, fetch
+from xmlcore.datasets.registry.fetch import DownloadError, DownloadLimits, fetch
 from xmlcore.datasets.registry.unpack import unpack
 from xmlcore.datasets.splits.files import read_split
 from xmlcore.progress import Progress, part_of, silent
@@ -77,7 +77,7 @@ def by_hand(entry: CatalogEntry) -> str:
     )
 
 
-def load(entry: CatalogEntry, progress: Progress = silent, limits: Limits | None = None) -> Dataset:
+def load(entry: CatalogEntry, progress: Progress = silent, limits: DownloadLimits | None = None) -> Dataset:
     """Load a published data set from its files, which are downloaded if they are not there."""
     found = files(entry)
     if not found:

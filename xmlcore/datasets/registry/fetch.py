@@ -28,7 +28,7 @@ class DownloadError(OSError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class DownloadLimits:
     """How patient a download is."""
 
     attempts: int = 5  # failures in a row; one after a MiB or more counts as the first again
@@ -52,7 +52,7 @@ def fetch(
     *,
     checksum: str | None = None,
     progress: Progress = silent,
-    limits: Limits | None = None,
+    limits: DownloadLimits | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> dict:
     """Download a file over HTTP.
@@ -68,7 +68,7 @@ def fetch(
     target.parent.mkdir(parents=True, exist_ok=True)
     pooch.get_logger().setLevel("WARNING")  # it would print the checksum of each file
     arriving = target.parent / ".arriving"  # pooch's own temporary file: in a folder that is not searched for data
-    download = _Download(target, progress, limits or Limits(), max_bytes)
+    download = _Download(target, progress, limits or DownloadLimits(), max_bytes)
     try:
         with _alone(target):
             shutil.rmtree(arriving, ignore_errors=True)  # left by a process that was killed

@@ -9,7 +9,7 @@ from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
 from xmlcore.datasets.readers.sources import pieces_of, read_head, source_name
 from xmlcore.datasets.texts import records
 from xmlcore.datasets.texts.labels import LISTS, NONE, URIS, are_binary, guess_separator, uris_in
-from xmlcore.datasets.texts.records import Form, Place, UnreadableRow
+from xmlcore.datasets.texts.records import RecordForm, RecordPlace, UnreadableRow
 from xmlcore.progress import silent
 from xmlcore.typing import Source
 
@@ -41,7 +41,7 @@ class Guess:
     separator: str  # how a cell lists labels: a mark, "lists", "uris" or "none"
     binary: bool  # whether the cells of several columns of labels say yes or no
     rows: tuple[dict, ...]  # the first ones: values by column
-    form: Form
+    form: RecordForm
 
     @property
     def options(self) -> dict[str, Any]:
@@ -106,13 +106,13 @@ def look(source, format, encoding, delimiter, quoted, header, name) -> tuple[Gue
     if format in ("auto", "folder"):
         with records.opened_folder(source) as folder:
             if folder is not None:
-                rows = _first(source, Form("folder", ("text", "labels"), encoding=encoding), label)
-                return _guess(Form("folder", ("text", "labels"), encoding=encoding), rows)
+                rows = _first(source, RecordForm("folder", ("text", "labels"), encoding=encoding), label)
+                return _guess(RecordForm("folder", ("text", "labels"), encoding=encoding), rows)
         if format == "folder" or isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
             raise DatasetFormatError(label, "it has no .txt files with .tsv or .key files beside them", DOCUMENTS)
     if format == "parquet" or format == "auto" and _is_parquet(source):
         with records.open_parquet(source, label) as file:
-            form = Form("parquet", tuple(file.schema_arrow.names))
+            form = RecordForm("parquet", tuple(file.schema_arrow.names))
         _rewind(source)
         return _guess(form, _first(source, form, label))
     text, is_whole = _head(source, label, encoding)
@@ -192,11 +192,11 @@ def _first(source, form, label) -> list[list]:
     return found
 
 
-def _json_form(text, is_whole, label, encoding) -> Form:
+def _json_form(text, is_whole, label, encoding) -> RecordForm:
     """Return the form of lines of JSON: its columns are the names in the first lines."""
     lines = text.split("\n")
     lines = lines if is_whole or len(lines) == 1 else lines[:-1]
-    form = Form("jsonl", (), encoding=encoding)
+    form = RecordForm("jsonl", (), encoding=encoding)
     names = {}
     for _, value in zip(range(SAMPLE), records.json_objects(lines, label)):
         names |= dict.fromkeys(value[1])
@@ -206,13 +206,13 @@ def _json_form(text, is_whole, label, encoding) -> Form:
 # ---- tables ---------------------------------------------------------------------------------------------------------
 
 
-def _table_form(text, is_whole, label, encoding, delimiter, quoted, header) -> tuple[Form, list[list[str]]]:
+def _table_form(text, is_whole, label, encoding, delimiter, quoted, header) -> tuple[RecordForm, list[list[str]]]:
     if not text.strip():
         raise DatasetFormatError(label, "it holds no rows, only blank lines", "Give one document per line.")
     best, problem = None, None
     for each in DELIMITERS if delimiter == "auto" else (delimiter,):
         for in_quotes in (True, False) if quoted == "auto" and each == "\t" else (quoted in ("auto", True),):
-            form = Form("tsv" if each == "\t" else "csv", delimiter=each, quoted=in_quotes, encoding=encoding)
+            form = RecordForm("tsv" if each == "\t" else "csv", delimiter=each, quoted=in_quotes, encoding=encoding)
             try:
                 found = records.first_cells(text, form, SAMPLE, is_whole)
             except UnreadableRow as error:
@@ -222,7 +222,7 @@ def _table_form(text, is_whole, label, encoding, delimiter, quoted, header) -> t
             if best is None or _evenness(found) > best[0]:
                 best = _evenness(found), form, found
     if best is None or problem is not None and not best[0][0]:
-        raise Place(label, problem.line).error(problem.found, problem.remedy)
+        raise RecordPlace(label, problem.line).error(problem.found, problem.remedy)
     _, form, found = best
     rows = [row for _, row in found]
     if form.delimiter == "\t" and len(rows[0]) > 1 and uris_in(" ".join(rows[0][1:])):

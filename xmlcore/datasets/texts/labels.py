@@ -6,7 +6,7 @@ from collections import Counter
 from xmlcore.datasets.errors import warn
 from xmlcore.datasets.readers.table_lists import as_list
 from xmlcore.datasets.readers.visible import visible
-from xmlcore.datasets.texts.records import Place
+from xmlcore.datasets.texts.records import RecordPlace
 
 # How a cell lists labels, as ``separator`` of read_texts names it, and what a page says of it.
 SEPARATORS = {"\n": "line breaks", ";": "semicolons", "|": "vertical bars", ",": "commas", "\t": "tabs", " ": "blanks"}
@@ -63,7 +63,7 @@ class LabelReader:
         self._without = self._twice = None  # place of the first document without labels, and with a label twice
         self._n_without = self._n_twice = 0
 
-    def read(self, values, place: Place) -> list[str]:
+    def read(self, values, place: RecordPlace) -> list[str]:
         """Return the labels of a document as they are written: names, or URIs without their brackets."""
         if self._binary:
             found = [column for column, value in zip(self._columns, values) if self._says_yes(value, column, place)]
@@ -78,7 +78,7 @@ class LabelReader:
             self._twice = self._twice or place
         return labels
 
-    def finish(self, rows: list[list[str]], first: dict[str, Place]) -> None:
+    def finish(self, rows: list[list[str]], first: dict[str, RecordPlace]) -> None:
         """Put names in the place of URIs, in all rows, and warn of what is unusual."""
         names = self._names(first)
         if names:
@@ -164,7 +164,7 @@ class LabelReader:
 
 def of_many(count: int, total: int, what: str, first) -> str:
     """Return the subject and the verb of a warning, such as "2 of 30 texts (first in line 7) are"."""
-    where = f"in {first}" if isinstance(first, Place) else first
+    where = f"in {first}" if isinstance(first, RecordPlace) else first
     return (
         f"1 of {total:,} {what}s ({where}) is" if count == 1 else f"{count:,} of {total:,} {what}s (first {where}) are"
     )

@@ -24,7 +24,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
-class Form:
+class RecordForm:
     """How the documents of a file are written."""
 
     format: str
@@ -35,7 +35,7 @@ class Form:
     encoding: str = "utf-8"
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """Where a document stands: the line of a file, or the name of a file in a folder, or a row of Parquet."""
 
     source: str
@@ -52,7 +52,9 @@ class Place(NamedTuple):
         return self.source if self.line is None else f"line {self.line:,}"
 
 
-def records(source, form: Form, columns, label: str, max_bytes: int | None, progress: Progress) -> Iterator[tuple]:
+def records(
+    source, form: RecordForm, columns, label: str, max_bytes: int | None, progress: Progress
+) -> Iterator[tuple]:
     """Yield the place of each document, and its values in some columns."""
     if form.format == "folder":
         yield from _documents(source, label, form.encoding, max_bytes, progress)
@@ -139,12 +141,12 @@ def _table_rows(text, form, columns, source):
                 skipped = True
                 continue
             if len(row) != width:
-                raise Place(source, line).error(*_uneven(row, width, form))
-            yield Place(source, line), [row[column] for column in wanted]
+                raise RecordPlace(source, line).error(*_uneven(row, width, form))
+            yield RecordPlace(source, line), [row[column] for column in wanted]
     except UnicodeDecodeError as error:
         raise not_encoded(error, form.encoding, source, lines.count) from error
     except UnreadableRow as error:
-        raise Place(source, error.line).error(error.found, error.remedy) from None
+        raise RecordPlace(source, error.line).error(error.found, error.remedy) from None
 
 
 class UnreadableRow(Exception):
@@ -154,7 +156,7 @@ class UnreadableRow(Exception):
         self.line, self.found, self.remedy = line, found, remedy
 
 
-def read_cells(lines, form: Form) -> Iterator[tuple[int, list[str]]]:
+def read_cells(lines, form: RecordForm) -> Iterator[tuple[int, list[str]]]:
     """Yield the first line and the cells of each row of a table, from 1; raise UnreadableRow if it cannot be read."""
     if not form.quoted:
         last = len(form.columns) - 1
@@ -214,11 +216,11 @@ def _json_rows(text, form, columns, source):
         raise not_encoded(error, form.encoding, source, lines.count) from error
 
 
-def json_objects(lines, source: str) -> Iterator[tuple[Place, dict]]:
+def json_objects(lines, source: str) -> Iterator[tuple[RecordPlace, dict]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        place = Place(source, number)
+        place = RecordPlace(source, number)
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -290,10 +292,10 @@ def _parquet_rows(source, columns, label, max_bytes, progress):
             try:
                 found = [batch.column(column).to_pylist() for column in columns]
             except UnicodeDecodeError as error:
-                raise Place(label, row=row + 1).error("its text is not UTF-8", DAMAGED) from error
+                raise RecordPlace(label, row=row + 1).error("its text is not UTF-8", DAMAGED) from error
             for values in zip(*found):
                 row += 1
-                yield Place(label, row=row), list(values)
+                yield RecordPlace(label, row=row), list(values)
 
 
 def _first_line(error) -> str:
@@ -366,7 +368,7 @@ def _documents(source, label, encoding, max_bytes, progress):
         documents = sorted(name for name in names if name.lower().endswith(DOCUMENT))
         for i, name in enumerate(documents):
             progress("Reading", i / len(documents))
-            place = Place(f"{label}: {visible(PurePosixPath(name).name)}")
+            place = RecordPlace(f"{label}: {visible(PurePosixPath(name).name)}")
             if name.lower().endswith(".json"):
                 yield place, _json_document(text_in(name), place)
                 continue
@@ -410,7 +412,7 @@ def _subjects(text, table) -> list:
     return found
 
 
-def first_cells(text, form: Form, count: int, whole_file: bool) -> list[tuple[int, list[str]]]:
+def first_cells(text, form: RecordForm, count: int, whole_file: bool) -> list[tuple[int, list[str]]]:
     """Return the lines and cells of the first rows of a table, without blank ones."""
     found = []
     try:

@@ -15,7 +15,6 @@ from xmlcore.progress import Cancelled, Progress, part_of, silent
 
 if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
-    from xmlcore.experiment.engine.sweep_settings import SweepSettings
     from xmlcore.jobs import Queue
 
 EVERY = 0.1  # seconds between two looks at the jobs

@@ -15,8 +15,8 @@ from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.inputs import check_class_ids, check_training_rows, some_rows, without_negative
 from xmlcore.models.double_sampling.learning import learn, make_pairs
 from xmlcore.models.double_sampling.parameters import ABOUT, PARAMETERS, PRESETS
-from xmlcore.models.double_sampling.prediction import BLOCK, Ranker, label_matrix, softmax
-from xmlcore.models.double_sampling.sampling import CROSS, TREE, TrainingRows, draw_sample, stream_seed
+from xmlcore.models.double_sampling.prediction import BLOCK, ClassRanker, label_matrix, softmax
+from xmlcore.models.double_sampling.sampling import CROSS, TREE, RowsToSample, draw_sample, stream_seed
 from xmlcore.models.double_sampling.updating import learn_more
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
@@ -196,7 +196,7 @@ class DoubleSampling(LearnsMore):
             raise ValueError("all rows of Y have the same label, so there is one class: at least two labels are needed")
         entropy = self._entropy()
         x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, X.shape[1]))
-        data = TrainingRows.of(self, x, Y, classes)
+        data = RowsToSample.of(self, x, Y, classes)
         tree = None
         if self.candidates_from == "plt":
             tree, data = self._fit_trees(data, entropy, progress)
@@ -368,7 +368,7 @@ class DoubleSampling(LearnsMore):
         self.weights_, self.feature_scale_, self.empirical_risk_ = function
         self.feature_names_ = names_of_features(values["features"], tree is not None)
         has_tree_feature = tree is not None and values["features"] == "extended"
-        self.ranker_ = Ranker(index, more, tree, has_tree_feature, self.weights_)
+        self.ranker_ = ClassRanker(index, more, tree, has_tree_feature, self.weights_)
         self.fitted_with_ = values["distance"], values["weighting"], values["features"]
         self.n_rows_, self.n_unlabelled_, self.n_pairs_ = values["n_rows"], values["n_unlabelled"], values["n_pairs"]
         self.multiclass_ = bool(int(classes.class_size.sum()) == values["n_rows"])

@@ -9,8 +9,8 @@ from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.sampling import (
     BLOCK,
     NoExampleError,
+    RowsToSample,
     Sample,
-    TrainingRows,
     classes_of_the_same_row,
     leaves_out,
 )
@@ -29,7 +29,7 @@ class LinearFunction(NamedTuple):
     risk: float  # the share of training pairs that f orders wrongly
 
 
-def make_pairs(params, data: TrainingRows, sample: Sample, progress: Progress = silent):
+def make_pairs(params, data: RowsToSample, sample: Sample, progress: Progress = silent):
     """Compute the pairs to learn from; pairs in which both classes are classes of the row are left out."""
     pairs, signs = pair_differences(params, data, sample, progress)
     if pairs.size and not np.isfinite(pairs.min() + pairs.max()):
@@ -50,7 +50,7 @@ def make_pairs(params, data: TrainingRows, sample: Sample, progress: Progress = 
     return pairs, signs, Sample(*(part[~also_correct.all(axis=1)] for part in sample))
 
 
-def pair_differences(params, data: TrainingRows, sample: Sample, progress: Progress = silent):
+def pair_differences(params, data: RowsToSample, sample: Sample, progress: Progress = silent):
     """Compute the features of the smaller class id minus those of the larger, for a copy and each adversary."""
     m, kappa = sample.adversaries.shape
     logs = np.empty((0, 0))

@@ -15,7 +15,7 @@ from xmlcore.progress import Progress, silent
 BLOCK = 1024  # number of rows per task
 
 
-class Ranker(NamedTuple):
+class ClassRanker(NamedTuple):
     """The parts of a fitted model that find and rank candidates."""
 
     index: ClassIndex

@@ -31,7 +31,7 @@ class Sample(NamedTuple):
     adversaries: np.ndarray  # int32 (M, kappa): the classes with which the copy is compared, in rising order
 
 
-class TrainingRows(NamedTuple):
+class RowsToSample(NamedTuple):
     """The training data in the form that the steps of training read."""
 
     x: tuple  # CSR rows in the model's columns: int64 pointers, int32 columns, float32 values
@@ -44,7 +44,7 @@ class TrainingRows(NamedTuple):
     trees: CrossFitted | None = None  # label trees, each trained without a part of the rows
 
     @classmethod
-    def of(cls, params, x, Y, classes: ClassTerms) -> "TrainingRows":
+    def of(cls, params, x, Y, classes: ClassTerms) -> "RowsToSample":
         """Compute the fields that follow from the sums of the classes, and return all of them."""
         index = classes.index(params.distance, params.weighting)
         more = classes.more(index, params.weighting) if params.features == "extended" else NO_MORE
@@ -57,7 +57,7 @@ def terms_by_class(index: ClassIndex) -> tuple:
     return csr_parts(sp.csr_array(by_term))
 
 
-def draw_sample(params, data: TrainingRows, entropy: int, progress: Progress = silent) -> Sample:
+def draw_sample(params, data: RowsToSample, entropy: int, progress: Progress = silent) -> Sample:
     copies = draw_copies(params, data.Y, data.class_size, entropy)
     if params.adversaries == "candidates":
         return _against_candidates(params, data, copies, entropy, progress)

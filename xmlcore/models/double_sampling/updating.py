@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from xmlcore.arrays import columns_of, in_columns
 from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.learning import LinearFunction, learn, make_pairs
-from xmlcore.models.double_sampling.sampling import NoExampleError, TrainingRows, draw_sample, stream_seed
+from xmlcore.models.double_sampling.sampling import NoExampleError, RowsToSample, draw_sample, stream_seed
 from xmlcore.progress import Progress
 from xmlcore.validation import csr_parts
 
@@ -19,7 +19,7 @@ def learn_more(model, X, Y, n_unlabelled: int, entropy: int, progress: Progress)
     classes = added_classes(old, ClassTerms.of(X, Y, model.n_jobs, progress))
     x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, X.shape[1]))
     distance, weighting, features = model.fitted_with_
-    data = TrainingRows.of(model, x, Y, classes)
+    data = RowsToSample.of(model, x, Y, classes)
     function = LinearFunction(model.weights_, model.feature_scale_, model.empirical_risk_)
     n_pairs, sampled = model.n_pairs_, np.zeros(Y.shape[1], np.int64)
     sampled[: model.sampled_size_.size] = model.sampled_size_

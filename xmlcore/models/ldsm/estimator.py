@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels.ldsm_reaching import Rows
+from xmlcore._kernels.ldsm_reaching import SentRows
 from xmlcore._kernels.ldsm_rows import TrainingRows
 from xmlcore._kernels.ldsm_shares import best_labels
 from xmlcore.arrays import by_frequency, columns_of, in_columns, read_only
 from xmlcore.models.base import LearnsMore, bytes_of, checked_rows, labelled_rows, stacked
 from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone
 from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
-from xmlcore.models.ldsm.prediction import Scorer, prediction_blocks
+from xmlcore.models.ldsm.prediction import LeafScorer, prediction_blocks
 from xmlcore.models.ldsm.progress import Growth
 from xmlcore.models.ldsm.reranking import label_means
 from xmlcore.models.ldsm.saving import Fitted, fitted_from, state_of
@@ -324,9 +324,9 @@ class LdSM(LearnsMore):
         self.n_rows_ = int(self.trees_[0].n_samples[0])  # all rows reach the root
         self.means_, self.rerank_ = fitted.means, fitted.rerank
 
-    def _scorer(self, n_trees=None, max_nodes=None) -> Scorer:
+    def _scorer(self, n_trees=None, max_nodes=None) -> LeafScorer:
         """Return what scores labels: the whole model, or its first ``n_trees`` trees with ``max_nodes`` nodes each."""
-        return Scorer(
+        return LeafScorer(
             self.forest_,
             self.trees_[0].children.shape[1],
             self.feature_of_column_.size,
@@ -337,9 +337,9 @@ class LdSM(LearnsMore):
             *self.rerank_,
         )
 
-    def _rows(self, x, block) -> Rows:
+    def _rows(self, x, block) -> SentRows:
         """Return the rows of one block, (first row, last row + 1), in the model's columns."""
-        return Rows(*in_columns(x, self._columns, block))
+        return SentRows(*in_columns(x, self._columns, block))
 
     def __setstate__(self, state):
         """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""

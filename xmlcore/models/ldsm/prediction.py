@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels import ldsm_reaching, ldsm_reranking, ldsm_shares
-from xmlcore._kernels.ldsm_reaching import ForestArrays, Rows
+from xmlcore._kernels.ldsm_reaching import ForestArrays, SentRows
 from xmlcore._kernels.ldsm_reranking import LabelMeans
 from xmlcore.parallel import row_blocks
 from xmlcore.system import effective_jobs
@@ -14,7 +14,7 @@ MOST_ROWS, LEAST_ROWS = 4096, 256  # largest and smallest number of rows of a ta
 AT_ONCE = 1 << 21  # number of (row, label) pairs whose shares a thread has in memory at a time
 
 
-class Scorer(NamedTuple):
+class LeafScorer(NamedTuple):
     """The parts of a fitted model that score labels, restricted to the first trees and nodes if requested."""
 
     forest: ForestArrays
@@ -27,13 +27,13 @@ class Scorer(NamedTuple):
     beta: float = 1.0
     gamma: float = 0.0
 
-    def reach(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    def reach(self, rows: SentRows) -> tuple[np.ndarray, np.ndarray]:
         """Return the leaves that rows reach: (ptr, nodes), see ``ldsm_reaching.reach_leaves``."""
         return ldsm_reaching.reach_leaves(
             self.forest, self.arity, max(1, self.n_columns), *rows, self.n_trees, self.max_nodes
         )
 
-    def scores(self, rows: Rows, probabilities: bool = False):
+    def scores(self, rows: SentRows, probabilities: bool = False):
         """Score the labels of the leaves that rows reach; yield those of as many rows at a time as memory allows."""
         ptr, leaves = self.reach(rows)
         means = None if probabilities else self.means

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels.ldsm_reaching import Rows
+from xmlcore._kernels.ldsm_reaching import SentRows
 from xmlcore._kernels.ldsm_reranking import LabelMeans
 from xmlcore.arrays import by_frequency, columns_of, in_columns
 from xmlcore.models.ldsm.prediction import prediction_blocks
@@ -38,7 +38,7 @@ def _counted(model, X, Y, progress) -> dict[str, np.ndarray]:
     def one_block(block):
         """Count a block of rows in the nodes that they reach: rows of each node, and (node, label) pairs."""
         n = block[1] - block[0]
-        ptr, leaves = scorer.reach(Rows(*in_columns(x, model._columns, block)))
+        ptr, leaves = scorer.reach(SentRows(*in_columns(x, model._columns, block)))
         row = np.repeat(np.tile(np.arange(n), scorer.n_trees), np.diff(ptr))
         visits = _with_ancestors(leaves.astype(np.int64) * n + row, parent, n)
         nodes, rows = np.divmod(visits, n)

@@ -1,7 +1,7 @@
 """OneVsRest: one linear classifier per label, trained by scikit-learn's liblinear; the baseline for few labels."""
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,6 @@ from xmlcore.validation import (
     check_threshold,
     csr_parts,
 )
-
-if TYPE_CHECKING:
-    pass
 
 PHASE = "Training a classifier per label"
 PREDICT_ROWS = 512  # largest number of rows of a task

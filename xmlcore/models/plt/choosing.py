@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from xmlcore._kernels.lanes import LANES
 from xmlcore.label_names import read_label_names
 from xmlcore.models.base import MultiLabelModel, checked_rows
-from xmlcore.models.plt.training import TrainingRows
+from xmlcore.models.plt.training import RowsOfTree
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, ProgressLike, silent, to_progress
 from xmlcore.typing import Labels, Matrix
@@ -347,7 +347,7 @@ class Trials:
         size, measured = sizes_of_trials(n_rows, rule)
         order = np.random.default_rng([entropy, len(NAMES)]).permutation(n_rows)
         sample, others = np.sort(order[:size]), np.sort(order[size : size + measured])
-        self.rows = TrainingRows.of(X[sample], Y[sample])
+        self.rows = RowsOfTree.of(X[sample], Y[sample])
         self.X_measured, self.Y_measured = X[others], Y[others]
         self.share, self.measured = size / n_rows, measured
         self.fit, self.progress, self.most = fit, progress, most

@@ -1,7 +1,7 @@
 """PLT: the probabilistic label tree."""
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,8 @@ from xmlcore.models.plt.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.plt.saving import settings_of, state_of, trees_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
 from xmlcore.models.plt.training import (
-    Settings,
-    TrainingRows,
+    DescentSettings,
+    RowsOfTree,
     count_weights,
     part_of_trees,
     train_tree,
@@ -45,9 +45,6 @@ from xmlcore.validation import (
     check_threshold,
     csr_parts,
 )
-
-if TYPE_CHECKING:
-    pass
 
 _MAKING_NODES = threading.Lock()  # All models share it, because a model that holds a lock could not be pickled.
 
@@ -147,9 +144,9 @@ class PLT(LinearModel):
         choice = self._choice(*clean, progress, entropy)
         progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
         warn_equal_trees(self)
-        warn_unconverged(self, self._train_trees(TrainingRows.of(X, Y), choice, entropy, progress))
+        warn_unconverged(self, self._train_trees(RowsOfTree.of(X, Y), choice, entropy, progress))
 
-    def _train_trees(self, rows: TrainingRows, choice: Choice, entropy, progress) -> np.ndarray:
+    def _train_trees(self, rows: RowsOfTree, choice: Choice, entropy, progress) -> np.ndarray:
         """Build and train all trees, and set the fitted attributes; return what :func:`train_tree` does for all."""
         settings = choice.settings
         label_rows = self._label_rows(rows, settings)
@@ -318,9 +315,9 @@ class PLT(LinearModel):
         )
         return tree.collapsed(self.collapse_layers, 1 if is_huffman else max_leaf_labels)
 
-    def _node_settings(self, settings, seed) -> Settings:
+    def _node_settings(self, settings, seed) -> DescentSettings:
         """Return the settings by which the nodes of a tree are trained."""
-        return Settings(
+        return DescentSettings(
             LOSS_NUMBERS[settings["loss"]],
             np.float32(settings["C"]),
             np.float32(self.tol),

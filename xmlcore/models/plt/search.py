@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.plt_candidates import score_labels
 from xmlcore._kernels.plt_ensemble import as_ensemble
-from xmlcore._kernels.plt_rows import Rows, rows_in_columns
+from xmlcore._kernels.plt_rows import RowsInColumns, rows_in_columns
 from xmlcore._kernels.plt_search import search_best_first
 from xmlcore._kernels.plt_search_ensemble import search_ensemble
 from xmlcore._kernels.plt_search_together import search_together
@@ -72,7 +72,7 @@ class TreeSearch:
             blocks = [part for (start, end), at in zip(blocks, cuts) for part in zip([start, *at], [*at, end])]
         return blocks
 
-    def take(self, x, block) -> Rows:
+    def take(self, x, block) -> RowsInColumns:
         """Return rows ``block[0]`` to ``block[1] - 1`` of the CSR arrays ``x`` in the form that kernels read."""
         return rows_in_columns(*x, *block, *self.columns, self.n_columns, self._least_dense())
 

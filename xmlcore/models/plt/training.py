@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.plt_index import index_columns, index_layout
 from xmlcore._kernels.plt_rows import take_rows
-from xmlcore._kernels.plt_training import CsrRows, Settings, node_rows, train_group
+from xmlcore._kernels.plt_training import DescentSettings, UnitRows, node_rows, train_group
 from xmlcore._kernels.plt_tree import TreeArrays
 from xmlcore.arrays import by_frequency, columns_of, pointers, read_only
 from xmlcore.models.plt.building import CLUSTERING
@@ -21,7 +21,7 @@ CLUSTERING_SHARE = 0.2  # Approximate share of a tree's training time in which i
 GROUP_SIZE = 128  # Largest number of siblings that are trained, stored and searched together.
 
 
-class TrainingRows(NamedTuple):
+class RowsOfTree(NamedTuple):
     """Checked training rows in the form in which trees are trained; several trees can share them."""
 
     X: sp.csr_array  # float32 (N, columns), rows of length 1
@@ -30,7 +30,7 @@ class TrainingRows(NamedTuple):
     feature_of_column: np.ndarray  # See ``PLT.feature_of_column_``.
 
     @classmethod
-    def of(cls, X, Y) -> "TrainingRows":
+    def of(cls, X, Y) -> "RowsOfTree":
         """Scale rows to length 1 and number the features that occur; X and Y are canonical CSR."""
         n_features, feature_of_column = X.shape[1], by_frequency(X)
         return cls(unit_rows(X, feature_of_column), Y, n_features, feature_of_column)
@@ -63,8 +63,10 @@ class GroupResult(NamedTuple):
     violation: float
 
 
-def train_tree(X, Y, tree: LabelTree, settings: Settings, n_jobs, progress: Progress) -> tuple[TreeArrays, np.ndarray]:
-    x = CsrRows(*csr_parts(X))
+def train_tree(
+    X, Y, tree: LabelTree, settings: DescentSettings, n_jobs, progress: Progress
+) -> tuple[TreeArrays, np.ndarray]:
+    x = UnitRows(*csr_parts(X))
     under = node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
     groups = _groups(tree, root_has_factor=under.ptr[1] < X.shape[0])
     sizes = np.diff(under.ptr)

@@ -27,7 +27,7 @@ class Block(NamedTuple):
     error: np.ndarray | None  # float32 (C, D): standard errors of sampled scores
 
 
-class Task(NamedTuple):
+class ScoringTask(NamedTuple):
     """The network and the rows to compute scores from, and how to compute them."""
 
     network: Network
@@ -45,7 +45,7 @@ def label_blocks(n_labels, bytes_per_label):
     return [slice(a, min(n_labels, a + width)) for a in range(0, n_labels, width)]
 
 
-def weights_of(task: Task, labels: slice) -> np.ndarray:
+def weights_of(task: ScoringTask, labels: slice) -> np.ndarray:
     """Return the weight of each row in the scores of some labels: (f (1 - f))², or f (1 - f) for Fisher information."""
     network, X = task.network, task.X
     out = np.empty((X.shape[0], labels.stop - labels.start), np.float32)
@@ -65,7 +65,7 @@ def row_weights(network, X, labels, fisher):
     return slope_of_output if fisher else np.square(slope_of_output, out=slope_of_output)
 
 
-def slopes(task: Task) -> list:
+def slopes(task: ScoringTask) -> list:
     """Return the derivatives of all hidden units by their inputs: a matrix (N, H) per hidden layer, bool for ReLU."""
     network, X = task.network, task.X
     dtype = bool if network.activation == "relu" else np.float32

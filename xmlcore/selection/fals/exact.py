@@ -14,7 +14,7 @@ import numpy as np
 from xmlcore._kernels import fals_scoring as kernels
 from xmlcore.parallel import row_blocks
 from xmlcore.selection.fals import orders
-from xmlcore.selection.fals.blocks import ENTRIES, PHASE, ROWS, Block, Task, label_blocks, run_parts, weights_of
+from xmlcore.selection.fals.blocks import ENTRIES, PHASE, ROWS, Block, ScoringTask, label_blocks, run_parts, weights_of
 from xmlcore.selection.fals.network import REFERENCES
 
 CELLS = 1 << 16  # number of scores per task of the reference order, so that the sums fit in the processor's cache
@@ -23,7 +23,7 @@ TASKS = 16  # approximate smallest number of tasks of the reference order, so th
 CLUSTER_ROUNDS = 3  # number of rounds of k-means
 
 
-def closed_form(task: Task) -> Iterator[Block]:
+def closed_form(task: ScoringTask) -> Iterator[Block]:
     """Yield scores of a network without hidden units, whose gradient is f (1 - f) times a weight, with the output f."""
     weight = task.network.weights[0]
     for labels in label_blocks(weight.shape[1], 4 * task.X.shape[0] + 12 * weight.shape[0]):
@@ -32,7 +32,7 @@ def closed_form(task: Task) -> Iterator[Block]:
         yield Block(labels, (mean[:, None] * np.square(weight[:, labels].T, dtype=np.float64)).astype(np.float32), None)
 
 
-def direct_order(task: Task, slope_of_rows: list) -> Iterator[Block]:
+def direct_order(task: ScoringTask, slope_of_rows: list) -> Iterator[Block]:
     """Yield scores computed by the formula as it is written, for any number of layers: N L D H multiply-adds."""
     weights = task.network.weights
     n_rows, n_features = task.X.shape[0], weights[0].shape[0]
@@ -55,7 +55,7 @@ def back_to_first(slope_of_rows, weights, label):
     return values
 
 
-def expanded_order(task: Task, slope_of_rows) -> Iterator[Block]:
+def expanded_order(task: ScoringTask, slope_of_rows) -> Iterator[Block]:
     """Yield scores computed by multiplying out the square: L H² (N / 2 + D) operations, an H x H matrix per label."""
     into, out_of = task.network.weights
 
@@ -149,7 +149,7 @@ def clusters(active, seed):
     return group, reference
 
 
-def reference_order(task: Task, groups: References) -> Iterator[Block]:
+def reference_order(task: ScoringTask, groups: References) -> Iterator[Block]:
     """Yield scores computed from the reference of each row's group and the few units in which the row differs."""
     n_features, n_labels = task.network.weights[0].shape[0], task.network.biases[-1].size
     for labels in label_blocks(n_labels, 8 * task.X.shape[0] + 16 * n_features):

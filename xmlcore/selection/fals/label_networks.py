@@ -52,7 +52,7 @@ def of_label(network: Network, label: int) -> Network:
     return Network((into[label], out_of[label]), (bias[label], last[label : label + 1]), network.activation)
 
 
-def scores(task: blocks.Task):
+def scores(task: blocks.ScoringTask):
     """Yield blocks of exact scores; each thread computes the scores of one label at a time."""
     n_labels, n_features = task.network.biases[-1].size, task.X.shape[1]
 

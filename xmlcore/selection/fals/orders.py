@@ -88,7 +88,7 @@ def training_cost(size: Size, n_epochs: int, batch_size: int, dense: bool, decay
     return n_epochs * per_epoch
 
 
-class Plan(NamedTuple):
+class ScoringPlan(NamedTuple):
     """The order of computation that was chosen."""
 
     order: str
@@ -97,7 +97,7 @@ class Plan(NamedTuple):
     n_rows: int  # the number of rows that a score comes from
 
 
-def plan(params, size: Size, networks: int, deviation: float = TYPICAL_DEVIATION) -> Plan:
+def plan(params, size: Size, networks: int, deviation: float = TYPICAL_DEVIATION) -> ScoringPlan:
     """Return the cheapest order of computation that the parameters allow."""
     if params.attribution == "gradient":
         costs = gradient_costs(size, params.activation, deviation)
@@ -116,5 +116,5 @@ def plan(params, size: Size, networks: int, deviation: float = TYPICAL_DEVIATION
     costs = {name: networks * cost for name, cost in costs.items()}
     exact_is_slow = sampled in costs and costs[exact] > max(EXACT_UP_TO, costs[sampled])
     if params.scoring == "sampled" or (params.scoring == "auto" and exact_is_slow):
-        return Plan(sampled, "sampled", costs, n_rows)
-    return Plan(exact, "exact", costs, size.rows)
+        return ScoringPlan(sampled, "sampled", costs, n_rows)
+    return ScoringPlan(exact, "exact", costs, size.rows)

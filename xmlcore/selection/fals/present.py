@@ -10,11 +10,11 @@ import numpy as np
 
 from xmlcore.parallel import row_blocks
 from xmlcore.selection.fals.attribution import IG_STEPS, along, factors
-from xmlcore.selection.fals.blocks import ENTRIES, PHASE, ROWS, Block, Task, label_blocks
+from xmlcore.selection.fals.blocks import ENTRIES, PHASE, ROWS, Block, ScoringTask, label_blocks
 from xmlcore.selection.fals.network import activate, product, sigmoid_slope, slope
 
 
-def present_order(task: Task, rows, shared: bool = False) -> Iterator[Block]:
+def present_order(task: ScoringTask, rows, shared: bool = False) -> Iterator[Block]:
     """Yield scores, the means of squared attributions: (entries of X) L H multiply-adds."""
     X = task.X if rows is None else task.X[rows]
     n_features, n_labels = X.shape[1], task.network.biases[-1].size

@@ -6,7 +6,7 @@ import numpy as np
 
 from xmlcore._kernels import fals_scoring, fals_training
 from xmlcore.parallel import row_blocks
-from xmlcore.selection.fals.blocks import ENTRIES, ROWS, Block, Task, label_blocks, run_parts
+from xmlcore.selection.fals.blocks import ENTRIES, ROWS, Block, ScoringTask, label_blocks, run_parts
 from xmlcore.selection.fals.exact import back_to_first
 from xmlcore.selection.fals.network import DRAWS, SEEDS_PER_SEED, activate, sigmoid_slope, slope
 
@@ -14,7 +14,7 @@ LABELS_AT_ONCE = 64  # number of labels that a thread draws rows for at a time
 UNITS_AT_ONCE = 512  # number of hidden units of the first layer that a thread computes at a time
 
 
-def sampled_order(task: Task, n_draws: int) -> Iterator[Block]:
+def sampled_order(task: ScoringTask, n_draws: int) -> Iterator[Block]:
     """Yield scores that are estimated from rows drawn for each label, for one block of labels after the other."""
     n_features, n_labels = task.network.weights[0].shape[0], task.network.biases[-1].size
     width = task.network.biases[0].size if len(task.network.weights) == 2 else 0

@@ -6,7 +6,7 @@ from xmlcore.selection.fals import blocks, exact, label_networks, present, sampl
 from xmlcore.selection.fals.network import ROW_SAMPLE, sizes_of
 from xmlcore.selection.fals.orders import DRAWN, PRESENT, Size, plan
 from xmlcore.selection.fals.parameters import FISHER, SHARED
-from xmlcore.selection.fals.selecting import Selection
+from xmlcore.selection.fals.selecting import BestFeatures
 
 
 def score(params, network, X, k: int, seed: int, workers, progress) -> dict:
@@ -14,7 +14,7 @@ def score(params, network, X, k: int, seed: int, workers, progress) -> dict:
     n_features, n_labels = X.shape[1], network.biases[-1].size
     size, networks = network_size(params, X.shape, n_labels, X.nnz)
     shared = params.pattern in SHARED
-    task = blocks.Task(network, X, params.attribution, params.pattern in FISHER, workers, progress, seed)
+    task = blocks.ScoringTask(network, X, params.attribution, params.pattern in FISHER, workers, progress, seed)
     chosen = plan(params, size, networks)
     if params.binary:
         score_blocks = label_networks.scores(task)
@@ -31,7 +31,7 @@ def score(params, network, X, k: int, seed: int, workers, progress) -> dict:
         rows = np.sort(random.choice(X.shape[0], chosen.n_rows, replace=False))
         score_blocks = present.present_order(task, rows, shared)
     keep_scores = score_bytes(shared, n_labels, n_features, chosen.scoring) <= params.max_score_bytes
-    selection = Selection(n_labels, n_features, k, shared, keep_scores, chosen.scoring == "sampled")
+    selection = BestFeatures(n_labels, n_features, k, shared, keep_scores, chosen.scoring == "sampled")
     for block in score_blocks:
         selection.add(block)
     return selection.fitted() | {

@@ -24,7 +24,7 @@ def best(scores, k: int, later=None) -> np.ndarray:
     return candidates[np.lexsort(keys)][:k].astype(np.int32)
 
 
-class Selection:
+class BestFeatures:
     """Collect the selected features of all labels and, if they are to be kept, the scores of all features."""
 
     def __init__(self, n_labels, n_features, k, shared, kept, sampled):
