@@ -6,6 +6,7 @@ when a page needs them.
 """
 
 import functools
+import logging
 import mmap
 import os
 import pickle
@@ -23,7 +24,7 @@ VARIABLE = "XMLCORE_SERVER_MEMORY"
 SHARE = 0.25  # of the machine's memory, for the values if the variable is not set
 UNKNOWN = 4 << 30  # bytes for the values on a machine that does not tell its memory
 NEEDED_SECONDS = 60.0  # for which a value that was used is not forgotten: a page may be drawing with it
-OF_OBJECTS = 5  # bytes that Python objects take, by those of their pickle: a short text has 14 there, and takes 68
+OF_TEXT = 54  # bytes that a text and the reference to it take beside its letters
 
 
 class _Known(NamedTuple):
@@ -115,10 +116,14 @@ class _Counter(pickle.Pickler):
         self.objects, self.arrays = 0, {}
 
     def write(self, part):
-        self.objects += OF_OBJECTS * len(part)
+        self.objects += len(part)
 
     def _buffer(self, buffer):
         self.objects += buffer.raw().nbytes
+
+    def persistent_id(self, value):
+        """Count what a text takes beside its letters."""
+        self.objects += OF_TEXT if type(value) is str else 0
 
     def reducer_override(self, value):
         """Count the memory in which an array lies, once, and not if it is that of a file."""
@@ -133,7 +138,12 @@ class _Counter(pickle.Pickler):
 
 def _measured(value) -> int:
     counter = _Counter()
-    counter.dump(value)
+    try:
+        counter.dump(value)
+    except Exception:  # what cannot be pickled, or is being changed by another session, counts as far as it was read
+        logging.getLogger(__name__).debug("a value was measured in part", exc_info=True)
+    finally:
+        counter.clear_memo()  # which refers to the value
     return counter.objects + sum(counter.arrays.values())
 
 

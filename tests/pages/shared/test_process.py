@@ -334,6 +334,8 @@ def test_a_value_that_its_function_has_forgotten_is_not_counted(clock):
         (lambda: [f"name {i:06d}" for i in range(10_000)], 680_000),
         (lambda: np.array([f"name {i:06d}" for i in range(10_000)], dtype=object), 680_000),
         (lambda: np.frombuffer(mmap.mmap(-1, 800_000)), 0),  # of a file, which the system keeps or drops
+        (lambda: ["letters " * 1000] * 3, 8_000),
+        (lambda: [np.zeros(100_000), lambda: None, np.zeros(5)], 800_000),  # a function cannot be pickled
         (lambda: 1.0, 0),
     ],
 )
