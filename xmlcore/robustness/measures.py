@@ -40,8 +40,9 @@ class Measures:
             return metrics.measures(self.Y, ranking, most, names=["P@k", "nDCG@k"])
         jain, logarithmic = self.weights
         names = ["P@k", "nDCG@k", "PSDCG@k", "PSP@k"]
-        values_by_name = metrics.measures(self.Y, ranking, most, jain, names)
-        return values_by_name | {"PSDCG@k (1/log)": metrics.psdcg_at_k(self.Y, ranking, logarithmic, most)}
+        values = metrics.measures(self.Y, ranking, most, jain, names)
+        values["PSDCG@k (1/log)"] = metrics.psdcg_at_k(self.Y, ranking, logarithmic, most)
+        return {name: values[name] for name in (*names[:2], "PSDCG@k (1/log)", *names[2:])}
 
     def _of_buckets(self, ranking):
         """Return P@k and R@k of the labels of each bucket."""
