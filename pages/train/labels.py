@@ -25,7 +25,7 @@ def show(data, run, key, name) -> None:
     never, occur = int((occurring["right"] == 0).sum()), format.count(len(occurring), "label")
     st.markdown(
         f"With {format.count(k, 'label')} predicted for each row, **{never:,} of {occur} with a "
-        "test row** are never predicted correctly. Micro F1 is **{answer.percent(micro)}\u00a0%**, macro F1 "
+        f"test row** are never predicted correctly. Micro F1 is **{answer.percent(micro)}\u00a0%**, macro F1 "
         f"**{answer.percent(macro)}\u00a0%**.",
         help="F1 combines precision (how many predictions are right) and recall (how many true labels are predicted). "
         "Micro: over all pairs of a row and a label. Macro: the mean of the F1 of the labels with a test row, so a "
