@@ -275,14 +275,15 @@ def check_settings(settings, trials, names, parameters) -> tuple[dict, list[dict
 
 
 def check_types(arrays, types):
-    """Raise ModelFormatError unless all arrays of a saved model are there and have their ``(type, dimensions)``."""
-    for name, (dtype, ndim) in types.items():
+    """Raise ModelFormatError unless all arrays are there and have their ``(type, shape or number of dimensions)``."""
+    for name, (dtype, shape) in types.items():
         if name not in arrays:
             raise ModelFormatError(f"{name} is missing from its arrays: the file was damaged. Train it anew")
         array = arrays[name]
-        if array.dtype != dtype or array.ndim != ndim:
+        if array.dtype != dtype or shape not in (array.shape, array.ndim):
+            wanted = f"shape {shape}" if isinstance(shape, tuple) else f"{shape} dimensions"
             raise ModelFormatError(
-                f"{name} in its arrays is {array.dtype} with {array.ndim} dimensions, not {np.dtype(dtype)} with {ndim}"
+                f"{name} in its arrays is {array.dtype} of shape {array.shape}, not {np.dtype(dtype)} of {wanted}"
             )
 
 

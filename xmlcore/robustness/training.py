@@ -1,18 +1,16 @@
 """Adversarial training: any model, fitted to the training rows and perturbed copies of them."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 from xmlcore.augmentation import augment
-from xmlcore.label_names import read_label_names
-from xmlcore.models.base import MultiLabelModel, labels_given
+from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.plt.parameters import NOISE_PARAMETERS
 from xmlcore.models.wrapping import WrapsModel
 from xmlcore.parameters import SEED, SEEDS, Parameter, described
-from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.robustness.perturbations import CHANGES, KINDS, REFERENCE, perturbation
-from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
-from xmlcore.validation import check_features, check_labels, feature_names
+from xmlcore.typing import RandomState
+from xmlcore.validation import check_features, check_labels
 
 _SIGMA, _RATIO, _SUPPORT = NOISE_PARAMETERS
 
@@ -125,19 +123,7 @@ class AdversarialTraining(WrapsModel):
         self.options = options
         self.surrogate = surrogate
 
-    def fit(
-        self,
-        X: Matrix,
-        Y: Labels | None = None,
-        progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
-        label_names: LabelNames | None = None,
-    ) -> Self:
-        progress = to_progress(progress)
-        self._check_params()
-        Y, label_names = read_label_names(labels_given(Y, y), label_names)
-        names = feature_names(X)
+    def _fit(self, X, Y, progress):
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         model = type(self.model)(**self.model.get_params(deep=False))
@@ -153,16 +139,18 @@ class AdversarialTraining(WrapsModel):
         estimator = type(model)(**model.get_params(deep=False))
         if estimator.get_params(deep=False).get("negative") == "refuse" and _least(clean_and_noisy.X) < 0 <= _least(X):
             estimator.set_params(negative="zero")
-        named = {} if label_names is None else {"label_names": label_names}
-        self.model_ = estimator.fit(clean_and_noisy.X, clean_and_noisy.Y, progress=progress, **named)
-        if names is not None:
-            self.model_.feature_names_in_ = names
+        self.model_ = estimator.fit(clean_and_noisy.X, clean_and_noisy.Y, progress=progress)
         self.n_augmented_ = clean_and_noisy.rows.size
         self.trials_ = trials
         self.n_features_in_, self.n_labels_ = self.model_.n_features_in_, self.model_.n_labels_
-        self._keep_feature_names(names)
-        self._keep_label_names(label_names)
-        return self
+
+    def _keep_feature_names(self, names):
+        super()._keep_feature_names(names)
+        self.model_._keep_feature_names(names)
+
+    def _keep_label_names(self, names):
+        super()._keep_label_names(names)
+        self.model_._keep_label_names(names)
 
     def _perturbation(self, X):
         options = dict(self.options or {})

@@ -1,7 +1,6 @@
 """BRDT: one decision tree per label, on the features that are selected for the label, to compare selections."""
 
 from dataclasses import replace
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -9,13 +8,12 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import decision_trees as kernels
 from xmlcore.arrays import pointers
-from xmlcore.label_names import read_label_names
-from xmlcore.models.base import Estimator, labels_given
-from xmlcore.models.saving import ModelFormatError
+from xmlcore.models.base import Estimator
+from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import N_JOBS, SEED, SEEDS, Parameter, described
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
+from xmlcore.typing import Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
@@ -23,7 +21,6 @@ from xmlcore.validation import (
     check_labels,
     check_threshold,
     csr_parts,
-    feature_names,
 )
 
 # Smallest share of non-zero values at which scikit-learn's trees are faster on dense than on sparse columns.
@@ -132,19 +129,7 @@ class BRDT(Estimator):
         self._check_fitted()
         return np.arange(self.n_labels_)
 
-    def fit(
-        self,
-        X: Matrix,
-        Y: Labels | None = None,
-        progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
-        label_names: LabelNames | None = None,
-    ) -> Self:
-        progress = to_progress(progress)
-        self._check_params()
-        Y, label_names = read_label_names(labels_given(Y, y), label_names)
-        names = feature_names(X)
+    def _fit(self, X, Y, progress):
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         if X.shape[0] == 0:
@@ -156,9 +141,6 @@ class BRDT(Estimator):
         trees = self._trained(sp.csc_array(X), sp.csc_array(Y), selected, progress)
         n_nodes = np.array([tree[0].size for tree in trees], np.int64)
         self._set_fitted(n_nodes, tuple(np.concatenate(parts) for parts in zip(*trees)), X.shape[1])
-        self._keep_feature_names(names)
-        self._keep_label_names(label_names)
-        return self
 
     def _trained(self, X, Y, selected, progress):
         from sklearn.tree import DecisionTreeClassifier
@@ -259,10 +241,7 @@ class BRDT(Estimator):
         check_count(values["n_features"], "n_features", most=INT32_MAX)
         check_selection(self.selected, values["n_features"], arrays["nodes_of_tree"].size)
         n_nodes, nodes = arrays["nodes_of_tree"], tuple(arrays[name] for name in NODES)
-        for name, array in {"nodes_of_tree": n_nodes, **dict(zip(NODES, nodes))}.items():
-            dtype = NODES.get(name, "int64")
-            if array.ndim != 1 or array.dtype != dtype:
-                raise ModelFormatError(f"{name} in its arrays is {array.dtype}, not {dtype} with 1 dimension")
+        check_types(arrays, {"nodes_of_tree": ("int64", 1)} | {name: (dtype, 1) for name, dtype in NODES.items()})
         if not _are_trees(n_nodes, *nodes, values["n_features"]):
             raise ModelFormatError("the trees are invalid: the file was damaged or written by something else")
         self._set_fitted(n_nodes, nodes, values["n_features"])

@@ -6,17 +6,13 @@ whose scores have the largest sums over labels.
 """
 
 import warnings
-from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.label_names import read_label_names
-from xmlcore.models.base import labels_given
-from xmlcore.models.saving import ModelFormatError
+from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.parallel import run_tasks
 from xmlcore.parameters import described
-from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.selection.columns import KeepsColumns
 from xmlcore.selection.decision_trees import label_seed, tree_columns
 from xmlcore.selection.fals.selecting import best, selected_count
@@ -29,8 +25,8 @@ from xmlcore.selection.rival_parameters import (
     LASSO,
     SHARED,
 )
-from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, feature_names
+from xmlcore.typing import RandomState
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels
 
 BLOCK_SCORES = 1 << 22  # number of scores computed at a time: 32 MiB as float64
 LARGEST = float(np.finfo(np.float32).max)  # larger scores, of huge values, are kept as this one
@@ -48,19 +44,7 @@ class _Selection(KeepsColumns):
     PARAMETERS = SHARED
     _is_iterative = False  # whether it has the fitted attributes ``n_iter_`` and ``n_nonzero_``
 
-    def fit(
-        self,
-        X: Matrix,
-        Y: Labels | None = None,
-        progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
-        label_names: LabelNames | None = None,
-    ) -> Self:
-        progress = to_progress(progress)
-        self._check_params()
-        Y, label_names = read_label_names(labels_given(Y, y), label_names)
-        names = feature_names(X)
+    def _fit(self, X, Y, progress):
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         if X.shape[0] == 0:
@@ -89,10 +73,7 @@ class _Selection(KeepsColumns):
             scores = np.minimum(scores, LARGEST).astype(np.float32)
         self.scores_, self.selected_, self.n_selected_ = scores, selected, k
         self.n_features_in_, self.n_labels_ = n_features, n_labels
-        self._keep_feature_names(names)
-        self._keep_label_names(label_names)
         self.__dict__.update(further)
-        return self
 
     def _state(self):
         arrays = {"scores": self.scores_, "selected": self.selected_}
@@ -105,15 +86,12 @@ class _Selection(KeepsColumns):
         n_features, n_labels = (check_count(values[name], name, most=INT32_MAX) for name in ("n_features", "n_labels"))
         scores, selected = arrays["scores"], arrays["selected"]
         n_selected = selected.shape[1] if selected.ndim == 2 else 0
-        shapes = {"scores": ((1 if scores.shape[:1] == (1,) else n_labels, n_features), "float32")}
-        shapes["selected"] = ((n_labels, n_selected), "int32")
+        types = {"scores": ("float32", (1 if scores.shape[:1] == (1,) else n_labels, n_features))}
+        types["selected"] = ("int32", (n_labels, n_selected))
         if self._is_iterative:
             check_count(values["n_iter"], "n_iter", least=0)
-            shapes["n_nonzero"] = ((n_labels,), "int64")
-        for name, (shape, dtype) in shapes.items():
-            if arrays[name].shape != shape or arrays[name].dtype != dtype:
-                found = f"{arrays[name].dtype} {arrays[name].shape}"
-                raise ModelFormatError(f"{name} in its arrays is {found}, not {dtype} {shape}")
+            types["n_nonzero"] = ("int64", (n_labels,))
+        check_types(arrays, types)
         ordered = np.sort(selected, axis=1)
         if not (
             np.isfinite(scores).all()
@@ -331,7 +309,7 @@ class LassoSelection(_Selection):
                 f"{int(stopped.sum()):,} of {n_labels:,} labels stopped at max_iter={self.max_iter}: raise max_iter or "
                 "alpha when the selection does not change much",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return {"n_nonzero_": nonzero, "n_iter_": int(rounds.max())}
 

@@ -14,7 +14,7 @@ from xmlcore.models.base import bytes_of, checked_rows, stacked, warm_up_pieces
 from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMETERS
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
-from xmlcore.models.saving import ModelFormatError, check_columns, check_settings
+from xmlcore.models.saving import ModelFormatError, check_columns, check_settings, check_types
 from xmlcore.parallel import one_blas_thread, row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -320,8 +320,6 @@ class OneVsRest(LinearModel):
         """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""
         self.__dict__.update(state)
         if "intercept_" in state:
-            if "settings_" not in state:  # pickled before C could be chosen
-                self.settings_, self._trials = {"C": self.C}, []
             read_only((self.intercept_, self.feature_of_column_))
             read_only(self._by_column)
             read_only(self._columns)
@@ -348,10 +346,8 @@ class OneVsRest(LinearModel):
             raise ModelFormatError(f"the loss {values['loss']!r} is not one of {', '.join(LOSSES)}")
         feature_of_column = arrays["feature_of_column"]
         check_columns(feature_of_column, values["n_features"])
+        check_types(arrays, {name: (dtype, 1) for name, dtype in WEIGHTS.items()})
         ptr, columns, weights, intercept = (arrays[name] for name in WEIGHTS)
-        for (name, dtype), array in zip(WEIGHTS.items(), (ptr, columns, weights, intercept)):
-            if array.ndim != 1 or array.dtype != dtype:
-                raise ModelFormatError(f"{name} in its arrays is {array.dtype}, not {dtype} with 1 dimension")
         if not (
             intercept.size > 0
             and are_pointers(ptr, intercept.size, columns.size)
@@ -363,9 +359,7 @@ class OneVsRest(LinearModel):
         ):
             raise ModelFormatError("the weights are invalid: the file was damaged or written by something else")
         self._set_fitted(ptr, columns, weights, intercept, feature_of_column, values["n_features"], values["loss"])
-        given = {"C": self.C}  # models that were saved before C could be chosen have that of their parameters
-        found = values.get("settings", given), values.get("trials", [])
-        self.settings_, self._trials = check_settings(*found, CHOSEN, PARAMETERS)
+        self.settings_, self._trials = check_settings(values["settings"], values["trials"], CHOSEN, PARAMETERS)
         self.n_iter_ = values["n_iter"]
 
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from xmlcore.arrays import columns_of, read_only
 from xmlcore.models.base import bytes_of, checked_rows, stacked, toy_rows
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_representations
-from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose, published_settings
+from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import (
     LOSS_NUMBERS,
@@ -20,7 +20,7 @@ from xmlcore.models.plt.linear_nodes import (
     path_gradients,
 )
 from xmlcore.models.plt.parameters import ABOUT, PARAMETERS, PRESETS
-from xmlcore.models.plt.saving import settings_of, state_of, trees_of
+from xmlcore.models.plt.saving import state_of, trees_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
 from xmlcore.models.plt.training import (
     DescentSettings,
@@ -32,6 +32,7 @@ from xmlcore.models.plt.training import (
     warn_unconverged,
 )
 from xmlcore.models.plt.warming import pieces_of
+from xmlcore.models.saving import check_settings
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -379,7 +380,7 @@ class PLT(LinearModel):
         trees, fitted = trees_of(values, arrays)
         feature_of_column = arrays["feature_of_column"]
         self._set_fitted(trees, fitted, feature_of_column, values["n_features"], values["n_labels"], values["loss"])
-        self.settings_, self._trials = settings_of(values, self)
+        self.settings_, self._trials = check_settings(values["settings"], values["trials"], NAMES, PARAMETERS)
         self.n_iter_ = values["n_iter"]
 
     def __getstate__(self):
@@ -391,9 +392,6 @@ class PLT(LinearModel):
     def __setstate__(self, state):
         """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""
         self.__dict__.update(state)
-        if "fitted_" in state and "settings_" not in state:  # pickled before settings could be chosen
-            given = {name: getattr(self, name) for name in NAMES}
-            self.settings_, self._trials = published_settings(given | {"loss": self.loss_}), []
         for arrays in (*self.__dict__.get("fitted_", ()), self.__dict__.get("_columns", ())):
             read_only(arrays)
         if "fitted_" in state:

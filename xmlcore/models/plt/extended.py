@@ -13,7 +13,7 @@ from xmlcore.augmentation import augment
 from xmlcore.label_names import read_label_names
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.parameters import NOISE_PARAMETERS
-from xmlcore.models.saving import ModelFormatError
+from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -227,9 +227,7 @@ class ExtendedPLT(PLT):
         super()._restore(values, arrays)
         counts = arrays["label_counts"]
         check_count(values["n_augmented"], "n_augmented", least=0, most=INT32_MAX)
-        if counts.dtype != np.int64 or counts.shape != (self.n_labels_,) or (counts < 0).any():
-            raise ModelFormatError(
-                f"label_counts in its arrays is {counts.dtype} of shape {counts.shape}, not counts of "
-                f"{self.n_labels_} labels"
-            )
+        check_types(arrays, {"label_counts": ("int64", (self.n_labels_,))})
+        if (counts < 0).any():
+            raise ModelFormatError("label_counts in its arrays has negative numbers")
         self.label_counts_, self.n_augmented_ = counts, values["n_augmented"]

@@ -7,12 +7,10 @@ import numpy as np
 from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW
 from xmlcore.arrays import are_pointers
-from xmlcore.models.plt.choosing import NAMES, published_settings
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
-from xmlcore.models.plt.parameters import PARAMETERS
 from xmlcore.models.plt.training import with_index
-from xmlcore.models.saving import ModelFormatError, check_columns, check_parts, check_settings, check_types
+from xmlcore.models.saving import ModelFormatError, check_columns, check_parts, check_types
 from xmlcore.validation import INT32_MAX, check_count
 
 DTYPES = dict(
@@ -56,13 +54,6 @@ def trees_of(values: dict, arrays: dict[str, np.ndarray]) -> tuple[list[LabelTre
         trees.append(LabelTree(parts["parent"], parts["label"]))
         fitted.append(with_index(trees[-1], **parts))
     return trees, fitted
-
-
-def settings_of(values: dict, model) -> tuple[dict, list[dict]]:
-    """Check and return the settings of a saved model, and the trials by which they were chosen."""
-    given = {name: getattr(model, name) for name in NAMES}
-    settings = values.get("settings", published_settings(given | {"loss": values["loss"]}))
-    return check_settings(settings, values.get("trials", []), NAMES, PARAMETERS)
 
 
 def _check_arrays(arrays, n_columns, n_labels):

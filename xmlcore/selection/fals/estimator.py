@@ -1,13 +1,12 @@
 """FALS: features selected for each label by the gradients of a small network."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.label_names import read_label_names
-from xmlcore.models.base import MultiLabelModel, labels_given
+from xmlcore.models.base import MultiLabelModel
 from xmlcore.parallel import one_blas_thread, row_blocks
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -24,8 +23,8 @@ from xmlcore.selection.fals.scoring import score, score_bytes
 from xmlcore.selection.fals.selecting import best, selected_count
 from xmlcore.selection.fals.training import Settings, Training, batch_size
 from xmlcore.selection.fals.workers import Workers
-from xmlcore.typing import LabelNames, Labels, Matrix, RandomState
-from xmlcore.validation import check_count, check_features, check_labels, check_threshold, csr_parts, feature_names
+from xmlcore.typing import Matrix, RandomState
+from xmlcore.validation import check_count, check_features, check_labels, check_threshold, csr_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,19 +129,7 @@ class FALS(KeepsColumns, MultiLabelModel):
         self.keep_network = keep_network
         self.n_jobs = n_jobs
 
-    def fit(
-        self,
-        X: Matrix,
-        Y: Labels | None = None,
-        progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
-        label_names: LabelNames | None = None,
-    ) -> Self:
-        progress = to_progress(progress)
-        self._check_params()
-        Y, label_names = read_label_names(labels_given(Y, y), label_names)
-        names = feature_names(X)
+    def _fit(self, X, Y, progress):
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         if Y.nnz == 0:
@@ -172,9 +159,6 @@ class FALS(KeepsColumns, MultiLabelModel):
             n_labels_=Y.shape[1],
             n_rows_=X.shape[0],
         )
-        self._keep_feature_names(names)
-        self._keep_label_names(label_names)
-        return self
 
     def estimate(self, X: Matrix, n_labels: int, nnz: int | None = None) -> dict[str, Any]:
         """Estimate the time and memory that ``fit`` would take.

@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from xmlcore.models.saving import ModelFormatError
+from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.selection.fals.checks import is_finite
 from xmlcore.selection.fals.network import Network
 from xmlcore.selection.fals.orders import ORDERS
@@ -97,20 +97,18 @@ def _check_values(values):
 def _check_arrays(values, arrays, layers):
     L, D, k = values["n_labels"], values["n_features_in"], values["n_selected"]
     rows = 1 if values["shared"] else L
-    expected = {"selected": ((rows, k), "int32"), "selected_scores": ((rows, k), "float32")}
-    expected |= {name: ((rows, D), "float32") for name in ("scores", "standard_error") if name in arrays}
+    types = {"selected": ("int32", (rows, k)), "selected_scores": ("float32", (rows, k))}
+    types |= {name: ("float32", (rows, D)) for name in ("scores", "standard_error") if name in arrays}
     if ("activation" in values) != ("weight_0" in arrays):
         raise ModelFormatError("of its network, either the weights or the activation is missing")
     sizes, networks = values["layer_sizes"], (L,) if values["binary"] else ()
     for i in layers:
-        expected |= {f"weight_{i}": ((*networks, sizes[i], sizes[i + 1]), "float32")}
+        types[f"weight_{i}"] = ("float32", (*networks, sizes[i], sizes[i + 1]))
         last_of_binary = values["binary"] and i == len(sizes) - 2
-        expected |= {f"bias_{i}": ((L,) if last_of_binary else (*networks, sizes[i + 1]), "float32")}
-    for name, (shape, dtype) in expected.items():
-        array = arrays[name]
-        if array.shape != shape or array.dtype != dtype:
-            raise ModelFormatError(f"{name} in its arrays is {array.dtype} {array.shape}, not {dtype} {shape}")
-        if dtype == "float32" and not is_finite(array):
+        types[f"bias_{i}"] = ("float32", (L,) if last_of_binary else (*networks, sizes[i + 1]))
+    check_types(arrays, types)
+    for name, (dtype, _) in types.items():
+        if dtype == "float32" and not is_finite(arrays[name]):
             raise ModelFormatError(f"{name} in its arrays has values that are not finite")
     ordered = np.sort(arrays["selected"], axis=1)
     if ordered[:, 0].min() < 0 or ordered[:, -1].max() >= D or (ordered[:, 1:] == ordered[:, :-1]).any():
