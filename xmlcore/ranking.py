@@ -9,6 +9,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pandas as pd
 
+KS = (1, 3, 5)  # the numbers of labels at which trials, tables and figures have measures
+
 
 class Ranking(NamedTuple):
     """The k best labels of each row, best first; labels of equal score are ordered by id.

@@ -5,6 +5,7 @@ import multiprocessing
 import sys
 import time
 
+from xmlcore import wording
 from xmlcore.system import effective_jobs, kernel_cache_variable
 
 
@@ -39,7 +40,7 @@ def main(arguments=None) -> int:
         )
         return 1
     size = sum(path.stat().st_size for path in CACHE_FOLDER.rglob("*") if path.is_file())
-    print(f"The folder has {size / 1e6:.1f} MB")
+    print(f"The folder has {wording.size(size)}")
     return 0
 
 

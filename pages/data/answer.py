@@ -7,8 +7,8 @@ from pages.data import start
 from pages.data.forms import uploads
 from pages.shared import addresses, format, tables
 from pages.shared.workspaces import workspace
+from xmlcore.datasets.statistics.description import RARE
 
-RARE = 5  # a label with at most this many training rows counts as rare
 # Least number of labels, and of training rows of the most frequent label, for which a long tail is mentioned.
 TAIL_LABELS, TAIL_HEAD = 50, 50
 

@@ -10,9 +10,9 @@ from pages.robustness import noise
 from pages.shared import format, tasks
 from pages.shared.results import run_names
 from xmlcore import metrics, robustness
+from xmlcore.metrics.calibration import Z95
 from xmlcore.robustness.perturbations import CERTIFIED
 
-NORMAL_95 = 1.96  # standard errors on either side of a mean that make a 95 % interval
 PAPER_MEASURE = "PSDCG@k (1/log)"
 MEASURES = {  # on the page; tables for download have more
     **{name: metrics.MEASURES[name].meaning for name in ("P@k", "nDCG@k", "PSP@k")},
@@ -58,7 +58,7 @@ class UnderNoise:
         at = s[s["measure"].isin(["P@k", CERTIFIED]) & (s["k"] == 1) & (s["bucket"] == "all")]
         n = at["run"].map(self.n_rows)
         # Of a share p of n rows.
-        return float((NORMAL_95 * np.sqrt(at["mean"] * (1 - at["mean"]) / n)).max())
+        return float((Z95 * np.sqrt(at["mean"] * (1 - at["mean"]) / n)).max())
 
     @functools.cached_property
     def measures(self) -> list[str]:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
+from xmlcore import wording
 from xmlcore.datasets.readers.visible import visible
 
 _UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
@@ -35,7 +36,7 @@ def listed(parts: list[str]) -> str:
 
 def percent(share: float) -> str:
     """Return a share in percent with one decimal, ``12.3 %``; ``–`` for NaN."""
-    return f"{100 * share:.1f}\u00a0%" if math.isfinite(share) else "–"
+    return _unbroken(wording.percent(share))
 
 
 def rough(share: float) -> str:
@@ -45,11 +46,7 @@ def rough(share: float) -> str:
 
 def probability(value: float) -> str:
     """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN."""
-    if not math.isfinite(value):
-        return "–"
-    if 0 < value < 1e-5:
-        return "below 0.001\u00a0%"
-    return "above 99.9\u00a0%" if 0.9995 <= value < 1 else f"{100 * value:.3g}\u00a0%"
+    return _unbroken(wording.probability(value))
 
 
 def signed(value: float) -> str:
@@ -118,12 +115,11 @@ def _two_digits(value):
 
 def size(n_bytes: float) -> str:
     """Return an amount of memory: ``512 bytes``, ``1.5 MB``."""
-    for unit in ("bytes", "kB", "MB"):
-        if n_bytes < 1000:
-            whole = unit == "bytes" or n_bytes >= 100
-            return f"{n_bytes:.{0 if whole else 1}f}\u00a0{unit}"
-        n_bytes /= 1000
-    return f"{n_bytes:.1f}\u00a0GB"
+    return _unbroken(wording.size(n_bytes))
+
+
+def _unbroken(text: str) -> str:
+    return "\u00a0".join(text.rsplit(" ", 1))
 
 
 def zone() -> tzinfo:

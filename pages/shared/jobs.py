@@ -16,8 +16,8 @@ from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.jobs import parts
+from xmlcore.jobs.records import ACTIVE
 
-ACTIVE = ("queued", "running")
 # For kinds of tasks, the phases after which little is left. Jobs of other kinds may train something first, too.
 MAIN_PHASES = {
     "train": {

@@ -8,6 +8,7 @@ from pages.shared import addresses, format, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import measured, results
 from xmlcore import figures, metrics
+from xmlcore.wording import hundredths
 
 TREE_MODELS = ("PLT", "LdSM")
 HYPHEN = "\u00ad"  # where a long word may be broken on a phone
@@ -25,7 +26,7 @@ def sentence(data, name, run) -> None:
         return
     st.markdown(
         f"On **{format.plain(name)}**, **{format.plain(run.model)}** ranks a true label first for "
-        f"**{percent(value(run.measures, 'P@k', 1))}\u00a0%** of the {format.count(data.n_test, 'test row')} (P@1)."
+        f"**{hundredths(value(run.measures, 'P@k', 1))}\u00a0%** of the {format.count(data.n_test, 'test row')} (P@1)."
     )
 
 
@@ -70,7 +71,7 @@ def show(run, record) -> None:
 def _table(frame) -> None:
     lines = ["| % | " + " | ".join(f"k = {k}" for k in results.KS) + " |", "|:--|" + "--:|" * len(results.KS)]
     for measure, rows in frame.groupby("measure", sort=False):
-        cells = (f"{percent(row.value)} {_grey(row)}" for row in rows.itertuples())
+        cells = (f"{hundredths(row.value)} {_grey(row)}" for row in rows.itertuples())
         lines.append(f"| **{measure.replace('abandon', 'abandon' + HYPHEN)}** | " + " | ".join(cells) + " |")
     st.markdown("\n".join(lines))
     st.caption("In grey: the 95\u00a0% interval.", help=measured.INTERVAL)
@@ -138,7 +139,3 @@ def value(measures, measure, k) -> float:
     """Return a measure at k from a table of measures; NaN when the table does not have it."""
     found = measures.loc[(measures["measure"] == measure) & (measures["k"] == k), "value"]
     return float(found.iloc[0]) if len(found) else float("nan")
-
-
-def percent(value) -> str:
-    return f"{100 * value:.2f}" if np.isfinite(value) else "–"

@@ -8,8 +8,8 @@ from pages.shared import addresses, fields, format, selectors, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.view import look, now
-from pages.train import answer
 from xmlcore import figures, metrics
+from xmlcore.wording import hundredths
 
 LISTED = 1000  # most labels in a table
 LISTED_ROWS = 200  # most rows of a label in a table, with the names of all their labels
@@ -25,8 +25,8 @@ def show(data, run, key, name) -> None:
     never, occur = int((occurring["right"] == 0).sum()), format.count(len(occurring), "label")
     st.markdown(
         f"With {format.count(k, 'label')} predicted for each row, **{never:,} of {occur} with a "
-        f"test row** are never predicted correctly. Micro F1 is **{answer.percent(micro)}\u00a0%**, macro F1 "
-        f"**{answer.percent(macro)}\u00a0%**.",
+        f"test row** are never predicted correctly. Micro F1 is **{hundredths(micro)}\u00a0%**, macro F1 "
+        f"**{hundredths(macro)}\u00a0%**.",
         help="F1 combines precision (how many predictions are right) and recall (how many true labels are predicted). "
         "Micro: over all pairs of a row and a label. Macro: the mean of the F1 of the labels with a test row, so a "
         "rare label counts as much as a frequent one. The F1 of means of the Sampling page is another measure.",

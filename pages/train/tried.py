@@ -8,9 +8,10 @@ import streamlit as st
 from pages.shared import actions, fields, format, fragments, presets, server, settings, sweeping, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
-from pages.train import answer, trying
+from pages.train import trying
 from xmlcore import experiment, figures, store
 from xmlcore.experiment.engine.sweeps import settings_table
+from xmlcore.wording import hundredths
 
 STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done yet"}
 
@@ -92,7 +93,7 @@ def _say_progress(record, task, plan, state):
     if best is not None:
         st.markdown(
             f"Best so far: **{format.plain(_words(task, best[0]))}** with {task.params['measure']} = "
-            f"**{answer.percent(best[1])}\u00a0%** on the training rows that are held out."
+            f"**{hundredths(best[1])}\u00a0%** on the training rows that are held out."
         )
 
 
@@ -113,7 +114,7 @@ def _say_best(task, found):
         return
     line = found.table[found.table["setting"] == found.best_setting].iloc[0]
     if line["n_seeds"] > 1:
-        shown = f"{answer.percent(line['low'])} to {answer.percent(line['high'])}"
+        shown = f"{hundredths(line['low'])} to {hundredths(line['high'])}"
         sure = f", mean of {line['n_seeds']} seeds (95\u00a0% interval {shown})"
     elif "random_state" in experiment.full_params(found.model):
         sure = ", with one seed: how far chance moves it is not known"
@@ -122,7 +123,7 @@ def _say_best(task, found):
     st.markdown(
         f"**{format.plain(_words(task, found.best_setting))}** is the best of "
         f"{format.count(len(found.settings), 'setting')} of {format.plain(found.model)}: {found.measure} = "
-        f"**{answer.percent(found.value)}\u00a0%** on {found.n_held_out:,} training rows that were held out{sure}."
+        f"**{hundredths(found.value)}\u00a0%** on {found.n_held_out:,} training rows that were held out{sure}."
     )
     failed = int((found.table["state"] == "failed").sum())
     if failed:
@@ -136,7 +137,7 @@ def _say_test(found):
     values = {(line.measure, line.k): line for line in test.itertuples()}
     wanted = [("P@k", 1), ("P@k", 5), ("nDCG@k", 5), ("PSP@k", 5)]
     means = {f"{name[:-1]}{k}": values[name, k].mean for name, k in wanted if (name, k) in values}
-    said = [f"{name} = {answer.percent(mean)}\u00a0%" for name, mean in means.items()]
+    said = [f"{name} = {hundredths(mean)}\u00a0%" for name, mean in means.items()]
     seeds = f", means of {test['n_seeds'].iloc[0]} seeds" if test["n_seeds"].iloc[0] > 1 else ""
     st.markdown(f"Trained on all training rows, on the **test rows**: {', '.join(said)}{seeds}.")
 

@@ -2,7 +2,7 @@
 
 import math
 
-from xmlcore.models.ldsm import frames as tree_frames
+from xmlcore import wording
 
 MODEL = "LdSM"  # the model whose trees are trained from this page
 SHOWN = (MODEL, "PLT")  # models whose trees this page shows
@@ -40,7 +40,7 @@ def best_objective(model) -> float | None:
 
 def percent(share: float) -> str:
     """Return a share as figures of trees have it, with a no-break space before the sign."""
-    return tree_frames.percent(share).replace(" ", "\u00a0")
+    return wording.rounded(share).replace(" ", "\u00a0")
 
 
 def top_labels(frame) -> list[str]:

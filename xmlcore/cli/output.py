@@ -7,6 +7,8 @@ import time
 
 import click
 
+from xmlcore.wording import hundredths, plain
+
 _SECONDS = 0.1  # between two redrawings of the line of progress
 _WIDTH = 24  # characters of the bar
 
@@ -19,15 +21,10 @@ def note(text) -> None:
 
 def as_json(value) -> None:
     """Write a value to stdout as JSON; numbers that are not finite become null."""
-    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False))
+    click.echo(json.dumps(plain(value, _json_value), ensure_ascii=False, indent=2, allow_nan=False))
 
 
-def _plain(value):
-    value = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(value, dict):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+def _json_value(value):
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
@@ -53,16 +50,11 @@ def measures(values: dict, intervals: dict | None = None) -> None:
     ks = [k for k in sorted({1, 3, 5, most}) if k <= most]
     rows = []
     for name, found in values.items():
-        rows.append([name.replace("@k", ""), *(_percent(found[k - 1]) for k in ks)])
+        rows.append([name.replace("@k", ""), *(hundredths(found[k - 1], "") for k in ks)])
         if intervals:
             ends = (intervals.get((name, k)) for k in ks)
-            rows.append(["", *(f"{_percent(end[0])}-{_percent(end[1])}" if end else "" for end in ends)])
+            rows.append(["", *(f"{hundredths(end[0])}-{hundredths(end[1])}" if end else "" for end in ends)])
     table(["in %", *(f"@{k}" for k in ks)], rows)
-
-
-def _percent(value) -> str:
-    """Return a share in percent; empty if it is not defined."""
-    return f"{100 * value:.2f}" if math.isfinite(value) else ""
 
 
 class ProgressLine:

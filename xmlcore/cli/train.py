@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from xmlcore import wording
 from xmlcore.cli.data import data_options, read
 from xmlcore.cli.output import ProgressLine, as_json, measures, note
 from xmlcore.cli.parameters import ModelCommand, params_of, vectorizer_of
@@ -59,6 +60,6 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
                f"{dataset.n_features:,} features, {dataset.n_labels:,} labels")  # fmt: skip
     measures(values)
     click.echo(f"Trained in {run.times['fit_s']:.1f} s; {run.times['predict_ms_per_row']:.3g} ms for each test row; "
-               f"{run.size['model_bytes'] / 1e6:,.1f} MB in memory")  # fmt: skip
+               f"{wording.size(run.size['model_bytes'])} in memory")  # fmt: skip
     if output is not None:
         click.echo(f"Written to {output}; xmlcore serve {output} puts it behind a URL")

@@ -13,11 +13,11 @@ from xmlcore.experiment.engine.task import as_plain, load
 from xmlcore.experiment.kinds.train import FOLDER, Train
 from xmlcore.metrics.measures import MORE_MEASURES as MORE
 from xmlcore.metrics.measures import USUAL_MEASURES
+from xmlcore.ranking import KS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-KS = (1, 3, 5)
 MEASURES = tuple(f"{measure[:-1]}{k}" for measure in USUAL_MEASURES for k in KS)  # columns: P@1, P@3, ...
 MORE_MEASURES = tuple(f"{measure[:-1]}{k}" for measure in MORE for k in KS)  # further columns: coverage@1, ...
 TIMES = ("fit_s", "predict_s", "predict_ms_per_row", "compile_s")

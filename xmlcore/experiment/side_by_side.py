@@ -7,10 +7,9 @@ import numpy as np
 
 from xmlcore import metrics
 from xmlcore.datasets.statistics.description import label_buckets
-from xmlcore.experiment.kept_runs import KS
 from xmlcore.experiment.twins import trained_with_noise
 from xmlcore.metrics.buckets import BUCKETS
-from xmlcore.ranking import Ranking
+from xmlcore.ranking import KS, Ranking
 
 if TYPE_CHECKING:
     import pandas as pd

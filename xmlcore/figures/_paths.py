@@ -13,10 +13,10 @@ from xmlcore.figures._style import (
     VERMILION,
     need_columns,
     new_figure,
-    percent,
     short,
     signed,
 )
+from xmlcore.wording import probability
 
 MOST_PATHS = 30  # largest number of paths (from roots to leaves) that are drawn
 
@@ -45,7 +45,7 @@ def path_products(frame: pd.DataFrame, *, title: str = "The probability along th
         product = np.cumprod(mine["factor"].to_numpy(dtype=np.float64))
         start = float(mine["depth"].min()) - 1
         hovers = [
-            f"{_named(row)}: {percent(row['factor'])} of its parent’s, margin {signed(row['margin'], 3)}"
+            f"{_named(row)}: {probability(row['factor'])} of its parent’s, margin {signed(row['margin'], 3)}"
             for row in mine.to_dict("records")
         ]
         color = PALETTE[place % len(PALETTE)]

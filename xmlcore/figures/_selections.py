@@ -8,7 +8,8 @@ from xmlcore.documented import documented
 from xmlcore.figures._bars import bar_axes, bars
 from xmlcore.figures._color_bar import percent_ticks
 from xmlcore.figures._heat import LETTERS, heat_map
-from xmlcore.figures._style import AGAINST, FOR, GREY, INK, ORANGE, need_columns, new_figure, percent, short
+from xmlcore.figures._style import AGAINST, FOR, GREY, INK, ORANGE, need_columns, new_figure, short
+from xmlcore.wording import probability
 
 
 @documented
@@ -48,8 +49,8 @@ def feature_bars(
         wording = f"<b>{short(line['name'], 80)}</b>, rank {at}"
         if "with_label" in line and np.isfinite(line["with_label"]):
             wording += (
-                f"<br>in {percent(line['with_label'])} of the rows with the label, "
-                f"in {percent(line['without_label'])} of the others"
+                f"<br>in {probability(line['with_label'])} of the rows with the label, "
+                f"in {probability(line['without_label'])} of the others"
             )
         hovers.append(wording)
     values = shown["score"].to_numpy(dtype=np.float64)
@@ -113,7 +114,7 @@ def selection_heat(
     values = -np.log10(np.where(rank > 0, rank, np.nan))  # scores would give all but a few cells the same colour
     wording = [
         f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>"
-        + ("not kept" if rank == 0 else f"rank {rank}, {percent(value)} of the label’s largest score")
+        + ("not kept" if rank == 0 else f"rank {rank}, {probability(value)} of the label’s largest score")
         for a, b, value, rank in zip(frame["label_name"], frame["name"], frame["value"], frame["rank"])
     ]
     names = list(frame["name"].iloc[:columns])
@@ -149,7 +150,7 @@ def group_heat(
     values = frame["value"].to_numpy(dtype=np.float64).reshape(rows, columns)
     wording = [
         f"<b>{_and_more(line['label_name'], line['n_labels'], 'label', 40)}</b><br>"
-        f"{_and_more(line['name'], line['n_features'], 'feature', 40)}<br>{percent(line['value'])} of their pairs"
+        f"{_and_more(line['name'], line['n_features'], 'feature', 40)}<br>{probability(line['value'])} of their pairs"
         for line in frame.to_dict("records")
     ]
     first_row, first_column = frame.iloc[:columns], frame.iloc[::columns]
@@ -180,7 +181,7 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
     values = frame["share"].to_numpy(dtype=np.float64).reshape(n, n).copy()
     np.fill_diagonal(values, np.nan)  # a label shares all features with itself
     wording = [
-        f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>{percent(value)} of their features are the same"
+        f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>{probability(value)} of their features are the same"
         for a, b, value in zip(frame["a_name"], frame["b_name"], frame["share"])
     ]
     names = list(frame["b_name"].iloc[:n])

@@ -153,11 +153,6 @@ def add_band(figure: go.Figure, x, low, high, color: str, group: str, **trace) -
     figure.add_scatter(x=x, y=low, fill="tonexty", fillcolor=shade(color), **edge, **trace)
 
 
-def percent(share: float) -> str:
-    """Return a share in percent with three significant digits; tiny shares as "below 0.001 %"."""
-    return "below 0.001 %" if 0 < share < 1e-5 else f"{100 * share:.3g} %"
-
-
 def short(name: str, letters: int = 20) -> str:
     """Return a name for a figure: cut to ``letters``, and without markup."""
     name = str(name)

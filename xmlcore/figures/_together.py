@@ -5,7 +5,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._heat import heat_map
-from xmlcore.figures._style import BLUE, VERMILION, need_columns, new_figure, percent, shade, short
+from xmlcore.figures._style import BLUE, VERMILION, need_columns, new_figure, shade, short
+from xmlcore.wording import probability
 
 LETTERS = 14  # most letters of a name beside the circle: there is room for them on a phone
 HEIGHT = 560  # of the network, in pixels
@@ -30,7 +31,7 @@ def cooccurrence_heat(frame: pd.DataFrame) -> go.Figure:
         values[i, j] = row.n_both / row.n_first if row.n_first else np.nan
         wording[i, j] = (
             f"<b>{short(row.first_name, 40)}</b> and <b>{short(row.second_name, 40)}</b><br>{row.n_both:,} of "
-            f"{row.n_first:,} rows with {short(row.first_name, 40)}: {percent(row.n_both / max(row.n_first, 1))}"
+            f"{row.n_first:,} rows with {short(row.first_name, 40)}: {probability(row.n_both / max(row.n_first, 1))}"
         )
     figure = new_figure("Labels on the same rows", shown=n, total=n)
     largest = float(np.nanmax(values, initial=0.01)) if n > 1 else 1.0
@@ -42,7 +43,10 @@ def cooccurrence_heat(frame: pd.DataFrame) -> go.Figure:
         texts,
         wording.ravel().tolist(),
         "Share of the left label's rows",
-        {"tickvals": [0.0, largest / 2, largest], "ticktext": [percent(0.0), percent(largest / 2), percent(largest)]},
+        {
+            "tickvals": [0.0, largest / 2, largest],
+            "ticktext": [probability(0.0), probability(largest / 2), probability(largest)],
+        },
         (0.0, largest),
     )
     return figure

@@ -15,7 +15,7 @@ import time
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
 
-from xmlcore import store
+from xmlcore import store, wording
 from xmlcore.jobs import memory, shipping, worker
 from xmlcore.jobs.job import reason
 from xmlcore.jobs.pool import WorkerPool
@@ -169,8 +169,8 @@ def _wait_for_memory(job, promise, tell, is_wanted):
     needed, told = job.request["bytes"], False
     most = memory.total()
     if most is not None and needed > most:
-        raise _Failed(f"The job needs {memory.words(needed)} of memory, and the worker's machine has "
-                      f"{memory.words(most)}")  # fmt: skip
+        raise _Failed(f"The job needs {wording.size(needed)} of memory, and the worker's machine has "
+                      f"{wording.size(most)}")  # fmt: skip
     while (free := promise.take()) is not None:
         if not told:
             tell(op="progress", record=_waits(needed, free), log=None)
@@ -182,7 +182,7 @@ def _wait_for_memory(job, promise, tell, is_wanted):
 def _waits(needed, free):
     """Return a progress record of a job that waits for memory."""
     now = time.time()
-    detail = f"{memory.words(needed)}, of which {memory.words(free)} are free"
+    detail = f"{wording.size(needed)}, of which {wording.size(free)} are free"
     return {"started": now, "written": now, "phase": "Waiting for memory", "fraction": 0.0, "detail": detail,
             "phases": {"Waiting for memory": 0.0}}  # fmt: skip
 
@@ -230,7 +230,7 @@ def _packed(request):
     n_bytes = sum(shipping.size(*artifact) for artifact in there)
     if n_bytes > request["largest"]:
         raise _Failed(
-            f"The result has {n_bytes / 1e6:,.0f} MB, and at most {request['largest'] / 1e6:,.0f} MB are sent. "
+            f"The result has {wording.size(n_bytes)}, and at most {wording.size(request['largest'])} are sent. "
             "Let all machines use one shared folder: set XMLCORE_CACHE to it, here and on the workers"
         )
     return [(kind, key, list(shipping.pieces(kind, key))) for kind, key in there]

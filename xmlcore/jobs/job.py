@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from xmlcore import wording
 from xmlcore.jobs import memory, worker
 from xmlcore.jobs.parts import PartFailed
 from xmlcore.progress import Cancelled
@@ -241,7 +242,7 @@ class Job:
             raise Cancelled
         if self._value is None:
             raise JobError(
-                f"{self.title!r} returned {self._value_bytes / 1e6:.0f} MB, which is not kept; "
+                f"{self.title!r} returned {wording.size(self._value_bytes)}, which is not kept; "
                 "let the function put it in xmlcore.store and return its key"
             )
         return worker.unpickled(self._value)

@@ -68,8 +68,3 @@ def _status(field):
             return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(field)), None)
     except (OSError, ValueError, IndexError):
         return None
-
-
-def words(n_bytes: float) -> str:
-    """Return an amount of memory for users: ``512 MB``, ``3.1 GB``."""
-    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 0.9995e9 else f"{max(1, round(n_bytes / 1e6))} MB"

@@ -3,7 +3,8 @@
 import math
 import threading
 
-from xmlcore.jobs import memory, worker
+from xmlcore import wording
+from xmlcore.jobs import worker
 from xmlcore.system import cache_root
 
 
@@ -78,7 +79,7 @@ class ThisMachine(Place):
             free -= max(0, other._bytes - max(0, grown))
         if job._bytes <= free:
             return ""
-        return f"{memory.words(job._bytes)} of memory, of which {memory.words(max(0, free))} are free"
+        return f"{wording.size(job._bytes)} of memory, of which {wording.size(max(0, free))} are free"
 
     def close(self, wait):
         if self._own:

@@ -11,6 +11,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 
+from xmlcore import wording
 from xmlcore.jobs import memory, parts, worker
 from xmlcore.jobs.job import Job, Plan
 from xmlcore.jobs.places import ThisMachine
@@ -306,7 +307,7 @@ class Queue:
         most = memory.total() if self._free_bytes is memory.available else None
         if most is None or job._bytes <= most or self._place_of(job) is not self._here:
             return None
-        return f"{memory.words(job._bytes)} of memory, more than the {memory.words(most)} of this machine"
+        return f"{wording.size(job._bytes)} of memory, more than the {wording.size(most)} of this machine"
 
     def _place_of(self, job):
         """Return where a job would run now; None as long as a scheduler has had no time to answer, or to be lost."""

@@ -2,6 +2,8 @@
 
 import re
 
+from xmlcore.wording import hundredths
+
 _LOAD_ROWS = """from xmlcore import load_model
 model = load_model("model.zip")
 model.predict_topk(X, k=5)  # rows with the features of the training data, in the same order"""
@@ -52,11 +54,9 @@ def _measures(lines) -> list[str]:
 def _measure(line) -> str:
     """Return a value with its interval, as far as they are known."""
     known = all(isinstance(line.get(part), (int, float)) for part in ("low", "high"))
-    return _percent(line.get("value")) + (f" ({_percent(line['low'])} to {_percent(line['high'])})" if known else "")
-
-
-def _percent(value) -> str:
-    return f"{100 * value:.2f}" if isinstance(value, (int, float)) else "not defined"
+    value = line.get("value")
+    written = hundredths(value if isinstance(value, (int, float)) else None, "not defined")
+    return written + (f" ({hundredths(line['low'])} to {hundredths(line['high'])})" if known else "")
 
 
 def _count(value) -> str:

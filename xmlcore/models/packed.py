@@ -24,8 +24,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from xmlcore import __version__, archives
 from xmlcore.atomic import atomic_write
 from xmlcore.datasets.dataset import name_of
@@ -37,6 +35,7 @@ from xmlcore.ranking import Ranking
 from xmlcore.typing import FilePath, Matrix, Source
 from xmlcore.validation import check_features, difference_of_names, feature_names
 from xmlcore.versions import library_versions
+from xmlcore.wording import plain
 
 if TYPE_CHECKING:
     from xmlcore.models.base import MultiLabelModel
@@ -390,13 +389,15 @@ def _are_texts(given) -> bool:
 
 
 def _own_card(model) -> dict:
-    params = {name: plain for name, value in model.get_params(deep=False).items()
-              if (plain := _plain(value)) is not None or value is None}  # fmt: skip
+    params = {name: written for name, value in model.get_params(deep=False).items()
+              if (written := _card_value(value)) is not None or value is None}  # fmt: skip
     return {
         "parameters": params,
         "chosen": {
-            name: _plain(value) for name, value in getattr(model, "settings_", {}).items() if params.get(name) == "auto"
-        },  # fmt: skip
+            name: _card_value(value)
+            for name, value in getattr(model, "settings_", {}).items()
+            if params.get(name) == "auto"
+        },
         "versions": {"xmlcore": __version__, "Python": platform.python_version()}
         | library_versions()
         | {"scikit-learn": metadata.version("scikit-learn")},
@@ -404,7 +405,6 @@ def _own_card(model) -> dict:
     }
 
 
-def _plain(value):
+def _card_value(value):
     """Return a parameter as JSON can hold it; None if it cannot, such as a label tree, which is saved as arrays."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, (str, bool, int, float, list, dict)) else None
+    return plain(value, lambda leaf: leaf if isinstance(leaf, (str, bool, int, float)) else None)

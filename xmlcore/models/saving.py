@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xmlcore import __version__
+from xmlcore import __version__, wording
 from xmlcore.archives import plain_arrays
 from xmlcore.label_names import check_label_names
 from xmlcore.parameters import AUTO
@@ -217,15 +217,14 @@ def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
             plain[name] = {IN_ARRAYS: "ndarray"}
             arrays[f"params.{name}.values"] = value
         else:
-            plain[name] = _plain(value)
+            plain[name] = wording.plain(value, _json_value)
     return plain, arrays
 
 
-def _plain(value):
-    """Return a value that JSON can hold: NumPy numbers become Python numbers, and fractions become floats."""
+def _json_value(value):
+    """Return a value that JSON can hold: fractions become floats, and what draws random numbers is left out."""
     if isinstance(value, (np.random.RandomState, np.random.Generator)):
         return None
-    value = value.item() if isinstance(value, np.generic) else value
     return float(value) if isinstance(value, numbers.Real) and not isinstance(value, int) else value
 
 

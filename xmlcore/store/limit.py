@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from xmlcore import wording
 from xmlcore.state import database
 from xmlcore.store import removing
 from xmlcore.store.kept import Inventory, inventory
@@ -37,8 +38,7 @@ class Removal:
     def __str__(self):
         """Return ``removed 3 results, 1.2 GB, unused for 40 days``."""
         one = "result" if self.count == 1 else "results"
-        size = f"{self.bytes / 1e9:.1f} GB" if self.bytes >= 1e9 else f"{self.bytes / 1e6:.1f} MB"
-        return f"removed {self.count:,} {one}, {size}, unused for {_span(self.unused)}"
+        return f"removed {self.count:,} {one}, {wording.size(self.bytes)}, unused for {_span(self.unused)}"
 
 
 def _span(seconds) -> str:
@@ -142,7 +142,7 @@ def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | 
         return None
     unused = now - max(last[one.name] for one in removed)
     removal = Removal(now, len(removed), sum(one.bytes for one in removed), unused)
-    _log.warning("%s: all results may take %.1f GB", str(removal), most / 1e9)
+    _log.warning("%s: all results may take %s", str(removal), wording.size(most))
     with contextlib.suppress(OSError):
         with database().change():
             database().put("settings", _REMOVALS, [asdict(one) for one in [removal, *removals()][:KEPT_REMOVALS]])

@@ -6,6 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
+from xmlcore import wording
 from xmlcore.store.errors import CannotKeepError
 from xmlcore.system import CACHE_VARIABLE, UnsafeCacheError, cache_root, make_private, secure_cache
 
@@ -26,7 +27,7 @@ def trouble(least_free: int = LEAST_FREE) -> str | None:
         return _not_writable(root)
     free = free_on_disk()
     if free < least_free:
-        return f"The disk with {root} is full: {_size(free)} are free. {_REMEDY}."
+        return f"The disk with {root} is full: {wording.size(free)} are free. {_REMEDY}."
     return None
 
 
@@ -47,7 +48,7 @@ def explained(error: OSError) -> CannotKeepError | None:
     root = cache_root()
     full = error.errno in _FULL or (error.errno is None and free_on_disk() < LEAST_FREE)
     if full:
-        free = _size(free_on_disk())
+        free = wording.size(free_on_disk())
         return CannotKeepError(error.errno or errno.ENOSPC, f"The disk with {root} is full: {free} are free. {_REMEDY}")
     if error.errno == errno.EROFS or (isinstance(error, (PermissionError, FileNotFoundError)) and trouble(0)):
         return CannotKeepError(error.errno, _not_writable(root, error))
@@ -70,8 +71,3 @@ def _not_writable(root: Path, error: OSError | None = None) -> str:
         f"The folder for results, {root}, cannot be written to{why}. Make it writable, connect its disk again, or "
         f"name another folder in {CACHE_VARIABLE}."
     )
-
-
-def _size(n_bytes) -> str:
-    """Return an amount of disk space in words."""
-    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"

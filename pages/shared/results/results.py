@@ -8,9 +8,9 @@ from pages.shared import format, jobs, server, settings, tasks
 from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
+from xmlcore.ranking import KS as KS
 
 K = 5  # labels predicted for a row, and measured up to, in trainings that pages start
-KS = (1, 3, 5)  # numbers of labels at which tables and figures have measures
 
 
 def kept(kind: str, fingerprint: str) -> list:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import LdSM
+from xmlcore import LdSM, wording
 from xmlcore.models.ldsm import frames
 
 WEIGHTS = (2.0, 1.0)
@@ -364,7 +364,7 @@ def test_a_tree_of_one_leaf_has_all_tables(one_node):
     ],
 )
 def test_only_0_is_written_as_0_percent_and_only_1_as_100_percent(share, text):
-    assert frames.percent(share) == text
+    assert wording.rounded(share) == text
 
 
 def test_the_features_of_a_node_send_rows_to_its_children(model):

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from xmlcore import wording
 from xmlcore.extras import require
 from xmlcore.progress import Progress, silent
 
@@ -132,7 +133,7 @@ class _Download:
             except _FailureError as failure:
                 failures = 1 if self._size() - before >= ENOUGH else failures + 1
                 if failures >= self.limits.attempts:
-                    kept = f" {_megabytes(self._size())} are kept, and the next attempt continues there."
+                    kept = f" {wording.size(self._size())} are kept, and the next attempt continues there."
                     tried = f"{failures} attempts" if failures > 1 else "1 attempt"
                     raise DownloadError(f"{failure}; given up after {tried}." + kept * (self._size() > 0)) from None
                 self._wait(max(failure.wait, self.limits.pause * 2 ** (failures - 1)), str(failure))
@@ -152,7 +153,7 @@ class _Download:
     def _check_time(self):
         if time.monotonic() > self.deadline:
             minutes = self.limits.total / 60
-            kept = f"{_megabytes(self._size())} are kept, and the next attempt continues there."
+            kept = f"{wording.size(self._size())} are kept, and the next attempt continues there."
             raise DownloadError(f"The download took more than {minutes:,.0f} minutes. {kept}")
 
     def _attempt(self, url):
@@ -214,14 +215,14 @@ class _Download:
                     raise DownloadError(_web_page(url))
                 done += len(piece)
                 if done > self.max_bytes:
-                    raise DownloadError(f"The file is larger than {_megabytes(self.max_bytes)}.")
+                    raise DownloadError(f"The file is larger than {wording.size(self.max_bytes)}.")
                 stream.write(piece)
-                of = f" of {_megabytes(total)}" if total else ""
+                of = f" of {wording.size(total)}" if total else ""
                 self.share = min(done / total, 1.0) if total else 0.0
-                self.progress(PHASE, self.share, f"{_megabytes(done)}{of}")
+                self.progress(PHASE, self.share, f"{wording.size(done)}{of}")
                 self._check_time()
         if total is not None and done != total:
-            raise _FailureError(f"{_host(url)} sent {_megabytes(done)} of {_megabytes(total)}")
+            raise _FailureError(f"{_host(url)} sent {wording.size(done)} of {wording.size(total)}")
         if done == 0:
             raise _FailureError(f"{_host(url)} sent an empty file")
 
@@ -233,10 +234,10 @@ class _Download:
         if total is None:
             return
         if total > self.max_bytes:
-            raise DownloadError(f"The file has {_megabytes(total)}, more than {_megabytes(self.max_bytes)}.")
+            raise DownloadError(f"The file has {wording.size(total)}, more than {wording.size(self.max_bytes)}.")
         free = shutil.disk_usage(self.part.parent).free
         if total - done > free:
-            raise DownloadError(f"The file has {_megabytes(total)}, but the disk has {_megabytes(free)} left.")
+            raise DownloadError(f"The file has {wording.size(total)}, but the disk has {wording.size(free)} left.")
 
 
 def _check_status(url, response, done, known, forget):
@@ -274,7 +275,3 @@ def _web_page(url) -> str:
 
 def _host(url) -> str:
     return urlsplit(url).hostname or url
-
-
-def _megabytes(size) -> str:
-    return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size:,} bytes"

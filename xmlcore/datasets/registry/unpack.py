@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+from xmlcore import wording
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers.sources import PATH_BOUND
 from xmlcore.progress import Progress, silent
@@ -82,7 +83,7 @@ def _write(members, archive, folder, progress, max_bytes, max_files):
                     found = f"it unpacks to more than {max_bytes:,} bytes"
                     raise DatasetFormatError(archive.name, found, "Unpack it yourself if that is right.")
                 target.write(piece)
-                progress(PHASE, share, f"{path.name}: {target.tell() / 1e6:,.0f} MB")
+                progress(PHASE, share, f"{path.name}: {wording.size(target.tell())}")
         written.append(path)
     return written
 

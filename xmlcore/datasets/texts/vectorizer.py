@@ -15,6 +15,7 @@ from xmlcore.parameters import HasParameters, Parameter, check_parameters, descr
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.validation import INT32_MAX, check_count, check_fitted
 from xmlcore.versions import refusal
+from xmlcore.wording import plain
 
 FORMAT = 1  # of what to_plain returns
 BLOCK = 4096  # texts between two reports of progress
@@ -409,7 +410,7 @@ class TextVectorizer(HasParameters):
         return least, most
 
     def _set_fitted(self, names, idf, stop, n_rows):
-        self._fitted = {name: _plain(getattr(self, name)) for name in self._param_names()}
+        self._fitted = {name: plain(getattr(self, name)) for name in self._param_names()}
         if self._fitted["stop_words"] != ENGLISH:
             self._fitted["stop_words"] = list(stop) or None
         self._finder = WordFinder(self.pattern, self.lowercase, self.strip_accents)
@@ -522,11 +523,6 @@ def _hashed(gram, bits) -> int:
 def _is_count(value) -> bool:
     """Return whether a number of texts is a count, and not a share."""
     return isinstance(value, (int, np.integer))
-
-
-def _plain(value):
-    value = value.item() if isinstance(value, np.generic) else value
-    return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def _names_in(vectorizer, arrays) -> list[str]:

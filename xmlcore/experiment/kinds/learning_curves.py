@@ -17,6 +17,7 @@ from xmlcore.experiment.kinds.train import full_params, run_and_model, with_chan
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
+from xmlcore.ranking import KS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
-KS = (1, 3, 5)
 LEAST_ROWS = 10  # smaller samples are left out
 FORECAST = 2.0  # the forecast is for so many times the rows of the largest sample
 

@@ -14,10 +14,11 @@ from xmlcore import __version__, metrics
 from xmlcore.experiment import side_by_side
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.task import load
-from xmlcore.experiment.kept_runs import KS, half_width, parameters, runs, seeds_grouped
+from xmlcore.experiment.kept_runs import half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.kinds.train import Train, changed_params
 from xmlcore.experiment.sharing.report_tables import of_two, table
 from xmlcore.parameters import AUTO
+from xmlcore.ranking import KS
 from xmlcore.store import MissingArtifactError, StoreError
 from xmlcore.typing import FilePath
 

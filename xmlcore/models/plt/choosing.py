@@ -14,6 +14,7 @@ from xmlcore.models.base import MultiLabelModel, checked_rows
 from xmlcore.models.plt.training import RowsOfTree
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, ProgressLike, silent, to_progress
+from xmlcore.ranking import KS
 from xmlcore.typing import Labels, Matrix
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 TYPES = {"arity": int, "max_leaf_labels": int, "loss": str, "C": float}  # of the parameters that can be "auto"
 NAMES = tuple(TYPES)
 CHOOSING = "Choosing settings"  # Phase that progress reports while settings are tried.
-KS = (1, 3, 5)  # Trials are compared by P@k at these k.
 
 # Where nothing can be tried, the squared hinge and these values are used; searches for C begin with them.
 BINARY = {"arity": 2, "max_leaf_labels": 100}  # napkinXC, Parabel

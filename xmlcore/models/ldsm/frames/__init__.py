@@ -7,7 +7,6 @@ given nodes, so that a tree of 100,000 nodes is no slower to look at than one of
 from xmlcore.models.ldsm.frames.drawing import (
     drawing_frame,
     layout,
-    percent,
 )
 from xmlcore.models.ldsm.frames.features import features_of_node
 from xmlcore.models.ldsm.frames.labels import (
@@ -64,7 +63,6 @@ __all__ = [
     "nodes_of_label",
     "objective_by_depth",
     "path_to",
-    "percent",
     "regressors",
     "row_in_columns",
     "rows_with_label",

@@ -8,6 +8,7 @@ import numpy as np
 from xmlcore.models.ldsm.frames.labels import rows_with_label
 from xmlcore.models.ldsm.frames.nodes import nodes_below, visited
 from xmlcore.models.ldsm.frames.tables import nodes_frame, told_apart_by, with_names
+from xmlcore.wording import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,13 +67,13 @@ def drawing_frame(
     frame = placed.join(rows.drop(columns=["node", "parent"]))
     k = sum(column.startswith("name_") for column in frame.columns)
     frame["labels"] = [
-        ", ".join(f"{row[f'name_{i}']} {percent(row[f'share_{i}'])}" for i in range(1, k + 1) if row[f"label_{i}"] >= 0)
+        ", ".join(f"{row[f'name_{i}']} {rounded(row[f'share_{i}'])}" for i in range(1, k + 1) if row[f"label_{i}"] >= 0)
         for row in frame.to_dict("records")
     ]
     told, share, before = told_apart_by(tree, order)
     frame["told_name"] = ["" if j < 0 else label_name(int(j)) for j in told]
     frame["told"] = [
-        f"{name} {percent(now)}, before {percent(then)}" if name else ""
+        f"{name} {rounded(now)}, before {rounded(then)}" if name else ""
         for name, now, then in zip(frame["told_name"], share, before)
     ]
     frame["equation"] = [
@@ -94,7 +95,7 @@ def _sent(tree, v):
     if children[0] < 0:
         return ""
     shares = tree.n_samples[children] / tree.n_samples[v]
-    return " / ".join(f"{percent(share)} to {child}" for share, child in zip(shares, children))
+    return " / ".join(f"{rounded(share)} to {child}" for share, child in zip(shares, children))
 
 
 def _add_label(frame, tree, label):
@@ -105,18 +106,9 @@ def _add_label(frame, tree, label):
     frame["with_label"] = having[order]
     frame["share_with_label"] = having[order] / tree.n_samples[order]
     frame["share_of_label"] = having[order] / max(int(having[0]), 1)
-    frame["held"] = [percent(share) for share in frame["share_of_label"]]
+    frame["held"] = [rounded(share) for share in frame["share_of_label"]]
     frame["having"] = [
-        f"{n:,} with the label: {percent(own)} of these, {all_} of all that have it" if n else "none with the label"
+        f"{n:,} with the label: {rounded(own)} of these, {all_} of all that have it" if n else "none with the label"
         for n, own, all_ in zip(frame["with_label"], frame["share_with_label"], frame["held"])
     ]
     frame["companion"] = np.where(frame["label_1"] == label, frame["name_2"], frame["name_1"])
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, such as ``34 %``, with one decimal below 10 %."""
-    if 0 < share < 0.0005:
-        return f"{100 * share:.1g} %"
-    if 0.995 <= share < 1:
-        return f"{min(100 * share, 99.9):.1f} %"
-    return f"{100 * share:.1f} %" if 0 < share < 0.0995 else f"{100 * share:.0f} %"

@@ -1,0 +1,54 @@
+"""Amounts as messages, figures and pages write them; and values as JSON can hold them."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def size(n_bytes: float) -> str:
+    """Return an amount of memory: ``512 bytes``, ``1.5 MB``."""
+    for unit in ("bytes", "kB", "MB"):
+        if n_bytes < 999.5 or (unit != "bytes" and n_bytes < 1000):
+            whole = unit == "bytes" or n_bytes >= 100
+            return f"{n_bytes:.{0 if whole else 1}f} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:,.1f} GB"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent with one decimal, ``12.3 %``; ``–`` for NaN."""
+    return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
+
+
+def probability(share: float) -> str:
+    """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN."""
+    if not math.isfinite(share):
+        return "–"
+    if 0 < share < 1e-5:
+        return "below 0.001 %"
+    return "above 99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.3g} %"
+
+
+def rounded(share: float) -> str:
+    """Return a share in percent without decimals, ``34 %``, or with one where it is small or nearly all."""
+    if 0 < share < 0.0005:
+        return f"{100 * share:.1g} %"
+    if 0.995 <= share < 1:
+        return f"{min(100 * share, 99.9):.1f} %"
+    return f"{100 * share:.1f} %" if 0 < share < 0.0995 else f"{100 * share:.0f} %"
+
+
+def hundredths(share: float | None, undefined: str = "–") -> str:
+    """Return a measure in percent with two decimals and without the sign, for columns: ``12.34``."""
+    return f"{100 * share:.2f}" if share is not None and math.isfinite(share) else undefined
+
+
+def plain(value: Any, leaf=lambda value: value) -> Any:
+    """Return a value with Python's numbers, lists and dicts in place of NumPy's and of tuples, each end by ``leaf``."""
+    value = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+    if isinstance(value, dict):
+        return {str(name): plain(item, leaf) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item, leaf) for item in value]
+    return leaf(value)
