@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from xmlcore import store
+from xmlcore import store, wording
 from xmlcore.system import cache_root
 
 DAY = 86400.0
@@ -63,7 +63,10 @@ def test_what_was_used_longest_ago_is_removed_until_the_bound_holds(caplog):
     with caplog.at_level(logging.WARNING, "xmlcore.store"):
         removal = store.make_room(most=25_000, now=NOW)
     assert kept() == {1, 4}
-    assert str(removal) == "removed 2 results, 0.0 MB, unused for 40 days" and removal.bytes > 20_000
+    assert (
+        str(removal) == f"removed 2 results, {wording.size(removal.bytes)}, unused for 40 days"
+        and removal.bytes > 20_000
+    )
     assert "removed 2 results" in caplog.text and store.removals() == [removal]
     assert store.make_room(most=25_000, now=NOW) is None
 
@@ -192,7 +195,7 @@ def test_other_errors_of_the_system_stay_what_they_are():
 
 def test_a_full_disk_is_said_before_the_work(monkeypatch):
     monkeypatch.setattr("xmlcore.store.room.free_on_disk", lambda: 1_000_000)
-    assert "is full: 1 MB are free" in store.trouble()
+    assert "is full: 1.0 MB are free" in store.trouble()
     with pytest.raises(store.CannotKeepError, match="Nothing was computed"):
         store.check_room()
 

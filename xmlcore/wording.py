@@ -3,8 +3,6 @@
 import math
 from typing import Any
 
-import numpy as np
-
 
 def size(n_bytes: float) -> str:
     """Return an amount of memory: ``512 bytes``, ``1.5 MB``."""
@@ -46,7 +44,7 @@ def hundredths(share: float | None, undefined: str = "–") -> str:
 
 def plain(value: Any, leaf=lambda value: value) -> Any:
     """Return a value with Python's numbers, lists and dicts in place of NumPy's and of tuples, each end by ``leaf``."""
-    value = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+    value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, dict):
         return {str(name): plain(item, leaf) for name, item in value.items()}
     if isinstance(value, (list, tuple)):

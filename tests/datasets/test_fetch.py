@@ -39,7 +39,7 @@ def test_a_file_arrives_whole_with_progress_and_a_record(tmp_path):
     assert record["checked"] is False and record["url"].endswith("/a.zip")
     shares = [share for phase, share, *_ in reports if phase == "Downloading"]
     assert shares == sorted(shares) and shares[-1] == 1.0 and len(set(shares)) > 5
-    assert any("of 50,000 bytes" in detail for *_, detail in reports)
+    assert any(str(detail).endswith("of 50.0 kB") for _, _, detail, *_ in reports)
 
 
 def test_a_dropped_connection_is_resumed_where_it_broke(tmp_path):
@@ -163,7 +163,7 @@ def test_an_unreachable_server_is_named_and_stopping_does_not_wait_for_the_pause
 def test_files_beyond_the_limit_or_the_disk_are_refused(tmp_path, monkeypatch):
     with serving({"/a": File(CONTENT), "/unknown": File(CONTENT, length=False)}) as address:
         for name in ("a", "unknown"):
-            with pytest.raises(DownloadError, match="more than 40,000 bytes|larger than 40,000 bytes"):
+            with pytest.raises(DownloadError, match="more than 40.0 kB|larger than 40.0 kB"):
                 fetch(f"{address}/{name}", tmp_path / "a", limits=QUICK, max_bytes=40_000)
         fetch(f"{address}/unknown", tmp_path / "b", limits=QUICK)
         assert (tmp_path / "b").read_bytes() == CONTENT

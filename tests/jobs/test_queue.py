@@ -88,7 +88,7 @@ def test_results_of_a_worker_land_where_the_parent_looks(queue):
 
 def test_large_return_value_is_refused_with_the_remedy(queue):
     job = queue.submit(work.big, worker.LARGEST_VALUE + 1, title="Big")
-    with pytest.raises(JobError, match="returned 10 MB.*xmlcore.store"):
+    with pytest.raises(JobError, match="returned 10.0 MB.*xmlcore.store"):
         job.result(timeout=LONG)
     assert job.state == "done"
 

@@ -12,7 +12,6 @@ from xmlcore.datasets import make_synthetic, read_dataset
 from xmlcore.models import ModelFormatError
 from xmlcore.models.plt import choosing
 from xmlcore.models.plt.choosing import RULE, Sizes, decide, possible_shapes, relative_cost, sizes_of_trials, vectors
-from xmlcore.models.plt.saving import settings_of
 from xmlcore.progress import Cancelled
 from xmlcore.robustness import AdversarialTraining
 
@@ -161,20 +160,6 @@ def test_choice_and_trials_are_saved(fitted, tmp_path):
     assert loaded.settings_ == fitted.settings_ and loaded.chosen_.equals(fitted.chosen_)
 
 
-def test_models_saved_before_settings_were_chosen_open(data, tmp_path):
-    folder = PLT(**PUBLISHED).fit(data.X_train, data.Y_train).save(tmp_path / "model")
-    description = json.loads((folder / "params.json").read_text())
-    for name in ("settings", "trials"):
-        del description["values"][name]
-    (folder / "params.json").write_text(json.dumps(description))
-    assert load_model(folder).settings_ == PUBLISHED and load_model(folder).chosen_.empty
-
-
-def test_a_part_of_a_model_that_was_saved_before_opens_without_its_parameters():
-    """DoubleSampling saves its label tree without parameters."""
-    assert settings_of({"loss": "squared_hinge"}, PLT()) == (PUBLISHED | {"loss": "squared_hinge", "C": 1.0}, [])
-
-
 @pytest.mark.parametrize(
     "name, value", [("settings", None), ("settings", PUBLISHED | {"C": "auto"}), ("settings", PUBLISHED | {"C": -1}),
                     ("settings", {"C": 1.0}), ("trials", 3), ("trials", [1])],
@@ -265,15 +250,6 @@ def test_a_rare_hit_does_not_choose_the_shape():
     X, Y = random.random((3000, 30)), [[int(label)] for label in random.integers(0, 2000, 3000)]
     cheapest = possible_shapes(EVERY_AUTO, Sizes(3000, 2000, 1.0))[0]
     assert cheapest.items() <= PLT().choose(X, Y).settings.items()
-
-
-def test_a_model_pickled_before_settings_were_chosen_says_what_it_was_fitted_with(data, tmp_path):
-    model = PLT(**PUBLISHED).fit(data.X_train, data.Y_train)
-    state = model.__getstate__()
-    old = PLT.__new__(PLT)
-    old.__setstate__({name: value for name, value in state.items() if name not in ("settings_", "_trials")})
-    assert old.settings_ == PUBLISHED and old.chosen_.empty
-    assert load_model(old.save(tmp_path / "model")).settings_ == PUBLISHED
 
 
 def test_a_warning_names_the_line_of_the_caller(data):
