@@ -270,8 +270,7 @@ def _coordinates(lines, measure, file_name) -> None:
         return
     model = next(iter(varied))
     if len(varied) > 1:
-        kept = workspace.keep("compare.coordinates", model, options=list(varied))
-        model = st.radio("Settings of", list(varied), horizontal=True, **kept)
+        model = fields.radio("Settings of", list(varied), "compare.coordinates")
     own = lines[lines["model"] == model]
     known = {p.name: p for p in experiment.MODELS[model].parameters} if model in experiment.MODELS else {}
     columns = experiment.parameters(own, seed=False)

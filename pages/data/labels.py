@@ -5,9 +5,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.data import label_rows
-from pages.shared import format, selectors, tables
+from pages.shared import fields, format, selectors, tables
 from pages.shared.figures import charts
-from pages.shared.workspaces import workspace
 
 SHOWN_LABELS, LABELS_HEIGHT = 500, 320  # most labels in the table, and its greatest height in pixels
 ORDERS = {
@@ -23,16 +22,9 @@ def show(data, labels, found, name) -> None:
     """Show a table of labels that can be searched, and the rows of the label that is ticked."""
     st.header("Labels")
     query_box, order_box = st.columns([3, 2])
-    with query_box:
-        query = st.text_input(
-            "Find labels by name or id",
-            **workspace.keep(selectors.query_key("labels.query", data), ""),
-            placeholder="part of a name",
-        )
-    with order_box:
-        order = st.selectbox(
-            "Order", list(ORDERS), **workspace.keep("labels.order", next(iter(ORDERS)), options=list(ORDERS))
-        )
+    key = selectors.query_key("labels.query", data)
+    query = fields.text("Find labels by name or id", key, place=query_box, placeholder="part of a name")
+    order = fields.choice("Order", tuple(ORDERS), "labels.order", place=order_box)
     column, ascending = ORDERS[order]
     found_labels = tables.find_labels(labels.sort_values(column, ascending=ascending, kind="stable"), query)
     if found_labels.empty:

@@ -3,10 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import format, selectors, tables
+from pages.shared import fields, format, selectors, tables
 from pages.shared.rows import row_text
 from pages.shared.view import look, now
-from pages.shared.workspaces import workspace
 
 ORDER = ("row", "name", "labels", "text", "features")  # of the columns
 SHOWN_ROWS, ROWS_HEIGHT = 200, 392  # most rows in the table, and its greatest height in pixels
@@ -16,24 +15,18 @@ def show(data, fingerprint) -> None:
     """Show rows that can be searched, and the labels and features of one of them."""
     st.header("Rows")
     part_box, query_box, button_box = st.columns([2, 3, 1], vertical_alignment="bottom")
-    with part_box:
-        part = st.radio(
-            "Part",
-            list(tables.PARTS),
-            horizontal=True,
-            format_func=lambda p: f"{p.capitalize()} rows",
-            **workspace.keep("rows.part", "training", options=list(tables.PARTS)),
-        )
+    parts = {part: f"{part.capitalize()} rows" for part in tables.PARTS}
+    part = fields.radio("Part", parts, "rows.part", "training", place=part_box)
     X, Y, names = tables.part(data, part)
     texts = tables.texts(data, part)
-    with query_box:
-        query = st.text_input(
-            "Find rows by label, feature or row name" if texts is None else "Find rows by label, feature, name or text",
-            **workspace.keep(selectors.query_key("rows.query", data), ""),
-            placeholder="part of a name" if texts is None else "part of a name or a text",
-            help="Finds rows that have these characters in this order, also inside a word. Upper and lower case are "
-            "the same.",
-        )
+    query = fields.text(
+        "Find rows by label, feature or row name" if texts is None else "Find rows by label, feature, name or text",
+        selectors.query_key("rows.query", data),
+        place=query_box,
+        placeholder="part of a name" if texts is None else "part of a name or a text",
+        help="Finds rows that have these characters in this order, also inside a word. Upper and lower case are "
+        "the same.",
+    )
     found = tables.find_rows(data, part, query)
     with button_box:
         shown = _looked_at(part, found)

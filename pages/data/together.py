@@ -3,9 +3,8 @@
 import streamlit as st
 
 from pages.data import examined
-from pages.shared import format, server, tables
+from pages.shared import fields, format, server, tables
 from pages.shared.figures import charts
-from pages.shared.workspaces import workspace
 from xmlcore import datasets, figures
 
 CHOICES = {"frequent": "the most frequent labels", "pairs": "the labels of the strongest pairs"}
@@ -23,21 +22,8 @@ def show(data, found, fingerprint, name) -> None:
         return
     st.markdown(_sentence(data, found))
     which_box, number_box = st.columns([3, 2], vertical_alignment="bottom")
-    with which_box:
-        which = st.radio(
-            "Draw",
-            list(CHOICES),
-            horizontal=True,
-            format_func=CHOICES.get,
-            **workspace.keep("together.which", "frequent", options=list(CHOICES)),
-        )
-    with number_box:
-        number = st.slider(
-            "Number of labels",
-            LEAST,
-            MOST,
-            **workspace.keep("together.number", FIRST, lambda value: isinstance(value, int) and LEAST <= value <= MOST),
-        )
+    which = fields.radio("Draw", CHOICES, "together.which", "frequent", place=which_box)
+    number = fields.slider("Number of labels", LEAST, MOST, "together.number", FIRST, place=number_box)
     frame = pairs_drawn(fingerprint, which, number)
     left, right = st.columns(2, gap="medium")
     drawn = frame["first"].nunique()

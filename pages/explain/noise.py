@@ -9,7 +9,6 @@ from pages.shared import fields, format, label_tables, tables
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
 from pages.shared.view import look, now
-from pages.shared.workspaces import workspace
 from xmlcore import explain, figures, robustness
 from xmlcore.experiment.catalog import NOISE_SUPPORTS as SUPPORTS
 
@@ -46,17 +45,9 @@ def under_noise(view) -> None:
 def _choose(view):
     size = float(np.abs(view.x.data).mean()) if view.x.nnz else 1.0
     left, middle, right = st.columns([1, 2, 1], vertical_alignment="bottom")
-    sigma = left.number_input(
-        "Noise, σ",
-        min_value=0.0,
-        format="%g",
-        **workspace.keep(
-            f"explain.sigma {view.run.fingerprint[:8]}",
-            explaining.round_size(0.3 * size),
-            lambda v: isinstance(v, float) and v >= 0,
-        ),
-        help=f"Standard deviation, in the units of the feature values: this row’s are {size:.3g} on average.",
-    )
+    key, first = f"explain.sigma {view.run.fingerprint[:8]}", explaining.round_size(0.3 * size)
+    about = f"Standard deviation, in the units of the feature values: this row’s are {size:.3g} on average."
+    sigma = fields.real("Noise, σ", 0.0, None, key, first, place=left, help=about)
     support = fields.choice("Features with noise", SUPPORTS, "explain.support", "nonzero", place=middle)
     right.button(
         "Draw other noise",

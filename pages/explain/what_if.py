@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from pages.shared import format
+from pages.shared import fields, format
 from pages.shared.results import before_after, results
 from pages.shared.rows import explaining, row_editor, row_edits
 from pages.shared.view import look, now
-from pages.shared.workspaces import workspace
 
 MOST_MODELS = 6  # results that predict at first; as many models are kept in memory
 STATE = "explain.whatif"  # where a session keeps the row that is changed
@@ -53,19 +52,13 @@ def _models(view, by_key, titles) -> list[str]:
     first = [view.key, *others][:MOST_MODELS]
     if len(by_key) == 1:
         return first
-    kept = workspace.keep(
+    return fields.several(
+        f"Results that predict, of {format.count(len(by_key), 'result')}",
+        {key: titles.get(key) for key in by_key},
         f"explain.whatif.models {next(iter(by_key))[:8]}",  # with a new result, all predict again
         first,
-        lambda keys: isinstance(keys, list) and bool(keys) and set(keys) <= set(by_key),
-    )
-    default = kept.pop("value")
-    return st.multiselect(
-        f"Results that predict, of {format.count(len(by_key), 'result')}",
-        list(by_key),
-        default=default,
-        format_func=titles.get,
+        least=1,
         help=f"At first the model explained and the newest others, at most {MOST_MODELS}.",
-        **kept,
     )
 
 

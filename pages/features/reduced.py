@@ -7,7 +7,6 @@ import streamlit as st
 from pages.shared import fields, format, settings, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import results, run_names
-from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
 MEASURES = ("P@k", "nDCG@k", "PSP@k")
@@ -67,11 +66,8 @@ def _choose(view):
     )
     per_label = False
     if model == "OneVsRest" and params["noise_sigma"] == 0 and not selection.shared:
-        per_label = right.toggle(
-            "Each label its own",
-            **workspace.keep("features.per_label", True, lambda v: isinstance(v, bool)),
-            help="Each label’s classifier learns from that label’s features only, in place of the union.",
-        )
+        only = "Each label’s classifier learns from that label’s features only, in place of the union."
+        per_label = fields.switch("Each label its own", "features.per_label", True, place=right, help=only)
     return model, params, int(m), per_label
 
 

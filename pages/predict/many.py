@@ -39,10 +39,8 @@ def many(one) -> None:
     file = files[0]
     if len(files) > 1:
         names = {file["key"]: f"{i}: {file['name']}" for i, file in enumerate(files, 1)}
-        kept = workspace.keep(f"predict.file shown {files[0]['key'][:8]}", files[0]["key"], options=list(names))
-        key = st.selectbox(
-            f"File, of {len(files):,} predicted with this model", list(names), format_func=names.get, **kept
-        )
+        about = f"File, of {len(files):,} predicted with this model"
+        key = fields.choice(about, names, f"predict.file shown {files[0]['key'][:8]}")
         file = next(file for file in files if file["key"] == key)
     found = _loaded(one, file["key"])
     if found is not None:
@@ -70,8 +68,7 @@ def _upload(one) -> None:
         return
     number, of = reconnected.number(ROUND), ROWS
     if one.packed.is_text:
-        kept = workspace.keep("predict.file of", TEXTS, options=list(OF))
-        of = st.radio("The file has", list(OF), format_func=OF.get, horizontal=True, **kept)
+        of = fields.radio("The file has", OF, "predict.file of", TEXTS)
     if of == ROWS:
         st.caption(
             "Predicts labels for each row of a file, in the background; they can be downloaded as CSV. Columns with "

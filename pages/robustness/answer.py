@@ -8,7 +8,6 @@ from pages.robustness.measured import MEASURES, PAPER_MEASURE, title
 from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
-from pages.shared.workspaces import workspace
 from xmlcore import figures, robustness
 from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
@@ -169,7 +168,5 @@ def _columns(table, measures, level, level_text):
 
 def choose_level(label: str, key: str, settings) -> float:
     """Show a slider of the levels measured and return the chosen one; at first the largest."""
-    levels = settings.levels
-    kept = workspace.keep(key, levels[-1], lambda value: value in levels)
-    kept["value"] = kept["value"] if kept["value"] in levels else levels[-1]
-    return st.select_slider(label, levels, format_func=lambda value: noise.level_text(settings.kind, value), **kept)
+    texts = {level: noise.level_text(settings.kind, level) for level in settings.levels}
+    return fields.choice(label, texts, key, settings.levels[-1], widget="select_slider")

@@ -1,5 +1,7 @@
 """Fields whose values the workspace keeps, their first values, and what stands in for values that cannot be read."""
 
+import math
+
 import streamlit as st
 
 from pages.shared.workspaces import workspace
@@ -10,7 +12,11 @@ def choice(label: str, options, key: str, default=None, *, place=st, widget: str
     if isinstance(options, dict):
         settings["format_func"] = options.get
     offered = list(options)
-    kept = workspace.keep(key, offered[0] if default is None else default, options=offered)
+    first = offered[0] if default is None else default
+    if widget == "select_slider":  # whose first value is no index
+        kept = workspace.keep(key, first, offered.__contains__)
+    else:
+        kept = workspace.keep(key, first, options=offered)
     return getattr(place, widget)(label, offered, **settings, **kept)
 
 
@@ -19,19 +25,23 @@ def radio(label: str, options, key: str, default=None, **settings):
     return choice(label, options, key, default, widget="radio", horizontal=True, **settings)
 
 
-def several(label: str, options, key: str, default: list, *, widget: str = "multiselect", **settings) -> list:
-    """Return those of ``options``, values or texts by value, that are chosen."""
+def several(
+    label: str, options, key: str, default: list, *, widget: str = "multiselect", least: int = 0, **settings
+) -> list:
+    """Return those of ``options``, values or texts by value, that are chosen; fewer than ``least`` are not kept."""
     if isinstance(options, dict):
         settings["format_func"] = options.get
     offered = list(options)
-    kept = workspace.keep(key, default, lambda value: isinstance(value, list) and all(one in offered for one in value))
+    kept = workspace.keep(
+        key, default, lambda value: isinstance(value, list) and len(value) >= least and set(value) <= set(offered)
+    )
     kept["default"] = kept.pop("value")
     return getattr(st, widget)(label, offered, **settings, **kept)
 
 
-def text(label: str, key: str, default: str = "", **settings) -> str:
+def text(label: str, key: str, default: str = "", *, place=st, **settings) -> str:
     """Return the text that is typed."""
-    return st.text_input(label, **workspace.keep(key, default, lambda value: isinstance(value, str)), **settings)
+    return place.text_input(label, **workspace.keep(key, default, lambda value: isinstance(value, str)), **settings)
 
 
 def switch(label: str, key: str, default: bool, *, place=st, **settings) -> bool:
@@ -49,15 +59,25 @@ def pick(label: str, options: dict, key: str, value, take, *, widget: str = "sel
     return getattr(st, widget)(label, list(options), format_func=options.get, key=key, on_change=chosen, **settings)
 
 
-def whole(label: str, low: int, high: int, key: str, default: int, *, place=st, **settings) -> int:
-    """Return the whole number from ``low`` to ``high`` that is typed."""
-    kept = workspace.keep(key, default, whole_number(low, high))
-    return int(place.number_input(label, min_value=low, max_value=high, **settings, **kept))
+def whole(label: str, low: int, high: int | None, key: str, default: int | None, *, place=st, **settings) -> int | None:
+    """Return the whole number from ``low`` to ``high`` that is typed; the field may be empty if ``default`` is None."""
+    is_whole = whole_number(low, high)
+    kept = workspace.keep(key, default, lambda value: is_whole(value) or (value is None and default is None))
+    settings = {"step": 1} | settings
+    value = place.number_input(label, min_value=low, max_value=high, **settings, **kept)
+    return None if value is None else int(value)
 
 
-def real(label: str, low: float, high: float, key: str, default: float, *, place=st, **settings) -> float:
+def slider(label: str, low: float, high: float, key: str, default: float, *, place=st, **settings) -> float:
+    """Return the number from ``low`` to ``high`` that a slider is at."""
+    kept = workspace.keep(key, default, lambda value: isinstance(value, float | int) and low <= value <= high)
+    return place.slider(label, low, high, **settings, **kept)
+
+
+def real(label: str, low: float, high: float | None, key: str, default: float, *, place=st, **settings) -> float:
     """Return the number from ``low`` to ``high`` that is typed."""
-    kept = workspace.keep(key, default, lambda value: isinstance(value, float) and low <= value <= high)
+    most = math.inf if high is None else high
+    kept = workspace.keep(key, default, lambda value: isinstance(value, float) and low <= value <= most)
     return place.number_input(label, min_value=low, max_value=high, format="%g", **settings, **kept)
 
 
@@ -78,9 +98,10 @@ def rows_within(seconds, n_rows: int, most_seconds: float, samples) -> int:
     return next((n for n in samples if n < n_rows and seconds(n) <= most_seconds), min(n_rows, samples[-1]))
 
 
-def whole_number(low: int, high: int):
+def whole_number(low: int, high: int | None):
     """Return a function that says whether a remembered value is a whole number from ``low`` to ``high``."""
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    most = math.inf if high is None else high
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= most
 
 
 def numbers_in(text: str, plural: str, example: str, fault, most: int, skip=None) -> tuple[list, str | None]:

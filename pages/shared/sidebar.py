@@ -4,7 +4,7 @@ import urllib.parse
 
 import streamlit as st
 
-from pages.shared import addresses, format, fragments, jobs, sections, server, sweeping, tasks, view
+from pages.shared import addresses, fields, format, fragments, jobs, sections, server, sweeping, tasks, view
 from pages.shared.operator import accounts, user_workspaces
 from pages.shared.process import job_queue
 from pages.shared.workspaces import dataset_list, stored, workspace
@@ -30,9 +30,10 @@ def show(page):
 
 def _automatic():
     """Show whether pages start by themselves what takes little time."""
-    st.toggle(
+    fields.switch(
         "Compute short results automatically",
-        **workspace.keep(tasks.AUTOMATIC, False, lambda value: isinstance(value, bool)),
+        tasks.AUTOMATIC,
+        False,
         help=f"On: a page starts what takes less than {tasks.AUTOMATIC_BELOW:.0f}\u00a0s when you open it. "
         "Off: it shows a button.",
     )

@@ -52,24 +52,26 @@ def _how(model) -> None:
         about.label, about.options, "try.method", about.default, format_func=about.named, help=about.form_help
     )
     if method != "grid":
-        st.number_input(
+        fields.whole(
             budget.label,
-            min_value=budget.minimum,
-            step=1,
+            budget.minimum,
+            None,
+            f"try.budget.{method}",
+            BUDGET if method == "random" else None,
             help=budget.help,
             placeholder="all",
-            **workspace.keep(f"try.budget.{method}", BUDGET if method == "random" else None, _is_count),
         )
     left, right = st.columns(2)
-    left.number_input(
+    fields.whole(
         "Seeds",
-        min_value=1,
-        max_value=MOST_SEEDS,
-        step=1,
+        1,
+        MOST_SEEDS,
+        "try.seeds",
+        1,
+        place=left,
         help="Each setting is trained with so many seeds, and judged by the mean. With two or more, the table shows "
         "how far chance moves the measure.",
         disabled="random_state" not in experiment.full_params(model),
-        **workspace.keep("try.seeds", 1, lambda value: _is_count(value) and value is not None),
     )
     fields.choice(
         "Measure", MEASURES, "try.measure", "P@1", place=right, help="The setting with the largest value is chosen."

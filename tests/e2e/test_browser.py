@@ -35,6 +35,7 @@ def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it
     assert re.search(r"/train\?workspace=[0-9a-f]{32}$", one.page.url)
 
 
+@pytest.mark.slow
 def test_back_walks_through_the_rows_looked_at_and_a_copied_address_shows_the_same(tab, prepared):
     one = tab(f"/train{prepared(easy_data('few', 60), trained=True)}")
     one.text("ranks a true label first")
@@ -115,6 +116,7 @@ def saved(page, button, name):
     return Path(caught.value.path()).read_bytes()
 
 
+@pytest.mark.slow
 def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_path):
     one = tab()
     one.upload(
@@ -417,6 +419,7 @@ def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_da
     assert 100 * len(right) / len({row["row"] for row in rows}) == pytest.approx(one.measures()["P@k"][0], abs=0.02)
 
 
+@pytest.mark.slow
 def test_rows_of_a_file_are_predicted_and_downloaded(tab, prepared):
     one = tab(f"/predict{prepared(easy_data('fruits', named=True), trained=1)}")
     one.text("first for test row 0")

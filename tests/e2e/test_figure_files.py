@@ -10,7 +10,7 @@ from tests.pages.small import small_data
 from xmlcore import experiment, figures
 from xmlcore.datasets import save_dataset
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 # How many pixels of the layer with the lines are not empty: parallel coordinates are drawn by WebGL.
 DRAWN = """() => Promise.all([...document.querySelectorAll(".parcoords .gl-canvas-context, .gl-canvas-context")]
   .map(async canvas => {

@@ -5,7 +5,7 @@ import re
 import pytest
 from browsing import easy_data, playwright_error
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 # Gives a number to each control that the keyboard should reach, and returns what the controls are called.
 CONTROLS = """() => {

@@ -143,9 +143,9 @@ def server(own_cache, monkeypatch):
     st.cache_resource.clear()
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def all_sections_open(monkeypatch):
-    """Draw all sections of a page, as if each tab were open; a test of the tabs themselves undoes this."""
+    """Draw all sections of a page, as if each tab were open."""
     from pages.shared import sections
 
     monkeypatch.setattr(sections, "is_open", lambda tab: True)
@@ -191,11 +191,13 @@ def ready(session, server, visited, tmp_path_factory):
     from xmlcore.system import cache_root
 
     if not visited:
-        opened = session().until(
-            lambda s: "Labels per row" in s.metrics() and not any(job.active for job in server.jobs())
-        )
+
+        def is_at_rest(session):
+            return "Labels per row" in session.metrics() and not any(job.active for job in server.jobs())
+
+        opened = session().until(is_at_rest)
         opened.at.toggle(key="preferences.automatic").set_value(True)
-        token, kept = opened.run().token, tmp_path_factory.mktemp("visit") / "cache"
+        token, kept = opened.run().until(is_at_rest).token, tmp_path_factory.mktemp("visit") / "cache"
         # Folders of ended jobs are not needed, and are removed about now.
         shutil.copytree(cache_root(), kept, copy_function=_copy_if_there, ignore=shutil.ignore_patterns("jobs"))
         visited += [kept, token]

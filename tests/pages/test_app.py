@@ -161,6 +161,7 @@ def test_unknown_address_is_said_to_be_unknown_once(session):
     assert workspace.NOT_FOUND not in session().text()
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_opening_pages_starts_nothing_unless_the_user_wants_it(session, server):
     page = session().until(lambda s: "Labels per row" in s.metrics())
     trained(page)

@@ -83,6 +83,7 @@ def drawn(title):
 
 
 @pytest.mark.parametrize("make", MEASURED)
+@pytest.mark.usefixtures("all_sections_open")
 def test_a_damaged_measurement_is_made_again(ready, make):
     task, name, title = make(ready)
     experiment.keep(task)
@@ -99,6 +100,7 @@ def test_a_damaged_measurement_is_made_again(ready, make):
         ("reduced", "train", lambda s: "On the selected features **PLT** has a P@1" in s.text()),
     ],
 )
+@pytest.mark.usefixtures("all_sections_open")
 def test_what_a_press_on_the_features_page_has_made_is_made_again_when_it_is_damaged(ready, kind, button, shown):
     select(ready, **FEW)
     page = ready.go("features")
@@ -151,6 +153,7 @@ def test_a_damaged_run_of_another_model_is_made_again_beside_double_sampling(rea
 
 
 @pytest.mark.parametrize("make", MEASURED)
+@pytest.mark.usefixtures("all_sections_open")
 def test_a_measurement_that_came_with_a_file_is_drawn_with_a_mark_and_made_again(ready, make):
     task, name, title = make(ready)
     experiment.keep(task)

@@ -35,7 +35,7 @@ def test_a_full_disk_is_said_and_what_is_done_meanwhile_is_kept_when_there_is_ro
     free = full_disk()
     try:
         ready.go("train")
-        assert "Nothing new can be kept" in ready.text() and "is full: 1 MB are free" in ready.text()
+        assert "Nothing new can be kept" in ready.text() and "is full: 1.0 MB are free" in ready.text()
         ready.at.toggle(key="preferences.automatic").set_value(False)
         ready.run()
         assert "stays in memory" in ready.text()

@@ -150,6 +150,7 @@ MEASURED = {  # what a page measures by itself if it is short: its task, a model
 
 
 @pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.usefixtures("all_sections_open")
 def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch, name):
     kind, model, key, title = MEASURED[name]
     estimate(monkeypatch, kind, 125.0)
@@ -160,6 +161,7 @@ def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch
 
 
 @pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.usefixtures("all_sections_open")
 def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, server, monkeypatch, name):
     kind, model, key, _ = MEASURED[name]
     monkeypatch.setattr(experiment.KINDS[kind], "run", no_room)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.data.forms import uploads
 from pages.data.forms.chosen_files import ChosenFiles
-from pages.shared import actions, format, fragments, jobs, server, tasks
+from pages.shared import actions, fields, format, fragments, jobs, server, tasks
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import store
@@ -153,24 +153,10 @@ def name_field(chosen: ChosenFiles, placeholder: str, how: str = "") -> str:
 
 def share_and_seed(form: str, rows: str, left, right, disabled: bool) -> dict:
     """Show the fields for the test share and the seed in two columns, and return them as parameters of a task."""
-    share = left.number_input(
-        "Test share, %",
-        min_value=1,
-        max_value=90,
-        step=1,
-        disabled=disabled,
-        **workspace.keep(f"{form}.share", 20, lambda v: isinstance(v, int) and 1 <= v <= 90),
-        help=f"Which part of the {rows} is held out for testing. Not used when there is a test file.",
-    )
-    seed = right.number_input(
-        "Seed",
-        min_value=0,
-        max_value=SEED_MOST,
-        step=1,
-        disabled=disabled,
-        **workspace.keep(f"{form}.seed", 0, lambda v: isinstance(v, int) and 0 <= v <= SEED_MOST),
-        help=f"The same seed holds out the same {rows}.",
-    )
+    held_out = f"Which part of the {rows} is held out for testing. Not used when there is a test file."
+    share = fields.whole("Test share, %", 1, 90, f"{form}.share", 20, place=left, disabled=disabled, help=held_out)
+    same = f"The same seed holds out the same {rows}."
+    seed = fields.whole("Seed", 0, SEED_MOST, f"{form}.seed", 0, place=right, disabled=disabled, help=same)
     return {"test_size": share / 100, "random_state": seed}
 
 

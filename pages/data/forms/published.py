@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.data.forms import form
-from pages.shared import format, jobs, tables, tasks
+from pages.shared import fields, format, jobs, tables, tasks
 from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import datasets, experiment
 from xmlcore.datasets.registry import downloaded
@@ -25,12 +25,8 @@ def names() -> set[str]:
 
 def _fields() -> form.Request:
     found = entries()
-    name = st.selectbox(
-        "Published data set",
-        list(found),
-        format_func=lambda name: f"{name} – {found[name].row}, {format.count(found[name].n_labels, 'label')}",
-        **workspace.keep("known.name", FIRST, options=list(found)),
-    )
+    rows = {name: f"{name} – {one.row}, {format.count(one.n_labels, 'label')}" for name, one in found.items()}
+    name = fields.choice("Published data set", rows, "known.name", FIRST)
     _about(found[name])
     label, waits = _offer(name)
     return form.Request(

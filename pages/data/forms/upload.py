@@ -4,7 +4,8 @@ import streamlit as st
 
 from pages.data.forms import form, formats, label_choice, uploads
 from pages.data.forms.chosen_files import ChosenFiles
-from pages.shared.workspaces import made, workspace
+from pages.shared import fields
+from pages.shared.workspaces import made
 
 ABOUT = """Rows of numbers with their labels. One training file is enough: a part of its rows is held out for testing.
 Documents, whose words become the numbers, are read at *Upload texts*."""
@@ -84,14 +85,14 @@ def _options(kind, has_test):
             "If empty, the name of the training file is used, or that of the test file, or what an ARFF file calls its "
             "data.",
         )
-    with first:
-        first_index = st.selectbox(
-            "Ids start at",
-            (0, 1),
-            **workspace.keep("upload.first", 0, options=(0, 1)),
-            disabled=kind in ("csv", "arff", "npz"),
-            help="Feature and label ids in the file: 0 in the XMLC text format, 1 in most LIBSVM files.",
-        )
+    first_index = fields.choice(
+        "Ids start at",
+        (0, 1),
+        "upload.first",
+        place=first,
+        disabled=kind in ("csv", "arff", "npz"),
+        help="Feature and label ids in the file: 0 in the XMLC text format, 1 in most LIBSVM files.",
+    )
     split = form.share_and_seed("upload", "rows", second, third, has_test)
     counts, leave_out = "header", False
     with st.container():  # as above: the button below keeps its place

@@ -5,14 +5,13 @@ import time
 import streamlit as st
 
 from pages.data.forms import uploads
-from pages.shared import format, tables
-from pages.shared.workspaces import workspace
+from pages.shared import fields, format, tables
 from xmlcore.datasets import TextVectorizer
 
 TRIED = "texts.tried"  # key of st.session_state: by source, settings and what they give
 NGRAMS = {"1 1": "single words", "1 2": "words and pairs of words", "1 3": "words, pairs and triples"}
-NO_STOP_WORDS, ENGLISH = "none", "english"
-KEPT = "kept"
+NO_STOP_WORDS, KEPT = "none", "kept"
+STOP_WORDS, ACCENTS = (NO_STOP_WORDS, "english"), (KEPT, "unicode", "ascii")
 
 
 def show(form: str) -> dict | None:
@@ -20,31 +19,11 @@ def show(form: str) -> dict | None:
     about = {parameter.name: parameter for parameter in TextVectorizer.PARAMETERS}
     st.markdown("**Words as features**")
     first, second, third = st.columns(3)
-    with first:
-        ngrams = st.selectbox(
-            "Features are",
-            list(NGRAMS),
-            format_func=NGRAMS.get,
-            help=about["ngrams"].help,
-            **workspace.keep(f"{form}.ngrams", "1 1", options=list(NGRAMS)),
-        )
-    with second:
-        min_df = st.number_input(
-            about["min_df"].label,
-            min_value=1,
-            step=1,
-            help="A word in fewer texts is no feature. A larger number leaves out rare words and misspellings.",
-            **workspace.keep(f"{form}.min_df", 2, lambda v: isinstance(v, int) and v >= 1),
-        )
-    with third:
-        max_df = st.number_input(
-            "Max texts with a word, %",
-            min_value=1,
-            max_value=100,
-            step=5,
-            help="A word in more texts is no feature. 100 leaves out none.",
-            **workspace.keep(f"{form}.max_df", 100, lambda v: isinstance(v, int) and 1 <= v <= 100),
-        )
+    ngrams = fields.choice("Features are", NGRAMS, f"{form}.ngrams", place=first, help=about["ngrams"].help)
+    rare = "A word in fewer texts is no feature. A larger number leaves out rare words and misspellings."
+    min_df = fields.whole(about["min_df"].label, 1, None, f"{form}.min_df", 2, place=second, help=rare)
+    frequent = "A word in more texts is no feature. 100 leaves out none."
+    max_df = fields.whole("Max texts with a word, %", 1, 100, f"{form}.max_df", 100, place=third, step=5, help=frequent)
     params = {"ngrams": [int(n) for n in ngrams.split()], "min_df": min_df, "max_df": max_df / 100}
     with st.expander("More settings of words"):
         params |= _more(form, about)
@@ -58,50 +37,22 @@ def show(form: str) -> dict | None:
 
 def _more(form, about) -> dict:
     """Show settings that are seldom changed; return them."""
+
+    def own(name, **other):
+        own = about[name]
+        return {"label": own.label, "key": f"{form}.{name}", "default": own.default, "help": own.help} | other
+
     first, second, third = st.columns(3)
-    with first:
-        stop = st.selectbox(
-            about["stop_words"].label,
-            [NO_STOP_WORDS, ENGLISH],
-            help="Words that are left out: the English list of scikit-learn has 318, such as “the”.",
-            **workspace.keep(f"{form}.stop_words", NO_STOP_WORDS, options=[NO_STOP_WORDS, ENGLISH]),
-        )
-        lowercase = st.toggle(
-            about["lowercase"].label, help=about["lowercase"].help, **workspace.keep(f"{form}.lowercase", True)
-        )
-    with second:
-        options = [KEPT, "unicode", "ascii"]
-        accents = st.selectbox(
-            about["strip_accents"].label,
-            options,
-            help="unicode: “é” is read as “e”. ascii: characters without an ASCII form are left out as well.",
-            **workspace.keep(f"{form}.strip_accents", KEPT, options=options),
-        )
-        sublinear = st.toggle(
-            about["sublinear"].label, help=about["sublinear"].help, **workspace.keep(f"{form}.sublinear", True)
-        )
-    with third:
-        most = st.number_input(
-            about["max_features"].label,
-            min_value=1,
-            step=1000,
-            placeholder="all",
-            help=about["max_features"].help,
-            **workspace.keep(f"{form}.max_features", None, lambda v: v is None or isinstance(v, int) and v >= 1),
-        )
-        bits = st.number_input(
-            "Hashing, bits",
-            min_value=1,
-            max_value=26,
-            step=1,
-            placeholder="off",
-            help=about["hashing_bits"].help,
-            **workspace.keep(f"{form}.hashing", None, lambda v: v is None or isinstance(v, int) and 1 <= v <= 26),
-        )
-    usual = about["pattern"].default
-    pattern = st.text_input(
-        about["pattern"].label, help=about["pattern"].help, **workspace.keep(f"{form}.pattern", usual)
-    )
+    listed = "Words that are left out: the English list of scikit-learn has 318, such as “the”."
+    stop = fields.choice(**own("stop_words", default=NO_STOP_WORDS, help=listed), options=STOP_WORDS, place=first)
+    lowercase = fields.switch(**own("lowercase"), place=first)
+    read = "unicode: “é” is read as “e”. ascii: characters without an ASCII form are left out as well."
+    accents = fields.choice(**own("strip_accents", default=KEPT, help=read), options=ACCENTS, place=second)
+    sublinear = fields.switch(**own("sublinear"), place=second)
+    most = fields.whole(**own("max_features"), low=1, high=None, place=third, step=1000, placeholder="all")
+    hashing = own("hashing_bits", label="Hashing, bits", key=f"{form}.hashing")
+    bits = fields.whole(**hashing, low=1, high=26, place=third, placeholder="off")
+    pattern = fields.text(**own("pattern"))
     return {
         "stop_words": None if stop == NO_STOP_WORDS else stop,
         "lowercase": lowercase,

@@ -240,6 +240,7 @@ def test_a_result_is_called_the_same_whatever_else_is_in_the_table(ready, words)
     assert f"{seed_0} on words" in page.text()
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_names_that_users_gave_are_those_of_columns_and_figures_also_if_they_begin_alike_or_are_numbers(ready, words):
     made = make(4, words, seeds=1)
     for one, name in zip(made, (*(f"{'a long name ' * 4}{last}" for last in ("one", "two")), "007", "7")):
@@ -343,6 +344,7 @@ def test_archived_and_deleted_results_come_back(ready, words):
     assert records(page) == before
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_table(ready, words):
     page = listed(ready, make(12, words), words)
     keys = list(records(page))
@@ -419,6 +421,7 @@ def test_a_copied_link_names_the_result_that_is_opened_here_and_on_the_train_pag
         assert ready.at.title[0].value == "Train" and f"result-{key[:DIGITS]}" in ready.view
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_three_data_sets_are_compared_by_the_best_of_each_model(ready, words):
     others = [small_data("second", 1), small_data("third", 2)]
     runs = [one for number, data in enumerate((words, *others)) for one in make(12, data, first=100 * number)]

@@ -2,8 +2,12 @@
 
 import threading
 
+import pytest
+
 from tests.pages import making
 from tests.pages.small import small_data, xmlc
+
+pytestmark = pytest.mark.usefixtures("all_sections_open")
 
 
 def upload(session, train, **others):

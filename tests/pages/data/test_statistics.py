@@ -28,6 +28,7 @@ def leaky():
     return Dataset("leaky", X, Y, X[[0, 2, 2]], [[0], [1], []])
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_the_page_answers_questions_in_their_order_and_tests_the_power_law_when_asked(ready):
     assert [header.value for header in ready.at.header] == list(HEADERS)
     assert {
@@ -69,6 +70,7 @@ def test_the_rows_of_a_label_and_of_a_label_set_are_found(leaky):
     assert labels.rows_of(leaky, 0).values.tolist() == [["training", 0], ["training", 2], ["test", 0]]
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_a_ticked_label_or_label_set_shows_its_rows_and_labels_are_ordered(ready):
     table = next(t for t in ready.at.dataframe if list(t.value.columns)[:3] == ["rows", "labels", "size"])
     assert table.value["rows"].is_monotonic_decreasing
@@ -190,6 +192,7 @@ def test_rows_are_split_by_a_worker_if_that_takes_long_and_a_reason_said_if_they
     assert not ready.press(next(b.key for b in ready.at.button if b.label == "Dismiss")).at.error
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_a_large_data_set_is_counted_and_examined_by_a_worker_while_the_page_shows_its_sizes(ready, monkeypatch):
     monkeypatch.setattr(counted, "AT_ONCE", 0.0)
     ready.run()

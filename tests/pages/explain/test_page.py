@@ -8,6 +8,8 @@ from tests.pages import making
 from tests.pages.making import figure, numbers, titles, train, word_data
 from xmlcore import datasets, experiment, explain
 
+pytestmark = pytest.mark.usefixtures("all_sections_open")
+
 
 def bars(spec):
     """Lengths of all bars of a figure, from the top down."""

@@ -16,6 +16,8 @@ from tests.pages import making
 from tests.pages.making import Row, estimate, figure, said_plainly, train, word_data
 from xmlcore import datasets, experiment
 
+pytestmark = pytest.mark.usefixtures("all_sections_open")
+
 FEW = {"n_epochs": 3, "n_features": 4}
 
 

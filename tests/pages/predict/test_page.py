@@ -11,6 +11,8 @@ from tests.pages.small import xmlc
 from xmlcore import datasets, experiment, explain
 from xmlcore.datasets.texts import TextVectorizer
 
+pytestmark = pytest.mark.usefixtures("all_sections_open")
+
 TOPICS = ("fruit", "metal", "music", "river", "stars")
 WORDS = {
     "fruit": "apple banana cherry",

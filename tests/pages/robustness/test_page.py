@@ -71,6 +71,7 @@ def test_models_that_take_negative_values_as_0_are_named(ready):
     assert "negative values" not in page.text()
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_measure_k_share_lost_rows_and_buckets_are_chosen(page):
     page.at.selectbox(key="robustness.measure").set_value("nDCG@k")
     page.at.selectbox(key="robustness.k").set_value(3)
@@ -173,6 +174,7 @@ def test_certificates_are_a_curve_of_models_that_have_them(ready):
 
 
 @pytest.mark.parametrize("kind", ["fgsm", "pgd"])
+@pytest.mark.usefixtures("all_sections_open")
 def test_attacks_say_on_which_model_they_were_computed(ready, kind):
     train(ready, "LdSM", n_estimators=2)
     train(ready)

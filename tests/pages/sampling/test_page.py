@@ -14,6 +14,8 @@ from xmlcore import DoubleSampling, datasets, experiment, metrics
 from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.models.double_sampling import MEANINGS
 
+pytestmark = pytest.mark.usefixtures("all_sections_open")
+
 MODEL = "DoubleSampling"
 
 

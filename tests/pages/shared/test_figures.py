@@ -119,6 +119,7 @@ def test_a_figure_of_several_results_names_the_settings_and_the_data_set_of_each
 @pytest.mark.parametrize(
     ("installed", "chrome", "offered"), [(True, True, True), (True, False, False), (False, True, False)]
 )
+@pytest.mark.usefixtures("all_sections_open")
 def test_pdf_is_offered_only_where_it_can_be_made(ready, monkeypatch, installed, chrome, offered):
     monkeypatch.setattr(figure_files.importlib.util, "find_spec", lambda name: name if installed else None)
     monkeypatch.setattr(figure_files.shutil, "which", lambda name: f"/bin/{name}" if chrome else None)
@@ -151,6 +152,7 @@ def press_pdf(ready):
     ready.run()
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_a_pdf_is_made_when_it_is_asked_for_or_a_sentence_says_why_not(ready, kaleido):
     press_pdf(ready)
     (figure, size, options), *others = kaleido.asked
@@ -164,6 +166,7 @@ def test_a_pdf_is_made_when_it_is_asked_for_or_a_sentence_says_why_not(ready, ka
     assert said.endswith(format.plain("ValueError: The browser seemed to close."))
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_a_figure_is_opened_to_be_saved_as_an_image(ready, monkeypatch):
     shown = []
     monkeypatch.setattr(charts, "_embed", lambda page, height: shown.append((page, height)))

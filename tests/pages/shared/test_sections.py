@@ -1,16 +1,9 @@
 """Sections of a page in tabs."""
 
-import pytest
-
 from pages.shared import sections
 from tests.pages.making import train
 
 KEY = "explain.section"
-
-
-@pytest.fixture
-def all_sections_open():
-    """Only the section whose tab is open is drawn in these tests."""
 
 
 def test_only_the_open_section_is_drawn_and_one_that_is_gone_gives_way_to_the_first(ready):

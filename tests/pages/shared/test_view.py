@@ -7,6 +7,8 @@ from pages.shared.rows import row_edits
 from pages.shared.workspaces import workspace
 from tests.pages.making import Row
 
+pytestmark = pytest.mark.usefixtures("all_sections_open")
+
 
 def stored(session):
     return Row(session.token).read()

@@ -80,6 +80,7 @@ def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the
     assert "From the cache" in page.text()
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):
     from pages.shared.results import predictions
 

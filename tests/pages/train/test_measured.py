@@ -53,6 +53,7 @@ def test_a_small_measure_has_three_significant_digits(value, shown):
 
 
 @pytest.mark.parametrize("model", ["PLT", "LdSM"])
+@pytest.mark.usefixtures("all_sections_open")
 def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilities(ready, model):
     key = train(ready, model)
     page = ready.go("train")

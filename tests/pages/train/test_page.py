@@ -13,6 +13,7 @@ def trained(session):
     return session.until(lambda s: "Training" in s.metrics())
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_answered_from_the_cache(ready, server):
     page = trained(ready)
     table = next(m.value for m in page.at.markdown if "| **P@k** |" in m.value)

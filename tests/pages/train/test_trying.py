@@ -101,6 +101,7 @@ def test_of_sweeps_that_ended_those_without_a_result_are_remembered(own_cache):
     assert set(drivers) == {running, failed}
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page):
     data = word_data()
     params = {"model": "OneVsRest", "grid": {"C": [0.1, 1.0, 10.0]}, "seeds": [0]}
@@ -116,6 +117,7 @@ def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page
     assert len(store.entries("trials")) == 3
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_what_more_data_would_buy_is_measured_and_drawn(page):
     task = experiment.task("learning_curve", {"dataset": word_data().fingerprint}, {"model": "OneVsRest"})
     page.press(f"start-{task.key}").until(lambda s: task.exists() and figure(s, "P@1 by training rows") is not None)

@@ -48,6 +48,7 @@ def about_depth(page):
     return next(one.proto.help for one in page.at.metric if one.label == "Deepest leaf")
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_the_first_sentence_and_the_drawing_say_what_the_tree_has_and_how_much_is_shown(page, model):
     said = page.text()
     sizes = [tree.parent.size for tree in model.trees_]
@@ -68,6 +69,7 @@ def test_the_first_sentence_and_the_drawing_say_what_the_tree_has_and_how_much_i
     assert drawing(page.run())[1] == [0, 1, 2]
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_another_tree_is_drawn_figures_follow_and_all_is_kept_after_a_page_switch_and_a_reload(page, model, session):
     page.at.number_input(key="trees.tree").set_value(2)
     page.at.radio(key="trees.scope").set_value("one")
@@ -129,6 +131,7 @@ def without_label(label):
     return datasets.Dataset("grouped", data.X_train, Y, data.X_test, data.Y_test, label_names=data.label_names)
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_the_path_of_a_test_row_has_its_leaves_margins_and_the_features_that_decide(page, model):
     data = grouped_data()
     leaf = int(model.apply(data.X_test[[0]]).of(0, 0).min())
@@ -280,6 +283,7 @@ def test_a_label_without_training_rows_is_said_to_be_nowhere(ready, monkeypatch)
     assert "How a test row is predicted" in [h.value for h in page.at.header]
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_the_csv_of_nodes_is_complete_and_parts_of_the_model_are_measured_once(page, key, server, model, monkeypatch):
     page.until(lambda s: "Fewer trees" in titles(s))
     assert {"Fewer trees", "Smaller trees"} <= set(titles(page))
@@ -319,6 +323,7 @@ def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
     assert page.go("trees").at.selectbox(key="trees.run").value == older
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     from pages.shared import server
 
@@ -333,6 +338,7 @@ def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     assert "Test row 0 in tree 1" in drawing(page.run())[0]
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_a_model_that_learned_from_noisy_rows_is_shown(ready):
     train(ready, noise_sigma=0.1, noise_support="nonzero")
     page = ready.go("trees")
