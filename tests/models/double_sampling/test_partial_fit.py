@@ -1,15 +1,13 @@
 """Double sampling learns further rows: its sums become those of all rows, and new labels and features are found."""
 
-import copy
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import DoubleSampling, load_model
+from xmlcore import DoubleSampling
 from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.updating import added_classes
-from xmlcore.progress import Cancelled, silent
+from xmlcore.progress import silent
 
 SUMS = ("feature_of_column_", "document_counts_", "class_size_")
 
@@ -75,18 +73,6 @@ def test_new_labels_and_new_features_are_learnt():
     assert set(range(33, 36)) <= set(model.feature_of_column_.tolist())
 
 
-@pytest.mark.parametrize("n_jobs", [1, 3])
-def test_the_same_seed_gives_the_same_model_also_after_saving(tmp_path, n_jobs):
-    X, Y = problem()
-    first, more = parts(X, Y, 250)
-    expected = DoubleSampling(n_jobs=2).fit(*first)
-    loaded = load_model(expected.save(tmp_path / "m")).set_params(n_jobs=n_jobs).partial_fit(*more)
-    expected.partial_fit(*more)
-    for name in ("weights_", "feature_scale_", "sampled_size_"):
-        np.testing.assert_array_equal(getattr(loaded, name), getattr(expected, name))
-    np.testing.assert_array_equal(loaded.predict_topk(X).scores, expected.predict_topk(X).scores)
-
-
 def test_rows_learnt_one_by_one_rank_as_all_at_once():
     X, Y = problem(200)
     model = DoubleSampling().fit(X[:100], Y[:100])
@@ -107,48 +93,9 @@ def test_a_row_that_gives_no_pair_changes_the_sums_and_not_f():
     assert model.n_rows_ == 301
 
 
-def test_an_interrupted_call_leaves_the_model_as_it_was():
+def test_with_other_parameters_or_a_label_tree_no_further_rows_are_learnt():
     X, Y = problem()
-    model = DoubleSampling().fit(X, Y)
-    before = {name: copy.deepcopy(value) for name, value in vars(model).items() if name in (*SUMS, "weights_")}
-
-    wider = sp.csr_array((Y.data, Y.indices, Y.indptr), (300, 20))
-
-    def stop_at(phase):
-        def progress(found, fraction, detail=""):
-            if found == phase:
-                raise Cancelled
-
-        return progress
-
-    for phase in (
-        "Adding up labels",
-        "Finding adversaries",
-        "Features of pairs",
-        "Learning from pairs of a row and a label",
-    ):
-        with pytest.raises(Cancelled):
-            model.partial_fit(X, wider, stop_at(phase))
-        for name, value in before.items():
-            np.testing.assert_array_equal(getattr(model, name), value)
-        assert model.n_labels_ == 12
-
-
-def test_a_model_that_is_not_fitted_is_fitted():
-    X, Y = problem()
-    found = DoubleSampling().partial_fit(X, y=Y, classes=np.arange(12))
-    np.testing.assert_array_equal(found.weights_, DoubleSampling().fit(X, Y).weights_)
-
-
-def test_what_cannot_be_learnt_in_addition_is_refused():
-    X, Y = problem()
-    model = DoubleSampling().fit(X, Y)
-    with pytest.raises(ValueError, match="Y has 5 labels, but the model has 12"):
-        model.partial_fit(X, Y[:, :5])
-    with pytest.raises(ValueError, match="41 features"):
-        model.partial_fit(X[:, :5], Y)
     with pytest.raises(ValueError, match="changed after fit: fit the model to all rows"):
-        model.set_params(weighting="counts").partial_fit(X, Y)
-    tree = DoubleSampling(candidates_from="plt").fit(X, Y)
+        DoubleSampling().fit(X, Y).set_params(weighting="counts").partial_fit(X, Y)
     with pytest.raises(ValueError, match="a label tree cannot learn further rows"):
-        tree.partial_fit(X, Y)
+        DoubleSampling(candidates_from="plt").fit(X, Y).partial_fit(X, Y)

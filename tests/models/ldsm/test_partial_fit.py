@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import LdSM, load_model
-from xmlcore.progress import Cancelled
+from xmlcore import LdSM
 
 PARAMS = {"n_estimators": 3, "max_nodes": 31, "n_epochs": 3}
 
@@ -63,17 +62,6 @@ def test_rows_learnt_in_parts_give_the_model_of_all_at_once():
     np.testing.assert_array_equal(in_parts.predict_topk(X).scores, at_once.predict_topk(X).scores)
 
 
-@pytest.mark.parametrize("params", [{}, {"rerank_beta": 0.5}])
-def test_the_model_is_the_same_with_any_number_of_threads_and_after_saving(tmp_path, params):
-    X, Y = problem()
-    expected = fitted(**params)
-    loaded = load_model(expected.save(tmp_path / "m")).set_params(n_jobs=3).partial_fit(X[300:], Y[300:])
-    ranking = expected.set_params(n_jobs=1).partial_fit(X[300:], Y[300:]).predict_topk(X)
-    np.testing.assert_array_equal(loaded.predict_topk(X).scores, ranking.scores)
-    again = load_model(loaded.save(tmp_path / "m"))
-    np.testing.assert_array_equal(again.predict_topk(X).labels, ranking.labels)
-
-
 def test_the_means_for_reranking_are_those_of_all_rows_also_in_new_features():
     X, Y = problem()
     cut = sp.csr_array(X[:300].multiply(np.arange(40) < 36))
@@ -105,31 +93,6 @@ def test_rows_without_labels_are_left_out_and_counted():
     assert model.n_unlabelled_ == 3 and model.n_rows_ == model.trees_[0].n_samples[0] == 305
 
 
-def test_an_interrupted_call_leaves_the_model_as_it_was():
-    X, Y = problem()
-    model = fitted()
-    before = model.forest_.hist_counts.copy()
-
-    def stop(phase, fraction, detail=""):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        model.partial_fit(X, [[15]] * 400, stop)
-    np.testing.assert_array_equal(model.forest_.hist_counts, before)
-    assert model.n_labels_ == 10
-
-
-def test_a_model_that_is_not_fitted_is_fitted():
-    X, Y = problem()
-    found = LdSM(**PARAMS).partial_fit(X[:300], y=Y[:300], classes=[0, 1])
-    np.testing.assert_array_equal(found.forest_.weights, fitted().forest_.weights)
-
-
-def test_what_cannot_be_learnt_in_addition_is_refused():
-    X, Y = problem()
-    with pytest.raises(ValueError, match="Y has 4 labels, but the model has 10"):
-        fitted().partial_fit(X, Y[:, :4])
-    with pytest.raises(ValueError, match="40 features"):
-        fitted().partial_fit(X[:, :4], Y)
+def test_means_of_weighted_features_learn_no_further_rows():
     with pytest.raises(ValueError, match="space 'idf' cannot learn further rows"):
-        fitted(rerank_beta=0.5, rerank_space="idf").partial_fit(X, Y)
+        fitted(rerank_beta=0.5, rerank_space="idf").partial_fit(*problem())
