@@ -32,7 +32,7 @@ np.savez(sys.argv[3], labels=ranking.labels, scores=ranking.scores)
 """
 
 
-@every_case
+@each_once
 def test_pickles_joblib_files_and_copies_are_the_same_estimator(case, tmp_path):
     estimator, expected = fitted(case), results(fitted(case))
     joblib.dump(estimator, tmp_path / "estimator.joblib")
@@ -51,7 +51,7 @@ def test_pickles_joblib_files_and_copies_are_the_same_estimator(case, tmp_path):
     assert repr(unfitted) == repr(case.make()) and not hasattr(unfitted, "n_features_in_")
 
 
-@every_case
+@each_once
 def test_fitting_a_copy_leaves_the_original_as_it_was(case):
     X, Y = problem()
     expected = results(fitted(case))

@@ -181,7 +181,7 @@ def test_one_huge_or_tiny_value_gives_finite_results(case, value):
         assert array.dtype.kind != "f" or np.isfinite(array).all(), name
 
 
-@every_case
+@each_once
 def test_booleans_and_small_integers_are_numbers(case):
     X, Y = problem()
     expected = results(case.make().fit((X > 0).astype(float), Y))

@@ -7,7 +7,6 @@ from contract.estimators import (
     each_model_once,
     each_once,
     every_case,
-    every_model,
     fitted,
     problem,
     results,
@@ -53,7 +52,7 @@ def test_progress_of_fitting_rises_to_the_end(case):
     assert_rising(reports_of_fit(case))
 
 
-@every_model
+@each_model_once
 def test_progress_of_predicting_rises_to_the_end(case):
     recorder = Recorder()
     found = fitted(case).predict_topk(problem()[0], k=3, progress=recorder)
