@@ -109,7 +109,8 @@ ARRAYS = {  # statements about the arrays of a model, by their names
 VALUES = {
     "PLT": [
         ("n_labels", 7.0), ("n_labels", 2**31), ("n_features", 2**31), ("n_iter", 2**31), ("n_trees", 2**31),
-        ("n_labels", 10**8),
+        ("n_labels", 10**8), ("settings", None), ("settings", {"C": 1.0}), ("settings", {"C": "auto"}),
+        ("settings", {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": -1}), ("trials", 3), ("trials", [1]),
     ],
     "LdSM": [("n_labels", 8), ("n_features", "x")],
     "DoubleSampling": [

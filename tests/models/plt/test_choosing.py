@@ -1,7 +1,5 @@
 """PLT chooses the parameters that are "auto" by trials on training rows, and says what it chose."""
 
-import json
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +7,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from xmlcore import PLT, ExtendedPLT, load_model, metrics
 from xmlcore.datasets import make_synthetic, read_dataset
-from xmlcore.models import ModelFormatError
 from xmlcore.models.plt import choosing
 from xmlcore.models.plt.choosing import RULE, Sizes, decide, possible_shapes, relative_cost, sizes_of_trials, vectors
 from xmlcore.progress import Cancelled
@@ -158,19 +155,6 @@ def test_more_vectors_cost_less_where_labels_have_few_rows():
 def test_choice_and_trials_are_saved(fitted, tmp_path):
     loaded = load_model(fitted.save(tmp_path / "model"))
     assert loaded.settings_ == fitted.settings_ and loaded.chosen_.equals(fitted.chosen_)
-
-
-@pytest.mark.parametrize(
-    "name, value", [("settings", None), ("settings", PUBLISHED | {"C": "auto"}), ("settings", PUBLISHED | {"C": -1}),
-                    ("settings", {"C": 1.0}), ("trials", 3), ("trials", [1])],
-)  # fmt: skip
-def test_damaged_settings_are_refused(fitted, tmp_path, name, value):
-    folder = fitted.save(tmp_path / "model")
-    description = json.loads((folder / "params.json").read_text())
-    description["values"][name] = value
-    (folder / "params.json").write_text(json.dumps(description))
-    with pytest.raises(ModelFormatError):
-        load_model(folder)
 
 
 def test_with_noise_the_choice_is_made_on_rows_without_noise(data):
