@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from _kernels.plt_problems import sparse_rows
 
 from xmlcore._kernels import plt_clusters
-from xmlcore.models.plt import LabelTree
 from xmlcore.models.plt.building import build_tree, label_representations
 from xmlcore.validation import check_labels, csr_parts
 
@@ -54,28 +53,6 @@ def test_split_labels(n_clusters, seed):
     )
     dense = representations.toarray().astype(float)
     assert found.tolist() == naive.plt_clusters.split_labels(dense, labels, n_clusters, 1e-4, 20, seed, 4)
-
-
-def test_tree_of_labels_with_one_leaf_each_and_balanced_sizes():
-    X, Y = sparse_rows(80, 30, 0), np.random.default_rng(0).random((80, 41)) < 0.1
-    representations = label_representations(X, check_labels(Y))
-    tree = build_tree("kmeans", 41, 3, 4, 0, representations)
-    assert isinstance(tree, LabelTree)
-    assert sorted(tree.label[tree.label >= 0]) == list(range(41))
-    assert (tree.parent[1:] < np.arange(1, tree.n_nodes)).all()
-    assert (np.diff(tree.parent) >= 0).all()  # siblings are consecutive
-    leaves_under = (tree.label >= 0).astype(int)
-    for v in range(tree.n_nodes - 1, 0, -1):
-        leaves_under[tree.parent[v]] += leaves_under[v]
-    for v in np.flatnonzero(tree.n_children):
-        children = leaves_under[tree.first_child[v] : tree.first_child[v] + tree.n_children[v]]
-        assert children.sum() == leaves_under[v]
-        assert children.max() - children.min() <= 1
-        assert (leaves_under[v] <= 4) == (children.max() == 1)
-    walked = [0] * tree.n_nodes
-    for v in range(1, tree.n_nodes):
-        walked[v] = walked[tree.parent[v]] + 1
-    assert tree.depth.tolist() == walked
 
 
 def test_representation_of_a_label_is_the_mean_direction_of_its_rows():

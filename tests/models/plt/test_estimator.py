@@ -12,10 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from xmlcore import PLT, load_model
 
 
-def same_arrays(a, b):
-    return all(np.array_equal(np.asarray(x), np.asarray(y)) for p, q in zip(a.fitted_, b.fitted_) for x, y in zip(p, q))
-
-
 def test_the_requested_workers_are_used(monkeypatch):
     from xmlcore import parallel
 

@@ -14,7 +14,7 @@ from xmlcore import PLT, experiment, load_model
 from xmlcore._kernels import plt_shapes
 from xmlcore._kernels.plt_clusters import normalise_rows
 from xmlcore.datasets import Dataset
-from xmlcore.models import LabelTree, ModelFormatError
+from xmlcore.models import LabelTree
 from xmlcore.models.base import warm_up
 from xmlcore.models.plt import building
 from xmlcore.models.plt.building import build_tree, label_representations
@@ -120,19 +120,6 @@ def test_no_tree_of_this_arity_has_a_shorter_weighted_path_than_huffmans(arity, 
     tree = huffman(counts, arity)
     length = sum(count * int(tree.depth[leaf]) for count, leaf in zip(counts, tree.leaf_of_label))
     assert length == naive.plt_shapes.least_path_length(counts, arity)
-
-
-@pytest.mark.parametrize("arity", [2, 3, 16, 256])
-@pytest.mark.parametrize("n_labels", [1, 2, 200, 500])
-def test_huffman_nodes_are_full_and_frequent_labels_are_higher_up(arity, n_labels):
-    counts = np.random.default_rng(arity).zipf(1.5, n_labels)
-    tree = huffman(counts, arity)
-    assert sorted(tree.label[tree.label >= 0]) == list(range(n_labels))
-    sizes = tree.n_children[tree.label < 0]
-    assert sizes.max() <= arity and (sizes < arity).sum() <= 1
-    depths = tree.depth[tree.leaf_of_label]
-    for j in range(0, n_labels, 7):
-        assert (depths[counts > counts[j]] <= depths[j]).all()
 
 
 def test_huffman_breaks_ties_by_label_and_gives_equal_labels_equal_depths():
@@ -487,22 +474,6 @@ def test_three_layers_collapsed_make_a_binary_tree_16_ary():
     assert build_tree("random", 4096, 2, 1, 0).collapsed(100).n_children.tolist() == [4096] + [0] * 4096
 
 
-def test_clusters_of_labels_stay_where_layers_above_them_go():
-    tree = build_tree("random", 800, 2, 100, 0)
-    assert tree.depth.max() == 4 and set(tree.n_children) == {0, 2, 100}
-    wide = tree.collapsed(3, 100)
-    assert wide.depth.max() == 2 and sorted(set(wide.n_children)) == [0, 8, 100]
-    assert tree.collapsed(2).n_children.tolist() == [8] + [100] * 8 + [0] * 800
-    assert tree.collapsed(1).n_children.tolist() == [4] + [200] * 4 + [0] * 800
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_collapsing_twice_is_collapsing_further(seed):
-    tree = LabelTree.from_parents(*random_tree(60, seed))
-    once, twice = tree.collapsed(3), tree.collapsed(1).collapsed(1)
-    assert naive.plt_shapes.clades(once.parent, once.label) == naive.plt_shapes.clades(twice.parent, twice.label)
-
-
 def test_nothing_to_collapse_gives_the_tree_itself():
     tree = build_tree("random", 100, 2, 60, 0)
     assert tree.collapsed(0) is tree and tree.collapsed(3, 60) is tree
@@ -549,23 +520,6 @@ def test_a_tree_set_after_fit_is_saved_as_a_parameter_only(tmp_path):
     loaded = load_model(model.set_params(tree=tree).save(tmp_path / "model"))
     assert loaded.tree == tree
     np.testing.assert_array_equal(loaded.predict_topk(X).scores, before.scores)
-
-
-@pytest.mark.parametrize("harm", ["missing", "circle", "float"])
-def test_a_damaged_tree_in_a_saved_model_is_refused(tmp_path, harm):
-    X, Y = problem()
-    folder = PLT(tree=LabelTree.from_nested([[0, 1], list(range(2, 30))])).fit(X, Y).save(tmp_path / "model")
-    with np.load(folder / "arrays.npz") as stored:
-        arrays = dict(stored)
-    if harm == "missing":
-        del arrays["params.tree.label"]
-    elif harm == "circle":
-        arrays["params.tree.parent"][1] = 1
-    else:
-        arrays["params.tree.parent"] = arrays["params.tree.parent"] + 0.5
-    np.savez(folder / "arrays.npz", **arrays)
-    with pytest.raises(ModelFormatError, match="arrays.npz (is damaged|lacks params.tree.label)"):
-        load_model(folder)
 
 
 def test_warming_up_compiles_the_clustering_of_any_arity_and_takes_any_tree(monkeypatch):
