@@ -82,7 +82,7 @@ np.save(sys.argv[3], np.concatenate(found))
 """
 
 
-@pytest.mark.parametrize("leaf, C", [(1, 0.1), (2, 1.0)])
+@pytest.mark.parametrize("leaf, C", [(1, 0.1), pytest.param(2, 1.0, marks=pytest.mark.slow)])
 def test_with_a_beam_nothing_is_written_outside_an_array(tmp_path, leaf, C):
     """Without the compiler, an index outside an array is an error."""
     random = np.random.default_rng(0)
