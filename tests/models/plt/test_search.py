@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from xmlcore import PLT, Ranking
 from xmlcore._kernels import plt_search_together
+from xmlcore.arrays import read_only
 from xmlcore.models.plt import search
 from xmlcore.validation import check_features, csr_parts
 
@@ -22,7 +23,7 @@ def with_biases(model, trees):
         bias = arrays.bias.copy()
         leaves = model.leaves_[number]
         bias[leaves] = np.log(probabilities) - np.log1p(-np.asarray(probabilities))
-        model.fitted_[number] = arrays._replace(bias=bias)
+        model.fitted_[number] = read_only(arrays._replace(bias=bias))  # as kernels are compiled
     return model
 
 
