@@ -60,6 +60,7 @@ def assert_only_the_mistakes(found, folder):
     assert found.keys() == expected
 
 
+@pytest.mark.slow
 def test_pyright_passes_scripts_and_finds_mistakes(scripts):
     report = json.loads(run("pyright", "--outputjson", "--pythonpath", sys.executable, ".", folder=scripts))
     assert report["summary"]["filesAnalyzed"] == len(list(scripts.glob("*.py")))
