@@ -70,6 +70,7 @@ CASES = [
     Case(RandomForestSelection, {"n_estimators": 3}),
     Case(RandomForestSelection, {"n_estimators": 3, "per_label": False}),
     Case(LassoSelection, {"alpha": 0.3}),
+    Case(LassoSelection, {"alpha": 0.3, "per_label": False}),
     Case(ChiSquaredSelection, {"n_features": 4}, positive=True),
     Case(MutualInformationSelection, {"per_label": False}),
     Case(BRDT, {"max_depth": 3}),

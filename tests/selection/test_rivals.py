@@ -76,13 +76,9 @@ def test_forests_are_scikit_learns(per_label):
 
 
 @pytest.mark.parametrize("per_label", [True, False])
-def test_forests_and_lasso_do_not_depend_on_threads_and_forests_depend_on_the_seed(per_label):
-    X, Y = data()
-    one, three = (RandomForestSelection(0.5, per_label, 4, n_jobs=n).fit(X, Y) for n in (1, 3))
-    assert np.array_equal(one.scores_, three.scores_) and np.array_equal(one.selected_, three.selected_)
-    assert not np.array_equal(one.scores_, RandomForestSelection(0.5, per_label, 4, random_state=1).fit(X, Y).scores_)
-    one, three = (LassoSelection(0.5, per_label, n_jobs=n).fit(X, Y) for n in (1, 3))
-    assert np.array_equal(one.scores_, three.scores_) and np.array_equal(one.selected_, three.selected_)
+def test_forests_depend_on_the_seed(per_label):
+    one, other = (RandomForestSelection(0.5, per_label, 4, random_state=seed).fit(*data()) for seed in (0, 1))
+    assert not np.array_equal(one.scores_, other.scores_)
 
 
 def test_lasso_is_scikit_learns_with_a_penalty_relative_to_the_least_that_leaves_nothing():
@@ -152,16 +148,12 @@ def test_empty_features_and_labels_of_one_class_have_no_score(selection, params,
 
 
 @pytest.mark.parametrize("selection, params", ALL)
-def test_blocks_and_forms_do_not_change_anything(selection, params, monkeypatch):
+def test_blocks_do_not_change_anything(selection, params, monkeypatch):
     X, Y = data()
     expected = selection(**params).fit(X, Y)
-    before = sp.csr_array(X)
-    kept = before.copy()
     monkeypatch.setattr(rivals, "BLOCK_SCORES", 1)
-    for form in (before, sp.csc_matrix(X), X.astype(np.float64)):
-        again = selection(**params).fit(form, [np.flatnonzero(row).tolist() for row in Y])
-        assert np.array_equal(again.selected_, expected.selected_) and np.array_equal(again.scores_, expected.scores_)
-    assert (before != kept).nnz == 0
+    again = selection(**params).fit(X, Y)
+    assert np.array_equal(again.selected_, expected.selected_) and np.array_equal(again.scores_, expected.scores_)
 
 
 @pytest.mark.parametrize("n_features, total, expected", [(0.1, 1006, 101), (1.0, 7, 7), (0.001, 20, 1), (7, 20, 7)])
