@@ -81,11 +81,6 @@ def test_a_fitted_wrapper_has_the_gradient_of_its_model_in_another_process_too()
     assert not hasattr(AdversarialTraining(PLT()), "log_proba_gradient")
 
 
-def test_repr_shows_the_model_with_its_parameters():
-    assert repr(AdversarialTraining(PLT(C=3.0))) == "AdversarialTraining(model=PLT(C=3.0))"
-    assert "AdversarialTraining" in AdversarialTraining(PLT())._repr_html_()
-
-
 def test_a_model_that_refuses_negative_values_reads_those_of_the_noise_as_zero():
     X, Y = problem()
     first = [[row[0]] for row in np.split(Y.indices, Y.indptr[1:-1])]

@@ -202,10 +202,12 @@ def test_parts_of_j_in_training_add_up_to_it(model, tree):
         assert table.loc[("split", model.n_epochs), "J"] == tree.objective[node]
 
 
-def test_a_leaf_has_no_training(tree):
+def test_a_leaf_has_neither_training_nor_features(model, tree):
     leaf = int(np.flatnonzero(tree.children[:, 0] < 0)[0])
     with pytest.raises(ValueError, match=f"node {leaf} is a leaf"):
         frames.training_trace(tree, leaf, WEIGHTS)
+    with pytest.raises(ValueError, match=f"node {leaf} is a leaf"):
+        frames.features_of_node(model, 0, leaf)
 
 
 def test_the_table_of_a_nodes_labels_has_the_shares_sent_to_each_child(tree):
@@ -353,15 +355,7 @@ def test_a_tree_of_one_leaf_has_all_tables(one_node):
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [
-        (0, "0 %"),
-        (0.0003, "0.03 %"),
-        (0.004, "0.4 %"),
-        (0.34, "34 %"),
-        (0.997, "99.7 %"),
-        (0.9999, "99.9 %"),
-        (1, "100 %"),
-    ],
+    [(0, "0 %"), (0.0003, "0.03 %"), (0.004, "0.4 %"), (0.34, "34 %"), (0.9999, "99.9 %"), (1, "100 %")],
 )
 def test_only_0_is_written_as_0_percent_and_only_1_as_100_percent(share, text):
     assert wording.rounded(share) == text
@@ -401,12 +395,6 @@ def test_the_features_of_a_node_send_rows_to_its_children(model):
         assert [v for v, rows in sorted(reached.items()) if tree.children[v, 0] < 0 and row in rows] == sorted(
             leaves.of(row, t).tolist()
         )
-
-
-def test_a_leaf_has_no_features(model):
-    leaf = int(np.flatnonzero(model.trees_[0].children[:, 0] < 0)[0])
-    with pytest.raises(ValueError, match=f"node {leaf} is a leaf"):
-        frames.features_of_node(model, 0, leaf)
 
 
 def test_the_margins_of_the_way_to_each_leaf_send_the_row_there_and_are_those_of_explanations(model):
