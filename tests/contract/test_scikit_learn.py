@@ -35,7 +35,7 @@ from contract.one_class import (
     OneClassOneVsRest,
     OneClassPLT,
 )
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import average_precision_score, label_ranking_loss
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
@@ -44,7 +44,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
-from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, load_model, metrics
+from xmlcore import FALS, PLT, OneVsRest, load_model, metrics
 from xmlcore.models import DenseOutput, NotFittedError
 from xmlcore.selection import (
     BRDT,
@@ -311,14 +311,6 @@ def test_a_grid_search_over_texts_finds_the_better_parameter():
     search.fit(texts, Y)
     assert search.best_params_["plt__C"] == 10.0 and 0.7 < search.best_score_ <= 1.0
     assert search.predict(["apple"]).toarray().tolist() == [[True, False, False]]
-
-
-@pytest.mark.parametrize("model", [DoubleSampling(), FALS(n_epochs=2), LdSM(n_estimators=2), ExtendedPLT()])
-def test_a_clone_has_the_parameters_and_not_the_fit(model):
-    X, Y = problem()
-    copied = clone(model.fit(sp.csr_array(X), Y))
-    assert repr(copied) == repr(model) and not hasattr(copied, "n_features_in_")
-    assert np.array_equal(copied.fit(X, Y).predict_topk(X).labels, model.predict_topk(X).labels)
 
 
 @each_once

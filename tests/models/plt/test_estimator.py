@@ -30,11 +30,6 @@ def test_another_seed_is_another_model_and_none_is_fresh():
     assert len(set(labels)) == 4
 
 
-def test_length_of_a_row_does_not_matter(small):
-    model, _, _, X_test = small
-    np.testing.assert_allclose(model.predict_topk(X_test * 64).scores, model.predict_topk(X_test).scores, rtol=1e-6)
-
-
 def test_row_without_features_gets_the_prior_of_the_biases(small):
     model, _, _, _ = small
     expected = naive.plt_search.search_best_first(
@@ -186,16 +181,6 @@ def test_a_model_of_rows_without_features_ignores_all_features(tmp_path, n_featu
     expected = model.predict_topk(X[:1], 3)
     assert same_scores(model.predict_topk(row, 3), expected)
     assert same_scores(load_model(model.save(tmp_path / "model")).predict_topk(row, 3), expected)
-
-
-def test_many_siblings_are_split_into_groups_without_a_trace():
-    X, Y, X_test, _ = problem(n=300, n_labels=300)
-    model = PLT(max_leaf_labels=300, tol=1e-4, max_iter=2000).fit(X, Y)
-    assert model.fitted_[0].group_first.size > 1
-    for i in range(3):
-        x = naive.plt_rows.in_columns(X_test.toarray()[i].astype(float), model.feature_of_column_)
-        expected = naive.plt_search.search_best_first(model.fitted_[0], "logistic", x, 5)
-        assert model.predict_topk(X_test[[i]], 5).labels[0].tolist() == [label for label, _ in expected]
 
 
 @pytest.mark.real_data

@@ -75,12 +75,6 @@ def test_ensemble_with_a_beam_still_ranks_what_it_found():
     np.testing.assert_array_equal(wide.predict_topk(X_test).labels, beam.predict_topk(X_test).labels)
 
 
-def test_a_beam_wider_than_any_tree_is_exact(small):
-    model, _, _, X_test = small
-    wide = clone(model).set_params(beam=2**31 - 1).fit(small[1], small[2])
-    np.testing.assert_array_equal(wide.predict_topk(X_test).labels, model.predict_topk(X_test).labels)
-
-
 @pytest.mark.parametrize("trial", range(8))
 def test_an_ensembles_top_k_is_that_of_all_mean_probabilities(trial):
     rng = np.random.default_rng(trial)
