@@ -114,6 +114,3 @@ def test_a_row_is_followed_to_all_leaves_however_many():
     for i in (0, 7):
         alone = explain.attributions(model, X[[i]], labels[[i]])
         np.testing.assert_array_equal(alone.contributions.toarray()[0], found.contributions[[i]].toarray()[0])
-
-
-# Paths ----------------------------------------------------------------------------------------------------------------

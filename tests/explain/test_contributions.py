@@ -230,9 +230,6 @@ def test_double_sampling_is_explained_by_its_pair_features():
     assert explain.can_explain(model) and not explain.explains_features(model)
 
 
-# Kernels --------------------------------------------------------------------------------------------------------------
-
-
 def test_magnitude_is_the_largest_values_ties_by_id():
     assert explain.magnitude([0.0, -2.0, 1.0, 2.0, 0.5], n=3) == [(1, -2.0), (3, 2.0), (2, 1.0)]
     assert explain.magnitude(sp.csr_array([[0.0, 3.0]]), n=5) == [(1, 3.0)]
