@@ -222,6 +222,7 @@ assert Threads().fit([]).n_threads_ == min(3, system.usable_cores())
 """
 
 
+@pytest.mark.slow
 def test_a_fit_in_a_process_of_a_grid_search_starts_one_thread_unless_told():
     done = subprocess.run([sys.executable, "-c", SEARCH], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -1,6 +1,7 @@
 """Every kernel file has a plain-Python twin of the same name, or a reason why it has none."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -44,13 +45,18 @@ def test_files_without_a_twin_have_no_loops():
         assert not any(isinstance(node, ast.For | ast.While) for node in ast.walk(tree)), name
 
 
+@functools.cache
+def texts_of_tests():
+    return {path: path.read_text(encoding="utf-8") for path in TESTS.rglob("*.py")}
+
+
 @pytest.mark.parametrize("name", sorted(modules(NAIVE) - {"__init__"}))
 def test_every_function_of_a_twin_is_used_by_a_test_or_by_another_twin(name):
     source = (NAIVE / f"{name}.py").read_text(encoding="utf-8")
     named = {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     public = {function for function in named if not function.startswith("_")}
     assert public, "a twin without a function"
-    texts = {path: path.read_text(encoding="utf-8") for path in TESTS.rglob("*.py")}
+    texts = texts_of_tests()
     tests = [text for path, text in texts.items() if path.parent != NAIVE]
     assert any(f"naive.{name}." in text for text in tests), "no test compares with this twin"
     others = [text for path, text in texts.items() if path.parent == NAIVE and path.stem != name]

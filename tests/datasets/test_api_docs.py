@@ -175,6 +175,7 @@ def test_api_docs_labels_are_the_parameters_of_the_function(built):
     assert labels == {"y_true", "y_pred", "normalize", "sample_weight"}
 
 
+@pytest.mark.slow
 def test_api_docs_does_not_depend_on_hash_seed_or_what_is_imported(built):
     code = (
         "import sklearn.experimental.enable_halving_search_cv, scipy.stats\n"
@@ -191,6 +192,7 @@ def test_api_docs_does_not_depend_on_hash_seed_or_what_is_imported(built):
     assert done.stdout.strip() == built[0].fingerprint, done.stderr
 
 
+@pytest.mark.slow
 def test_api_docs_leaves_this_process_as_it_was():
     code = (
         "import sys, sklearn.feature_extraction.text\n"  # which fitting a vectoriser needs

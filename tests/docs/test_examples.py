@@ -55,6 +55,7 @@ def test_no_example_is_left_out():
     assert {page: COUNTS[page] for page in OTHERS} == OTHERS
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("page", [page for page, count in COUNTS.items() if count and page not in OTHERS])
 def test_examples_run_as_they_are_written(page, data, monkeypatch):
@@ -66,6 +67,7 @@ def test_examples_run_as_they_are_written(page, data, monkeypatch):
             names = run(block, page, names)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_examples_with_kept_results_run(data):
     task = experiment.task("train", {"dataset": save_dataset(data)}, {"model": "PLT"})
@@ -76,6 +78,7 @@ def test_examples_with_kept_results_run(data):
     assert found["report"].agrees and "api-docs" in Path("report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_examples_of_files_run(data):
     names = {"feature_names": data.feature_names, "label_names": data.label_names}
@@ -100,6 +103,7 @@ def test_examples_of_files_run(data):
     assert found["dataset"].fingerprint and Path("yeast-copy.arff").stat().st_size > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_examples_of_texts_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

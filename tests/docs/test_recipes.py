@@ -104,6 +104,7 @@ def test_a_recipe_touches_few_files_and_says_which_tests_must_pass(title):
     assert commands
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_recipes_are_carried_out_and_pass_their_tests(copy, tmp_path):
     """All commands run in one process, which imports the project once."""

@@ -84,6 +84,7 @@ def test_a_model_trained_there_is_the_same_bit_for_bit_and_its_data_goes_there_o
 FIXED = {"PLT": {"arity": 2, "max_leaf_labels": 3, "loss": "logistic", "C": 1.0}, "LdSM": {"max_nodes": 15}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", FIXED)
 def test_the_trees_of_an_ensemble_are_jobs_of_their_own_and_the_model_is_the_same_bit_for_bit(queue, cluster, model):
     made, params = data(), FIXED[model] | {"n_estimators": 3, "random_state": 4}
@@ -119,6 +120,7 @@ def test_progress_is_seen_and_a_cancelled_job_that_never_reports_frees_its_core_
     assert listening.state == deaf.state == "cancelled" and waiting.result(LONG) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True])
 def test_the_job_of_a_killed_process_or_worker_is_started_again(queue, cluster, tmp_path, whole):
     job = begun(queue.submit(work.until, str(tmp_path / "go"), title="Wait"))
@@ -176,6 +178,7 @@ def test_what_needs_files_of_this_machine_runs_here(queue):
     assert job.result(LONG)["cache"] == str(cache_root())
 
 
+@pytest.mark.slow
 def test_when_the_scheduler_is_lost_its_jobs_and_those_that_wait_go_on_here_and_that_is_said(tmp_path):
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", memory_limit=0,
@@ -191,6 +194,7 @@ def test_when_the_scheduler_is_lost_its_jobs_and_those_that_wait_go_on_here_and_
     queue.shutdown()
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_does_not_answer_is_said_and_jobs_run_here(monkeypatch):
     monkeypatch.setenv("XMLCORE_SCHEDULER", "tcp://127.0.0.1:1")
     begin = time.monotonic()

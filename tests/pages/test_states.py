@@ -76,6 +76,7 @@ DATA = {
 QUICK = ("one training row", "strange names")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "state", [pytest.param(state, marks=[] if state in QUICK else [pytest.mark.slow]) for state in DATA]
 )
