@@ -28,16 +28,18 @@ def columns_of(feature_of_column, n_features):
     return read_only((feature_ids, column_of))
 
 
-def read_only(arrays: tuple) -> tuple:
-    """Mark the arrays in a tuple as read-only, and return the tuple.
+def read_only(value):
+    """Mark an array, or all arrays in a tuple or a list, as read-only, and return what was given.
 
     A kernel is compiled once more for every new combination of read-only and writable arguments. Arrays that joblib
     maps from a file are always read-only, so all arrays of fitted models are.
     """
-    for array in arrays:
-        if isinstance(array, np.ndarray):
-            array.flags.writeable = False
-    return arrays
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+    elif isinstance(value, (tuple, list)):
+        for member in value:
+            read_only(member)
+    return value
 
 
 def in_columns(x, columns, block=None):

@@ -12,6 +12,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from compiled import compiled
 from contract.estimators import assert_same, each_model_once, each_once, every_case, fitted, problem, results
 from sklearn.utils.validation import check_is_fitted
 
@@ -40,7 +41,6 @@ def test_pickles_joblib_files_and_copies_are_the_same_estimator(case, tmp_path):
         "pickle": pickle.loads(pickle.dumps(estimator)),
         "old pickle": pickle.loads(pickle.dumps(estimator, protocol=2)),
         "joblib": joblib.load(tmp_path / "estimator.joblib"),
-        "mapped by joblib": joblib.load(tmp_path / "estimator.joblib", mmap_mode="r"),
         "copy": copy.copy(estimator),
         "deepcopy": copy.deepcopy(estimator),
     }
@@ -49,6 +49,15 @@ def test_pickles_joblib_files_and_copies_are_the_same_estimator(case, tmp_path):
         assert_same(results(other), expected)
     unfitted = pickle.loads(pickle.dumps(case.make()))
     assert repr(unfitted) == repr(case.make()) and not hasattr(unfitted, "n_features_in_")
+
+
+@every_case
+def test_a_model_mapped_from_a_file_needs_no_kernels_of_its_own(case, tmp_path):
+    model, expected = fitted(case), results(fitted(case))
+    joblib.dump(model, tmp_path / "model.joblib")
+    before = compiled()
+    assert_same(results(joblib.load(tmp_path / "model.joblib", mmap_mode="r")), expected)
+    assert compiled() == before
 
 
 @each_once

@@ -3,6 +3,7 @@ import sys
 from importlib import import_module
 
 import pytest
+from compiled import compiled
 from numba.core import config
 
 from xmlcore import experiment
@@ -10,21 +11,6 @@ from xmlcore.jobs import Queue
 from xmlcore.models import compiling
 
 warm_up = import_module("xmlcore.experiment.warm_up")  # the module: the package has its function under this name
-
-
-def compiled():
-    """Signatures of every kernel that is called from Python."""
-    from importlib import import_module
-    from pkgutil import iter_modules
-
-    import xmlcore._kernels as kernels
-
-    found = {}
-    for info in iter_modules(kernels.__path__):
-        for name, item in vars(import_module(f"{kernels.__name__}.{info.name}")).items():
-            if isinstance(getattr(item, "signatures", None), list):
-                found[f"{info.name}.{name}"] = set(item.signatures)
-    return found
 
 
 def test_warm_up_leaves_nothing_to_compile(tmp_path):

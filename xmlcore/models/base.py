@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import read_only
 from xmlcore.label_names import labels_of_model, read_label_names, read_more_labels
 from xmlcore.models.compiling import turn
 from xmlcore.models.saving import ModelFormatError, write_model
@@ -87,9 +88,20 @@ class Estimator(HasParameters):
         Y, label_names = read_label_names(labels_given(Y, y), label_names, one_each=self._ONE_LABEL_EACH)
         names = feature_names(X)
         self._fit(X, Y, progress)
+        self._protect()
         self._keep_feature_names(names)
         self._keep_label_names(label_names)
         return self
+
+    def _protect(self) -> None:
+        """Mark the arrays of the fitted state as read-only."""
+        parameters = {parameter.name for parameter in self.PARAMETERS}
+        read_only([value for name, value in vars(self).items() if name not in parameters])
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled estimator; pickle does not keep that arrays are read-only."""
+        self.__dict__.update(state)
+        self._protect()
 
     def _fit(self, X, Y, progress) -> None:
         """Set the fitted attributes; Y are ids, neither X nor Y are checked."""
@@ -220,6 +232,11 @@ class Estimator(HasParameters):
     def _restore(self, values: dict, arrays: dict[str, np.ndarray]) -> None:
         """Set the fitted state that ``_state`` returned; raise ModelFormatError when its parts do not fit together."""
         raise NotImplementedError(f"{type(self).__name__} cannot be loaded")
+
+    def _set_state(self, values: dict, arrays: dict[str, np.ndarray]) -> None:
+        """Set the fitted state that ``_state`` returned, with arrays that are read-only."""
+        self._restore(values, arrays)
+        self._protect()
 
     def save(self, path: FilePath) -> Path:
         """Write the fitted estimator to a folder, from which :func:`xmlcore.load_model` reads it.
@@ -467,6 +484,7 @@ class LearnsMore(MultiLabelModel):
         Y = labels_given(Y, y)
         Y, names = read_more_labels(Y, self.n_labels_, names, label_names, one_each=self._ONE_LABEL_EACH)
         self._learn_more(X, Y, progress)
+        self._protect()
         self._keep_label_names(names)
         return self
 

@@ -153,7 +153,7 @@ def read_folder(path) -> "MultiLabelModel":  # noqa: F821
     except Exception as error:
         raise ModelFormatError(f"{folder / PARAMS_FILE} has an invalid parameter: {error}") from error
     try:
-        model._restore(values, arrays)
+        model._set_state(values, arrays)
     except ModelFormatError as error:
         raise ModelFormatError(f"{folder} cannot be read: {error}") from error
     except Exception as error:
@@ -254,7 +254,7 @@ def model_from_parts(description: dict, arrays: dict[str, np.ndarray]) -> "Multi
     cls = saved_class(name)
     model = cls(**_joined(cls, description["params"], arrays))
     model._check_params()
-    model._restore(description["values"], arrays)
+    model._set_state(description["values"], arrays)
     return model
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from xmlcore import load_model
-from xmlcore._kernels import plt_search
 
 
 def test_a_failed_save_keeps_the_old_model(small, tmp_path, monkeypatch):
@@ -24,15 +23,3 @@ def test_a_failed_save_keeps_the_old_model(small, tmp_path, monkeypatch):
 def test_no_model_there(tmp_path):
     with pytest.raises(FileNotFoundError, match="params.json is missing"):
         load_model(tmp_path)
-
-
-def test_a_model_mapped_from_a_file_needs_no_kernels_of_its_own(small, tmp_path):
-    joblib = pytest.importorskip("joblib")
-    model, *_, X_test = small
-    expected = model.predict_topk(X_test, 5)
-    before = len(plt_search.search_best_first.signatures)
-    joblib.dump(model, tmp_path / "model.joblib")
-    for mode in (None, "r"):
-        again = joblib.load(tmp_path / "model.joblib", mmap_mode=mode)
-        np.testing.assert_array_equal(again.predict_topk(X_test, 5).labels, expected.labels)
-    assert len(plt_search.search_best_first.signatures) == before

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from xmlcore.arrays import columns_of, in_columns, read_only
+from xmlcore.arrays import columns_of, in_columns
 from xmlcore.models.base import LearnsMore, bytes_of, labelled_rows, toy_rows
 from xmlcore.models.double_sampling import saving
 from xmlcore.models.double_sampling.candidates import CrossFitted, TreeCandidates, as_vectors
@@ -394,10 +394,3 @@ class DoubleSampling(LearnsMore):
 
     def _restore(self, values, arrays):
         self._set_fitted(*saving.restored(values, arrays))
-
-    def __setstate__(self, state):
-        """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""
-        self.__dict__.update(state)
-        if "ranker_" in state:
-            for arrays in (self.ranker_.index, self.ranker_.more, self._columns):
-                read_only(arrays)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from xmlcore._kernels.ldsm_reaching import SentRows
 from xmlcore._kernels.ldsm_rows import TrainingRows
 from xmlcore._kernels.ldsm_shares import best_labels
-from xmlcore.arrays import by_frequency, columns_of, in_columns, read_only
+from xmlcore.arrays import by_frequency, columns_of, in_columns
 from xmlcore.models.base import LearnsMore, bytes_of, checked_rows, labelled_rows, stacked
 from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone
 from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
@@ -340,12 +340,6 @@ class LdSM(LearnsMore):
     def _rows(self, x, block) -> SentRows:
         """Return the rows of one block, (first row, last row + 1), in the model's columns."""
         return SentRows(*in_columns(x, self._columns, block))
-
-    def __setstate__(self, state):
-        """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""
-        self.__dict__.update(state)
-        for arrays in (self.__dict__.get("forest_", ()), self.__dict__.get("_columns", ())):
-            read_only(arrays)
 
     def _state(self):
         return state_of(self)

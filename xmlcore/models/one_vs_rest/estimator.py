@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
-from xmlcore.arrays import are_pointers, by_frequency, columns_of, read_only
+from xmlcore.arrays import are_pointers, by_frequency, columns_of
 from xmlcore.models.base import bytes_of, checked_rows, stacked, warm_up_pieces
 from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMETERS
 from xmlcore.models.plt.choosing import Choice, LinearModel
@@ -279,11 +279,10 @@ class OneVsRest(LinearModel):
         """Set the fitted attributes, given the weights of each label as lists of columns and values."""
         self.loss_ = loss
         self.n_features_in_, self.n_labels_ = n_features, intercept.size
-        self.feature_of_column_, self.intercept_ = read_only((feature_of_column, intercept))
+        self.feature_of_column_, self.intercept_ = feature_of_column, intercept
         self._columns = columns_of(feature_of_column, n_features)
         by_label = sp.csr_array((weights, columns, weight_ptr), shape=(intercept.size, max(1, feature_of_column.size)))
-        by_column = sp.csc_array(by_label)
-        self._by_column = read_only(csr_parts(by_column))
+        self._by_column = csr_parts(sp.csc_array(by_label))
         features = feature_of_column[columns]
         self.coef_ = sp.csr_array((weights, features, weight_ptr), shape=(intercept.size, n_features))
         self.coef_.sort_indices()
@@ -315,14 +314,6 @@ class OneVsRest(LinearModel):
         return own | warm_up_pieces(self._trial_tree(8)) if self.C == AUTO else own
 
     # Saving ---------------------------------------------------------------------------------------------------------
-
-    def __setstate__(self, state):
-        """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""
-        self.__dict__.update(state)
-        if "intercept_" in state:
-            read_only((self.intercept_, self.feature_of_column_))
-            read_only(self._by_column)
-            read_only(self._columns)
 
     def _state(self):
         column_of = np.full(self.n_features_in_, -1, np.int32)

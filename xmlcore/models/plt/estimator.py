@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from xmlcore.arrays import columns_of, read_only
+from xmlcore.arrays import columns_of
 from xmlcore.models.base import bytes_of, checked_rows, stacked, toy_rows
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_representations
 from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose
@@ -330,7 +330,7 @@ class PLT(LinearModel):
     def _set_fitted(self, trees, fitted, feature_of_column, n_features, n_labels, loss):
         """Set the fitted attributes, after training or from a saved model."""
         self.loss_ = loss
-        self.feature_of_column_ = read_only((feature_of_column,))[0]
+        self.feature_of_column_ = feature_of_column
         self._columns = columns_of(feature_of_column, n_features)
         self.trees_ = trees
         self.fitted_ = fitted
@@ -390,10 +390,7 @@ class PLT(LinearModel):
         return state
 
     def __setstate__(self, state):
-        """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""
-        self.__dict__.update(state)
-        for arrays in (*self.__dict__.get("fitted_", ()), self.__dict__.get("_columns", ())):
-            read_only(arrays)
+        super().__setstate__(state)
         if "fitted_" in state:
             self._make_search()
 

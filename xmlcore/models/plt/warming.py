@@ -21,6 +21,7 @@ def pieces_of(model) -> dict:
         count = searched.n_estimators
         columns = np.arange(6, dtype=np.int32)
         searched._set_fitted([tree] * count, [arrays] * count, columns, columns.size, tree.n_labels, "logistic")
+        searched._protect()
         searched._warm_up_predict()
 
     return {TRAINING: trained._warm_up_fit, SEARCH: search}
