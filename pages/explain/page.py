@@ -15,13 +15,7 @@ from pages.shared.results import results, run_names
 from pages.shared.rows import explaining
 
 
-def main() -> None:
-    st.title("Explain")
-    used = begin.dataset(
-        ready="Models can be trained on it and explained in a moment.", without="so there is nothing to explain."
-    )
-    if used is None:
-        return
+def main(used) -> None:
     data, fingerprint, name = used
     runs = results.kept("runs", fingerprint)
     if not runs:
@@ -67,4 +61,4 @@ def main() -> None:
     sections.show("explain", further)
 
 
-main()
+begin.page("Explain", main, ready="Models can be trained on it and explained", without="there is nothing to explain")

@@ -15,13 +15,7 @@ from pages.shared import begin, sections
 from pages.shared.results import results
 
 
-def main() -> None:
-    st.title("Features")
-    used = begin.dataset(
-        ready="Features can be selected on it in a moment.", without="so there are no features to select."
-    )
-    if used is None:
-        return
+def main(used) -> None:
     data, fingerprint, name = used
     past = results.usable("selections", fingerprint)
     record = choices.shown_record(fingerprint, past)
@@ -64,4 +58,4 @@ def main() -> None:
     sections.show("features", further)
 
 
-main()
+begin.page("Features", main, ready="Features can be selected on it", without="there are no features to select")

@@ -15,9 +15,7 @@ from pages.shared.rows import explaining
 
 def main() -> None:
     st.title("Predict")
-    used = begin.dataset(
-        ready="Models can be trained on it and predict in a moment.", without="so no model of this workspace predicts."
-    )
+    used = begin.dataset(ready="Models can be trained on it and predict", without="no model of this workspace predicts")
     fingerprint = None if used is None else used.fingerprint
     runs = [] if used is None else results.kept("runs", fingerprint)
     carry.choose_opened(fingerprint)

@@ -13,13 +13,7 @@ from pages.shared.results import results, run_names
 from xmlcore.robustness.perturbations import CERTIFICATE, KINDS
 
 
-def main() -> None:
-    st.title("Robustness")
-    used = begin.dataset(
-        ready="Models can be trained on it and measured in a moment.", without="so there is nothing to measure."
-    )
-    if used is None:
-        return
+def main(used) -> None:
     data, fingerprint, name = used
     past = results.usable("runs", fingerprint)
     if not past:
@@ -79,4 +73,4 @@ def main() -> None:
     sections.show("robustness", further)
 
 
-main()
+begin.page("Robustness", main, ready="Models can be trained on it and measured", without="there is nothing to measure")

@@ -17,13 +17,7 @@ from pages.shared.results import results, run_names
 HELP = f"All results of {MODEL} in this workspace on this data set, newest first."
 
 
-def main() -> None:
-    st.title("Sampling")
-    used = begin.dataset(
-        ready="Double sampling can be trained on it in a moment.", without="so there is nothing to sample."
-    )
-    if used is None:
-        return
+def main(used) -> None:
     data, fingerprint, name = used
     past = results.kept("runs", fingerprint)
     runs = [r for r in past if r["model"] == MODEL]
@@ -69,4 +63,4 @@ def main() -> None:
     sections.show("sampling", further)
 
 
-main()
+begin.page("Sampling", main, ready="Double sampling can be trained on it", without="there is nothing to sample")

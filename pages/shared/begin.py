@@ -18,25 +18,28 @@ class InUse(NamedTuple):
     name: str
 
 
+def page(title: str, draw, *, ready: str, without: str) -> None:
+    """Draw a page about the data set in use, with ``draw(used)``; without one, show why there is nothing."""
+    st.title(title)
+    used = dataset(ready, without)
+    if used is not None:
+        draw(used)
+
+
 def dataset(ready: str, without: str) -> InUse | None:
-    """Return the data set in use; without one, show why and return None. Arguments: see :func:`no_data`."""
+    """Return the data set in use; without one, return None and show why, or the progress of one that is prepared."""
     fingerprint = workspace.get("dataset")
-    if fingerprint is None:
-        no_data(ready, without)
-        return None
-    data = server.dataset(fingerprint)
-    return InUse(data, fingerprint, tasks.dataset_name(fingerprint) or data.name)
-
-
-def no_data(ready: str, without: str) -> None:
-    """Say that no data set is in use, or show the progress of the data set that is being prepared."""
+    if fingerprint is not None:
+        data = server.dataset(fingerprint)
+        return InUse(data, fingerprint, tasks.dataset_name(fingerprint) or data.name)
     running = jobs.active("prepare")
     if running:
-        st.markdown(f"The data set is being made ready. {ready}")
+        st.markdown(f"The data set is being made ready. {ready} in a moment.")
         jobs.watch(running)
     else:
-        st.markdown(f"There is no data set in use, {without}")
+        st.markdown(f"There is no data set in use, so {without}.")
         addresses.link("Data", "Choose or upload one on the Data page", "table_rows")
+    return None
 
 
 def no_run(

@@ -15,11 +15,7 @@ from pages.train import answer, calibration, controls, every, labels, more_data,
 from xmlcore import experiment
 
 
-def main() -> None:
-    st.title("Train")
-    used = begin.dataset(ready="Training can begin in a moment.", without="so there is nothing to train on.")
-    if used is None:
-        return
+def main(used) -> None:
     data, fingerprint, name = used
     runs = results.kept("runs", fingerprint)
     record = _record_to_show(fingerprint, runs)
@@ -87,4 +83,4 @@ def _how_to_begin():
         st.caption(f"**{name}**: {format.plain(info.cls.ABOUT.summary)}")
 
 
-main()
+begin.page("Train", main, ready="Training can begin", without="there is nothing to train on")

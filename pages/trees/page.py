@@ -16,12 +16,8 @@ from pages.trees import answer, depth, nodes, one_tree, parts, plt_page, words
 HELP = "All results with trees, of LdSM and PLT, of this workspace on this data set, newest first."
 
 
-def main() -> None:
+def main(used) -> None:
     st.html(words.STYLE)
-    st.title("Trees")
-    used = begin.dataset(ready="Trees can be trained on it in a moment.", without="so there are no trees to look at.")
-    if used is None:
-        return
     data, fingerprint, name = used
     every = results.kept("runs", fingerprint)
     runs, titles = [r for r in every if r["model"] in words.SHOWN], run_names.names(every)
@@ -71,4 +67,4 @@ def _watch(fingerprint):
         begin.watch_training(fingerprint, model=model)
 
 
-main()
+begin.page("Trees", main, ready="Trees can be trained on it", without="there are no trees to look at")
