@@ -60,7 +60,6 @@ def difference(a: str, b: str, measure: str):
 
 
 def _read(keys: str) -> tuple:
-    """Return the data set of some runs, and the runs by key."""
     runs = {key: server.run(key) for key in keys.split()}
     return server.dataset(next(iter(runs.values())).fingerprint), runs
 

@@ -25,7 +25,6 @@ def show(data, described, found, name) -> None:
 
 
 def _sentences(data, summary):
-    """Return sentences about differences between training and test rows."""
     lines = []
     for what, count in (("feature", data.n_features), ("label", data.n_labels)):
         tested, differ = summary[f"n_{what}s_tested"], summary[f"n_{what}s_drifted"]
@@ -53,7 +52,6 @@ def _sentences(data, summary):
 
 
 def _table(what, frame, name_of, name):
-    """Show the features or labels that differ most; ``name_of`` returns the name of one."""
     shown = frame[frame["tested"]].head(SHOWN)
     shown = shown.assign(
         name=[name_of(int(j)) for j in shown["column"]], differs=shown["differs"].map({True: "yes", False: "no"})

@@ -41,7 +41,6 @@ def _open(name: str, busy: bool, fingerprint) -> bool:
 
 
 def _choice(fingerprint):
-    """Show the select box with the data sets that can be opened at once."""
     opened = workspace.get("known")
     own = {fp: entry for fp, entry in opened.items() if entry["source"] != "catalog"}
     named = {dataset_list.catalog_name(entry): entry for entry in opened.values() if entry["source"] == "catalog"}

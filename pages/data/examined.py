@@ -24,13 +24,11 @@ def known(fingerprint):
 
 @server.shared(max_entries=20)
 def _seconds(fingerprint):
-    """Return how long the examination is expected to take."""
     return experiment.examining_seconds(server.dataset(fingerprint))
 
 
 @server.shared(max_entries=4, show_spinner="Examining the data set")
 def _examination(fingerprint):
-    """Return the examination of a data set, from memory after the first time."""
     return datasets.examine(server.dataset(fingerprint))
 
 

@@ -129,7 +129,6 @@ def _about_ratios(ratios, meta):
 
 
 def _compared(row):
-    """Return a part of a sentence that compares another distribution with the power law."""
     chance = "p below 0.001" if row.p < 0.001 else f"p = {row.p:.2g}"
     how = "about as well as" if row.p >= 0.1 else "worse than" if row.ratio > 0 else "better than"
     how = how if row.p >= 0.1 or row.p < UNLIKELY else f"somewhat {how}"
@@ -138,7 +137,6 @@ def _compared(row):
 
 
 def _tested(goodness):
-    """Write the result of the test of the power law."""
     if math.isnan(goodness["p"]):
         st.markdown(
             "**This cannot be tested**: these labels have only two different numbers of training rows, and so few "

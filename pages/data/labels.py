@@ -62,7 +62,6 @@ def partners(data, labels, found) -> list[str]:
 
 
 def _table(data, shown, found, key):
-    """Show the table of labels, and return the id of the one that is ticked; None without a tick."""
     frame = shown.assign(partners=partners(data, shown["label"], found))
     columns = ["name", "n_train", "n_test", "partners", "bucket", "irlbl", "scumble", "inverse_propensity", "rank"]
     number = st.column_config.NumberColumn

@@ -56,7 +56,6 @@ def compare(opened: dict, used) -> None:
 
 
 def _list(opened, used):
-    """Show a line for each data set: what is known without loading it."""
     facts = [store.info("datasets", fp) for fp in opened]
     frame = pd.DataFrame(
         {
@@ -87,13 +86,11 @@ def _list(opened, used):
 
 
 def _results(fingerprint) -> int:
-    """Return the number of results that the workspace lists for a data set."""
     listed = [record for kind in result_list.LISTS.values() for record in workspace.get(kind)]
     return sum(record["fingerprint"] == fingerprint for record in listed)
 
 
 def _compare(opened):
-    """Show the statistics of the chosen data sets in a table with a column for each."""
     chosen = list(opened)
     if len(opened) > 2:
         chosen = st.multiselect(
@@ -172,7 +169,6 @@ def one(opened: dict, used) -> None:
 
 
 def _convert(fingerprint, name):
-    """Show a button that has a data set written to a file, and one that downloads the file."""
     format_name = st.selectbox(
         "File format", list(FORMATS), format_func=lambda f: FORMAT_NAMES.get(f, f), key="manage.format"
     )
@@ -190,7 +186,6 @@ def _convert(fingerprint, name):
 
 
 def _remove(fingerprint, name):
-    """Show a button that asks whether a data set is to be removed."""
     st.caption("Remove from this workspace")
     if actions.button("Remove …", key="manage.remove", help="You are asked before anything is removed."):
         if workspace.only_looks():
@@ -228,7 +223,6 @@ def _confirm(fingerprint, name):
 
 
 def _removed(fingerprint, name):
-    """Remove a data set and say so; called by the button."""
     if jobs.active(fingerprint=fingerprint):  # another tab has started one since the question was asked
         workspace.notify(f"{name} is not removed: a job of it runs. Stop it first: the sidebar lists it.")
         return
@@ -239,5 +233,4 @@ def _removed(fingerprint, name):
 
 
 def _source(fingerprint) -> str:
-    """Return where a data set of the workspace comes from."""
     return workspace.get("known").get(fingerprint, {}).get("source", "upload")

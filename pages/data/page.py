@@ -73,7 +73,6 @@ def main() -> None:
 
 
 def _together(data, found, fingerprint, name):
-    """Show which labels belong together: in pairs, and in the sets that rows have."""
     together.show(data, found, fingerprint, name)
     label_sets.show(data, fingerprint, name)
 

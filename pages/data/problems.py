@@ -133,7 +133,6 @@ def findings(data, summary) -> tuple[list[str], list[str]]:
 
 
 def _rows(data, duplicates, name):
-    """Show the rows that are equal to another one, group by group."""
     st.markdown("**Rows with equal features**")
     shown = duplicates.head(SHOWN)
     parts = [tables.part(data, part) for part in shown["part"]]

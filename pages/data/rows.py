@@ -124,6 +124,5 @@ def _random_row(fingerprint, part, found, shown):
 
 
 def _select_row(part, key, listed):
-    """Remember the row ticked in the table; called when ticks change."""
     ticked = st.session_state[key]["selection"]["rows"]
     look(**{part: listed[ticked[0] if ticked and ticked[0] < listed.size else 0]})

@@ -44,7 +44,6 @@ def is_closed() -> bool:
 
 
 def _close():
-    """Remember that the panel is closed."""
     workspace.remember(CLOSED, True)
 
 

@@ -95,7 +95,6 @@ def _sentence(data, found):
 
 
 def _tables(data, found, name):
-    """Show the strongest pairs and the strongest exclusions beside each other."""
     left, right = st.columns(2, gap="medium")
     for box, title, key, frame, about in (
         (left, "Labels that occur together", "pairs", found.pairs, "largest correlation first"),

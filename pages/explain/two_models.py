@@ -57,7 +57,6 @@ def _agreement(first, second) -> list:
 
 
 def _place_text(view, run) -> str:
-    """Return the label's rank in the predictions of ``run``, or that it is beyond the ranks kept."""
     place = view.place(run)
     return f"beyond {run.ranking.labels.shape[1]}" if place is None else str(place)
 

@@ -217,7 +217,6 @@ def _table(view, comparison):
 
 
 def _all_measures(view, comparison, what):
-    """Show the button that downloads all measures; ``what`` is a part of the file's name."""
     charts.csv_button(
         "All measures, CSV",
         lambda: _lines(comparison),

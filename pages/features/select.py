@@ -159,7 +159,6 @@ def _what_select_does(data, fingerprint, method, shown, pressed):
 
 
 def _select(data, fingerprint, method):
-    """Start the selection, unless a setting is not allowed; called when the button is pressed."""
     params = _params(data, method)
     if _problems(data, fingerprint, method, params):
         return  # the message stands below the button

@@ -77,7 +77,6 @@ def listed() -> list:
 
 
 def _details(job_title, job):
-    """Show why a job failed, its log, and a button that starts it again."""
     if job.error:
         st.error(f"**{format.plain(job_title)} failed.** {format.plain(job.error)}")
     log.lines(job.log)
@@ -91,7 +90,6 @@ def _details(job_title, job):
 
 
 def _again(job_title, record, job_id):
-    """Start the task of an ended job again; called by a button."""
     if workspace.refuse():
         return
     try:

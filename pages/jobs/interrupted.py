@@ -40,7 +40,6 @@ def show() -> None:
 
 
 def _sweep(record):
-    """Show a sweep that was interrupted: its trainings that are done are kept."""
     try:
         task = sweeping.task_of(record)
         plan = task.plan()
@@ -78,14 +77,12 @@ def _one(record, job):
 
 
 def _iso(seconds):
-    """Return seconds since 1970 as an ISO time."""
     from datetime import UTC, datetime
 
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def _again(records):
-    """Start jobs again; called by a button."""
     if workspace.refuse():
         return
     for record in records:
@@ -97,7 +94,6 @@ def _again(records):
 
 
 def _forget(records):
-    """Forget interrupted jobs; called by a button."""
     if workspace.refuse():
         return
     for record in records:

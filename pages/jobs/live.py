@@ -52,7 +52,6 @@ def _is_calm(own):
 
 
 def _pause_all(own):
-    """Show a button that pauses all waiting jobs of this workspace, or lets them go on."""
     queue, mine = job_queue.queue(), workspace.token()
     if queue.paused(mine):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -69,7 +68,6 @@ def _pause_all(own):
 
 
 def _pause(paused, job_id=None):
-    """Pause waiting jobs of this workspace, or one of them, or let them go on; called by a button."""
     if workspace.refuse():
         return
     queue = job_queue.queue()
@@ -108,7 +106,6 @@ def _running(job, record):
 
 
 def _facts(job, record):
-    """Return what is known of a running job: times, memory and place."""
     facts = [f"{format.seconds(job.elapsed)} so far"]
     if left := jobs.time_left(job, record.get("seconds"), record.get("kind", "")):
         facts.append(left)
@@ -124,7 +121,6 @@ def _facts(job, record):
 
 
 def _waiting(job, record, place, count):
-    """Show a job that waits, with its place among this workspace's jobs."""
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
         st.markdown(f"**{format.plain(jobs.title(job, record))}**")
         said = jobs.waiting(job)
@@ -157,7 +153,6 @@ def _button(label, name, job, do, *args, disabled=False):
 
 
 def _move(job_id, to):
-    """Move a waiting job among those of this workspace; called by a button."""
     if not workspace.refuse():
         job_queue.queue().move(job_id, to, owner=workspace.token())
 

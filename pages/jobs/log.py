@@ -22,5 +22,4 @@ def lines(log: list) -> None:
 
 
 def _toggle(job_id, shown):
-    """Show or hide a log; called by a button."""
     st.session_state["jobs.log"] = None if shown else job_id

@@ -26,7 +26,6 @@ def main() -> None:
 
 
 def _answer(own, queue):
-    """Return one sentence on how many jobs run and wait, and where."""
     running = sum(job.state == "running" or job.starting for job in own if job.active)
     waits = sum(job.active for job in own) - running
     said = f"{format.count(running, 'job runs', 'jobs run')} and {format.count(waits, 'waits', 'wait')}"

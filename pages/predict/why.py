@@ -33,7 +33,6 @@ def why(found) -> int | None:
 
 
 def _choose(found, options) -> int:
-    """Return the label to explain: the one chosen for this row or text, else the first."""
     one, row = found.one, found.question.row
     if row is None:
         text, label = st.session_state.get(CHOSEN, (None, None))

@@ -91,7 +91,6 @@ def _choose_curves(measurements):
 
 
 def _other_rows(measurements) -> str:
-    """Return a sentence on how uncertain P@1 is because other test rows could have been measured."""
     points = 100 * measurements.margin_of_rows
     of = "certified rows" if CERTIFIED in measurements.measures else "P@1"
     if not np.isfinite(points):

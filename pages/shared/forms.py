@@ -68,7 +68,6 @@ def widget(name: str, parameter, remembered: dict) -> None:
 
 
 def _remember(name, parameter, widget_key):
-    """Remember the new value of a parameter; called when its widget changes."""
     if widget_key == key(name, parameter):
         workspace.remember_setting(name, parameter.name, st.session_state[widget_key])
 

@@ -79,7 +79,6 @@ def around(page, compare) -> None:
 
 
 def _draw(page, compare):
-    """Do what :func:`around` says."""
     st.html(STYLE)
     if keeping.refused() or not accounts.admitted():
         return

@@ -104,7 +104,6 @@ def show_failures(failures: list) -> None:
 
 
 def _again(record):
-    """Prepare a data set again; called by a button."""
     dismiss(record["id"])
     workspace.update(wanted=record["params"]["name"])  # the next run of the script starts on it
 
@@ -186,7 +185,6 @@ def time_left(job, expected: float | None, kind: str = "") -> str:
 
 
 def _show_job(job, name, compact, record):
-    """Show the progress of one job, and a button that stops it."""
     note = record.get("note", "")
     fraction = min(max(job.fraction, 0.0), 1.0)
     percent = f"{100 * fraction:.0f}\u00a0%"

@@ -57,12 +57,10 @@ def _filled(name):
 
 
 def _key(name):
-    """Return the key under which the choice is remembered."""
     return f"form.{name}.settings"
 
 
 def _title(info, option):
-    """Return the name of settings, as users read it."""
     return info.cls.PRESETS[option].title if option in info.cls.PRESETS else option.capitalize()
 
 

@@ -77,7 +77,6 @@ def _account():
 
 
 def _workspace_link(token):
-    """Return a link to a workspace, in Markdown: the names of its data sets."""
     if token == workspace.token():
         return "this one"
     fields = stored.read(token) or {}
@@ -94,7 +93,6 @@ def show_jobs(place) -> None:
 
 
 def _dataset():
-    """Show the name and the sizes of the data set in use."""
     st.caption("Data set in use")
     fingerprint = workspace.get("dataset")
     if fingerprint is None:
@@ -139,7 +137,6 @@ def _gone(fingerprint, damaged):
 
 
 def _jobs():
-    """Show the jobs of this workspace that run, and the compilation of kernels."""
     warm_up = job_queue.warm_up()
     compiling = [warm_up] if warm_up is not None and warm_up.state in jobs.ACTIVE else []
     own = jobs.active()

@@ -31,7 +31,6 @@ def show(own: list, fields: dict) -> None:
 
 
 def _write(own, fields):
-    """Show a button that has the workspace written to a file, and one that downloads the file."""
     # A file of a workspace is no part of the workspace: else each file would change what the next one has to hold.
     own = [one for one in own if one.kind not in LEFT_OUT]
     keys = [one.key for one in own]
@@ -64,7 +63,6 @@ def _record(record) -> dict:
 
 
 def _read():
-    """Show a field for a file of a workspace, and a button that has it read."""
     if actions.refused():
         return
     number = reconnected.number("upload.round")

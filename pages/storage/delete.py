@@ -107,14 +107,12 @@ def _go(also) -> str:
 
 
 def _named(some, titles) -> str:
-    """Return the titles of a few artifacts, or their number."""
     if len(some) > 3:
         return f"**{len(some):,} things**"
     return format.listed([f"**{format.plain(titles[one.key])}** ({owned.kind_words(one)})" for one in some])
 
 
 def _delete(goes, found):
-    """Delete; called by the button."""
     if workspace.refuse():
         return
     try:

@@ -100,7 +100,6 @@ def titles_of(own: list[store.Artifact], found: store.Inventory, fields: dict) -
 
 
 def _by_dataset(records) -> dict[str, list]:
-    """Return records of models or of selections by data set."""
     groups = {}
     for record in records:
         groups.setdefault(record["fingerprint"], []).append(record)
@@ -119,7 +118,6 @@ def _title(one, titles) -> str:
 
 
 def _source(one, titles, fields) -> str:
-    """Return what an artifact was made from, in words."""
     if one.kind == "datasets":
         made_from = [titles.get(key, "another data set") for key in one.sources.values()]
         entry = fields["known"].get(one.key, {"source": "upload"})

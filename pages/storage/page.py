@@ -31,7 +31,6 @@ def main() -> None:
 
 
 def _answer(own, found):
-    """Say in one sentence what is kept and how much room there is, with a bar."""
     sets = sum(one.kind == "datasets" for one in own)
     mine = sum(one.bytes for one in own)
     models = sum(owned.kind_words(one) == "trained model" for one in own)
@@ -60,7 +59,6 @@ def _answer(own, found):
 
 
 def _table(lines, own, found, fields):
-    """Show what the workspace keeps, and what can be done with the lines that are ticked."""
     by = room.pinner(workspace.token())
     frame = owned.table(lines, found, fields, by)
     column = st.column_config
@@ -115,7 +113,6 @@ def _table(lines, own, found, fields):
 
 
 def _pin(chosen, by, pin):
-    """Pin artifacts, or take the pins away; called by the button."""
     if workspace.refuse():
         return
     try:
@@ -126,7 +123,6 @@ def _pin(chosen, by, pin):
 
 
 def _room(found):
-    """Show how much all results may take, and a field that changes it; nothing to who only looks."""
     if workspace.only_looks():
         return
     st.header("How much disk results may take")
@@ -151,7 +147,6 @@ def _room(found):
 
 
 def _set(gigabytes):
-    """Set the bound, and make room if more is taken; called by the button."""
     if workspace.refuse():
         return
     try:

@@ -76,7 +76,6 @@ def _problems(fingerprint, model, params):
 
 
 def _train(fingerprint, model):
-    """Start the training, unless a setting is not allowed; called when the button is pressed."""
     params = _params(model)
     if _problems(fingerprint, model, params):
         return  # the message stands below the button

@@ -60,7 +60,6 @@ def _every_label(key, k):
 
 
 def _table(data, every, key, k):
-    """Show the labels that a search finds, and return the id of the one that is ticked; None without a tick."""
     query_key = selectors.query_key("train.labels.query", data)
     query = fields.text("Find labels by name or id", query_key, placeholder="part of a name; empty: all")
     found = tables.find_labels(every, query)

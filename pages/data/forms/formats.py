@@ -72,7 +72,6 @@ def show(fingerprint) -> None:
 
 
 def _sample(fingerprint, format_name) -> bytes:
-    """Return the first training rows of a data set as a file of a format."""
     data = server.dataset(fingerprint)
     n = min(SAMPLE_ROWS, data.n_train)
     with tempfile.TemporaryDirectory() as folder:

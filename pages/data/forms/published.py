@@ -47,7 +47,6 @@ def show() -> None:
 
 
 def _about(entry):
-    """Show what a published data set is, before it is downloaded."""
     st.markdown(
         f"**{format.plain(entry.name)}**, from the {format.plain(entry.collection)}. "
         f"A row is {format.plain(entry.row)}; a label is {format.plain(entry.label)}."
@@ -132,12 +131,10 @@ def progress() -> None:
 
 
 def _running() -> list:
-    """Return the jobs that make a published data set ready."""
     return [job for name in entries() for job in jobs.active("prepare", name=name)]
 
 
 def _failed() -> list:
-    """Return pairs of record and job of published data sets that could not be made ready."""
     return [pair for pair in jobs.failed("prepare") if is_published(pair[0])]
 
 

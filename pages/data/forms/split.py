@@ -31,7 +31,6 @@ def _fields(data, fingerprint, known) -> form.Request | None:
 
 
 def _fields_of(way, data):
-    """Show the fields of one way to split, and return their values by name."""
     if way == "file":
         st.caption(
             "Two files with one row number per line, such as trSplit.txt and tstSplit.txt of the Extreme "
@@ -63,12 +62,10 @@ def _fields_of(way, data):
 
 
 def _text(values):
-    """Return the values of fields as a text without the files."""
     return "-".join(str(value) for name, value in values.items() if name not in ("train", "test"))
 
 
 def _name(name, way, values):
-    """Return a name for the new data set, which says how it was split."""
     if way == "folds":
         said = f", fold {values['fold']} of {values['n_folds']}"
     elif way == "file":

@@ -77,7 +77,6 @@ def _fields() -> form.Request:
 
 
 def _more() -> tuple[float, int]:
-    """Show the settings that few users change, and return the share of wrong labels in percent, and the seed."""
     with st.popover("More settings", icon=":material/tune:", width="content"):
         replaced = "The share of labels that are replaced by any other label after the features are drawn."
         label_noise = fields.whole("Wrong labels, %", 0, 100, "made.label_noise", 10, step=5, help=replaced)

@@ -76,7 +76,6 @@ def _fields(fingerprint) -> form.Request | None:
 
 
 def _options(kind, has_test):
-    """Show the fields for a name and for options; return the name, and options of ``read_dataset``."""
     zeroth, first, second, third = st.columns([2, 1, 1, 1])
     with zeroth:
         name = form.name_field(

@@ -36,8 +36,6 @@ def show(form: str) -> dict | None:
 
 
 def _more(form, about) -> dict:
-    """Show settings that are seldom changed; return them."""
-
     def own(name, **other):
         own = about[name]
         return {"label": own.label, "key": f"{form}.{name}", "default": own.default, "help": own.help} | other

@@ -30,7 +30,6 @@ def _fields(data, fingerprint, known) -> form.Request | None:
 
 
 def _name(name, params) -> str:
-    """Return a name for the new data set, which says what its features are."""
     said = {1: ", words", 2: ", pairs of words", 3: ", triples of words"}[params.get("ngrams", [1, 1])[1]]
     return name[: dataset_list.LONGEST_NAME - len(said)] + said
 

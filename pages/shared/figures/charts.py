@@ -181,8 +181,6 @@ def _config(name) -> dict:
 
 
 def _download(label, make, file_name, mime, help, key=None):
-    """Show a download button for the file that ``make()`` returns as bytes or text."""
-
     def hand_out():
         content = make()
         downloads.made()

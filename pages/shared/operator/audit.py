@@ -48,7 +48,6 @@ def write(event: str, user: str | None, token: str | None, **about) -> None:
 
 
 def _handler():
-    """Return what writes to the file of the present cache."""
     root = str(cache_root())
     if root not in _open:
         folder = make_private(secure_cache() / "log")

@@ -28,8 +28,6 @@ OF_TEXT = 54  # bytes that a text and the reference to it take beside its letter
 
 
 class _Known(NamedTuple):
-    """What is known of a value."""
-
     bytes: int
     used: float  # when it was used last, by time.monotonic()
 

@@ -51,7 +51,6 @@ def _briefly(error) -> str:
 
 
 def _is_readable(key) -> bool:
-    """Return whether this version reads the model of a run."""
     try:
         server.model(key)
     except (store.StoreError, OSError):
@@ -86,17 +85,14 @@ def run(record: dict):
 
 
 def run_and_model(record: dict):
-    """Return a run and its model, as :func:`run` does."""
     return read(lambda key: (server.run(key), server.model(key)), record)
 
 
 def selection(record: dict):
-    """Return a selection, as :func:`run` does."""
     return read(server.selection, record)
 
 
 def measures(record: dict):
-    """Return the measures and times of a run, as :func:`run` does."""
     return read(server.measures, record)
 
 

@@ -174,7 +174,6 @@ def range_of_totals(attrs: dict, found) -> str:
 
 
 def _probability(kind, score) -> str:
-    """Return the probability that belongs to a score of this kind, in percent."""
     return format.probability(explain.probability(kind, score))
 
 

@@ -109,7 +109,6 @@ def _marked(piece, value, most, unit):
 
 
 def _legend(listed, label, unit):
-    """Return what the colours mean, and how much the strongest word contributes."""
     name = html.escape(visible(label), quote=False)
     text = (
         f'<mark class="hl-for hl-3">Blue, solid line</mark>: raises the score of <strong>{name}</strong>. '
@@ -125,7 +124,6 @@ def _legend(listed, label, unit):
 
 
 def _table(listed, label, unit, what):
-    """Return the words as a table that opens on demand."""
     lines = "".join(
         f"<tr><td>{html.escape(visible(line.word), quote=False)}</td><td>{line.times:,}</td>"
         f"<td>{format.signed(line.contribution) if line.contribution else 0}</td></tr>"

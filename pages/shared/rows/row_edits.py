@@ -30,7 +30,6 @@ def parsed(said: str) -> list:
 
 
 def _number(text) -> float:
-    """Return the number in a text; nan when there is none."""
     try:
         return float(text)
     except ValueError:

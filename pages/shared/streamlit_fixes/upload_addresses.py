@@ -74,7 +74,6 @@ def asked_again(receive, send, wait: float = WAIT):
 
 
 def _now():
-    """Return the time of the event loop, in seconds."""
     return asyncio.get_running_loop().time()
 
 
