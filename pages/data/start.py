@@ -34,17 +34,12 @@ def show(used: dict | None) -> None:
         st.markdown(STEPS.format(SOON if about(used) == API_DOCS else LATER))
         with st.container(horizontal=True, vertical_alignment="center"):
             addresses.link("Train", "Go to Train", addresses.ICONS["Train"])
-            st.button(
-                "Close for good", icon=":material/close:", type="tertiary", key="data.start.close", on_click=_close
-            )
+            close = {"key": "data.start.close", "on_click": workspace.remember, "args": (CLOSED, True)}
+            st.button("Close for good", icon=":material/close:", type="tertiary", **close)
 
 
 def is_closed() -> bool:
     return workspace.get("widgets").get(CLOSED) is True or workspace.only_looks()
-
-
-def _close():
-    workspace.remember(CLOSED, True)
 
 
 def about(used: dict | None) -> str:

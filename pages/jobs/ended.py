@@ -94,13 +94,9 @@ def _again(job_title, record, job_id):
         return
     try:
         task = experiment.from_record(record)
-        record = record | {"key": task.key, "fingerprint": _fingerprint(task), "title": job_title}
+        record = record | {"key": task.key, "title": job_title}
+        record["fingerprint"] = task.fingerprint if task.inputs else ""  # its data set is yet to be made
         if tasks.start_again(record):
             jobs.dismiss(job_id)  # its failure is no longer shown
     except (store.StoreError, ValueError, TypeError, KeyError) as error:
         workspace.notify(f"{job_title} cannot start again: {error}")
-
-
-def _fingerprint(task):
-    """Return the fingerprint of the data set of a task; "" for a data set that is yet to be made."""
-    return task.fingerprint if task.inputs else ""

@@ -305,13 +305,10 @@ def remember(record) -> None:
 
     def add(data):
         """Replace or append the record in the workspace's list; an interrupted job with the same task is no longer."""
-        data["jobs"] = [r for r in data["jobs"] if r["id"] != record["id"] and not _is_again(r, record)] + [record]
+        left = (r for r in data["jobs"] if r["id"] != record["id"])
+        data["jobs"] = [r for r in left if "interrupted" not in r or r["key"] != record["key"]] + [record]
 
     workspace.update(add)
-
-
-def _is_again(earlier, record) -> bool:
-    return "interrupted" in earlier and earlier["key"] == record["key"]
 
 
 def interrupt(record: dict) -> None:

@@ -82,7 +82,8 @@ def ask(chosen: list, goes: list, n_also: int, titles: dict, found) -> None:
     also = goes[len(goes) - n_also :]
     st.markdown(f"Delete {_named(chosen, titles)}?")
     if also:
-        st.markdown(f"**{format.count(len(also), 'result')} computed from this** {_go(also)} with it:")
+        go = "goes" if len(also) == 1 else "go"
+        st.markdown(f"**{format.count(len(also), 'result')} computed from this** {go} with it:")
         st.markdown("\n".join(f"- {format.plain(titles[one.key])}" for one in also[:LISTED]))
         if len(also) > LISTED:
             st.caption(f"{LISTED} of {len(also):,} are listed.")
@@ -100,10 +101,6 @@ def ask(chosen: list, goes: list, n_also: int, titles: dict, found) -> None:
             st.rerun()
         if st.button("Keep", key="storage.keep"):
             st.rerun()
-
-
-def _go(also) -> str:
-    return "goes" if len(also) == 1 else "go"
 
 
 def _named(some, titles) -> str:

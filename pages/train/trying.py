@@ -199,8 +199,3 @@ def suggestion(parameter) -> str:
         values = (round(value) for value in values)
     shown = dict.fromkeys(float(f"{min(max(value, low), high):.2g}") for value in values)
     return ", ".join(f"{value:g}" for value in shown)
-
-
-def _is_count(value) -> bool:
-    """Return whether a remembered value fits a field for a count, which may be empty."""
-    return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1)

@@ -89,7 +89,8 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
         verb = "is" if len(missing) == 1 else "are"
         st.markdown(f"**{len(missing)} of {format.count(true.size, 'true label')} {verb} not in the top {k}:** {named}")
     else:
-        st.markdown(f"Nothing missed: {_all(true.size)} among the predictions.")
+        are = "the one true label is" if true.size == 1 else f"all {true.size} true labels are"
+        st.markdown(f"Nothing missed: {are} among the predictions.")
 
 
 def meaning(model: str) -> str:
@@ -121,8 +122,3 @@ def _score_bar(run, values):
     full = 100.0 if are_probabilities(run.model) else full
     column = score_column(run.model, values)
     return st.column_config.ProgressColumn(**column, min_value=0.0, max_value=full, width=105)
-
-
-def _all(n):
-    """Return the subject and verb for n true labels."""
-    return "the one true label is" if n == 1 else f"all {n} true labels are"

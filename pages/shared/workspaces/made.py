@@ -14,7 +14,7 @@ KINDS = {"read": "upload", "read_texts": "upload", "split": "split", "synthetic"
 def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}, notes: list = ()) -> None:  # noqa: B006
     """List a data set that a task has made in the workspace, and say so."""
     source, notes = KINDS[kind], [*notes, *(with_names(note, files) for note in made.notes)]
-    name = name or getattr(made, "name", "") or file_name(files) or _by_size(made)
+    name = name or getattr(made, "name", "") or file_name(files) or f"upload of {format.count(made.n_labels, 'label')}"
     earlier = workspace.get("known").get(made.dataset, {}).get("name")
     if earlier is None:
         kept_files = files if source == "upload" else None
@@ -49,8 +49,3 @@ def file_name(files: dict) -> str:
     """Return a name for a data set from the names of its files; empty if they say nothing."""
     test = re.sub(r"(?i)[ ._-]+(test|testing|tst|te)(?=\.|$)", "", files.get("test", ""))  # of "bibtex-test.txt"
     return telling_name(files.get("train", "")) or telling_name(test)
-
-
-def _by_size(made):
-    """Return a name for a data set whose files say nothing of it."""
-    return f"upload of {format.count(made.n_labels, 'label')}"
