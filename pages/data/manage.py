@@ -188,9 +188,6 @@ def _convert(fingerprint, name):
 def _remove(fingerprint, name):
     st.caption("Remove from this workspace")
     if actions.button("Remove …", key="manage.remove", help="You are asked before anything is removed."):
-        if workspace.only_looks():
-            workspace.refuse()
-            st.rerun()
         _confirm(fingerprint, name)
 
 
@@ -215,11 +212,7 @@ def _confirm(fingerprint, name):
         f"{again} Computed results stay in the cache of this machine: training with the same settings finds them at "
         "once. Other workspaces keep theirs."
     )
-    with st.container(horizontal=True):
-        if st.button("Remove", type="primary", key="manage.confirm", on_click=_removed, args=(fingerprint, name)):
-            st.rerun()
-        if st.button("Keep it", key="manage.keep"):
-            st.rerun()
+    actions.confirm("Remove", "manage.confirm", _removed, (fingerprint, name), no="Keep it", no_key="manage.keep")
 
 
 def _removed(fingerprint, name):

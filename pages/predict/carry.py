@@ -3,15 +3,12 @@
 import streamlit as st
 
 from pages.predict import predictor
-from pages.shared import actions, format, jobs, server, tasks
+from pages.shared import actions, format, jobs, sending, server, tasks
 from pages.shared.figures import charts
 from pages.shared.streamlit_fixes import reconnected
-from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
-from xmlcore.experiment.engine import given
 
-PRESSED = "predict.open pressed"  # key of st.session_state: whether the button was pressed and nothing was started yet
-ROUND = "predict.open round"  # likewise: a new number makes an empty field
+ROUND = "predict.open round"  # key of st.session_state: a new number makes an empty field
 OPENING = "predict.opening"  # likewise: the key of the task that opens a file, until the model can be chosen
 
 
@@ -47,28 +44,14 @@ def open_model() -> None:
     st.header("Open a model from a file")
     if actions.refused():
         return
-    number = reconnected.number(ROUND)
     file = st.file_uploader(
         "Packed model, a zip file",
         type=["zip"],
-        key=f"predict.open.{number}",
+        key=f"predict.open.{reconnected.number(ROUND)}",
         help="A file that this page, PackedModel.save or the command line has written. Nothing in it is executed.",
     )
-    actions.button(
-        "Open the model",
-        key="predict.open",
-        disabled=file is None,
-        on_click=st.session_state.update,
-        args=({PRESSED: True},),
-    )
-    reconnected.say(file is not None)
-    if file is not None and st.session_state.pop(PRESSED, False) and not workspace.refuse():
-        task = experiment.task("open_model", {}, {"files": given.described({"model": file})})
-        if not task.exists() and not jobs.active(key=task.key):
-            given.give(task.key, {"model": file})
-        tasks.start(task)
-        st.session_state[ROUND], st.session_state[OPENING] = number + 1, task.key
-        st.rerun()
+    if sending.button("Open the model", "predict.open", file):
+        sending.start("open_model", {}, {}, {"model": file}, ROUND, lambda key: st.session_state.update({OPENING: key}))
     jobs.watch(jobs.active("open_model"))
     jobs.show_failures(jobs.failed("open_model"))
 

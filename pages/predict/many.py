@@ -5,16 +5,14 @@ import re
 import streamlit as st
 
 from pages.predict import asked, listed
-from pages.shared import actions, fields, format, jobs, server, tasks
+from pages.shared import actions, fields, format, jobs, sending, server
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import made, workspace
-from xmlcore import datasets, experiment, store
+from xmlcore import datasets, store
 from xmlcore.datasets.readers.visible import visible
-from xmlcore.experiment.engine import given
 from xmlcore.experiment.kinds.predictions import ROWS, TEXTS, Predictions
 
-PRESSED = "predict.file pressed"  # key of st.session_state: whether the button was pressed and nothing was started yet
-ROUND = "predict.file round"  # likewise: a new number makes an empty field
+ROUND = "predict.file round"  # key of st.session_state: a new number makes an empty field
 MOST_FILES = 20  # files that are remembered for a model; the Storage page lists the predictions for all
 OF = {TEXTS: "Texts", ROWS: "Rows of features"}
 FORMATS = {
@@ -66,7 +64,7 @@ def remembered(one) -> list[dict]:
 def _upload(one) -> None:
     if actions.refused():
         return
-    number, of = reconnected.number(ROUND), ROWS
+    of = ROWS
     if one.packed.is_text:
         of = fields.radio("The file has", OF, "predict.file of", TEXTS)
     if of == ROWS:
@@ -79,7 +77,7 @@ def _upload(one) -> None:
         st.caption("Predicts labels for each text of a file, in the background; they can be downloaded as CSV.")
     left, right = st.columns([3, 1], vertical_alignment="top")
     with left:
-        file = st.file_uploader(FILE[of], key=f"predict.file.{number}", help=FORMATS[of])
+        file = st.file_uploader(FILE[of], key=f"predict.file.{reconnected.number(ROUND)}", help=FORMATS[of])
     options = {"of": of}
     with right:
         if of == ROWS:
@@ -92,30 +90,15 @@ def _upload(one) -> None:
             )
         elif file is not None:
             options["text"] = _column(file)
-    actions.button(
-        "Predict the file",
-        key="predict.file.start",
-        disabled=file is None,
-        on_click=st.session_state.update,
-        args=({PRESSED: True},),
-    )
-    reconnected.say(file is not None)
-    if file is None or not st.session_state.pop(PRESSED, False) or workspace.refuse():
+    if not sending.button("Predict the file", "predict.file.start", file):
         return
-    params = {"files": given.described({"rows": file}), "k": asked.count(one)}
-    task = experiment.task(kind(one), one.inputs, params | options)
-    if not task.exists() and not jobs.active(key=task.key):
-        given.give(task.key, {"rows": file})
-    tasks.start(task)
-    entry = {"key": task.key, "name": visible(file.name)}
 
-    def add(data):
-        others = [other for other in remembered(one) if other["key"] != task.key]
-        data["widgets"][_widget(one)] = [entry, *others][:MOST_FILES]
+    def remember(key):
+        others = [other for other in remembered(one) if other["key"] != key]
+        workspace.remember(_widget(one), [{"key": key, "name": visible(file.name)}, *others][:MOST_FILES])
 
-    workspace.update(add)
-    st.session_state[ROUND] = number + 1
-    st.rerun()
+    params = {"k": asked.count(one), **options}
+    sending.start(kind(one), one.inputs, params, {"rows": file}, ROUND, remember)
 
 
 def _column(file) -> str | None:

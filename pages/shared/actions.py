@@ -7,7 +7,15 @@ from pages.shared.workspaces import workspace
 
 def button(label: str, **settings) -> bool:
     """Show a button that starts, changes or deletes something, and return whether it was pressed."""
-    return st.button(label, **{**settings, **refusal()})
+    return st.button(label, **{**settings, **refusal()}) and not workspace.refuse()
+
+
+def confirm(label: str, key: str, take, args: tuple, *, no: str, no_key: str) -> None:
+    """Show the buttons of a dialog that asks before something is removed; ``take(*args)`` removes it."""
+    with st.container(horizontal=True):
+        yes = st.button(label, type="primary", key=key, on_click=take, args=args)
+        if st.button(no, key=no_key) or yes:
+            st.rerun()  # nothing else closes a dialog of Streamlit
 
 
 def refused() -> bool:

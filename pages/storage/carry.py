@@ -2,17 +2,15 @@
 
 import streamlit as st
 
-from pages.shared import actions, format, jobs, tasks
+from pages.shared import actions, format, jobs, sending, tasks
 from pages.shared.figures import charts
 from pages.shared.streamlit_fixes import reconnected
-from pages.shared.workspaces import result_list, workspace
+from pages.shared.workspaces import result_list
 from pages.storage import trials
 from xmlcore import experiment
-from xmlcore.experiment.engine import given
 from xmlcore.experiment.sharing.workspace_files import LEFT_OUT
 
-PRESSED = "storage.read.pressed"  # key of st.session_state: whether the button was pressed and the file is not read yet
-KNOWN = ("name", "source", "notes")  # fields of a data set that go into the file
+ROUND = "upload.round"  # key of st.session_state: a new number makes an empty field
 KEPT = ("key", "created", "name", "tags", "note", "archived")  # fields of a listed result that go into the file
 
 
@@ -65,22 +63,8 @@ def _record(record) -> dict:
 def _read():
     if actions.refused():
         return
-    number = reconnected.number("upload.round")
-    file = st.file_uploader("File of a workspace", type=["zip"], key=f"storage.file.{number}")
-    actions.button(
-        "Read the file",
-        key="storage.read",
-        disabled=file is None,
-        on_click=st.session_state.update,
-        args=({PRESSED: True},),
-    )
-    reconnected.say(file is not None)
-    if file is not None and st.session_state.pop(PRESSED, False) and not workspace.refuse():
-        task = experiment.task("import_workspace", {}, {"files": given.described({"workspace": file})})
-        if not task.exists() and not jobs.active(key=task.key):
-            given.give(task.key, {"workspace": file})
-        tasks.start(task)
-        st.session_state["upload.round"] = number + 1  # an empty field
-        st.rerun()
+    file = st.file_uploader("File of a workspace", type=["zip"], key=f"storage.file.{reconnected.number(ROUND)}")
+    if sending.button("Read the file", "storage.read", file):
+        sending.start("import_workspace", {}, {}, {"workspace": file}, ROUND)
     jobs.watch(jobs.active("import_workspace"))
     jobs.show_failures(jobs.failed("import_workspace"))

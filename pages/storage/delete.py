@@ -5,7 +5,7 @@ import threading
 
 import streamlit as st
 
-from pages.shared import format, server
+from pages.shared import actions, format, server
 from pages.shared.operator import audit
 from pages.shared.process import room
 from pages.shared.workspaces import removed, stored, workspace
@@ -96,11 +96,7 @@ def ask(chosen: list, goes: list, n_also: int, titles: dict, found) -> None:
         f"{format.size(sum(one.bytes for one in goes))} in all. What other workspaces list too stays on the disk. For "
         f"{room.UNDO_SECONDS / 60:.0f} minutes this can be undone; then the space is free."
     )
-    with st.container(horizontal=True):
-        if st.button("Delete", type="primary", key="storage.confirm", on_click=_delete, args=(goes, found)):
-            st.rerun()
-        if st.button("Keep", key="storage.keep"):
-            st.rerun()
+    actions.confirm("Delete", "storage.confirm", _delete, (goes, found), no="Keep", no_key="storage.keep")
 
 
 def _named(some, titles) -> str:

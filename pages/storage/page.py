@@ -105,8 +105,6 @@ def _table(lines, own, found, fields):
             help="What is pinned, and what it was made from, is not removed to make room.",
         )
         if actions.button("Delete …", key="storage.delete", icon=":material/delete:"):
-            if workspace.refuse():
-                st.rerun()
             members = delete.with_trials(chosen, found, fields["sweeps"])
             goes = delete.with_dependents(members, own, found)
             delete.ask(chosen, goes, len(goes) - len(members), owned.titles_of(lines + goes, found, fields), found)

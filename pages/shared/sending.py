@@ -1,0 +1,28 @@
+"""A button that has a worker do something with a chosen file."""
+
+import streamlit as st
+
+from pages.shared import actions, jobs, tasks
+from pages.shared.streamlit_fixes import reconnected
+from pages.shared.workspaces import workspace
+from xmlcore import experiment
+from xmlcore.experiment.engine import given
+
+
+def button(label: str, key: str, file) -> bool:
+    """Show the button, and return whether it was pressed and there is a file."""
+    pressed = f"{key} pressed"  # remembered: Streamlit forgets a press when another event interrupts the run
+    actions.button(label, key=key, disabled=file is None, on_click=st.session_state.update, args=({pressed: True},))
+    reconnected.say(file is not None)
+    return file is not None and st.session_state.pop(pressed, False) and not workspace.refuse()
+
+
+def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=lambda key: None) -> None:
+    """Start a task with files, call ``then`` with its key, and draw the page anew with an empty field for files."""
+    task = experiment.task(kind, inputs, {"files": given.described(files), **params})
+    if not task.exists() and not jobs.active(key=task.key):
+        given.give(task.key, files)
+    tasks.start(task)
+    then(task.key)
+    st.session_state[field] += 1  # the number in the key of the field: see reconnected.number
+    st.rerun()
