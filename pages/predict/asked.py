@@ -40,11 +40,11 @@ class Question:
     true: frozenset | None = None  # true labels, if they are known
 
 
-def ask(one) -> Question | None:
+def ask(predictor) -> Question | None:
     """Show the controls that say what is predicted; return it, or None while there is nothing."""
     looked_at = st.session_state.get(LOOKED_AT)
-    from_file = looked_at is not None and looked_at["model"] == one.key
-    possible = {ROW: one.data is not None, TEXT: one.packed.is_text, FEATURES: True, FROM_FILE: from_file}
+    from_file = looked_at is not None and looked_at["model"] == predictor.key
+    possible = {ROW: predictor.data is not None, TEXT: predictor.packed.is_text, FEATURES: True, FROM_FILE: from_file}
     ways = [way for way, there in possible.items() if there]
     way = ways[0]
     if len(ways) > 1:
@@ -52,26 +52,26 @@ def ask(one) -> Question | None:
         way = remembered if remembered in ways else ways[0]  # anew in each run: a table changes it
         take = functools.partial(workspace.remember, WAY)
         way = fields.pick("What to predict", dict(zip(ways, ways)), WAY, way, take, widget="radio", horizontal=True)
-    question = {ROW: _row, TEXT: _text, FEATURES: _features, FROM_FILE: _from_file}[way](one)
-    most = min(MOST_LABELS, one.packed.n_labels)
+    question = {ROW: _row, TEXT: _text, FEATURES: _features, FROM_FILE: _from_file}[way](predictor)
+    most = min(MOST_LABELS, predictor.packed.n_labels)
     fields.whole(f"Labels predicted, 1 to {most:,}", 1, most, COUNT, min(results.K, most), width=190)
     return question
 
 
-def count(one) -> int:
-    return min(int(st.session_state.get(COUNT) or results.K), one.packed.n_labels)
+def count(predictor) -> int:
+    return min(int(st.session_state.get(COUNT) or results.K), predictor.packed.n_labels)
 
 
-def _row(one) -> Question:
-    row = selectors.choose_test_row(one.data, one.run, ROW_NUMBER)
-    texts = one.data.texts_test
-    text = texts[row] if texts is not None and one.packed.is_text else None
-    true = frozenset(one.data.Y_test[[row]].indices.tolist())
-    return Question(one.data.X_test[[row]], f"test row {row:,}", f"row{row}", row, text, true)
+def _row(predictor) -> Question:
+    row = selectors.choose_test_row(predictor.data, predictor.run, ROW_NUMBER)
+    texts = predictor.data.texts_test
+    text = texts[row] if texts is not None and predictor.packed.is_text else None
+    true = frozenset(predictor.data.Y_test[[row]].indices.tolist())
+    return Question(predictor.data.X_test[[row]], f"test row {row:,}", f"row{row}", row, text, true)
 
 
-def _text(one) -> Question | None:
-    texts = None if one.data is None else one.data.texts_test
+def _text(predictor) -> Question | None:
+    texts = None if predictor.data is None else predictor.data.texts_test
     typed = st.text_area(
         "Text",
         value=workspace.first_value("predict.text", st.session_state.get(TYPED, ""), ""),
@@ -84,14 +84,14 @@ def _text(one) -> Question | None:
     )
     if texts is not None:
         st.button("Take the text of a random test row", key="predict.take", on_click=_take, args=(texts,))
-    x = vector(one, typed) if typed.strip() else None
+    x = vector(predictor, typed) if typed.strip() else None
     return None if x is None else Question(x, "this text", "text", text=typed)
 
 
-def vector(one, text: str):
+def vector(predictor, text: str):
     """Return the features of a text: csr_array, shape (1, D); None, and say why, if its words cannot be found."""
     try:
-        return sp.csr_array(one.packed.vectorizer.transform([text]))
+        return sp.csr_array(predictor.packed.vectorizer.transform([text]))
     except ValueError as error:  # the data set has a pattern of words that takes too long
         st.error(f"The words of the text cannot be found: {format.plain(str(error))}")
         return None
@@ -107,12 +107,12 @@ def _take(texts) -> None:
     st.session_state["predict.text"] = st.session_state[TYPED] = text
 
 
-def look_at(one, kind: str, key: str, name: str, row: int) -> None:
-    st.session_state[LOOKED_AT] = {"model": one.key, "kind": kind, "key": key, "name": name, "row": row}
+def look_at(predictor, kind: str, key: str, name: str, row: int) -> None:
+    st.session_state[LOOKED_AT] = {"model": predictor.key, "kind": kind, "key": key, "name": name, "row": row}
     workspace.remember(WAY, FROM_FILE)
 
 
-def _from_file(one) -> Question | None:
+def _from_file(predictor) -> Question | None:
     chosen = st.session_state[LOOKED_AT]
     try:
         given = _given(chosen["kind"], chosen["key"])
@@ -123,11 +123,11 @@ def _from_file(one) -> Question | None:
         )
         return None
     text = given[chosen["row"]] if isinstance(given, list) else None
-    what = "row" if text is None else "text"
-    name = f"{what} {chosen['row']:,} of {format.plain(chosen['name'])}"
+    kind = "row" if text is None else "text"
+    name = f"{kind} {chosen['row']:,} of {format.plain(chosen['name'])}"
     st.markdown(f"**{name[0].upper()}{name[1:]}**")
-    x = given[[chosen["row"]]] if text is None else vector(one, text)
-    return Question(x, name, f"{format.file_name(stem(chosen['name']))}-{what}{chosen['row']}", text=text)
+    x = given[[chosen["row"]]] if text is None else vector(predictor, text)
+    return Question(x, name, f"{format.file_name(stem(chosen['name']))}-{kind}{chosen['row']}", text=text)
 
 
 @server.shared(max_entries=2, show_spinner="Loading the rows of the file")
@@ -135,13 +135,15 @@ def _given(kind: str, key: str):
     return given_rows(kind, key)
 
 
-def _features(one) -> Question | None:
-    empty = sp.csr_array((1, one.packed.n_features), dtype=np.float32)
+def _features(predictor) -> Question | None:
+    empty = sp.csr_array((1, predictor.packed.n_features), dtype=np.float32)
     of, edits = st.session_state.get(EDITED, (None, []))
-    editor = row_editor.Editor("predict.features", one.packed, empty, (one.key,), edits if of == one.key else [])
+    editor = row_editor.Editor(
+        "predict.features", predictor.packed, empty, (predictor.key,), edits if of == predictor.key else []
+    )
     editor.add(lambda: st.session_state.pop(EDITED, None))
     x = editor.show()
     edits = row_edits.between(empty, x)
-    st.session_state[EDITED] = one.key, edits
+    st.session_state[EDITED] = predictor.key, edits
     editor.remembered(edits)
     return Question(x, "these features", TYPED_FEATURES) if x.nnz else None

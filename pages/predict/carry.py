@@ -12,23 +12,23 @@ ROUND = "predict.open round"  # key of st.session_state: a new number makes an e
 OPENING = "predict.opening"  # likewise: the key of the task that opens a file, until the model can be chosen
 
 
-def take(one, dataset_name: str | None) -> None:
+def take(chosen, dataset_name: str | None) -> None:
     st.header("Take the model with you")
-    if one.run is None:
+    if chosen.run is None:
         st.caption("This model was opened from a file, which you have.")
-        _card(server.loaded_by_key("open_model", one.key).text)
+        _card(server.loaded_by_key("open_model", chosen.key).text)
         return
     st.caption(
         "One zip file has the model, the names of its labels and features, and a card: what it was trained on, its "
         "settings and its measures. This page opens it again, and so does load_model in a notebook."
     )
-    task = experiment.task("pack_model", {"run": one.key}, {"dataset_name": dataset_name})
+    task = experiment.task("pack_model", {"run": chosen.key}, {"dataset_name": dataset_name})
 
     def draw(result):
         path = task.file()
-        label = f"{one.files}.zip, {format.size(path.stat().st_size)}"
+        label = f"{chosen.files}.zip, {format.size(path.stat().st_size)}"
         charts.file_button(
-            label, path.read_bytes, f"{one.files}.zip", "Model, names and card; nothing in it is executed"
+            label, path.read_bytes, f"{chosen.files}.zip", "Model, names and card; nothing in it is executed"
         )
         _card(result.text)
 

@@ -11,41 +11,43 @@ from pages.shared.rows import explaining, marked_text, row_editor
 from xmlcore import explain
 
 
-def changed(found, label: int | None) -> None:
+def changed(prediction, label: int | None) -> None:
     """Show an editor of the row or the text, and the labels before and after; ``label`` is the one explained."""
-    if found is None:
+    if prediction is None:
         st.caption("Change words or features of what is predicted here, and see which labels come and go.")
-    elif found.problem:
+    elif prediction.problem:
         st.caption("The model cannot predict this, so there is nothing to change here.")
-    elif found.question.file == asked.TYPED_FEATURES:
+    elif prediction.question.file == asked.TYPED_FEATURES:
         st.caption("Change the features above: the labels change at once.")
-    elif found.question.text is None:
-        _features(found)
+    elif prediction.question.text is None:
+        _features(prediction)
     else:
-        _text(found, label)
+        _text(prediction, label)
 
 
-def _features(found) -> None:
+def _features(prediction) -> None:
     st.header("What if the row were different?")
-    one = found.one
-    editor = row_editor.Editor("predict.changed", one.packed, found.x, (one.key, found.question.file))
+    predictor = prediction.predictor
+    editor = row_editor.Editor(
+        "predict.changed", predictor.packed, prediction.x, (predictor.key, prediction.question.file)
+    )
     left, right = st.columns([3, 2], gap="large")
     with left:
         after = editor.show()
     with right:
         editor.add()
-    changes = row_editor.changes(one.packed, found.x, after)
+    changes = row_editor.changes(predictor.packed, prediction.x, after)
     if not changes:
         st.caption("Change a value, drop a feature or add one, and the model predicts again.")
         return
     st.markdown(f"Changed: {format.listed(changes)}.")
-    before_after.show(one.packed, one.model, found.x, after, found.k, "predict.before after")
+    before_after.show(predictor.packed, predictor.model, prediction.x, after, prediction.k, "predict.before after")
 
 
-def _text(found, label) -> None:
+def _text(prediction, label) -> None:
     st.header("What if the text were different?")
-    one = found.one
-    text = found.question.text.replace("\r\n", "\n").replace("\r", "\n")  # as a browser returns it
+    predictor = prediction.predictor
+    text = prediction.question.text.replace("\r\n", "\n").replace("\r", "\n")  # as a browser returns it
     most = max(asked.LONGEST_TEXT, len(text))
     key = f"predict.changed text {hashlib.blake2b(text.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
     left, right = st.columns([2, 3], gap="large")
@@ -62,14 +64,16 @@ def _text(found, label) -> None:
         if typed == text:
             st.caption("Change, add or remove a word, and the labels before and after stand here.")
             return
-        after = asked.vector(one, typed)
+        after = asked.vector(predictor, typed)
         if after is None:
             return
-        changes = row_editor.changes(one.packed, found.x, after)
-        before_after.show(one.packed, one.model, found.x, after, found.k, "predict.before after")
+        changes = row_editor.changes(predictor.packed, prediction.x, after)
+        before_after.show(predictor.packed, predictor.model, prediction.x, after, prediction.k, "predict.before after")
     if not changes:
         st.caption("The model does not see this change: no word that it knows has come, gone or changed its weight.")
-    elif label is not None and one.kind != "score":
-        st.caption(f"The changed text, with words for and against {format.plain(found.name(label))}:")
-        frame = explaining.named(explain.contributions(one.model, after, label), one.packed, one.kind)
-        marked_text.show(typed, one.packed.vectorizer, frame, found.name(label), one.kind, "Changed text")
+    elif label is not None and predictor.kind != "score":
+        st.caption(f"The changed text, with words for and against {format.plain(prediction.name(label))}:")
+        frame = explaining.named(explain.contributions(predictor.model, after, label), predictor.packed, predictor.kind)
+        marked_text.show(
+            typed, predictor.packed.vectorizer, frame, prediction.name(label), predictor.kind, "Changed text"
+        )

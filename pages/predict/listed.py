@@ -19,11 +19,11 @@ WAYS = {  # how certain a model is of a row: what the control calls it, and the 
 }
 
 
-def show(one, found, name: str, look) -> None:
-    n_rows, k = found.ranking.labels.shape
-    rows = format.count(n_rows, "row" if found.beginnings is None else "text")
+def show(predictor, predicted, name: str, look) -> None:
+    n_rows, k = predicted.ranking.labels.shape
+    rows = format.count(n_rows, "row" if predicted.beginnings is None else "text")
     st.markdown(f"**{rows}** of {format.plain(name)}: up to {format.count(k, 'label')} for each.")
-    for note in found.notes:
+    for note in predicted.notes:
         st.caption(format.plain(made.with_names(note, {"rows": name})))
     by = fields.radio(
         "Least certain first, by",
@@ -36,44 +36,44 @@ def show(one, found, name: str, look) -> None:
         "both may be right.",
     )
     if n_rows:
-        _table(one, found, by, look)
-    files = f"{one.files}-{format.file_name(stem(name))}"
+        _table(predictor, predicted, by, look)
+    files = f"{predictor.files}-{format.file_name(stem(name))}"
     with st.container(horizontal=True):
         charts.csv_button(
             "All predictions, CSV",
-            lambda: frame_of(found.ranking, one.packed.label_name, found.beginnings),
+            lambda: frame_of(predicted.ranking, predictor.packed.label_name, predicted.beginnings),
             f"{files}-predictions",
             f"A line for each label of each of the {rows}, in the order of the file",
         )
         charts.text_button(
             "All predictions, JSON lines",
-            lambda: "".join(json_lines(found.ranking, one.packed.label_name, found.beginnings)).encode(),
+            lambda: "".join(json_lines(predicted.ranking, predictor.packed.label_name, predicted.beginnings)).encode(),
             f"{files}-predictions.jsonl",
             f"A line of JSON for each of the {rows}, in the order of the file",
         )
-        if found.missing.size or found.unknown:
+        if predicted.missing.size or predicted.unknown:
             charts.csv_button(
                 "Missing and unknown columns, CSV",
-                lambda: _columns(one, found),
+                lambda: _columns(predictor, predicted),
                 f"{files}-columns",
                 "Features of the model that the file lacks, and columns of the file that the model does not have",
             )
 
 
-def _table(one, found, by, look) -> None:
-    sure = certainty(found.ranking, by)
+def _table(predictor, predicted, by, look) -> None:
+    sure = certainty(predicted.ranking, by)
     rows = np.argsort(sure, kind="stable")[:LISTED]
-    model = type(one.model).__name__
+    model = type(predictor.model).__name__
     percent = predictions.are_probabilities(model)
     lines = pd.DataFrame(
         {
             "row": rows,
             "sure": predictions.scores(model, sure[rows]),
-            "labels": [_labels(one, found.ranking, i, percent) for i in rows.tolist()],
+            "labels": [_labels(predictor, predicted.ranking, i, percent) for i in rows.tolist()],
         }
     )
-    if found.beginnings is not None:
-        lines.insert(2, "text", [found.beginnings[i] for i in rows.tolist()])
+    if predicted.beginnings is not None:
+        lines.insert(2, "text", [predicted.beginnings[i] for i in rows.tolist()])
 
     def chosen():
         ticked = st.session_state["predict.listed"]["selection"]["rows"]
@@ -107,17 +107,20 @@ def _table(one, found, by, look) -> None:
     st.caption(about)
 
 
-def _labels(one, ranking, row, percent) -> str:
+def _labels(predictor, ranking, row, percent) -> str:
     pairs = zip(ranking.labels[row].tolist(), ranking.scores[row].tolist())
     return ", ".join(
-        f"{one.packed.label_name(label)} ({format.probability(score) if percent else format.value(score)})"
+        f"{predictor.packed.label_name(label)} ({format.probability(score) if percent else format.value(score)})"
         for label, score in pairs
         if label >= 0
     )
 
 
-def _columns(one, found) -> pd.DataFrame:
-    missing = [one.packed.feature_name(int(j)) for j in found.missing]
+def _columns(predictor, predicted) -> pd.DataFrame:
+    missing = [predictor.packed.feature_name(int(j)) for j in predicted.missing]
     return pd.DataFrame(
-        {"column": [*missing, *found.unknown], "is": ["missing"] * len(missing) + ["unknown"] * len(found.unknown)}
+        {
+            "column": [*missing, *predicted.unknown],
+            "is": ["missing"] * len(missing) + ["unknown"] * len(predicted.unknown),
+        }
     )

@@ -26,12 +26,12 @@ FILE = {
 _ON_PAGE = ((r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start at”"),)  # words of xmlcore, and ours
 
 
-def many(one) -> None:
-    st.header("Many texts or rows at once" if one.packed.is_text else "Many rows at once")
-    _upload(one)
-    jobs.watch(jobs.active(kind(one), **one.inputs))
-    _failures(one)
-    files = [file for file in remembered(one) if jobs.kept(kind(one), file["key"])]
+def many(predictor) -> None:
+    st.header("Many texts or rows at once" if predictor.packed.is_text else "Many rows at once")
+    _upload(predictor)
+    jobs.watch(jobs.active(kind(predictor), **predictor.inputs))
+    _failures(predictor)
+    files = [file for file in remembered(predictor) if jobs.kept(kind(predictor), file["key"])]
     if not files:
         return
     file = files[0]
@@ -40,32 +40,32 @@ def many(one) -> None:
         about = f"File, of {len(files):,} predicted with this model"
         key = fields.choice(about, names, f"predict.file shown {files[0]['key'][:8]}")
         file = next(file for file in files if file["key"] == key)
-    found = _loaded(one, file["key"])
-    if found is not None:
-        about = kind(one), file["key"], file["name"]
-        listed.show(one, found, file["name"], lambda row: asked.look_at(one, *about, row))
+    predicted = _loaded(predictor, file["key"])
+    if predicted is not None:
+        about = kind(predictor), file["key"], file["name"]
+        listed.show(predictor, predicted, file["name"], lambda row: asked.look_at(predictor, *about, row))
 
 
-def kind(one) -> str:
-    return "predict_opened" if one.run is None else "predict"
+def kind(predictor) -> str:
+    return "predict_opened" if predictor.run is None else "predict"
 
 
-def _widget(one) -> str:
-    return f"predict.files {one.key}"
+def _widget(predictor) -> str:
+    return f"predict.files {predictor.key}"
 
 
-def remembered(one) -> list[dict]:
+def remembered(predictor) -> list[dict]:
     """Return ``key`` (of the predictions) and ``name`` of the files predicted with a model, newest first."""
-    kept = workspace.get("widgets").get(_widget(one))
+    kept = workspace.get("widgets").get(_widget(predictor))
     kept = kept if isinstance(kept, list) else []
     return [file for file in kept if isinstance(file, dict) and {"key", "name"} <= file.keys()]
 
 
-def _upload(one) -> None:
+def _upload(predictor) -> None:
     if actions.refused():
         return
     of = ROWS
-    if one.packed.is_text:
+    if predictor.packed.is_text:
         of = fields.radio("The file has", OF, "predict.file of", TEXTS)
     if of == ROWS:
         st.caption(
@@ -94,11 +94,11 @@ def _upload(one) -> None:
         return
 
     def remember(key):
-        others = [other for other in remembered(one) if other["key"] != key]
-        workspace.remember(_widget(one), [{"key": key, "name": visible(file.name)}, *others][:MOST_FILES])
+        others = [other for other in remembered(predictor) if other["key"] != key]
+        workspace.remember(_widget(predictor), [{"key": key, "name": visible(file.name)}, *others][:MOST_FILES])
 
-    params = {"k": asked.count(one), **options}
-    sending.start(kind(one), one.inputs, params, {"rows": file}, ROUND, remember)
+    params = {"k": asked.count(predictor), **options}
+    sending.start(kind(predictor), predictor.inputs, params, {"rows": file}, ROUND, remember)
 
 
 def _column(file) -> str | None:
@@ -120,9 +120,9 @@ def _column(file) -> str | None:
     )
 
 
-def _failures(one) -> None:
-    names = {file["key"]: file["name"] for file in remembered(one)}
-    for record, job in jobs.failed(kind(one), **one.inputs):
+def _failures(predictor) -> None:
+    names = {file["key"]: file["name"] for file in remembered(predictor)}
+    for record, job in jobs.failed(kind(predictor), **predictor.inputs):
         reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
         for pattern, instead in _ON_PAGE:
             reason = re.sub(pattern, instead, reason)
@@ -131,10 +131,10 @@ def _failures(one) -> None:
         actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))
 
 
-def _loaded(one, key) -> Predictions | None:
+def _loaded(predictor, key) -> Predictions | None:
     """Return predictions that are kept; None, with a message, when they cannot be read."""
     try:
-        return server.loaded_by_key(kind(one), key)
+        return server.loaded_by_key(kind(predictor), key)
     except (store.StoreError, OSError) as error:
         st.error(f"The predictions cannot be read: {format.plain(str(error))}. Predict the file again.")
         return None

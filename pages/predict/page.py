@@ -35,31 +35,31 @@ def main() -> None:
         predictor.choose(fingerprint, titles, key)
         if key in by_key:
             results.mark(by_key[key])
-        one = predictor.read(key, used, by_key.get(key), titles[key])
-        question = None if one is None else asked.ask(one)
-    if one is None:
+        chosen = predictor.read(key, used, by_key.get(key), titles[key])
+        question = None if chosen is None else asked.ask(chosen)
+    if chosen is None:
         if key in by_key:
             begin.watch_training(fingerprint, key=results.key_now(by_key[key]))
         carry.open_model()
         return
-    found = label = None
+    prediction = label = None
     if question is not None:
-        found = answer.Answer(one, question, asked.count(one))
+        prediction = answer.Answer(chosen, question, asked.count(chosen))
         with right:
             st.header("Predicted labels")
-            answer.labels(found)
-        sentence.markdown(answer.sentence(found))
-        scale.caption(explaining.SCALE[found.kind])
-        label = why.why(found)
+            answer.labels(prediction)
+        sentence.markdown(answer.sentence(prediction))
+        scale.caption(explaining.SCALE[prediction.kind])
+        label = why.why(prediction)
     else:
-        sentence.markdown(f"**{format.plain(one.title)}** predicts as soon as there is a text or a feature.")
+        sentence.markdown(f"**{format.plain(chosen.title)}** predicts as soon as there is a text or a feature.")
         with right:
             st.header("Predicted labels")
             st.caption("They appear here with their scores; below stands which words or features decide.")
     further = {  # the same in every case, so that the open section does not change while a text is typed
-        "What if": lambda: changed.changed(found, label),
-        "A file": lambda: many.many(one),
-        "Save the model": lambda: carry.take(one, None if used is None else used.name),
+        "What if": lambda: changed.changed(prediction, label),
+        "A file": lambda: many.many(chosen),
+        "Save the model": lambda: carry.take(chosen, None if used is None else used.name),
         "Open a model": carry.open_model,
     }
     sections.show("predict", further)

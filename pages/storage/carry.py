@@ -30,8 +30,8 @@ def show(own: list, fields: dict) -> None:
 
 def _write(own, fields):
     # A file of a workspace is no part of the workspace: else each file would change what the next one has to hold.
-    own = [one for one in own if one.kind not in LEFT_OUT]
-    keys = [one.key for one in own]
+    own = [artifact for artifact in own if artifact.kind not in LEFT_OUT]
+    keys = [artifact.key for artifact in own]
     if not keys:
         st.caption("There is nothing to write yet.")
         return
@@ -39,7 +39,11 @@ def _write(own, fields):
         key: {name: entry.get(name) for name in ("name", "source", "notes")} for key, entry in fields["known"].items()
     }
     lists = {kind: [_record(record) for record in fields[kind]] for kind in result_list.LISTS.values()}
-    made = [[one.kind, one.key] for one in own if one.kind not in ("datasets", "sweeps", trials.FOLDER, *lists)]
+    made = [
+        [artifact.kind, artifact.key]
+        for artifact in own
+        if artifact.kind not in ("datasets", "sweeps", trials.FOLDER, *lists)
+    ]
     sweeps = [{name: record[name] for name in ("key", "fingerprint", "params", "asked")} for record in fields["sweeps"]]
     contents = {"known": known, **lists, "sweeps": sweeps, "made": sorted(made)}
     task = experiment.task("export_workspace", {}, {"keys": keys, "contents": contents})

@@ -15,19 +15,19 @@ from xmlcore import experiment, store
 LISTED = 8  # titles that the question lists
 
 
-def with_dependents(chosen: list, own: list, found) -> list:
+def with_dependents(chosen: list, own: list, inventory) -> list:
     """Return chosen artifacts of a workspace, and then all of the workspace that was computed from them."""
-    mine = {one.name for one in own}
-    goes = {one.name: one for one in chosen}
-    for one in chosen:
-        goes |= {other.name: other for other in found.dependents(*one.name) if other.name in mine}
+    mine = {artifact.name for artifact in own}
+    goes = {artifact.name: artifact for artifact in chosen}
+    for artifact in chosen:
+        goes |= {other.name: other for other in inventory.dependents(*artifact.name) if other.name in mine}
     return list(goes.values())
 
 
-def with_trials(chosen: list, found, sweeps: list) -> list:
+def with_trials(chosen: list, inventory, sweeps: list) -> list:
     """Return chosen lines of the table as artifacts; the trainings of a sweep go with it."""
-    groups = [group for group in trials.groups(found, sweeps, "0") if group.key in map(trials.group_of, chosen)]
-    return trials.spread([*chosen, *groups], found, sweeps)
+    groups = [group for group in trials.groups(inventory, sweeps, "0") if group.key in map(trials.group_of, chosen)]
+    return trials.spread([*chosen, *groups], inventory, sweeps)
 
 
 def elsewhere(mine: str) -> set[str]:
@@ -39,44 +39,46 @@ def elsewhere(mine: str) -> set[str]:
     return keys
 
 
-def delete(goes: list, found) -> None:
+def delete(goes: list, inventory) -> None:
     """Take artifacts from this workspace, and from the disk if no other workspace lists them."""
-    keys, listed = {one.key for one in goes}, elsewhere(workspace.token())
+    keys, listed = {artifact.key for artifact in goes}, elsewhere(workspace.token())
     entries, aside = removed.forget(keys), []
     still = listed | owned.keys({name: workspace.get(name) for name in owned.FIELDS})
-    if any(one.kind == trials.FOLDER for one in goes):  # other sweeps may have some of them in common
-        others = [record for record in workspace.get("sweeps") if not _all_go(record, keys, found)]
+    if any(artifact.kind == trials.FOLDER for artifact in goes):  # other sweeps may have some of them in common
+        others = [record for record in workspace.get("sweeps") if not _all_go(record, keys, inventory)]
         still |= trials.keys(others)
     gone, line = {}, list(goes)
     while line:
-        one = line.pop()
-        if one.key not in still and one.name not in gone:
-            gone[one.name] = one
-            line += found.computed_from(one.key)
-    size = format.size(sum(one.bytes for one in gone.values()))
+        artifact = line.pop()
+        if artifact.key not in still and artifact.name not in gone:
+            gone[artifact.name] = artifact
+            line += inventory.computed_from(artifact.key)
+    size = format.size(sum(artifact.bytes for artifact in gone.values()))
     removed.remember(f"{format.count(len(goes), 'thing')}, {size} on the disk", entries, aside)
-    for one in gone.values():
-        if one.kind == "sweeps":
-            experiment.engine.sweep_unfinished.forget(one.key)
-        name = store.set_aside(*one.name)
-        aside += [] if name is None else [(one.kind, name)]
+    for artifact in gone.values():
+        if artifact.kind == "sweeps":
+            experiment.engine.sweep_unfinished.forget(artifact.key)
+        name = store.set_aside(*artifact.name)
+        aside += [] if name is None else [(artifact.kind, name)]
     server.forget()
-    audit.note("delete", kinds=[one.kind for one in gone.values()], keys=[one.key for one in gone.values()])
+    audit.note(
+        "delete", kinds=[artifact.kind for artifact in gone.values()], keys=[artifact.key for artifact in gone.values()]
+    )
     timer = threading.Timer(room.UNDO_SECONDS + 1, store.remove_aside, [room.UNDO_SECONDS])
     timer.daemon = True
     timer.start()
 
 
-def _all_go(record, keys, found) -> bool:
+def _all_go(record, keys, inventory) -> bool:
     """Return whether all trainings of a sweep that are kept are deleted."""
-    return all(key in keys for key in trials.keys([record]) if found.with_key(key))
+    return all(key in keys for key in trials.keys([record]) if inventory.with_key(key))
 
 
 @st.dialog("Delete")
-def ask(chosen: list, goes: list, n_also: int, titles: dict, found) -> None:
+def ask(chosen: list, goes: list, n_also: int, titles: dict, inventory) -> None:
     """Say what is deleted and what goes with it, and ask; the last ``n_also`` of ``goes`` were computed from others."""
     needed = room.needed()
-    if any(one.key in needed for one in goes):
+    if any(artifact.key in needed for artifact in goes):
         st.markdown("A job that waits or runs needs some of this. Stop it first: the sidebar lists it.")
         return
     also = goes[len(goes) - n_also :]
@@ -84,31 +86,34 @@ def ask(chosen: list, goes: list, n_also: int, titles: dict, found) -> None:
     if also:
         go = "goes" if len(also) == 1 else "go"
         st.markdown(f"**{format.count(len(also), 'result')} computed from this** {go} with it:")
-        st.markdown("\n".join(f"- {format.plain(titles[one.key])}" for one in also[:LISTED]))
+        st.markdown("\n".join(f"- {format.plain(titles[artifact.key])}" for artifact in also[:LISTED]))
         if len(also) > LISTED:
             st.caption(f"{LISTED} of {len(also):,} are listed.")
-    uploads = [one for one in goes if not found.can_be_made_again(one)]
+    uploads = [artifact for artifact in goes if not inventory.can_be_made_again(artifact)]
     if uploads:
         st.warning(
             f"{_named(uploads, titles)} cannot be made again here: keep your files, or write the workspace first."
         )
+    size = format.size(sum(artifact.bytes for artifact in goes))
     st.caption(
-        f"{format.size(sum(one.bytes for one in goes))} in all. What other workspaces list too stays on the disk. For "
+        f"{size} in all. What other workspaces list too stays on the disk. For "
         f"{room.UNDO_SECONDS / 60:.0f} minutes this can be undone; then the space is free."
     )
-    actions.confirm("Delete", "storage.confirm", _delete, (goes, found), no="Keep", no_key="storage.keep")
+    actions.confirm("Delete", "storage.confirm", _delete, (goes, inventory), no="Keep", no_key="storage.keep")
 
 
 def _named(some, titles) -> str:
     if len(some) > 3:
         return f"**{len(some):,} things**"
-    return format.listed([f"**{format.plain(titles[one.key])}** ({owned.kind_words(one)})" for one in some])
+    return format.listed(
+        [f"**{format.plain(titles[artifact.key])}** ({owned.kind_words(artifact)})" for artifact in some]
+    )
 
 
-def _delete(goes, found):
+def _delete(goes, inventory):
     if workspace.refuse():
         return
     try:
-        delete(goes, found)
+        delete(goes, inventory)
     except OSError as error:
         workspace.notify(f"Not deleted: {store.trouble(0) or error}")

@@ -42,60 +42,60 @@ LEAST_SHOWN = 0.1  # MB: what is smaller is shown as this
 FIELDS = ("known", *LISTS, "made")  # fields of a workspace that say what belongs to it
 
 
-def of_workspace(found: store.Inventory, fields: dict) -> list[store.Artifact]:
+def of_workspace(inventory: store.Inventory, fields: dict) -> list[store.Artifact]:
     """Return what belongs to a workspace: what it lists, and what was computed from its models and selections."""
     listed = keys(fields)
-    own = {one.name: one for key in listed for one in found.with_key(key)}
-    for one in list(own.values()):
-        for other in found.dependents(*one.name):
-            computed = one.kind != "datasets" and other.record.get("task") not in ("train", "select")
-            if computed or other.record.get("task") in OF_EVERY_DATASET and other.inputs == {"dataset": one.key}:
+    own = {artifact.name: artifact for key in listed for artifact in inventory.with_key(key)}
+    for artifact in list(own.values()):
+        for other in inventory.dependents(*artifact.name):
+            computed = artifact.kind != "datasets" and other.record.get("task") not in ("train", "select")
+            if computed or other.record.get("task") in OF_EVERY_DATASET and other.inputs == {"dataset": artifact.key}:
                 own[other.name] = other
     return list(own.values())
 
 
-def table(own: list[store.Artifact], found: store.Inventory, fields: dict, by: str) -> pd.DataFrame:
+def table(own: list[store.Artifact], inventory: store.Inventory, fields: dict, by: str) -> pd.DataFrame:
     """Return a line for each artifact of a workspace, the largest first."""
-    titles, users, zone = titles_of(own, found, fields), _users(own, found), format.zone()
+    titles, users, zone = titles_of(own, inventory, fields), _users(own, inventory), format.zone()
     lines = [
         {
-            "kind": kind_words(one),
-            "title": titles[one.key],
-            "bytes": one.bytes,
-            "mb": max(LEAST_SHOWN, one.bytes / 1e6),
-            "created": pd.Timestamp(one.created, unit="s", tz="UTC").tz_convert(zone),
-            "used": pd.Timestamp(one.used, unit="s", tz="UTC").tz_convert(zone),
-            "source": _source(one, titles, fields),
-            "users": users.get(one.key, 0),
-            "pinned": "pinned" if by in one.pins else "",
-            "again": found.can_be_made_again(one),
-            "folder": one.kind,
-            "key": one.key,
+            "kind": kind_words(artifact),
+            "title": titles[artifact.key],
+            "bytes": artifact.bytes,
+            "mb": max(LEAST_SHOWN, artifact.bytes / 1e6),
+            "created": pd.Timestamp(artifact.created, unit="s", tz="UTC").tz_convert(zone),
+            "used": pd.Timestamp(artifact.used, unit="s", tz="UTC").tz_convert(zone),
+            "source": _source(artifact, titles, fields),
+            "users": users.get(artifact.key, 0),
+            "pinned": "pinned" if by in artifact.pins else "",
+            "again": inventory.can_be_made_again(artifact),
+            "folder": artifact.kind,
+            "key": artifact.key,
         }
-        for one in sorted(own, key=lambda one: (-one.bytes, one.key))
+        for artifact in sorted(own, key=lambda artifact: (-artifact.bytes, artifact.key))
     ]
     columns = ["kind", "title", "bytes", "mb", "created", "used", "source", "users", "pinned", "again", "folder", "key"]
     return pd.DataFrame(lines, columns=columns)
 
 
-def kind_words(one: store.Artifact) -> str:
-    if one.kind == "datasets":
+def kind_words(artifact: store.Artifact) -> str:
+    if artifact.kind == "datasets":
         return "data set"
-    if "count" in one.record:
+    if "count" in artifact.record:
         return "trainings of a sweep"
-    return KIND_WORDS.get(one.record.get("task"), one.kind.replace("-", " "))
+    return KIND_WORDS.get(artifact.record.get("task"), artifact.kind.replace("-", " "))
 
 
-def titles_of(own: list[store.Artifact], found: store.Inventory, fields: dict) -> dict[str, str]:
+def titles_of(own: list[store.Artifact], inventory: store.Inventory, fields: dict) -> dict[str, str]:
     """Return what the user calls each artifact, by key."""
     titles = {fingerprint: entry["name"] for fingerprint, entry in fields["known"].items()}
     for _, records in _by_dataset(fields["runs"]).items():
         titles |= run_names.names(records)
     for _, records in _by_dataset(fields["selections"]).items():
         titles |= run_names.selections(records)
-    for one in own:
-        if one.key not in titles:
-            titles[one.key] = _title(one, titles)
+    for artifact in own:
+        if artifact.key not in titles:
+            titles[artifact.key] = _title(artifact, titles)
     return titles
 
 
@@ -106,32 +106,34 @@ def _by_dataset(records) -> dict[str, list]:
     return groups
 
 
-def _title(one, titles) -> str:
+def _title(artifact, titles) -> str:
     """Return the title of a result of another kind: what it was computed from."""
-    of = [titles[key] for key in one.inputs.values() if key in titles]
+    of = [titles[key] for key in artifact.inputs.values() if key in titles]
     where = of[0] if of else "a data set"
-    if "count" in one.record:
-        return f"{one.record['count']:,} trainings of {one.record['model']} on {where}"
-    if one.record.get("task") == "sweep":
-        return f"sweep of {one.record.get('params', {}).get('model', 'a model')} on {where}"
-    return f"{kind_words(one)} of {of[0]}" if of else str(one.record.get("dataset") or kind_words(one))
+    if "count" in artifact.record:
+        return f"{artifact.record['count']:,} trainings of {artifact.record['model']} on {where}"
+    if artifact.record.get("task") == "sweep":
+        return f"sweep of {artifact.record.get('params', {}).get('model', 'a model')} on {where}"
+    return f"{kind_words(artifact)} of {of[0]}" if of else str(artifact.record.get("dataset") or kind_words(artifact))
 
 
-def _source(one, titles, fields) -> str:
-    if one.kind == "datasets":
-        made_from = [titles.get(key, "another data set") for key in one.sources.values()]
-        entry = fields["known"].get(one.key, {"source": "upload"})
+def _source(artifact, titles, fields) -> str:
+    if artifact.kind == "datasets":
+        made_from = [titles.get(key, "another data set") for key in artifact.sources.values()]
+        entry = fields["known"].get(artifact.key, {"source": "upload"})
         return f"split of {made_from[0]}" if made_from else sources.words(entry)
-    dataset = titles.get(one.record.get("fingerprint"), "")
-    if one.record.get("task") == "export_workspace":
+    dataset = titles.get(artifact.record.get("fingerprint"), "")
+    if artifact.record.get("task") == "export_workspace":
         return "this workspace"
-    return ", ".join(dict.fromkeys([*(titles[k] for k in one.inputs.values() if k in titles), dataset])).strip(", ")
+    return ", ".join(dict.fromkeys([*(titles[k] for k in artifact.inputs.values() if k in titles), dataset])).strip(
+        ", "
+    )
 
 
-def _users(own, found) -> dict[str, int]:
+def _users(own, inventory) -> dict[str, int]:
     """Return how many artifacts of the workspace were computed from each one, by key."""
-    mine = {one.name for one in own}
+    mine = {artifact.name for artifact in own}
     counts = {}
-    for one in own:
-        counts[one.key] = sum(other.name in mine for other in found.dependents(*one.name))
+    for artifact in own:
+        counts[artifact.key] = sum(other.name in mine for other in inventory.dependents(*artifact.name))
     return counts

@@ -18,22 +18,22 @@ REMOVALS = 3  # lines on what was removed to make room
 
 def main() -> None:
     st.title("Storage")
-    found = room.inventory()
+    inventory = room.inventory()
     fields = {name: workspace.get(name) for name in owned.FIELDS}
-    listed = owned.of_workspace(found, fields)
-    lines = listed + trials.groups(found, fields["sweeps"], room.pinner(workspace.token()))
-    own = trials.spread(lines, found, fields["sweeps"])
-    _answer(own, found)
+    listed = owned.of_workspace(inventory, fields)
+    lines = listed + trials.groups(inventory, fields["sweeps"], room.pinner(workspace.token()))
+    own = trials.spread(lines, inventory, fields["sweeps"])
+    _answer(own, inventory)
     if lines:
-        _table(lines, own, found, fields)
+        _table(lines, own, inventory, fields)
     carry.show(own, fields)
-    _room(found)
+    _room(inventory)
 
 
-def _answer(own, found):
-    sets = sum(one.kind == "datasets" for one in own)
-    mine = sum(one.bytes for one in own)
-    models = sum(owned.kind_words(one) == "trained model" for one in own)
+def _answer(own, inventory):
+    sets = sum(artifact.kind == "datasets" for artifact in own)
+    mine = sum(artifact.bytes for artifact in own)
+    models = sum(owned.kind_words(artifact) == "trained model" for artifact in own)
     kept = [(models, "trained model"), (len(own) - sets - models, "other result" if models else "result")]
     counts = [format.count(number, name) for number, name in [(sets, "data set"), *kept] if number]
     st.markdown(
@@ -42,13 +42,13 @@ def _answer(own, found):
         else "This workspace keeps nothing yet."
     )
     try:
-        most = store.bound(found.bytes)
+        most = store.bound(inventory.bytes)
     except ValueError as error:
         st.error(format.plain(error))
         return
-    others, free = format.size(found.bytes - mine), format.size(store.free_on_disk())
-    text = f"All that is kept on this machine takes {format.size(found.bytes)} of at most {format.size(most)}."
-    st.progress(min(1.0, found.bytes / most) if most else 1.0, text=text)
+    others, free = format.size(inventory.bytes - mine), format.size(store.free_on_disk())
+    text = f"All that is kept on this machine takes {format.size(inventory.bytes)} of at most {format.size(most)}."
+    st.progress(min(1.0, inventory.bytes / most) if most else 1.0, text=text)
     st.caption(
         f"The rest, {others}, belongs to other workspaces or to none. The disk has {free} left. When all takes more "
         "than it may, what was used longest ago is removed first. Never removed are what is pinned, what a job needs, "
@@ -58,9 +58,9 @@ def _answer(own, found):
         st.caption(f":material/history: {format.since(removal.when)}: {format.plain(removal)}.")
 
 
-def _table(lines, own, found, fields):
+def _table(lines, own, inventory, fields):
     by = room.pinner(workspace.token())
-    frame = owned.table(lines, found, fields, by)
+    frame = owned.table(lines, inventory, fields, by)
     column = st.column_config
     ticked = tables.show(
         frame,
@@ -83,19 +83,19 @@ def _table(lines, own, found, fields):
         column_order=["mb", "title", "kind", "used", "created", "source", "users", "pinned"],
     )
     rows = [row for row in ticked.selection.rows if row < len(frame)]
-    by_name = {one.name: one for one in lines}
+    by_name = {artifact.name: artifact for artifact in lines}
     chosen = [by_name[frame["folder"].iloc[row], frame["key"].iloc[row]] for row in rows]
-    members = trials.spread(chosen, found, fields["sweeps"])
+    members = trials.spread(chosen, inventory, fields["sweeps"])
     if not chosen:
         to_do = "" if workspace.only_looks() else " Tick some to delete or pin them."
         st.caption(f"{format.count(len(frame), 'line')}, the largest first.{to_do}")
         return
-    said = f"{len(chosen):,} of {len(frame):,} ticked, {format.size(sum(one.bytes for one in chosen))}"
-    st.caption(f"{said}: {format.plain(frame['title'].iloc[rows[0]])}." if len(rows) == 1 else f"{said}.")
+    about = f"{len(chosen):,} of {len(frame):,} ticked, {format.size(sum(artifact.bytes for artifact in chosen))}"
+    st.caption(f"{about}: {format.plain(frame['title'].iloc[rows[0]])}." if len(rows) == 1 else f"{about}.")
     if workspace.only_looks():
         return
     with st.container(horizontal=True, gap="small"):
-        pinned = all(by in one.pins for one in chosen)
+        pinned = all(by in artifact.pins for artifact in chosen)
         actions.button(
             "Unpin" if pinned else "Pin",
             key="storage.pin",
@@ -105,29 +105,31 @@ def _table(lines, own, found, fields):
             help="What is pinned, and what it was made from, is not removed to make room.",
         )
         if actions.button("Delete …", key="storage.delete", icon=":material/delete:"):
-            members = delete.with_trials(chosen, found, fields["sweeps"])
-            goes = delete.with_dependents(members, own, found)
-            delete.ask(chosen, goes, len(goes) - len(members), owned.titles_of(lines + goes, found, fields), found)
+            members = delete.with_trials(chosen, inventory, fields["sweeps"])
+            goes = delete.with_dependents(members, own, inventory)
+            delete.ask(
+                chosen, goes, len(goes) - len(members), owned.titles_of(lines + goes, inventory, fields), inventory
+            )
 
 
 def _pin(chosen, by, pin):
     if workspace.refuse():
         return
     try:
-        for one in chosen:
-            (store.pin if pin else store.unpin)(*one.name, by=by)
+        for artifact in chosen:
+            (store.pin if pin else store.unpin)(*artifact.name, by=by)
     except OSError as error:
         workspace.notify(f"Not changed: {store.trouble(0) or error}")
 
 
-def _room(found):
+def _room(inventory):
     if workspace.only_looks():
         return
     st.header("How much disk results may take")
     if os.environ.get(BOUND_VARIABLE):
         st.caption(f"Whoever runs this server has set it to {os.environ[BOUND_VARIABLE]}, by {BOUND_VARIABLE}.")
         return
-    most = store.bound(found.bytes) / 1e9
+    most = store.bound(inventory.bytes) / 1e9
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen = st.number_input(
             "At most, GB",

@@ -22,31 +22,35 @@ def _of(record) -> list[str]:
     return []
 
 
-def groups(found: store.Inventory, records, by: str) -> list[store.Artifact]:
+def groups(inventory: store.Inventory, records, by: str) -> list[store.Artifact]:
     """Return a line for each sweep that has trainings on the disk, as if they were one artifact."""
     lines = []
     for record in records:
-        own = [found.artifacts[FOLDER, key] for key in _of(record) if (FOLDER, key) in found.artifacts]
+        own = [inventory.artifacts[FOLDER, key] for key in _of(record) if (FOLDER, key) in inventory.artifacts]
         if own:
             about = {"task": "trial", "inputs": {"dataset": record["fingerprint"]}, "count": len(own)}
             about |= {"fingerprint": record["fingerprint"], "model": record["params"].get("model")}
-            created, used = max(one.created for one in own), max(one.used for one in own)
-            pins = (by,) if all(by in one.pins for one in own) else ()
-            n_bytes = sum(one.bytes for one in own)
+            created, used = max(artifact.created for artifact in own), max(artifact.used for artifact in own)
+            pins = (by,) if all(by in artifact.pins for artifact in own) else ()
+            n_bytes = sum(artifact.bytes for artifact in own)
             lines.append(store.Artifact(FOLDER, _GROUP + record["key"], n_bytes, created, used, about, pins))
     return lines
 
 
-def spread(lines, found: store.Inventory, records) -> list[store.Artifact]:
+def spread(lines, inventory: store.Inventory, records) -> list[store.Artifact]:
     """Return artifacts with the trainings of sweeps in place of the lines that stand for them, each once."""
     by_key = {_GROUP + record["key"]: record for record in records}
     all_of = {}
-    for one in lines:
-        if one.key in by_key:
-            own = [found.artifacts[FOLDER, key] for key in _of(by_key[one.key]) if (FOLDER, key) in found.artifacts]
+    for artifact in lines:
+        if artifact.key in by_key:
+            own = [
+                inventory.artifacts[FOLDER, key]
+                for key in _of(by_key[artifact.key])
+                if (FOLDER, key) in inventory.artifacts
+            ]
             all_of |= {other.name: other for other in own}
         else:
-            all_of[one.name] = one
+            all_of[artifact.name] = artifact
     return list(all_of.values())
 
 
