@@ -32,10 +32,10 @@ def show(lines, measure: str) -> None:
     )
     charts.csv_button("Data sets, CSV", lambda: frame.reset_index(names="dataset"), "data-sets-compared", "This table")
     if frame.shape[1] > 2:
-        found = metrics.friedman(frame)
+        ranking = metrics.friedman(frame)
         charts.show_figure(
-            figures.critical_difference(found.ranks, found.critical_difference, f"Mean rank in {measure}"),
-            found.ranks,
+            figures.critical_difference(ranking.ranks, ranking.critical_difference, f"Mean rank in {measure}"),
+            ranking.ranks,
             "critical-difference",
             "Rank 1 is the best model of a data set. A bar joins models whose mean ranks differ by less than the "
             "critical difference: Nemenyi's test does not tell them apart.",
@@ -51,13 +51,13 @@ def _answer(frame, measure) -> str:
     if frame.shape[1] == 2:
         wins = int((frame[means.index[0]] > frame[means.index[1]]).sum())
         p = float(metrics.wilcoxon(frame).iloc[0, 1])
-        said = f"**{first}** is better than **{second}** in {measure} on **{wins} of {n}** data sets. "
+        text = f"**{first}** is better than **{second}** in {measure} on **{wins} of {n}** data sets. "
         test, few = "Wilcoxon's signed-rank test", "it could hardly find any: six or more are needed"
     else:
         p = metrics.friedman(frame).p_value
-        said = f"**{first}** has the best mean rank in {measure} over {n} data sets, {means.iloc[0]:.2f}. "
+        text = f"**{first}** has the best mean rank in {measure} over {n} data sets, {means.iloc[0]:.2f}. "
         test, few = "Friedman's test", "it finds only what nearly all of them share"
     if p < 0.05:
-        return f"{said}{test} finds that the models differ (p = {p:.2g})."
+        return f"{text}{test} finds that the models differ (p = {p:.2g})."
     few = f" With {n} data sets {few}." if n < 6 else ""
-    return f"{said}{test} does not find that the models differ (p = {p:.2g}).{few}"
+    return f"{text}{test} does not find that the models differ (p = {p:.2g}).{few}"

@@ -25,14 +25,14 @@ def sentence(lines, choice) -> None:
     first = used if used in fingerprints else fingerprints[0]
     _best(measured[measured["fingerprint"] == first], choice)
     others = [fingerprint for fingerprint in fingerprints if fingerprint != first]
-    said = []
+    text = []
     for fingerprint in others[:3]:
         best = measured[measured["fingerprint"] == fingerprint].head(1)
         name, value = best["title"].iloc[0], format.percent(best[choice.measure].iloc[0])
-        said.append(f"**{format.plain(name)}** on {format.plain(best['dataset'].iloc[0])} ({value})")
-    if said:
-        more = f" These are {len(said)} of {len(others)} other data sets." if len(others) > len(said) else ""
-        st.markdown(f"Best on other data sets: {format.listed(said)}.{more}")
+        text.append(f"**{format.plain(name)}** on {format.plain(best['dataset'].iloc[0])} ({value})")
+    if text:
+        more = f" These are {len(text)} of {len(others)} other data sets." if len(others) > len(text) else ""
+        st.markdown(f"Best on other data sets: {format.listed(text)}.{more}")
 
 
 def _best(lines, choice) -> None:
@@ -45,13 +45,15 @@ def _best(lines, choice) -> None:
             f"On **{where}** there is one result, **{best}**: {measure} **{format.percent(values[0])}**{seeds}."
         )
         return
-    found = of_runs.difference(of_runs.middle(lines.iloc[0], measure), of_runs.middle(lines.iloc[1], measure), measure)
+    difference = of_runs.difference(
+        of_runs.middle(lines.iloc[0], measure), of_runs.middle(lines.iloc[1], measure), measure
+    )
     of = format.count(len(lines), WORDS[choice.lines])
-    said = f"On **{where}**, **{best}** has the highest {measure} of {of}: **{format.percent(values[0])}**{seeds}. "
+    text = f"On **{where}**, **{best}** has the highest {measure} of {of}: **{format.percent(values[0])}**{seeds}. "
     following = f"The next is **{format.plain(names[1])}**, {format.percent(values[1])}."
-    if found is None:
-        st.markdown(said + following)
-    elif found.difference < 0:  # only where lines have several seeds
-        st.markdown(f"{said}{following} Of the results nearest to the two means it is ahead, so this may be chance.")
+    if difference is None:
+        st.markdown(text + following)
+    elif difference.difference < 0:  # only where lines have several seeds
+        st.markdown(f"{text}{following} Of the results nearest to the two means it is ahead, so this may be chance.")
     else:
-        st.markdown(said + of_runs.in_words(found, names[0], names[1], measure))
+        st.markdown(text + of_runs.in_words(difference, names[0], names[1], measure))

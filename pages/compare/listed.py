@@ -64,8 +64,8 @@ def every_of(runs: list, known: dict) -> Listed:
         )
         for record in records.values()
     ]
-    said = json.dumps([dict(zip(records, given)), known])
-    source = (" ".join(records), store.changed("runs"), said)
+    records_json = json.dumps([dict(zip(records, given)), known])
+    source = (" ".join(records), store.changed("runs"), records_json)
     return Listed(_every(*source), records, source)
 
 
@@ -75,9 +75,9 @@ def _kept(keys: str, changed: int) -> pd.DataFrame:
 
 
 @server.shared(max_entries=8)
-def _every(keys: str, changed: int, said: str) -> pd.DataFrame:
-    """Return the table of runs with what the user gave them: ``said`` has it in JSON, and the names of data sets."""
-    given, known = json.loads(said)
+def _every(keys: str, changed: int, records_json: str) -> pd.DataFrame:
+    """Return the table of runs with what the user gave them: ``records_json`` has it, and the names of data sets."""
+    given, known = json.loads(records_json)
     frame = _kept(keys, changed)
     own = pd.DataFrame([given[key] for key in frame["key"]], columns=list(GIVEN), index=frame.index)
     names = [known.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])]
@@ -122,10 +122,10 @@ def table(listed: Listed, choice: Listing) -> pd.DataFrame:
 
 
 @server.shared(max_entries=16)
-def _table(keys: str, changed: int, said: str, chosen: str) -> pd.DataFrame:
+def _table(keys: str, changed: int, records_json: str, chosen: str) -> pd.DataFrame:
     """Return the lines of the table; ``chosen`` is the choice in JSON."""
     choice = Listing(**json.loads(chosen))
-    return grouped(filtered(_every(keys, changed, said), choice), choice)
+    return grouped(filtered(_every(keys, changed, records_json), choice), choice)
 
 
 def filtered(frame, choice: Listing) -> pd.DataFrame:

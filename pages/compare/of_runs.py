@@ -70,10 +70,10 @@ def _difference(a, b, measure):
     return side_by_side.difference_of(data, *runs.values(), measure)
 
 
-def in_words(found, a: str, b: str, measure: str) -> str:
+def in_words(difference, a: str, b: str, measure: str) -> str:
     """Return the sentence on a difference for Markdown, with the names of the two results in bold."""
     a, b = (f"**{format.plain(name)}**" for name in (a, b))
-    return side_by_side.difference_in_words(found, a, b, measure)
+    return side_by_side.difference_in_words(difference, a, b, measure)
 
 
 @server.shared(max_entries=20, show_spinner="Drawing test rows again")

@@ -23,10 +23,10 @@ def opened(records: dict) -> str | None:
     said = st.query_params.get(FIELD, "")
     if not re.fullmatch(r"[0-9a-f]{6,32}", said):
         return None
-    found = next((key for key in records if key.startswith(said)), None)
-    if found is None:
+    facts = next((key for key in records if key.startswith(said)), None)
+    if facts is None:
         st.warning("This workspace does not have the result of the link, so all results are shown.")
-    return found
+    return facts
 
 
 def link(key: str, name: str) -> None:
@@ -152,28 +152,28 @@ def _measures(line) -> None:
 
 def _origin(line, record) -> dict:
     seconds = {"Training": "fit_s", "Prediction of all test rows": "predict_s", "Compiling code": "compile_s"}
-    found = {name: format.duration(line[column]) for name, column in seconds.items() if line[column] == line[column]}
+    facts = {name: format.duration(line[column]) for name, column in seconds.items() if line[column] == line[column]}
     if line["model_bytes"] == line["model_bytes"]:
-        found["Model in memory"] = format.size(line["model_bytes"])
+        facts["Model in memory"] = format.size(line["model_bytes"])
         if line["training_bytes"] == line["training_bytes"]:
-            found["Most memory while training"] = format.size(line["training_bytes"])
-        found["Weights that are not zero"] = f"{line['n_weights']:,.0f}"
-    found |= {"Data set": line["dataset"], "Fingerprint of the data set": line["fingerprint"]}
-    found |= {"Trained": f"{format.when(line['created'])} ({format.zone()})", "Key": line["key"]}
-    found["xmlcore"] = line["xmlcore"]
+            facts["Most memory while training"] = format.size(line["training_bytes"])
+        facts["Weights that are not zero"] = f"{line['n_weights']:,.0f}"
+    facts |= {"Data set": line["dataset"], "Fingerprint of the data set": line["fingerprint"]}
+    facts |= {"Trained": f"{format.when(line['created'])} ({format.zone()})", "Key": line["key"]}
+    facts["xmlcore"] = line["xmlcore"]
     if store.exists("runs", line["key"]):
         record = store.info("runs", line["key"])
-        found |= record.get("libraries", {}) | {"Result on disk": format.size(record["bytes"])}
-    return found
+        facts |= record.get("libraries", {}) | {"Result on disk": format.size(record["bytes"])}
+    return facts
 
 
 def _log(record) -> None:
-    found = results.run(record)
-    if found is None:
+    facts = results.run(record)
+    if facts is None:
         jobs.watch(jobs.active(key=record["key"]))
         return
     st.subheader("Warnings of the training")
-    warnings = list(dict.fromkeys(found.warnings))
+    warnings = list(dict.fromkeys(facts.warnings))
     if not warnings:
         st.caption("There were none.")
     for warning in warnings:

@@ -19,14 +19,14 @@ def show(keys, names, measure, file_name) -> None:
         a = fields.choice("First", titles, "compare.pair.a", width=440)
         others = {key: title for key, title in titles.items() if key != a}
         b = fields.choice("Second", others, "compare.pair.b", width=440)
-    found = of_runs.difference(a, b, measure)
-    if found is None:
+    compared = of_runs.difference(a, b, measure)
+    if compared is None:
         st.warning("One of them cannot be read any more: train it again.")
         return
-    st.markdown(of_runs.in_words(found, names[a], names[b], measure))
+    st.markdown(of_runs.in_words(compared, names[a], names[b], measure))
     st.caption(
-        f"The interval is by drawing the {format.count(found.n_rows, 'test row')} again 1,000 times (bootstrap), the "
-        "share of cases by exchanging the two models' predictions of random rows (permutation test)."
+        f"The interval is by drawing the {format.count(compared.n_rows, 'test row')} again 1,000 times (bootstrap), "
+        "the share of cases by exchanging the two models' predictions of random rows (permutation test)."
     )
     fragments.alone(_details)(a, b, names, file_name)
 
@@ -60,8 +60,10 @@ def _labels(a, b, k, names, file_name) -> None:
     query = st.text_input(
         "Find labels by name or id", key="compare.labels.query", placeholder="part of a name; empty: all"
     )
-    found = tables.find_labels(every, query)
-    drawn = found.head(LISTED).assign(**{one: 100 * found[one].head(LISTED) for one in ("f1_a", "f1_b", "difference")})
+    compared = tables.find_labels(every, query)
+    drawn = compared.head(LISTED).assign(
+        **{one: 100 * compared[one].head(LISTED) for one in ("f1_a", "f1_b", "difference")}
+    )
     tables.show(
         drawn,
         f"compare.labels.{a[:6]}.{b[:6]}.{k}",
@@ -81,7 +83,7 @@ def _labels(a, b, k, names, file_name) -> None:
         column_order=["name", "difference", "f1_a", "f1_b", "rows", "right_a", "right_b", "n_train", "bucket"],
     )
     st.caption(
-        f"Showing {len(drawn):,} of {format.count(len(found), 'label')} with a test row, largest differences first."
+        f"Showing {len(drawn):,} of {format.count(len(compared), 'label')} with a test row, largest differences first."
     )
     charts.csv_button(
         "Labels compared, CSV", every, f"{file_name}-labels-{a[:6]}-{b[:6]}-at-{k}", "All labels with a test row"

@@ -51,9 +51,9 @@ def show(chosen, lines, choice, frame) -> None:
     def of_any(draw):
         return functools.partial(st.caption, NO_LINES) if fingerprint is None else draw
 
-    found = {}
+    further = {}
     if several:  # the same tabs whatever is ticked and found: the browser draws anew what other ones have
-        found = {
+        further = {
             "Side by side": of_two(measures),
             "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice.measure, file_name)),
             "Head, torso and tail": of_two(lambda: _buckets(keys, names, file_name)),
@@ -63,11 +63,11 @@ def show(chosen, lines, choice, frame) -> None:
             "Which settings matter": of_any(lambda: _coordinates(of, choice.measure, file_name)),
         }
     if over:
-        found["Over several data sets"] = lambda: (
+        further["Over several data sets"] = lambda: (
             across.show(lines, choice.measure) if len(lines) else st.caption(NO_LINES)
         )
-    if found:
-        sections.show("compare", found)
+    if further:
+        sections.show("compare", further)
     else:
         st.caption("Comparing takes two lines of one data set: train a second model, or show more lines above.")
 

@@ -23,8 +23,8 @@ SMALL = 46  # width of a column of an interval, in pixels
 
 
 def chosen_keys() -> list[str]:
-    found = workspace.get("widgets").get(CHOSEN, [])
-    return [key for key in found if isinstance(key, str)] if isinstance(found, list) else []
+    keys = workspace.get("widgets").get(CHOSEN, [])
+    return [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
 
 
 def choose_keys(keys: list[str]) -> None:

@@ -8,17 +8,17 @@ from pages.shared.figures import charts
 SHOWN = 200  # most features or labels in a table
 
 
-def show(data, described, found, name) -> None:
+def show(data, described, examination, name) -> None:
     """Say how alike training and test rows are, and show what differs; ``name`` begins the names of files."""
     st.header("How alike are training and test rows?")
-    if found is None:
+    if examination is None:
         return
-    summary = described.summary | found.summary
+    summary = described.summary | examination.summary
     st.markdown("\n".join(f"- {line}" for line in _sentences(data, summary)))
     left, right = st.columns(2, gap="medium")
     for box, what, frame, name_of in (
-        (left, "feature", found.features, data.feature_name),
-        (right, "label", found.labels, data.label_name),
+        (left, "feature", examination.features, data.feature_name),
+        (right, "label", examination.labels, data.label_name),
     ):
         with box:
             _table(what, frame, name_of, name)

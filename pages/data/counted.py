@@ -18,5 +18,5 @@ def description(fingerprint):
     if task.key not in started and not task.exists():
         started.add(task.key)
         tasks.start(task)
-    found = tasks.ready(task, button="Count its labels")
-    return None if found is None else server.description(fingerprint)
+    result = tasks.ready(task, button="Count its labels")
+    return None if result is None else server.description(fingerprint)

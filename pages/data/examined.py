@@ -11,8 +11,8 @@ def examination(fingerprint):
     if _seconds(fingerprint) < AT_ONCE:
         return _examination(fingerprint)
     task = experiment.task("examine", {"dataset": fingerprint})
-    found = tasks.ready(task, button="Examine the data set")
-    return None if found is None else found.examination
+    result = tasks.ready(task, button="Examine the data set")
+    return None if result is None else result.examination
 
 
 def known(fingerprint):

@@ -13,7 +13,7 @@ UNLIKELY = 0.01  # with a larger p, a difference may still be chance
 FEW = 50  # labels; with fewer, distributions can hardly be told apart (Clauset et al. 2009)
 
 
-def show(data, described, found, fingerprint, name) -> None:
+def show(data, described, examination, fingerprint, name) -> None:
     """Show how often each label occurs, and whether its frequencies follow a power law."""
     st.header("How often does a label occur?")
     if data.Y_train.nnz:
@@ -22,7 +22,7 @@ def show(data, described, found, fingerprint, name) -> None:
     with left:
         if data.Y_train.nnz:
             counts = described.labels["n_train"].to_numpy()
-            fit = found.power_law if found is not None else None
+            fit = examination.power_law if examination is not None else None
             figure = drawn(fingerprint, fit is not None)
             text = _about_frequency(figure.layout.meta, counts) + _about_fit(fit)
             charts.show_figure(figure, lambda: tables.csv_safe(described.labels), f"{name}-label-frequency", text)
@@ -35,8 +35,8 @@ def show(data, described, found, fingerprint, name) -> None:
             text = _about_ratios(described.labels["irlbl"], figure.layout.meta)
             frame = described.labels[["label", "name", "irlbl"]]
             charts.show_figure(figure, lambda: tables.csv_safe(frame), f"{name}-imbalance", text)
-    if found is not None and math.isfinite(found.power_law.alpha):
-        _power_law(found, fingerprint)
+    if examination is not None and math.isfinite(examination.power_law.alpha):
+        _power_law(examination, fingerprint)
 
 
 @server.shared(max_entries=8)
@@ -100,11 +100,11 @@ def _about_fit(fit):
     )
 
 
-def _power_law(found, fingerprint):
+def _power_law(examination, fingerprint):
     """Say whether a power law fits, compared with other distributions, and offer to test it."""
     st.subheader("Is it a power law?")
-    fit = found.power_law
-    said = [_compared(row) for row in found.alternatives.itertuples()]
+    fit = examination.power_law
+    said = [_compared(row) for row in examination.alternatives.itertuples()]
     st.markdown(
         f"For the {fit.n_tail:,} labels with at least {fit.x_min:,} training rows, {' and '.join(said)}.",
         help="Vuong's test of the two likelihoods, as in Clauset et al. 2009. A small p means that the difference is "

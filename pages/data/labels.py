@@ -18,7 +18,7 @@ ORDERS = {
 }
 
 
-def show(data, labels, found, name) -> None:
+def show(data, labels, examination, name) -> None:
     """Show a table of labels that can be searched, and the rows of the label that is ticked."""
     st.header("Labels")
     query_box, order_box = st.columns([3, 2])
@@ -31,7 +31,7 @@ def show(data, labels, found, name) -> None:
         st.info(f"No label has “{format.plain(query)}” in its name or as its id. Try a shorter part of it.")
         return
     shown = found_labels.head(SHOWN_LABELS)
-    label = _table(data, shown, found, f"{data.fingerprint[:8]}.{query.strip()}.{order}")
+    label = _table(data, shown, examination, f"{data.fingerprint[:8]}.{query.strip()}.{order}")
     matching = (
         f"{format.count(len(found_labels), 'matching label')} ({len(labels):,} in all)"
         if query.strip()
@@ -42,7 +42,7 @@ def show(data, labels, found, name) -> None:
     st.caption(f"Showing {len(shown):,} of {matching}{ordered}. Tick a label to see its rows.{whole}")
     charts.csv_button(
         "All labels, CSV",
-        lambda: tables.csv_safe(labels.assign(partners=partners(data, labels["label"], found))),
+        lambda: tables.csv_safe(labels.assign(partners=partners(data, labels["label"], examination))),
         f"{name}-labels",
         "Every label with its counts, imbalance, propensity and partners",
     )
@@ -50,19 +50,19 @@ def show(data, labels, found, name) -> None:
         label_rows.show(data, rows_of(data, label), data.label_name(label), f"{name}-rows-of-label-{label}")
 
 
-def partners(data, labels, found) -> list[str]:
+def partners(data, labels, examination) -> list[str]:
     """Return, for each label, the names of the labels that go with it most and their correlations, as a text."""
-    if found is None:
+    if examination is None:
         return [""] * len(labels)
-    mine = found.partners[found.partners["label"].isin(labels)]
+    mine = examination.partners[examination.partners["label"].isin(labels)]
     texts = {}
     for one in mine.itertuples():
         texts.setdefault(one.label, []).append(f"{data.label_name(one.partner)} ({one.phi:.2f})")
     return [", ".join(texts.get(label, ())) for label in labels]
 
 
-def _table(data, shown, found, key):
-    frame = shown.assign(partners=partners(data, shown["label"], found))
+def _table(data, shown, examination, key):
+    frame = shown.assign(partners=partners(data, shown["label"], examination))
     columns = ["name", "n_train", "n_test", "partners", "bucket", "irlbl", "scumble", "inverse_propensity", "rank"]
     number = st.column_config.NumberColumn
     ticked = tables.show(

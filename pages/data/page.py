@@ -59,21 +59,21 @@ def main() -> None:
         return
     with below:
         name = format.file_name(used["name"])
-        found = examined.examination(fingerprint)
+        examination = examined.examination(fingerprint)
         further = {
             "Rows": lambda: rows.show(data, fingerprint),
-            "All labels": lambda: labels.show(data, described.labels, found, name),
-            "Frequency": lambda: frequency.show(data, described, found, fingerprint, name),
-            "Size": lambda: sizes.show(described, found, fingerprint, name),
-            "Train and test": lambda: alike.show(data, described, found, name),
-            "Labels together": lambda: _together(data, found, fingerprint, name),
-            "Problems": lambda: problems.show(data, described, found, name),
+            "All labels": lambda: labels.show(data, described.labels, examination, name),
+            "Frequency": lambda: frequency.show(data, described, examination, fingerprint, name),
+            "Size": lambda: sizes.show(described, examination, fingerprint, name),
+            "Train and test": lambda: alike.show(data, described, examination, name),
+            "Labels together": lambda: _together(data, examination, fingerprint, name),
+            "Problems": lambda: problems.show(data, described, examination, name),
         }
         sections.show("data", further)
 
 
-def _together(data, found, fingerprint, name):
-    together.show(data, found, fingerprint, name)
+def _together(data, examination, fingerprint, name):
+    together.show(data, examination, fingerprint, name)
     label_sets.show(data, fingerprint, name)
 
 

@@ -101,18 +101,18 @@ LOOKED_FOR = (
 )
 
 
-def show(data, described, found, name) -> None:
+def show(data, described, examination, name) -> None:
     """List what is wrong with the data set, and the rows that are equal; ``name`` begins the names of files."""
     st.header("What is wrong with it?")
-    if found is None:
+    if examination is None:
         return
-    problems, fine = findings(data, described.summary | found.summary)
+    problems, fine = findings(data, described.summary | examination.summary)
     if problems:
         st.markdown("\n".join(f"- {line}" for line in problems))
     if fine:
         st.caption(f"{'' if problems else 'Nothing is wrong here. '}Looked for and not found: {'; '.join(fine)}.")
-    if not found.duplicates.empty:
-        _rows(data, found.duplicates, name)
+    if not examination.duplicates.empty:
+        _rows(data, examination.duplicates, name)
 
 
 def findings(data, summary) -> tuple[list[str], list[str]]:

@@ -8,7 +8,7 @@ from pages.shared.figures import charts
 from xmlcore import figures
 
 
-def show(described, found, fingerprint, name) -> None:
+def show(described, examination, fingerprint, name) -> None:
     """Show the spread of the numbers per row and per label; ``name`` begins the names of files."""
     st.header("How large is it?")
     numbers = described.spread[["quantity", "part", "mean", "median", "min", "q05", "q25", "q75", "q95", "max"]]
@@ -47,7 +47,7 @@ def show(described, found, fingerprint, name) -> None:
         charts.csv_button("Table, CSV", lambda: described.spread, f"{name}-sizes", "The table above")
         charts.csv_button(
             "All statistics, CSV",
-            lambda: statistics(described, found),
+            lambda: statistics(described, examination),
             f"{name}-statistics",
             "Every number that describes the data set, with the names that describe() and examine() of xmlcore give",
         )
@@ -84,10 +84,10 @@ def _in_groups(meta):
     return f"{text}. The CSV has each number"
 
 
-def statistics(described, found) -> pd.DataFrame:
-    """Return all numbers that describe a data set: ``statistic``, ``value``; ``found`` is an examination or None."""
+def statistics(described, examination) -> pd.DataFrame:
+    """Return all numbers that describe a data set: ``statistic``, ``value``; ``examination`` may be None."""
     numbers = dict(described.summary)
-    if found is not None:
-        numbers |= found.summary
-        numbers |= {f"power_law_{field}": value for field, value in found.power_law._asdict().items()}
+    if examination is not None:
+        numbers |= examination.summary
+        numbers |= {f"power_law_{field}": value for field, value in examination.power_law._asdict().items()}
     return pd.DataFrame({"statistic": list(numbers), "value": list(numbers.values())})

@@ -12,15 +12,15 @@ LEAST, MOST, FIRST = 5, 40, 20  # numbers of labels that can be drawn, and the f
 CIRCLE = 24  # most labels on the circle: the names of more would touch
 
 
-def show(data, found, fingerprint, name) -> None:
+def show(data, examination, fingerprint, name) -> None:
     """Show which labels occur together, and which do not; ``name`` begins the names of files."""
     st.header("Which labels belong together?")
-    if found is None:
+    if examination is None:
         return
-    if found.summary["n_pairs"] == 0:
+    if examination.summary["n_pairs"] == 0:
         st.caption("No row has two labels, so no labels occur together.")
         return
-    st.markdown(_sentence(data, found))
+    st.markdown(_sentence(data, examination))
     which_box, number_box = st.columns([3, 2], vertical_alignment="bottom")
     which = fields.radio("Draw", CHOICES, "together.which", "frequent", place=which_box)
     number = fields.slider("Number of labels", LEAST, MOST, "together.number", FIRST, place=number_box)
@@ -48,7 +48,7 @@ def show(data, found, fingerprint, name) -> None:
             f"correlation (phi). Drawn are the {meta['shown']:,} strongest of {format.count(meta['total'], 'pair')} "
             f"among {few['first'].nunique():,} of {data.n_labels:,} labels. Larger points have more rows.",
         )
-    _tables(data, found, name)
+    _tables(data, examination, name)
 
 
 @server.shared(max_entries=40)
@@ -81,12 +81,12 @@ def circle(fingerprint, which, number):
     return figures.label_network(pairs_drawn(fingerprint, which, number))
 
 
-def _sentence(data, found):
-    number = found.summary["n_pairs"]
+def _sentence(data, examination):
+    number = examination.summary["n_pairs"]
     text = f"**{format.count(number, 'pair')} of labels** {'occurs' if number == 1 else 'occur'} on the same row."
-    if found.pairs.empty:
+    if examination.pairs.empty:
         return f"{text} None does so more often than by chance in at least two rows."
-    pair = found.pairs.iloc[0]
+    pair = examination.pairs.iloc[0]
     first, second = (format.plain(data.label_name(int(pair[one]))) for one in ("first", "second"))
     return (
         f"{text} The strongest is **{first}** with **{second}**: {format.count(int(pair['n_both']), 'row')} "
@@ -94,11 +94,17 @@ def _sentence(data, found):
     )
 
 
-def _tables(data, found, name):
+def _tables(data, examination, name):
     left, right = st.columns(2, gap="medium")
     for box, title, key, frame, about in (
-        (left, "Labels that occur together", "pairs", found.pairs, "largest correlation first"),
-        (right, "Labels that avoid each other", "exclusions", found.exclusions, "most negative correlation first"),
+        (left, "Labels that occur together", "pairs", examination.pairs, "largest correlation first"),
+        (
+            right,
+            "Labels that avoid each other",
+            "exclusions",
+            examination.exclusions,
+            "most negative correlation first",
+        ),
     ):
         with box:
             st.markdown(f"**{title}**")
@@ -125,7 +131,7 @@ def _tables(data, found, name):
                 signs={"phi": "{:.2f}"},
                 height=tables.height(len(named), 320),
             )
-            of = found.summary["n_pairs"] if key == "pairs" else data.n_labels * (data.n_labels - 1) // 2
+            of = examination.summary["n_pairs"] if key == "pairs" else data.n_labels * (data.n_labels - 1) // 2
             which = "on the same row" if key == "pairs" else "in all"
             st.caption(
                 f"Showing {len(named):,} of {format.count(of, 'pair')} {which}, {about}. The CSV also has the lift and "

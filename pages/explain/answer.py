@@ -72,10 +72,10 @@ def _named_value(line):
     return f"**{format.plain(line['name'])}** ({format.signed(line['contribution'])})"
 
 
-def _meanings(found):
+def _meanings(frame):
     with st.popover("What these features mean", icon=":material/help:", type="tertiary"):
         st.markdown("A *term* is a feature whose value counts how often it occurs, such as a word.")
-        for name in found["name"]:
+        for name in frame["name"]:
             if name in MEANINGS:
                 st.markdown(f"**{format.plain(name)}**: {format.plain(MEANINGS[name])}")
 
@@ -89,20 +89,20 @@ def text(view) -> None:
 
 
 def bars(view) -> None:
-    found = view.contributions
-    if found.empty:
+    frame = view.contributions
+    if frame.empty:
         st.caption("This row has no features, so nothing contributes: every such row gets the same prediction.")
         return
     left, right = st.columns(2, gap="large")
     magnitude = explaining.by_magnitude(view.x, view.data)
     of_row = view.kind != "score"  # otherwise, contributions belong to features of the pair of row and label
     n_drawn = min(explaining.BARS, len(magnitude))
-    top = found.loc[found["contribution"] != 0, "feature"].head(n_drawn).tolist() if of_row else []
+    top = frame.loc[frame["contribution"] != 0, "feature"].head(n_drawn).tolist() if of_row else []
     with left:
         file = f"{view.file}-label{view.label}"
-        explaining.show_contributions(found, view.attrs, view.name, file, "explain.contributions")
+        explaining.show_contributions(frame, view.attrs, view.name, file, "explain.contributions")
         if not of_row:
-            _meanings(found)
+            _meanings(frame)
     with right:
         both = len(set(top) & set(magnitude["feature"].head(explaining.BARS)))
         shared = f". {both} of these {n_drawn} are also among the {n_drawn} that contribute most" if of_row else ""

@@ -101,9 +101,9 @@ def _stability(view, gaussian, seed):
     if gaussian.sigma == 0:
         st.caption("σ is 0, so there is no noise and nothing changes.")
         return
-    found = explain.stability(view.model, view.x, view.label, gaussian, REPEATS, TOP, seed=seed, row=view.row)
-    means = found[["spearman", "overlap"]].mean()
-    n = len(found)
+    stability = explain.stability(view.model, view.x, view.label, gaussian, REPEATS, TOP, seed=seed, row=view.row)
+    means = stability[["spearman", "overlap"]].mean()
+    n = len(stability)
     spearman = (
         f"Spearman’s rank correlation of contributions without and with noise, mean of {n} noisy copies; 1 is the same "
         "order."
@@ -118,9 +118,9 @@ def _stability(view, gaussian, seed):
         ]
     )
     st.caption(
-        f"Over {n} noisy copies of the row, {explaining.range_of_totals(view.attrs, found['total'])}. The figure and "
-        "the table show one further copy."
+        f"Over {n} noisy copies of the row, {explaining.range_of_totals(view.attrs, stability['total'])}. The figure "
+        "and the table show one further copy."
     )
     charts.csv_button(
-        "Noisy copies, CSV", found, f"{view.file}-label{view.label}-stability", "Agreement for each noisy copy"
+        "Noisy copies, CSV", stability, f"{view.file}-label{view.label}-stability", "Agreement for each noisy copy"
     )

@@ -61,16 +61,20 @@ def _place_text(view, run) -> str:
     return f"beyond {run.ranking.labels.shape[1]}" if place is None else str(place)
 
 
-def _bars(view, whose, found, attrs, ends, place):
+def _bars(view, whose, contributions, attrs, ends, place):
     """Draw the contributions by one of the two models; ``place`` is 1 or 2 and ``ends`` are the ends of the axis."""
-    if found.empty:
+    if contributions.empty:
         st.caption("This row has no features, so nothing contributes.")
         return
     charts.show_figure(
         figures.contribution_bars(
-            found, explaining.BARS, unit=explaining.UNITS[attrs["kind"]], title=format.in_title(whose, 34), ends=ends
+            contributions,
+            explaining.BARS,
+            unit=explaining.UNITS[attrs["kind"]],
+            title=format.in_title(whose, 34),
+            ends=ends,
         ),
-        functools.partial(tables.csv_safe, found),
+        functools.partial(tables.csv_safe, contributions),
         f"{view.file}-label{view.label}-model{place}",
         f"Contributions to **{format.plain(view.name)}**. {explaining.adds_up(attrs)}",
         key=f"explain.two.{place}",

@@ -19,15 +19,15 @@ def of_a_label(view) -> None:
     names = server.label_names(view.run.fingerprint)
     key, query = "explain.features.label", "explain.label.query"
     label = selectors.choose_label(view.data, names, "features", key, query, first=view.label)
-    found = label_importance(view.key, label, ROWS_OF_LABEL)
+    learned = label_importance(view.key, label, ROWS_OF_LABEL)
     name = view.data.label_name(label)
-    if found.frame.empty:
+    if learned.frame.empty:
         st.caption(f"No row with **{format.plain(name)}** has features, so there is nothing to show.")
         return
-    frame = explaining.named(found.frame, view.data, view.kind)
-    rows = format.count(found.n_having, f"{found.part} row")
-    if found.n_rows < found.n_having:
-        rows = f"{found.n_rows:,} of {rows}"
+    frame = explaining.named(learned.frame, view.data, view.kind)
+    rows = format.count(learned.n_having, f"{learned.part} row")
+    if learned.n_rows < learned.n_having:
+        rows = f"{learned.n_rows:,} of {rows}"
     charts.show_figure(
         figures.importance_bars(frame, unit=view.unit, title=f"Features of {explaining.in_title(name)}"),
         frame,
@@ -52,12 +52,12 @@ def of_all_labels(view) -> None:
     tasks.shown(task, lambda found: _results(view, found), button="Explain these rows", key="explain.measure")
 
 
-def _results(view, found):
-    if found.deletion.empty:
+def _results(view, explained):
+    if explained.deletion.empty:
         st.caption("No test row has features, so there is nothing to explain about the whole model.")
         return
-    rows = format.count(found.n_test, "test row")
-    rows = f"all {rows}" if len(found.rows) == found.n_test else f"{len(found.rows):,} of {rows}"
+    rows = format.count(explained.n_test, "test row")
+    rows = f"all {rows}" if len(explained.rows) == explained.n_test else f"{len(explained.rows):,} of {rows}"
     left, right = st.columns(2, gap="large")
     with left:
         named = "of largest value" if view.kind == "score" else "that are named"  # methods that the model has
@@ -67,13 +67,13 @@ def _results(view, found):
             else "probability of its first label"
         )
         axis = "Label’s share of the candidates" if view.kind == "score" else "Probability of the label"
-        figure = figures.deletion_curves(found.deletion, title=f"Do the features {named} matter?", score=axis)
+        figure = figures.deletion_curves(explained.deletion, title=f"Do the features {named} matter?", score=axis)
         left_over = ", ".join(
             f"{explaining.share(value)} ({method})" for method, value in figure.layout.meta["left"].items()
         )
         charts.show_figure(
             figure,
-            found.deletion,
+            explained.deletion,
             f"{view.files}-deletion",
             f"Each row’s features are removed, those ranked highest first; the sooner the {what} falls, the better the "
             f"ranking names what the model uses. What is left of it in the end: {left_over}. Means over {rows} with "
@@ -81,18 +81,18 @@ def _results(view, found):
             key="explain.deletion",
         )
     with right:
-        if found.stability.empty:
+        if explained.stability.empty:
             st.caption("No row could be explained under noise.")
         else:
             charts.show_figure(
-                figures.stability_curves(found.stability),
-                found.stability,
+                figures.stability_curves(explained.stability),
+                explained.stability,
                 f"{view.files}-stability",
                 "How far the explanation of a row’s first label stays the same when its feature values get noise; σ is "
                 f"given as a share of the mean size of a value. Means over {rows} with 95\u00a0% intervals.",
                 key="explain.stability",
             )
-    importance = explaining.named(found.importance, view.data, view.kind)
+    importance = explaining.named(explained.importance, view.data, view.kind)
     if importance.empty:
         return
     charts.show_figure(

@@ -14,7 +14,7 @@ QUERY = "features.query"  # name of the search for labels, which decides what th
 def shown_record(fingerprint, past) -> dict | None:
     """Return the record of the selection shown: the one chosen last, or the newest; None when there is none."""
     chosen = workspace.get("widgets").get(f"{workspace.FEATURES_SELECTION} {fingerprint}")
-    return next((one for one in past if one["key"] == chosen), past[0] if past else None)
+    return next((record for record in past if record["key"] == chosen), past[0] if past else None)
 
 
 def choose_selection(view) -> None:

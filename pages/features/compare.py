@@ -216,11 +216,11 @@ def _table(view, comparison):
     _all_measures(view, comparison, "compared")
 
 
-def _all_measures(view, comparison, what):
+def _all_measures(view, comparison, kind):
     charts.csv_button(
         "All measures, CSV",
         lambda: _lines(comparison),
-        f"{view.files}-{what}-{_file_end(comparison)}",
+        f"{view.files}-{kind}-{_file_end(comparison)}",
         "All five measures of each method, share of the features and seed",
-        key=f"all-measures-{what}",
+        key=f"all-measures-{kind}",
     )

@@ -17,12 +17,12 @@ def show(view) -> None:
     selection = view.selection
     model, params, m, per_label = _choose(view)
     used = experiment.union_of_features(selection.selected, m).size
-    what = (
+    learned = (
         f"each label on its own **{m:,}** {'feature' if m == 1 else 'features'}"
         if per_label
         else f"the union, **{used:,} of {format.count(selection.n_features, 'feature')}**"
     )
-    st.markdown(f"{model} learns from {what}, and, to compare, from all features.")
+    st.markdown(f"{model} learns from {learned}, and, to compare, from all features.")
     if used == selection.n_features and not per_label:
         st.info("The union is all features, so both models are the same. Take fewer of each label’s best features.")
     task = experiment.task(
@@ -138,8 +138,8 @@ def _sizes(view, result):
         ("Weights", lambda n: f"{int(n['n_weights']):,}"),
     )
     lines = ["| | All features | Selected |", "|:--|--:|--:|"]
-    for what, text in rows:
-        lines.append(f"| **{what}** | {text(result.numbers.loc['all'])} | {text(result.numbers.loc['selected'])} |")
+    for name, text in rows:
+        lines.append(f"| **{name}** | {text(result.numbers.loc['all'])} | {text(result.numbers.loc['selected'])} |")
     st.markdown("\n".join(lines))
     if result.per_label:
         own = format.count(result.n_per_label, "feature")

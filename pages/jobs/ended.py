@@ -26,25 +26,25 @@ NEEDS_FILES = ("read", "read_texts")  # kinds of tasks whose files are gone when
 
 def show() -> None:
     """Show the ended jobs of this workspace, the newest first."""
-    found = listed()
-    if not found:
+    pairs = listed()
+    if not pairs:
         return
     st.header("Ended")
     frame = pd.DataFrame(
         {
-            "Job": [job_title for job_title, _ in found],
-            "State": [WORDS[job.state] for _, job in found],
-            "Ended": [format.when(job.ended.isoformat()) if job.ended else "" for _, job in found],
-            "Took": [format.duration(job.elapsed) if job.started else "" for _, job in found],
-            "Expected": [_expected(job) for _, job in found],
-            "Memory": [format.size(job.memory) if job.memory else "" for _, job in found],
+            "Job": [job_title for job_title, _ in pairs],
+            "State": [WORDS[job.state] for _, job in pairs],
+            "Ended": [format.when(job.ended.isoformat()) if job.ended else "" for _, job in pairs],
+            "Took": [format.duration(job.elapsed) if job.started else "" for _, job in pairs],
+            "Expected": [_expected(job) for _, job in pairs],
+            "Memory": [format.size(job.memory) if job.memory else "" for _, job in pairs],
         }
     )
     shown = frame.head(MOST)
     tables.show(shown, "jobs.table", COLUMNS, height=tables.height(len(shown), 390))
     of = f"{len(shown):,} of {len(frame):,} jobs, the newest first. " if len(frame) > MOST else ""
     st.caption(f"{of}Jobs of the last 30 days are listed.")
-    by_id = {job.id: (job_title, job) for job_title, job in found[:MOST]}
+    by_id = {job.id: (job_title, job) for job_title, job in pairs[:MOST]}
     chosen = st.selectbox(
         "Log of a job",
         list(by_id),
@@ -71,9 +71,9 @@ def listed() -> list:
     every = queue.jobs(mine)
     of_others = parts.of(every)
     ended = [job for job in every if not job.active and (job.id not in of_others or job.state == "failed")]
-    found = [(titles.get(job.id) or job.title_for(mine), job) for job in ended]
-    found += [(job.title, job) for job in queue.past(mine) if job.state not in jobs.ACTIVE and job.id not in again]
-    return sorted(found, key=lambda pair: pair[1].ended or pair[1].queued, reverse=True)
+    pairs = [(titles.get(job.id) or job.title_for(mine), job) for job in ended]
+    pairs += [(job.title, job) for job in queue.past(mine) if job.state not in jobs.ACTIVE and job.id not in again]
+    return sorted(pairs, key=lambda pair: pair[1].ended or pair[1].queued, reverse=True)
 
 
 def _details(job_title, job):

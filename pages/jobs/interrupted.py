@@ -62,13 +62,13 @@ def _sweep(record):
 def _one(record, job):
     with st.container(key=f"interrupted-{record['id']}", border=True, gap="small"):
         st.markdown(f"**{format.plain(record['title'])}**")
-        said = f"Interrupted {format.when(_iso(record['interrupted']))}"
+        text = f"Interrupted {format.when(_iso(record['interrupted']))}"
         if job is not None and job.started is not None:
-            said = f"Interrupted after {format.seconds(job.elapsed)}"
-            said += f", in {job.phase}: {100 * job.fraction:.0f}\u00a0%" if job.phase else ""
+            text = f"Interrupted after {format.seconds(job.elapsed)}"
+            text += f", in {job.phase}: {100 * job.fraction:.0f}\u00a0%" if job.phase else ""
         elif job is not None:
-            said = "Was waiting when the server ended"
-        st.caption(format.plain(said))
+            text = "Was waiting when the server ended"
+        st.caption(format.plain(text))
         with st.container(horizontal=True):
             actions.button(
                 "Start again", key=f"jobs.again.{record['id']}", on_click=_again, args=([record],), type="secondary"

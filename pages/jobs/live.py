@@ -123,10 +123,10 @@ def _facts(job, record):
 def _waiting(job, record, place, count):
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
         st.markdown(f"**{format.plain(jobs.title(job, record))}**")
-        said = jobs.waiting(job)
+        about = jobs.waiting(job)
         if record.get("seconds") is not None:
-            said += f", expected {format.seconds(max(record['seconds'], 1.0))}"
-        st.caption(format.plain(said))
+            about += f", expected {format.seconds(max(record['seconds'], 1.0))}"
+        st.caption(format.plain(about))
         if job.plan.after:
             st.progress(job.fraction)
         if not job.fits:

@@ -28,10 +28,10 @@ def main() -> None:
 def _answer(own, queue):
     running = sum(job.state == "running" or job.starting for job in own if job.active)
     waits = sum(job.active for job in own) - running
-    said = f"{format.count(running, 'job runs', 'jobs run')} and {format.count(waits, 'waits', 'wait')}"
+    text = f"{format.count(running, 'job runs', 'jobs run')} and {format.count(waits, 'waits', 'wait')}"
     if not running and not waits:
-        said = "No job runs or waits"
-    return f"**{said}** in this workspace. Jobs run on {format.plain(queue.where)}.{_others(queue)}"
+        text = "No job runs or waits"
+    return f"**{text}** in this workspace. Jobs run on {format.plain(queue.where)}.{_others(queue)}"
 
 
 def _others(queue):
@@ -44,8 +44,8 @@ def _others(queue):
         return f" Other sessions have {format.count(len(others), 'job')}." if others else ""
     ahead = sum(job in line[:last] for job in others)
     running = sum(job not in line for job in others)
-    said = f" {format.count(ahead, 'job')} of other sessions {'is' if ahead == 1 else 'are'} ahead." if ahead else ""
-    return said + (f" Other sessions run {format.count(running, 'job')}." if running else "")
+    text = f" {format.count(ahead, 'job')} of other sessions {'is' if ahead == 1 else 'are'} ahead." if ahead else ""
+    return text + (f" Other sessions run {format.count(running, 'job')}." if running else "")
 
 
 main()

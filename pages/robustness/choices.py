@@ -121,11 +121,11 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
     if not dropping or not KINDS[settings.kind].makes_negative:
         return ""
     names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
-    one = len(dropping) == 1
+    single = len(dropping) == 1
     return (
-        f"{names} {'takes' if one else 'take'} negative values as 0 in each prediction, so a part of the "
-        f"{'attack' if KINDS[settings.kind].is_attack else 'noise'} is lost on {'it' if one else 'them'}: other models "
-        "get all of it. More noise may then do less harm than a little."
+        f"{names} {'takes' if single else 'take'} negative values as 0 in each prediction, so a part of the "
+        f"{'attack' if KINDS[settings.kind].is_attack else 'noise'} is lost on {'it' if single else 'them'}: other "
+        "models get all of it. More noise may then do less harm than a little."
     )
 
 

@@ -62,14 +62,14 @@ class SampledRun:
 
 @server.shared(max_entries=100)
 def one_class(key: str) -> tuple[float, float]:
-    found = server.run(key)
-    Y, first = server.dataset(found.fingerprint).Y_test, found.ranking.labels[:, 0]
+    run = server.run(key)
+    Y, first = server.dataset(run.fingerprint).Y_test, run.ranking.labels[:, 0]
     return metrics.accuracy(Y, first), metrics.macro_f1(Y, first)
 
 
 @server.shared(max_entries=100)
 def by_bucket(key: str):
-    found = server.run(key)
-    data = server.dataset(found.fingerprint)
-    buckets = server.description(found.fingerprint).labels["bucket"].to_numpy()
-    return metrics.first_class_by_bucket(data.Y_test, found.ranking.labels[:, 0], buckets)
+    run = server.run(key)
+    data = server.dataset(run.fingerprint)
+    buckets = server.description(run.fingerprint).labels["bucket"].to_numpy()
+    return metrics.first_class_by_bucket(data.Y_test, run.ranking.labels[:, 0], buckets)

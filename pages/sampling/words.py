@@ -57,18 +57,18 @@ def sweep_sentence(sweep) -> str:
     return " ".join(parts)
 
 
-def failures(found) -> list[str]:
+def failures(study) -> list[str]:
     text = []
-    for (axis, value, why), n in _failed(found.sweep).items():
+    for (axis, value, why), n in _failed(study.sweep).items():
         which = f"κ = {value:,g}" if axis == AXES[0] else f"{value:g} examples per label"
-        some = f" ({n} of {found.n_repeats} trainings)" if n < found.n_repeats else ""
+        some = f" ({n} of {study.n_repeats} trainings)" if n < study.n_repeats else ""
         text.append(f"No result with {which}{some}: {format.plain(why.rstrip('.'))}.")
     return text
 
 
 def _failed(sweep) -> dict:
-    failed, found = sweep[sweep["failed"] != ""], {}
+    failed, counts = sweep[sweep["failed"] != ""], {}
     for axis, kappa, examples, why in zip(*(failed[name] for name in ("axis", *AXES, "failed"))):
-        one = axis, float(kappa if axis == AXES[0] else examples), settings.in_form(MODEL, why)
-        found[one] = found.get(one, 0) + 1
-    return found
+        cause = axis, float(kappa if axis == AXES[0] else examples), settings.in_form(MODEL, why)
+        counts[cause] = counts.get(cause, 0) + 1
+    return counts

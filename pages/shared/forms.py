@@ -35,12 +35,12 @@ def values(name: str, info, *, skip=()) -> dict:
     page that was cut short has drawn all widgets.
     """
     remembered = workspace.get("forms").get(name, {})
-    found = {}
+    typed = {}
     for p in (one for one in info.parameters if one.name not in skip):
         first = remembered.get(p.name, p.default)
-        found[p.name] = st.session_state.get(key(name, p), None if p.can_be_auto and first == AUTO else first)
+        typed[p.name] = st.session_state.get(key(name, p), None if p.can_be_auto and first == AUTO else first)
     auto = {p.name for p in info.parameters if p.can_be_auto}
-    return {name: AUTO if name in auto and value is None else value for name, value in found.items()}
+    return {name: AUTO if name in auto and value is None else value for name, value in typed.items()}
 
 
 def problems(info, params: dict) -> list[str]:

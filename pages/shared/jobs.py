@@ -243,7 +243,7 @@ def note_stopped(record) -> None:
 
 def _with_state(states, kind, fields):
     """Return pairs of record and job: those in one of the ``states``, of the ``kind``, with these ``fields``."""
-    found = []
+    pairs = []
     for record in workspace.get("jobs"):
         if kind is not None and record["kind"] != kind:
             continue
@@ -252,8 +252,8 @@ def _with_state(states, kind, fields):
             continue
         job = find(record)
         if job is not None and job.state in states:
-            found.append((record, job))
-    return found
+            pairs.append((record, job))
+    return pairs
 
 
 def recover() -> None:
@@ -315,11 +315,11 @@ def interrupt(record: dict) -> None:
     """Note that a job was interrupted: the server has ended while it waited or ran."""
 
     def change(data):
-        for one in data["jobs"]:
-            if one["id"] == record["id"]:
-                one["interrupted"] = time.time()
-        marked = [one["id"] for one in data["jobs"] if "interrupted" in one][:-LISTED_INTERRUPTED]
-        data["jobs"] = [one for one in data["jobs"] if one["id"] not in marked]
+        for job in data["jobs"]:
+            if job["id"] == record["id"]:
+                job["interrupted"] = time.time()
+        marked = [job["id"] for job in data["jobs"] if "interrupted" in job][:-LISTED_INTERRUPTED]
+        data["jobs"] = [job for job in data["jobs"] if job["id"] not in marked]
 
     workspace.update(change)
 

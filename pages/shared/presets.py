@@ -48,7 +48,7 @@ def fill(name: str, values: dict, *, chosen: str | None = None) -> None:
 
     workspace.update(change)
     counts = st.session_state.get(_filled(name), {})
-    st.session_state[_filled(name)] = counts | {one: counts.get(one, 0) + 1 for one in values}
+    st.session_state[_filled(name)] = counts | {parameter: counts.get(parameter, 0) + 1 for parameter in values}
 
 
 def _filled(name):
@@ -81,9 +81,9 @@ def _known(info, skip):
 def _values(name, info, names):
     """Return what the form has for the parameters ``names``; "auto" for an empty field."""
     remembered = workspace.get("forms").get(name, {})
-    found = {p.name: remembered.get(p.name, p.default) for p in info.parameters if p.name in names}
+    shown = {p.name: remembered.get(p.name, p.default) for p in info.parameters if p.name in names}
     auto = {p.name for p in info.parameters if p.can_be_auto}
-    return {one: AUTO if value is None and one in auto else value for one, value in found.items()}
+    return {key: AUTO if value is None and key in auto else value for key, value in shown.items()}
 
 
 def _current(name, info, known):
@@ -97,7 +97,7 @@ def _current(name, info, known):
 def _about(name, info, known, current):
     """Return sentences on the settings: where they are from, and what differs from the recommended ones."""
     recommended, values = known[RECOMMENDED], _values(name, info, known[RECOMMENDED])
-    differs = {one: value for one, value in values.items() if value != recommended[one]}
+    differs = {parameter: value for parameter, value in values.items() if value != recommended[parameter]}
     words = f"Differs from recommended in: {settings.words(info.cls.__name__, differs)}." if differs else ""
     if current in info.cls.PRESETS:
         return f"{words or 'No field differs from recommended.'} {info.cls.PRESETS[current].source}"

@@ -46,10 +46,10 @@ def _links(page):
         return
     with shown:
         url = st.context.url.split("?")[0] if st.context.url else ""
-        said = {view.FIELD: view.now().text(), sections.FIELD: sections.opened(page.title)}
+        fields = {view.FIELD: view.now().text(), sections.FIELD: sections.opened(page.title)}
         if page.title == "Compare":
-            said[addresses.RUN] = st.query_params.get(addresses.RUN)
-        query = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in said.items() if value)
+            fields[addresses.RUN] = st.query_params.get(addresses.RUN)
+        query = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in fields.items() if value)
         st.markdown("**For looking only**: whoever opens it sees this view, and can start, change or delete nothing.")
         looking = workspace.address() if workspace.only_looks() else workspace.get("look")
         if looking is None:
@@ -81,8 +81,8 @@ def _workspace_link(token):
         return "this one"
     fields = stored.read(token) or {}
     names = [str(entry.get("name")) for entry in fields.get("known", {}).values() if isinstance(entry, dict)]
-    said = format.plain(", ".join(names[:3]) + (" …" if names[3:] else "") or "empty")
-    return f"[{said}](./?{workspace.QUERY}={token})"
+    text = format.plain(", ".join(names[:3]) + (" …" if names[3:] else "") or "empty")
+    return f"[{text}](./?{workspace.QUERY}={token})"
 
 
 def show_jobs(place) -> None:

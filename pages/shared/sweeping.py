@@ -54,10 +54,10 @@ def start(task) -> None:
 
     def add(data):
         """Put the record at the end of the list; the oldest ones of its data set go."""
-        others = [one for one in data["sweeps"] if one["key"] != task.key]
-        same = [one for one in others if one["fingerprint"] == record["fingerprint"]]
-        dropped = [one["key"] for one in same[: max(0, len(same) + 1 - MOST_LISTED)]]
-        data["sweeps"] = [one for one in others if one["key"] not in dropped] + [record | {"stopped": False}]
+        others = [other for other in data["sweeps"] if other["key"] != task.key]
+        same = [other for other in others if other["fingerprint"] == record["fingerprint"]]
+        dropped = [other["key"] for other in same[: max(0, len(same) + 1 - MOST_LISTED)]]
+        data["sweeps"] = [other for other in others if other["key"] not in dropped] + [record | {"stopped": False}]
 
     workspace.update(add)
     owner, queue, drivers = workspace.token(), job_queue.queue(), job_queue.drivers()
@@ -84,9 +84,9 @@ def stop(record: dict) -> None:
         return
 
     def change(data):
-        for one in data["sweeps"]:
-            if one["key"] == record["key"]:
-                one["stopped"] = True
+        for other in data["sweeps"]:
+            if other["key"] == record["key"]:
+                other["stopped"] = True
 
     workspace.update(change)
     owner, driver = workspace.token(), driver_of(record)
@@ -125,8 +125,8 @@ def running() -> list:
 def interrupted() -> list:
     """Return the records of this workspace's sweeps that the end of the app has interrupted."""
     known = workspace.get("known")
-    found = [record for record in workspace.get("sweeps") if record["fingerprint"] in known]
-    return [record for record in found if state(record) == "interrupted"]
+    records = [record for record in workspace.get("sweeps") if record["fingerprint"] in known]
+    return [record for record in records if state(record) == "interrupted"]
 
 
 def name(record: dict) -> str:

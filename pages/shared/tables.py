@@ -79,10 +79,10 @@ def rows(data, part_name: str, chosen) -> pd.DataFrame:
     return frame
 
 
-def listed_rows(found: np.ndarray, first: int | None, most: int) -> np.ndarray:
+def listed_rows(rows: np.ndarray, first: int | None, most: int) -> np.ndarray:
     """Return up to ``most`` of the rows ``found`` in their order, with ``first``, if it is one of them, in front."""
-    listed = found[:most]
-    if first is None or first not in found:
+    listed = rows[:most]
+    if first is None or first not in rows:
         return listed
     return np.concatenate([[first], listed[listed != first][: most - 1]])
 
@@ -269,11 +269,11 @@ def _named(names, count, what, query) -> np.ndarray:
 
 def _rows_with(matrix, columns) -> np.ndarray:
     """Return a mask of the rows of a CSR matrix that have a nonzero in one of the columns of a mask."""
-    found = np.zeros(matrix.shape[0], dtype=bool)
+    having = np.zeros(matrix.shape[0], dtype=bool)
     if columns.any():
         entries = np.flatnonzero(columns[matrix.indices])
-        found[np.searchsorted(matrix.indptr, entries, side="right") - 1] = True
-    return found
+        having[np.searchsorted(matrix.indptr, entries, side="right") - 1] = True
+    return having
 
 
 def show_features(frame, key: str, most: int) -> None:

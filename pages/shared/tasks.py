@@ -71,12 +71,12 @@ def ready_all(
     tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: str, key: str, of: str = "result"
 ) -> dict:
     """Do what :func:`ready` does for several tasks that are drawn together; one button starts all tasks without one."""
-    found, waiting, marked, watched, failures = {}, {}, [], [], []
+    results, waiting, marked, watched, failures = {}, {}, [], [], []
     for name, task in tasks.items():
         value, origin, running = _result(task, automatic_below, about=name)
         failed = jobs.failed(key=task.key)
         if value is not None:
-            found[name] = value
+            results[name] = value
             if origin in MARKS and not running:
                 marked.append((name, task, origin))
         elif not running and not failed:
@@ -89,7 +89,7 @@ def ready_all(
         _mark_all(marked, key)
     jobs.watch(watched)
     jobs.show_failures(failures)
-    return found
+    return results
 
 
 def _result(task, automatic_below, about=""):
@@ -361,8 +361,8 @@ def _list_result(record, key):
     try:
         if record["kind"] == "prepare":
             name = record["params"]["name"]
-            found = experiment.load("prepare", key).dataset
-            dataset_list.add_dataset(found, name, "catalog", use=workspace.get("wanted") == name)
+            results = experiment.load("prepare", key).dataset
+            dataset_list.add_dataset(results, name, "catalog", use=workspace.get("wanted") == name)
         elif record["kind"] in made.KINDS:
             use = (workspace.get("dataset") or "") == record["fingerprint"]
             made.list_dataset(record["kind"], experiment.load(record["kind"], key), use, **record.get("about", {}))

@@ -62,8 +62,8 @@ def _every_label(key, k):
 def _table(data, every, key, k):
     query_key = selectors.query_key("train.labels.query", data)
     query = fields.text("Find labels by name or id", query_key, placeholder="part of a name; empty: all")
-    found = tables.find_labels(every, query)
-    listed = found.head(LISTED)
+    matching = tables.find_labels(every, query)
+    listed = matching.head(LISTED)
     table_key = f"train.labels.{key[:8]}.{k}.{query.strip()}"
     ticked = np.flatnonzero(listed["label"].to_numpy() == now().ticked).tolist()
 
@@ -71,7 +71,7 @@ def _table(data, every, key, k):
         rows = st.session_state[table_key].selection.rows
         look(ticked=listed["label"].iloc[rows[0]] if rows and rows[0] < len(listed) else None)
 
-    if found.empty:
+    if matching.empty:
         st.info(f"No label has “{format.plain(query.strip())}” in its name. Try a shorter part of a name.")
         return None
     tables.show(
@@ -95,9 +95,9 @@ def _table(data, every, key, k):
         **tables.ticked(ticked),
         column_order=["name", "f1", "rows", "precision", "recall", "right", "missed", "wrong", "n_train", "bucket"],
     )
-    of = "labels" if len(found) == len(every) else f"labels with “{format.plain(query.strip())}”"
+    of = "labels" if len(matching) == len(every) else f"labels with “{format.plain(query.strip())}”"
     st.caption(
-        f"Showing {len(listed):,} of {len(found):,} {of}, most frequent in training first. Click a heading to sort; "
+        f"Showing {len(listed):,} of {len(matching):,} {of}, most frequent in training first. Click a heading to sort; "
         "tick a label to see its rows."
     )
     return int(listed["label"].iloc[ticked[0]]) if ticked else None

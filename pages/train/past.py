@@ -62,10 +62,10 @@ def _in_order(frame) -> list[str]:
 def table(runs, shown) -> pd.DataFrame:
     lines = []
     for record in runs:
-        found = results.measures(record)
-        if found is None:
+        listed = results.measures(record)
+        if listed is None:
             continue
-        measures, times = found
+        measures, times = listed
         line = {"key": record["key"], "shown": "shown" if record["key"] == shown["key"] else ""}
         line |= {"model": record["model"], "run": record.get("name") or record["model"]}
         line |= {f"{m[:-1]}{k}": 100 * answer.value(measures, m, k) for m in answer.SHOWN_MEASURES for k in results.KS}

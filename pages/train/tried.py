@@ -54,21 +54,21 @@ def _section(record, file_name):
     state = sweeping.state(record)
     try:
         task = sweeping.task_of(record)
-        found = server.loaded(task) if state == "done" else None
+        result = server.loaded(task) if state == "done" else None
     except (store.StoreError, ValueError, TypeError) as error:
         st.error(f"These trials cannot be shown: {format.plain(error)}. Try the settings again.")
         return
-    if found is not None:
-        trials, table = found.trials, found.table
-        _say_best(task, found)
+    if result is not None:
+        trials, table = result.trials, result.table
+        _say_best(task, result)
     else:
         driver = sweeping.driver_of(record)
         plan = task.plan(driver.failures if driver is not None else None)
         trials, table = pd.DataFrame(plan.trials), settings_table(plan.trials, task.settings)
         _say_progress(record, task, plan, state)
-    _buttons(record, task, found, state)
-    if found is not None:
-        _say_test(found)
+    _buttons(record, task, result, state)
+    if result is not None:
+        _say_test(result)
     _show_tables(task, trials, table, file_name, record["key"])
 
 
@@ -108,30 +108,30 @@ def _time_left(task, plan) -> str:
     return f", about {format.seconds(max(left, 1.0))} left"
 
 
-def _say_best(task, found):
-    if found.best is None:
+def _say_best(task, result):
+    if result.best is None:
         st.warning("None of these settings can be trained. The table says why.")
         return
-    line = found.table[found.table["setting"] == found.best_setting].iloc[0]
+    line = result.table[result.table["setting"] == result.best_setting].iloc[0]
     if line["n_seeds"] > 1:
         shown = f"{hundredths(line['low'])} to {hundredths(line['high'])}"
         sure = f", mean of {line['n_seeds']} seeds (95\u00a0% interval {shown})"
-    elif "random_state" in experiment.full_params(found.model):
+    elif "random_state" in experiment.full_params(result.model):
         sure = ", with one seed: how far chance moves it is not known"
     else:
         sure = ""  # training has no chance in it
     st.markdown(
-        f"**{format.plain(_words(task, found.best_setting))}** is the best of "
-        f"{format.count(len(found.settings), 'setting')} of {format.plain(found.model)}: {found.measure} = "
-        f"**{hundredths(found.value)}\u00a0%** on {found.n_held_out:,} training rows that were held out{sure}."
+        f"**{format.plain(_words(task, result.best_setting))}** is the best of "
+        f"{format.count(len(result.settings), 'setting')} of {format.plain(result.model)}: {result.measure} = "
+        f"**{hundredths(result.value)}\u00a0%** on {result.n_held_out:,} training rows that were held out{sure}."
     )
-    failed = int((found.table["state"] == "failed").sum())
+    failed = int((result.table["state"] == "failed").sum())
     if failed:
-        st.caption(f"{failed:,} of {len(found.table):,} settings cannot be trained: see the table.")
+        st.caption(f"{failed:,} of {len(result.table):,} settings cannot be trained: see the table.")
 
 
-def _say_test(found):
-    test = _test(found)
+def _say_test(result):
+    test = _test(result)
     if test is None:
         return
     values = {(line.measure, line.k): line for line in test.itertuples()}
@@ -142,15 +142,15 @@ def _say_test(found):
     st.markdown(f"Trained on all training rows, on the **test rows**: {', '.join(said)}{seeds}.")
 
 
-def _test(found):
+def _test(result):
     """Return the measures of the chosen setting on the test rows; None before it was trained on all rows."""
     try:
-        return found.test
+        return result.test
     except store.StoreError:
         return None
 
 
-def _buttons(record, task, found, state):
+def _buttons(record, task, result, state):
     key = record["key"]
     with st.container(horizontal=True, gap="small"):
         if state in ("running", "stopping"):
@@ -159,8 +159,8 @@ def _buttons(record, task, found, state):
             )
         elif state != "done":
             actions.button("Resume", key=f"resume-sweep-{key}", type="primary", on_click=sweeping.start, args=(task,))
-        elif found.best is not None:
-            finals = found.final_tasks()
+        elif result.best is not None:
+            finals = result.final_tasks()
             if not all(one.exists() for one in finals):
                 many = f" with {len(finals)} seeds" if len(finals) > 1 else ""
                 actions.button(
@@ -171,14 +171,14 @@ def _buttons(record, task, found, state):
                     args=(finals,),
                     help="The result is measured on the test rows and listed above.",
                 )
-            if found.lost:
+            if result.lost:
                 actions.button(
-                    f"Try {format.count(found.lost, 'lost training')} again",
+                    f"Try {format.count(result.lost, 'lost training')} again",
                     key=f"resume-sweep-{key}",
                     on_click=sweeping.start,
                     args=(task,),
                 )
-            st.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(found,))
+            st.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(result,))
 
 
 def _train(finals):
@@ -186,11 +186,11 @@ def _train(finals):
         tasks.start(one)
 
 
-def _use(found):
-    presets.fill(found.model, {name: value for name, value in found.best.items() if name in found.grid})
-    workspace.remember("train.model", found.model)
-    st.session_state["train.model"] = found.model
-    chosen = settings.words(found.model, found.settings[found.best_setting])
+def _use(result):
+    presets.fill(result.model, {name: value for name, value in result.best.items() if name in result.grid})
+    workspace.remember("train.model", result.model)
+    st.session_state["train.model"] = result.model
+    chosen = settings.words(result.model, result.settings[result.best_setting])
     workspace.notify(f"The form has the chosen settings: {chosen}.")
 
 

@@ -40,8 +40,8 @@ def show(data, model, key, files) -> None:
             key=f"trees.depth.{key[:8]}",
         )
     with right:
-        found = tree_frames.objective_by_depth(chosen, words.weights(model))
-        if found.empty:
+        objective = tree_frames.objective_by_depth(chosen, words.weights(model))
+        if objective.empty:
             st.caption("There is no split, so there is no J.")
             return
         lambdas = words.weights(model)
@@ -56,8 +56,8 @@ def show(data, model, key, files) -> None:
             tree_frames.PARTS[2]: f" It counts {lambdas[1]:g} times in J, as drawn.",
         }.get(part, "")
         charts.show_figure(
-            figures.objective_by_depth(found, part, f"{part[:1].upper()}{part[1:]} of the splits, {whose}"),
-            found,
+            figures.objective_by_depth(objective, part, f"{part[:1].upper()}{part[1:]} of the splits, {whose}"),
+            objective,
             f"{files}-objective-{'all' if everything else t + 1}",
             "Least, mean and greatest over the splits at each depth; smaller is better (Figure 1 of the paper)."
             + weight,

@@ -11,14 +11,14 @@ LISTED_LEAVES = 200  # most leaves in the table
 
 
 def show(view, files) -> None:
-    found = view.label_leaves
+    ends_of = view.label_leaves
     name = format.plain(view.label_name)
-    if found.empty:
+    if ends_of.empty:
         st.info(f"No training row has **{name}**, so no node of the tree holds this label, and it is never predicted.")
         return
-    st.markdown(_label_text(view, found))
+    st.markdown(_label_text(view, ends_of))
     st.subheader("Leaves that hold these rows")
-    shown = tree_frames.with_names(found.head(LISTED_LEAVES), view.data.label_name)
+    shown = tree_frames.with_names(ends_of.head(LISTED_LEAVES), view.data.label_name)
     table = shown.assign(
         share_of_label=100 * shown["share_of_label"],
         share_with_label=100 * shown["share_with_label"],
@@ -51,31 +51,31 @@ def show(view, files) -> None:
         most=260,
         **tables.on_tick(key, shown["node"], view.choose),
     )
-    of = format.showing(len(table), len(found), "leaf", "leaves")
+    of = format.showing(len(table), len(ends_of), "leaf", "leaves")
     st.caption(f"{of}, most rows of the label first. Tick a leaf to see its details below.")
     charts.csv_button(
         "Leaves of the label, CSV",
-        lambda: tree_frames.with_names(found, view.data.label_name),
+        lambda: tree_frames.with_names(ends_of, view.data.label_name),
         f"{files}-tree{view.t + 1}-label{view.label}-leaves",
         "Every leaf that holds training rows of the label",
     )
 
 
-def _label_text(view, found):
+def _label_text(view, ends_of):
     tree, rows = view.tree, int(view.rows_with_label[0])
-    ends, leaves = int(found["with_label"].sum()), int((tree.children[:, 0] < 0).sum())
-    best = found.iloc[0]
+    ends, leaves = int(ends_of["with_label"].sum()), int((tree.children[:, 0] < 0).sum())
+    best = ends_of.iloc[0]
     place = int(best["place"])
     where = f"leaf {int(best['node']):,}, where " + (
         "no label is more frequent" if place == 1 else f"it is the {format.ordinal(place)} most frequent label"
     )
     text = f"**{format.plain(view.label_name)}** has **{format.count(rows, 'training row')}**, which "
-    one, of = len(found) == 1, format.count(leaves, "leaf", "leaves")
+    one, of = len(ends_of) == 1, format.count(leaves, "leaf", "leaves")
     whose = f" of tree {view.t + 1}" if len(view.model.trees_) > 1 else ""
     if one:
         text += f"{'ends' if rows == 1 else 'all end'} in **1 of {of}**{whose}: {where}."
     else:
-        text += f"{'ends' if rows == 1 else 'end'} in **{len(found):,} of {of}**{whose}"
+        text += f"{'ends' if rows == 1 else 'end'} in **{len(ends_of):,} of {of}**{whose}"
         share = words.percent(float(best["share_of_label"]))
         text += f"; the largest part, **{share}**, in {where}." if rows > 1 else f", first in {where}."
     if ends > rows:

@@ -61,8 +61,8 @@ def labels_of_row(view, row: int) -> pd.DataFrame:
     )
 
 
-def _sentence(view, found):
-    true = found[found["true"]]
+def _sentence(view, lines):
+    true = lines[lines["true"]]
     if true.empty:
         return "This test row has no true label among the labels that the model knows."
     hit = int(true["place"].notna().sum())
@@ -80,16 +80,16 @@ def _sentence(view, found):
     )
 
 
-def _labels(view, found, row, label):
+def _labels(view, lines, row, label):
     key = f"trees.plt.row.{view.key[:8]}.{view.t}.{row}"
-    shown = found.assign(
-        state=[_state(line) for line in found.itertuples()],
-        probability=100 * found["probability"],
-        factor=100 * found["factor"],
-        at=[view.short_name(v, 40) for v in found["node"]],
+    shown = lines.assign(
+        state=[_state(line) for line in lines.itertuples()],
+        probability=100 * lines["probability"],
+        factor=100 * lines["factor"],
+        at=[view.short_name(v, 40) for v in lines["node"]],
     )
-    nothing_lost = (found["factor"] > LOST).to_numpy()
-    shown["depth"] = pd.Series(view.tree.depth[found["node"]], shown.index, float).mask(nothing_lost)
+    nothing_lost = (lines["factor"] > LOST).to_numpy()
+    shown["depth"] = pd.Series(view.tree.depth[lines["node"]], shown.index, float).mask(nothing_lost)
     shown["at"] = shown["at"].mask(nothing_lost, "nothing is lost")
     tables.show(
         shown[["name", "state", "place", "probability", "at", "depth", "factor"]],
@@ -108,12 +108,12 @@ def _labels(view, found, row, label):
             ),
         },
         most=360,
-        **tables.on_tick(key, found["label"], lambda label: look(label=label)),
+        **tables.on_tick(key, lines["label"], lambda label: look(label=label)),
     )
-    missing = int(np.setdiff1d(tables.ids(view.data.Y_test, row), found["label"]).size)
+    missing = int(np.setdiff1d(tables.ids(view.data.Y_test, row), lines["label"]).size)
     left_out = f" {missing:,} more true labels are not listed." if missing else ""
     st.caption(
-        f"{format.count(int(found['true'].sum()), 'true label')} and the {int(found['place'].notna().sum())} predicted "
+        f"{format.count(int(lines['true'].sum()), 'true label')} and the {int(lines['place'].notna().sum())} predicted "
         f"ones; true labels that are not predicted come first.{left_out} “Lost most at” is the node on the label’s "
         "path with the smallest probability, “P there”. Tick a label to see its path. Shown: "
         f"**{format.plain(view.data.label_name(label))}**."

@@ -58,29 +58,29 @@ def say(found, file, has_label_file: bool) -> None:
         has_label_file |= "labels" in found.inside
     if found.format == "xmlc" and len(found.sizes) == 3:
         rows, features, labels = found.sizes
-        said = f"XMLC text. Its header promises {rows:,} rows, {features:,} features and {labels:,} labels."
+        text = f"XMLC text. Its header promises {rows:,} rows, {features:,} features and {labels:,} labels."
     elif found.format == "xmlc":
-        said = f"XMLC text with features alone: {found.sizes[0]:,} rows, {found.sizes[1]:,} features."
-        said += "" if has_label_file else " Choose the file with the labels at “Label file”."
+        text = f"XMLC text with features alone: {found.sizes[0]:,} rows, {found.sizes[1]:,} features."
+        text += "" if has_label_file else " Choose the file with the labels at “Label file”."
     elif found.format == "svmlight":
-        said = "svmlight text, without a header. The largest ids say how many features and labels there are."
+        text = "svmlight text, without a header. The largest ids say how many features and labels there are."
     elif found.format == "npz":
-        said = "a NumPy archive (npz)."
-        said += (
+        text = "a NumPy archive (npz)."
+        text += (
             "" if has_label_file else " If it holds features alone, choose the file with the labels at “Label file”."
         )
     elif found.format == "csv":
-        said = f"a table of {format.count(len(found.columns), 'column')}."
+        text = f"a table of {format.count(len(found.columns), 'column')}."
     elif found.columns is None:
-        said = "an ARFF file."
+        text = "an ARFF file."
     else:
-        said = f"an ARFF file with {format.count(len(found.columns), 'attribute')}."
+        text = f"an ARFF file with {format.count(len(found.columns), 'attribute')}."
         if found.n_said:
             place = "first" if found.n_said > 0 else "last"
-            said += f" Its relation says that the {place} {abs(found.n_said):,} are labels."
+            text += f" Its relation says that the {place} {abs(found.n_said):,} are labels."
         elif not has_label_file:
-            said += " If a Mulan XML file names its labels, choose that at “Label file”."
-    st.caption(f"{name} is {said}")
+            text += " If a Mulan XML file names its labels, choose that at “Label file”."
+    st.caption(f"{name} is {text}")
 
 
 def choose(found, key: str):

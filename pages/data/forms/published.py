@@ -24,10 +24,10 @@ def names() -> set[str]:
 
 
 def _fields() -> form.Request:
-    found = entries()
-    rows = {name: f"{name} – {one.row}, {format.count(one.n_labels, 'label')}" for name, one in found.items()}
+    offered = entries()
+    rows = {name: f"{name} – {one.row}, {format.count(one.n_labels, 'label')}" for name, one in offered.items()}
     name = fields.choice("Published data set", rows, "known.name", FIRST)
-    _about(found[name])
+    _about(offered[name])
     label, waits = _offer(name)
     return form.Request(
         experiment.task("prepare", {}, {"name": name}), start=lambda: use(name), button=label, waits=waits
@@ -39,11 +39,11 @@ FORM = form.Form("known", "prepare", "Download", "The data set could not be made
 
 def show() -> None:
     """Show the form, how the chosen data set is got by hand, and a table of all."""
-    found, name = entries(), form.show(FORM).task.params["name"]
+    offered, name = entries(), form.show(FORM).task.params["name"]
     if name not in {record["params"]["name"] for record, _ in _failed()}:  # the failure above says the same
-        st.caption(f"{BY_HAND}: {_steps(found[name])}")
-    st.markdown(f"**All {len(found)} published data sets**")
-    _table(found)
+        st.caption(f"{BY_HAND}: {_steps(offered[name])}")
+    st.markdown(f"**All {len(offered)} published data sets**")
+    _table(offered)
 
 
 def _about(entry):
@@ -147,7 +147,7 @@ def _steps(entry) -> str:
     )
 
 
-def _table(found):
+def _table(offered):
     frame = pd.DataFrame(
         [
             {
@@ -160,7 +160,7 @@ def _table(found):
                 "State": state_of(entry.name),
                 "From": entry.collection,
             }
-            for entry in found.values()
+            for entry in offered.values()
         ]
     )
     number = st.column_config.NumberColumn

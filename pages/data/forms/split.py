@@ -67,12 +67,12 @@ def _text(values):
 
 def _name(name, way, values):
     if way == "folds":
-        said = f", fold {values['fold']} of {values['n_folds']}"
+        ending = f", fold {values['fold']} of {values['n_folds']}"
     elif way == "file":
-        said = f", split {values['column']}"
+        ending = f", split {values['column']}"
     else:
-        said = ", unseen test rows" if way == "unseen" else f", {way} {values['percent']} %"
-    return name[: dataset_list.LONGEST_NAME - len(said)] + said
+        ending = ", unseen test rows" if way == "unseen" else f", {way} {values['percent']} %"
+    return name[: dataset_list.LONGEST_NAME - len(ending)] + ending
 
 
 def asked(fingerprint: str, way: str, values: dict, notes=()):

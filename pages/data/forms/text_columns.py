@@ -54,8 +54,8 @@ def _seen(key, made):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", datasets.DatasetWarning)
                 found = made()
-            said = [str(one.message) for one in caught if issubclass(one.category, datasets.DatasetWarning)]
-            known[key[0]] = key, found, said
+            notes = [str(one.message) for one in caught if issubclass(one.category, datasets.DatasetWarning)]
+            known[key[0]] = key, found, notes
         except (ValueError, TypeError, OSError) as error:
             known[key[0]] = key, uploads.explain(error), None
     return known[key[0]][1:]
@@ -63,14 +63,14 @@ def _seen(key, made):
 
 def may_be_encoded_otherwise(train) -> bool:
     """Return whether a file cannot be read as UTF-8."""
-    found, said = _seen(("utf-8", train.file_id), lambda: datasets.guess_columns(train))
-    return said is None and "UTF-" in found.replace("\\", "")  # of the message, which is Markdown
+    found, notes = _seen(("utf-8", train.file_id), lambda: datasets.guess_columns(train))
+    return notes is None and "UTF-" in found.replace("\\", "")  # of the message, which is Markdown
 
 
 def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
     """Show what the file seems to be, its columns and the first documents; None if they cannot be read so."""
-    guess, said = _seen(("guess", train.file_id, encoding), lambda: datasets.guess_columns(train, encoding=encoding))
-    if said is None:
+    guess, notes = _seen(("guess", train.file_id, encoding), lambda: datasets.guess_columns(train, encoding=encoding))
+    if notes is None:
         st.error(guess)
         return None
     st.caption(_about(train, guess))
@@ -84,20 +84,20 @@ def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
         options |= fields
     seen = ("first", train.file_id, getattr(names, "file_id", None), repr(options))
     read = {name: value for name, value in options.items() if name != "format" or guess.format != "folder"}
-    found, said = _seen(seen, lambda: datasets.read_texts(train, **read, names=names, max_documents=FIRST))
-    if said is None:
+    found, notes = _seen(seen, lambda: datasets.read_texts(train, **read, names=names, max_documents=FIRST))
+    if notes is None:
         st.error(found)
         return None
-    _first_documents(*found, said, key)
+    _first_documents(*found, notes, key)
     return ColumnFields(options, found[0])
 
 
 def _about(train, guess) -> str:
-    said = f"{format.plain(train.name)} is {KINDS[guess.format]}"
+    notes = f"{format.plain(train.name)} is {KINDS[guess.format]}"
     if guess.format == "folder":
-        return f"{said}, with subjects beside the texts."
-    said += f" of {format.count(len(guess.columns), 'column')}"
-    return f"{said}." if guess.form.header else f"{said}, without names in the first line."
+        return f"{notes}, with subjects beside the texts."
+    notes += f" of {format.count(len(guess.columns), 'column')}"
+    return f"{notes}." if guess.form.header else f"{notes}, without names in the first line."
 
 
 def _fields(guess, key) -> dict | None:
@@ -157,7 +157,7 @@ def _fields(guess, key) -> dict | None:
     }
 
 
-def _first_documents(texts, label_lists, said, key):
+def _first_documents(texts, label_lists, notes, key):
     """Show the first documents as they will be read, and what is unusual about them."""
     frame = pd.DataFrame(
         {
@@ -179,5 +179,5 @@ def _first_documents(texts, label_lists, said, key):
         st.warning("No document has a label: there is nothing to learn from.")
     elif len(texts) > 20 and (distinct > MOST_DISTINCT * mean * len(texts) or mean < 0.05):
         st.warning("Nearly every document has labels of its own, or none: is this the column of the labels?")
-    for each in said:
+    for each in notes:
         st.caption(format.plain(uploads.sentence(each)))

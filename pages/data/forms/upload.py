@@ -24,15 +24,15 @@ def _fields(fingerprint) -> form.Request | None:
         "zip may also hold training rows, test rows and Mulan's XML, or the files of the Extreme Classification "
         "Repository with the row numbers of a split.",
     )
-    found = label_choice.look_at(train)
-    kind = getattr(found, "format", None)
-    inside = getattr(found, "inside", {})  # names of files, if the training file is an archive of several
+    look = label_choice.look_at(train)
+    kind = getattr(look, "format", None)
+    inside = getattr(look, "inside", {})  # names of files, if the training file is an archive of several
     labels = None
     with st.container():  # even if empty: the fields below keep their places, so the browser does not draw them anew
         if train is not None:
-            label_choice.say(found, train, FILES.file("label_file") is not None)
+            label_choice.say(look, train, FILES.file("label_file") is not None)
         if kind in ("csv", "arff") and FILES.file("label_file") is None and "labels" not in inside:
-            labels = label_choice.choose(found, f"{FILES.key('columns')}.{train.file_id}")
+            labels = label_choice.choose(look, f"{FILES.key('columns')}.{train.file_id}")
     test = FILES.uploader(
         "test",
         "Test file (optional)",

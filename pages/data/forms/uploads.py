@@ -35,8 +35,8 @@ def names_of(files: dict) -> dict:
 def read(train, test, **options) -> tuple[str, list[str]]:
     """Read and save a data set now; return its fingerprint and notes on its files."""
     task, files = reading(train, test, **options)
-    found = run(task(), files)
-    return found.dataset, [on_page(made.with_names(note, names_of(files))) for note in found.notes]
+    result = run(task(), files)
+    return result.dataset, [on_page(made.with_names(note, names_of(files))) for note in result.notes]
 
 
 def run(task, files: dict):
@@ -144,7 +144,7 @@ _ON_PAGE = (
         r"If it is a row with three labels, pass format=\"svmlight\"\.",
         "If it is a row with three labels, put a header above it.",
     ),
-    (r"test_size=(0\.[0-9]+) leaves", lambda found: f"a test share of {100 * float(found[1]):.0f} % leaves"),
+    (r"test_size=(0\.[0-9]+) leaves", lambda result: f"a test share of {100 * float(result[1]):.0f} % leaves"),
     (
         r"for the test: both need at least one",
         "for the test, and both need at least one. Choose another “Test share”, or give more rows or a test file.",

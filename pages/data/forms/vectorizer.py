@@ -66,14 +66,14 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
     """Show what settings give on the first documents of a source: features, values that are not 0, and seconds."""
     key = repr(params), len(texts), hash(texts[0]), hash(texts[-1])
     tried = st.session_state.setdefault(TRIED, {})
-    known, found = tried.get(source, (None, None))
+    known, outcome = tried.get(source, (None, None))
     if known != key:
-        found = _tried(params, texts)
-        tried[source] = key, found
-    if isinstance(found, str):
-        st.warning(found)
+        outcome = _tried(params, texts)
+        tried[source] = key, outcome
+    if isinstance(outcome, str):
+        st.warning(outcome)
         return
-    n_features, n_values, n_empty, seconds, characters = found
+    n_features, n_values, n_empty, seconds, characters = outcome
     rate = seconds / max(characters, 1)
     tables.cards(
         [

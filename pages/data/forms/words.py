@@ -30,8 +30,8 @@ def _fields(data, fingerprint, known) -> form.Request | None:
 
 
 def _name(name, params) -> str:
-    said = {1: ", words", 2: ", pairs of words", 3: ", triples of words"}[params.get("ngrams", [1, 1])[1]]
-    return name[: dataset_list.LONGEST_NAME - len(said)] + said
+    ending = {1: ", words", 2: ", pairs of words", 3: ", triples of words"}[params.get("ngrams", [1, 1])[1]]
+    return name[: dataset_list.LONGEST_NAME - len(ending)] + ending
 
 
 FORM = form.Form("reword", "words", "Make the data set", "The features could not be made:", _fields)

@@ -44,8 +44,8 @@ def show_figure(
     known = figure_files.workspace_now()
 
     def origin():
-        found = figure_files.origin(name, of, known)
-        return found, " – ".join(filter(None, (found["Data set"], figure.layout.title.text)))
+        origin_of = figure_files.origin(name, of, known)
+        return origin_of, " – ".join(filter(None, (origin_of["Data set"], figure.layout.title.text)))
 
     with st.container():  # without a key of its own, for the same reason
         if on_click is not None:
@@ -54,12 +54,12 @@ def show_figure(
         st.caption(caption, help=help)
 
         def page():
-            found, page_title = origin()
-            return figure_files.html_page(figure, page_title, caption, name, _config(name), found)
+            origin_of, page_title = origin()
+            return figure_files.html_page(figure, page_title, caption, name, _config(name), origin_of)
 
         def pdf():
-            found, page_title = origin()
-            return figure_files.pdf(figure, page_title, caption, found)
+            origin_of, page_title = origin()
+            return figure_files.pdf(figure, page_title, caption, origin_of)
 
         # The menu is another one after a dialog was opened from it: so it is closed, and Escape closes the dialog. A
         # tooltip would cover what opens.

@@ -14,24 +14,24 @@ MOST_NAMED = 6  # labels in the sentence on what has moved
 def show(names, model, before, after, k: int, key: str) -> str | None:
     """Say what has moved, and show a table of the labels with ranks and scores before and after."""
     try:
-        found = explain.what_if(model, before, after, k)
+        labels = explain.what_if(model, before, after, k)
     except ValueError as error:  # such as a negative value, which not every model takes
         st.caption(format.plain(str(error)))
         return None
-    if found.empty:
+    if labels.empty:
         st.caption("The model predicts no label, before or after.")
         return None
     kind = explain.kind_of(model)
-    shown = [names.label_name(int(j)) for j in found["label"]]
-    st.markdown(moved(found, shown, kind, k))
+    shown = [names.label_name(int(j)) for j in labels["label"]]
+    st.markdown(moved(labels, shown, kind, k))
     score, comma, unit = explaining.COLUMN[kind].partition(",")
     frame = pd.DataFrame(
         {
-            "rank_after": found["rank_after"],
-            "rank_before": found["rank_before"],
+            "rank_after": labels["rank_after"],
+            "rank_before": labels["rank_before"],
             "name": shown,
-            "before": explaining.column(kind, found["before"]),
-            "after": explaining.column(kind, found["after"]),
+            "before": explaining.column(kind, labels["before"]),
+            "after": explaining.column(kind, labels["after"]),
         }
     )
     scores = frame[["before", "after"]]
@@ -51,10 +51,10 @@ def show(names, model, before, after, k: int, key: str) -> str | None:
     return kind
 
 
-def moved(found, names, kind: str, k: int) -> str:
+def moved(labels, names, kind: str, k: int) -> str:
     """Return which labels come, go or change their rank, or else which score moves most; for Markdown."""
     parts = []
-    for name, line in zip(names, found.itertuples()):
+    for name, line in zip(names, labels.itertuples()):
         was, now = line.rank_before, line.rank_after
         label = f"**{format.plain(name)}**"
         if pd.isna(was):
@@ -68,8 +68,8 @@ def moved(found, names, kind: str, k: int) -> str:
         parts = [*parts[:MOST_NAMED], f"{more:,} more labels move, which the table has"]
     if parts:
         return f"{format.listed(parts)}."
-    i = int(np.argmax((found["after"] - found["before"]).abs().to_numpy()))
-    before, after = (explaining.score(kind, found[way].iloc[i]) for way in ("before", "after"))
+    i = int(np.argmax((labels["after"] - labels["before"]).abs().to_numpy()))
+    before, after = (explaining.score(kind, labels[way].iloc[i]) for way in ("before", "after"))
     if before == after:
         return "No rank changes, and no score changes enough to be seen."
     return f"No rank changes. **{format.plain(names[i])}** moves most, from {before} to {after}."

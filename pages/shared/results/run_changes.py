@@ -87,8 +87,8 @@ def note(record: dict) -> str:
 
 def read_tags(text: str) -> list[str]:
     """Return the tags in a text with commas, each once, in their order."""
-    found = dict.fromkeys(_cleaned(tag)[:LONGEST_TAG] for tag in text.split(","))
-    return [tag for tag in found if tag][:MOST_TAGS]
+    cleaned = dict.fromkeys(_cleaned(tag)[:LONGEST_TAG] for tag in text.split(","))
+    return [tag for tag in cleaned if tag][:MOST_TAGS]
 
 
 def _cleaned(name) -> str:
