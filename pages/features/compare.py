@@ -6,7 +6,6 @@ from pages.features import words
 from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import run_names
-from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics
 from xmlcore.experiment.engine import estimates
 
@@ -59,18 +58,16 @@ def compare(view) -> None:
 def _choose(view):
     """Return the compared selections, the seeds, and the number of training rows; None when no method is chosen."""
     options = _options(view)
-    key = "features.methods"
-    first = [title for title, (_, at_first) in options.items() if at_first]
-    st.multiselect(
+    chosen = fields.several(
         "Methods compared",
         list(options),
-        default=workspace.keep(key, first, lambda v: isinstance(v, list) and v and set(v) <= set(options))["value"],
-        key=key,
-        on_change=lambda: workspace.update(lambda d: d["widgets"].__setitem__(key, st.session_state[key])),
+        "features.methods",
+        [title for title, (_, at_first) in options.items() if at_first],
+        least=1,
         help="FALS and its patterns, all features, the methods that published results compare with, and "
         "selections of this page with other settings.",
     )
-    picked = [title for title in options if title in st.session_state[key]]
+    picked = [title for title in options if title in chosen]
     left, right, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
     n_seeds = fields.whole(
         "Seeds",

@@ -3,7 +3,7 @@
 The row of a workspace has the view that was chosen last in any tab, with which a new tab begins. An open tab keeps its
 own: what another tab chooses does not change it. What is new is shown in every tab: a data set that was put in use when
 it became ready, and a result that the user asked for after this tab's last choice. What another tab has removed is no
-longer in the view.
+longer in the view. The address alone could not say so: it does not have the time of a choice.
 """
 
 from copy import deepcopy
