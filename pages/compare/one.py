@@ -20,13 +20,13 @@ _GO = "compare.go"  # key of st.session_state: whether the Train page is to be o
 
 def opened(records: dict) -> str | None:
     """Return the key of the result that the address names; None if it names none."""
-    said = st.query_params.get(FIELD, "")
-    if not re.fullmatch(r"[0-9a-f]{6,32}", said):
+    digits = st.query_params.get(FIELD, "")
+    if not re.fullmatch(r"[0-9a-f]{6,32}", digits):
         return None
-    facts = next((key for key in records if key.startswith(said)), None)
-    if facts is None:
+    named = next((key for key in records if key.startswith(digits)), None)
+    if named is None:
         st.warning("This workspace does not have the result of the link, so all results are shown.")
-    return facts
+    return named
 
 
 def link(key: str, name: str) -> None:
@@ -168,12 +168,12 @@ def _origin(line, record) -> dict:
 
 
 def _log(record) -> None:
-    facts = results.run(record)
-    if facts is None:
+    run = results.run(record)
+    if run is None:
         jobs.watch(jobs.active(key=record["key"]))
         return
     st.subheader("Warnings of the training")
-    warnings = list(dict.fromkeys(facts.warnings))
+    warnings = list(dict.fromkeys(run.warnings))
     if not warnings:
         st.caption("There were none.")
     for warning in warnings:

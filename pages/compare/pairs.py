@@ -60,9 +60,9 @@ def _labels(a, b, k, names, file_name) -> None:
     query = st.text_input(
         "Find labels by name or id", key="compare.labels.query", placeholder="part of a name; empty: all"
     )
-    compared = tables.find_labels(every, query)
-    drawn = compared.head(LISTED).assign(
-        **{one: 100 * compared[one].head(LISTED) for one in ("f1_a", "f1_b", "difference")}
+    matching = tables.find_labels(every, query)
+    drawn = matching.head(LISTED).assign(
+        **{one: 100 * matching[one].head(LISTED) for one in ("f1_a", "f1_b", "difference")}
     )
     tables.show(
         drawn,
@@ -83,10 +83,10 @@ def _labels(a, b, k, names, file_name) -> None:
         column_order=["name", "difference", "f1_a", "f1_b", "rows", "right_a", "right_b", "n_train", "bucket"],
     )
     st.caption(
-        f"Showing {len(drawn):,} of {format.count(len(compared), 'label')} with a test row, largest differences first."
+        f"Showing {len(drawn):,} of {format.count(len(matching), 'label')} with a test row, largest differences first."
     )
     charts.csv_button(
-        "Labels compared, CSV", every, f"{file_name}-labels-{a[:6]}-{b[:6]}-at-{k}", "All labels with a test row"
+        "Labels matching, CSV", every, f"{file_name}-labels-{a[:6]}-{b[:6]}-at-{k}", "All labels with a test row"
     )
 
 

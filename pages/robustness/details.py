@@ -24,27 +24,29 @@ def buckets(measurements, settings, files, n_labels) -> None:
         first = results.KS[-1] if n_labels >= 4 * results.KS[-1] else 1
         k = fields.choice("k of both figures", results.KS, "robustness.buckets.k", first)
     mine = parts[(parts["run"] == run) & (parts["k"] == k)]
-    left, right = st.columns(2, gap="large")
     level = noise.level_title(settings.kind, settings.options)
-    place = runs.index(run) + 1
-    with left:
-        charts.show_figure(
-            figures.buckets_under_noise(mine, "P@k", k, level=level, title=f"P@{k} of head, torso and tail: {run}"),
-            mine[mine["measure"] == "P@k"],
-            f"{files}-parts-{place}",
+    texts = {
+        "P": (
+            "parts",
             f"P@{k}, divided into the shares of head, torso and tail labels among the right ones; the top of the stack "
             f"is P@{k}. Head labels are the most frequent, tail labels the rarest (the Data page has the rule).",
-            key="robustness.parts",
-        )
-    with right:
-        charts.show_figure(
-            figures.buckets_under_noise(mine, "R@k", k, level=level, title=f"R@{k} of head, torso and tail: {run}"),
-            mine[mine["measure"] == "R@k"],
-            f"{files}-recall-{place}",
+        ),
+        "R": (
+            "recall",
             f"Share of a row’s head, torso or tail labels that are among the {k} predicted, mean over the rows that "
             "have at least one such label; bands are 95\u00a0% intervals over repeats.",
-            key="robustness.recall",
-        )
+        ),
+    }
+    for place, (letter, (name, caption)) in zip(st.columns(2, gap="large"), texts.items()):
+        measure, title = f"{letter}@k", f"{letter}@{k} of head, torso and tail: {run}"
+        with place:
+            charts.show_figure(
+                figures.buckets_under_noise(mine, measure, k, level=level, title=title),
+                mine[mine["measure"] == measure],
+                f"{files}-{name}-{runs.index(run) + 1}",
+                caption,
+                key=f"robustness.{name}",
+            )
 
 
 def times(measurements, settings, files) -> None:

@@ -29,11 +29,7 @@ def choose_test_row(data, run, key: str) -> int:
             width=190,
             on_change=lambda: look(row=st.session_state[key]),
         )
-        st.button(
-            "Random row",
-            on_click=lambda: look(row=np.random.default_rng().integers(n)),
-            key=f"{key}.random",
-        )
+        st.button("Random row", on_click=lambda: look(row=np.random.default_rng().integers(n)), key=f"{key}.random")
         mistakes = predictions.worst_mistakes(run.ranking, data.Y_test)
         st.button(
             "Next worst mistake",
@@ -105,13 +101,7 @@ def choose_label(data, names, field: str, key: str, query_field: str, first: int
             look(**{field: st.session_state[key]}, **also)
 
     with right:
-        st.selectbox(
-            f"Label ({number})",
-            listed,
-            format_func=shown.get,
-            key=key,
-            on_change=chosen,
-        )
+        st.selectbox(f"Label ({number})", listed, format_func=shown.get, key=key, on_change=chosen)
     if none_found:
         st.caption(f"No label has “{format.plain(query.strip())}” in its name or as its id. Try a shorter part of it.")
     return label

@@ -361,8 +361,8 @@ def _list_result(record, key):
     try:
         if record["kind"] == "prepare":
             name = record["params"]["name"]
-            results = experiment.load("prepare", key).dataset
-            dataset_list.add_dataset(results, name, "catalog", use=workspace.get("wanted") == name)
+            fingerprint = experiment.load("prepare", key).dataset
+            dataset_list.add_dataset(fingerprint, name, "catalog", use=workspace.get("wanted") == name)
         elif record["kind"] in made.KINDS:
             use = (workspace.get("dataset") or "") == record["fingerprint"]
             made.list_dataset(record["kind"], experiment.load(record["kind"], key), use, **record.get("about", {}))

@@ -65,15 +65,9 @@ def show_figure(
         # tooltip would cover what opens.
         times = st.session_state.get(DIALOGS, {}).get(place, 0)
         with st.popover("Save", type="tertiary", icon=":material/download:", key=f"menu-{place}-{times}"):
-            if st.button(
-                "Figure, SVG or PNG",
-                key=f"save-{place}",
-                help="Opens the figure with buttons that save it as an image, with its caption if you like",
-                type="tertiary",
-                icon=":material/image:",
-                on_click=_close_menu,
-                args=(place,),
-            ):
+            opens_dialog = {"type": "tertiary", "on_click": _close_menu, "args": (place,)}
+            about = "Opens the figure with buttons that save it as an image, with its caption if you like"
+            if st.button("Figure, SVG or PNG", f"save-{place}", about, icon=":material/image:", **opens_dialog):
                 _save(page(), figure_files.height_of(figure) + AROUND_FIGURE)
             _download(
                 "Figure, HTML",
@@ -84,15 +78,8 @@ def show_figure(
                 help="One file of about 2\u00a0MB that works offline and saves SVG and PNG",
             )
             if figure_files.makes_pdf():
-                if st.button(
-                    "Figure, PDF",
-                    key=f"pdf-{place}",
-                    help="For print; it takes some seconds to make",
-                    type="tertiary",
-                    icon=":material/print:",
-                    on_click=_close_menu,
-                    args=(place,),
-                ):
+                about = "For print; it takes some seconds to make"
+                if st.button("Figure, PDF", f"pdf-{place}", about, icon=":material/print:", **opens_dialog):
                     _save_pdf(pdf, name)
             csv_button("Data, CSV", frame, name, "All the data behind the figure", key=f"{place}-csv")
             st.caption("The camera above the figure saves it as an SVG at once.")
