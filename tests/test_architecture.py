@@ -259,6 +259,15 @@ def functions(path):
             yield node, count, any(REASON.search(line) for line in top)
 
 
+def test_no_two_classes_share_a_name():
+    places = {}
+    for path in [*modules("xmlcore"), *modules("pages")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
 def test_files_have_at_most_600_lines_or_a_reason():
     found = []
     for path in [*modules("xmlcore"), *modules("pages"), *modules("benchmarks"), *modules("tests")]:

@@ -62,16 +62,6 @@ class Attributes(NamedTuple):
     default_column: np.ndarray  # int32 (n,)
 
 
-class Arrays(NamedTuple):
-    """Arrays for the rows, as long as :func:`count_entries` allows."""
-
-    x_indptr: np.ndarray  # int64 (rows + 1,)
-    x_indices: np.ndarray  # int32
-    x_data: np.ndarray  # float32
-    y_indptr: np.ndarray  # int64 (rows + 1,)
-    y_indices: np.ndarray  # int32
-
-
 @kernel
 def count_entries(text):
     """Return the numbers of lines, of opening braces, and of commas and blanks: bounds of what rows there are."""

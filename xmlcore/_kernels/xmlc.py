@@ -49,16 +49,6 @@ class TextForm(NamedTuple):
     skip_blank: bool  # a blank line is no row; otherwise it is a row without labels and features
 
 
-class Arrays(NamedTuple):
-    """Arrays for the rows, as long as :func:`count_tokens` allows."""
-
-    x_indptr: np.ndarray  # int64 (lines + 1,)
-    x_indices: np.ndarray  # int32 (colons,)
-    x_data: np.ndarray  # float32 (colons,)
-    y_indptr: np.ndarray  # int64 (lines + 1,)
-    y_indices: np.ndarray  # int32 (commas + lines,)
-
-
 @kernel
 def count_tokens(text):
     """Return the number of lines, ``:`` and ``,`` in ``text`` (uint8): upper bounds on rows, features and labels."""

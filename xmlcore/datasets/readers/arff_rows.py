@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.readers.blocks import MANY_ROWS, SHORT, Growing, LargeText, NotInBlocks
+from xmlcore.datasets.readers.blocks import MANY_ROWS, SHORT, Growing, LargeText, NotInBlocks, RowArrays
 from xmlcore.datasets.readers.sources import MEMORY_BOUND
 from xmlcore.datasets.readers.xmlc import canonical_csr
 from xmlcore.datasets.readers.xmlc_rows import with_hard_numbers
@@ -75,13 +75,7 @@ class ArffReader:
     def __init__(self, kernels, text, header, columns, max_bytes, source):
         self.kernels, self.text, self.header, self.columns = kernels, text, header, columns
         n_rows, n_x, n_y = _Bounds(kernels, columns, max_bytes, source).of(text[header.start :])
-        self.arrays = kernels.Arrays(
-            x_indptr=np.empty(n_rows + 1, np.int64),
-            x_indices=np.empty(n_x, np.int32),
-            x_data=np.empty(n_x, np.float32),
-            y_indptr=np.empty(n_rows + 1, np.int64),
-            y_indices=np.empty(n_y, np.int32),
-        )
+        self.arrays = RowArrays.empty(n_rows, n_x, n_y)
         self.out = np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self):
@@ -104,7 +98,7 @@ class ArffBlockReader:
 
     def run(self):
         """Parse the text, and return OK; raise NotInBlocks if there is an error."""
-        kernels, grown, out = self.kernels, Growing(self.kernels), self.out
+        kernels, grown, out = self.kernels, Growing(), self.out
         start, line, total = self.header.start, self.header.data_line + 1, np.zeros_like(self.out)
         for block, share in self.text.blocks():
             arrays = grown.room(*self.bounds.of(block[start:]), share)

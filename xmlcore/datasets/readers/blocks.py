@@ -2,6 +2,7 @@
 
 import os
 from contextlib import closing
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,12 +72,27 @@ def head_of(text: np.ndarray | LargeText) -> np.ndarray:
     return text.head if isinstance(text, LargeText) else text
 
 
+class RowArrays(NamedTuple):
+    """Arrays that a compiled parser fills with the rows of a text, as long as they can be at most."""
+
+    x_indptr: np.ndarray  # int64 (rows + 1,)
+    x_indices: np.ndarray  # int32
+    x_data: np.ndarray  # float32
+    y_indptr: np.ndarray  # int64 (rows + 1,)
+    y_indices: np.ndarray  # int32
+
+    @classmethod
+    def empty(cls, n_rows: int, n_x: int, n_y: int) -> "RowArrays":
+        """Return arrays for so many rows, features and labels."""
+        kinds, sizes = (np.int64, np.int32, np.float32, np.int64, np.int32), (n_rows + 1, n_x, n_x, n_rows + 1, n_y)
+        return cls(*(np.empty(size, kind) for size, kind in zip(sizes, kinds)))
+
+
 class Growing:
     """The arrays that a compiled parser fills, block after block, as large as the first one lets the file seem."""
 
-    def __init__(self, kernels):
-        kinds = np.int64, np.int32, np.float32, np.int64, np.int32
-        self._arrays = kernels.Arrays(*(np.zeros(1, kind) for kind in kinds))
+    def __init__(self):
+        self._arrays = RowArrays(*(np.zeros(1, array.dtype) for array in RowArrays.empty(0, 0, 0)))
         self.rows = self.n_x = self.n_y = 0
 
     def room(self, rows: int, n_x: int, n_y: int, share: float):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xmlcore.datasets.readers.blocks import MANY_ROWS, SHORT, Growing, NotInBlocks
+from xmlcore.datasets.readers.blocks import MANY_ROWS, SHORT, Growing, NotInBlocks, RowArrays
 
 HARD_CAPACITY = 256  # number of numbers that the first run of the compiled parser can leave to Python
 
@@ -31,13 +31,7 @@ class TextReader:
         self.text, self.start, self.first_line = text, start, first_line
         self.first_index, self.skip_blank = first_index, skip_blank
         lines, colons, commas = kernels.count_tokens(text[start:])
-        self.arrays = kernels.Arrays(
-            x_indptr=np.empty(lines + 1, np.int64),
-            x_indices=np.empty(colons, np.int32),
-            x_data=np.empty(colons, np.float32),
-            y_indptr=np.empty(lines + 1, np.int64),
-            y_indices=np.empty(commas + lines, np.int32),
-        )
+        self.arrays = RowArrays.empty(lines, colons, commas + lines)
         self.out = np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self, n_rows, n_features, n_labels):
@@ -57,7 +51,7 @@ class BlockReader:
 
     def run(self, n_rows, n_features, n_labels):
         """Parse the text, and return OK; raise NotInBlocks if there is an error, or there are very many short rows."""
-        kernels, grown = self.kernels, Growing(self.kernels)
+        kernels, grown = self.kernels, Growing()
         start, line, size, total = self.start, self.first_line, 0, None
         for block, share in self.text.blocks():
             size += block.size
