@@ -139,8 +139,7 @@ feature_names : sequence of str, optional
 n_jobs : int, optional
     Number of threads; all cores when None. The result does not depend on it.""",
     "progress": """\
-progress : callable or "bar", optional
-    See :class:`xmlcore.progress.Progress`; an exception from it stops the work.""",
+progress : :class:`xmlcore.progress.Progress` or "bar", optional""",
     "figure": """\
 Returns
 -------

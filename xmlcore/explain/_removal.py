@@ -64,8 +64,7 @@ def deletion_curve(
     counts : sequence of int
         Numbers of features to remove (set to 0). A row with fewer features loses all of them.
     seed : int
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

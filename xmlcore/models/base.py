@@ -60,8 +60,7 @@ class Estimator(HasParameters):
         ----------
         X : sparse or dense, shape (N, D)
         Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
         y : as Y, which has this name in scikit-learn
         label_names : sequence, shape (L,), optional
             Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
@@ -285,8 +284,7 @@ class MultiLabelModel(Estimator):
         X : sparse or dense, shape (n, D)
         k : int
             May exceed L: rows are padded with label -1 and score 0.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
         Returns
         -------
@@ -449,8 +447,7 @@ class LearnsMore(MultiLabelModel):
         Y : sparse or dense binary, shape (n, K), or lists of label ids or of names
             New labels have the ids from ``n_labels_`` on, or names that the model does not have yet. A matrix has
             columns for all labels of the model, and for new ones after them.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
         y : as Y, which has this name in scikit-learn
         label_names : sequence, shape (K,), optional
             The names of the model's labels, and after them those of new labels: needed where a matrix or ids have new

@@ -145,8 +145,7 @@ class TextClassifier(Estimator):
         texts : list or pandas Series of str
         label_lists : list or pandas Series of lists of str
             Names of the labels of each text; a list may be empty.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
         Returns
         -------
@@ -181,8 +180,7 @@ class TextClassifier(Estimator):
         ----------
         texts : list or pandas Series of str
         k : int
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
         Returns
         -------

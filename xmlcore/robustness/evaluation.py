@@ -73,8 +73,8 @@ def evaluate(
         The model whose gradient an attack follows in place of the evaluated model's (a transfer attack).
     n_jobs : int, optional
         Number of threads of the perturbation; all cores when None.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`. Called after every block; an exception from it stops the work.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
+        Called after every block.
 
     Returns
     -------

@@ -173,8 +173,7 @@ class BRDT(Estimator):
         ----------
         X : sparse or dense, shape (n, D)
             With all features, also those that no tree uses.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
         Returns
         -------

@@ -47,8 +47,7 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike =
         ``scores_``, such as FALS and its rivals.
     per_label : bool
         Whether to return one row for each label instead of means over labels.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

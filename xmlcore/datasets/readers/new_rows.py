@@ -80,8 +80,7 @@ def read_new_rows(
         Most bytes of decompressed text, see :func:`xmlcore.datasets.read_matrix`.
     name : str, optional
         Name of the source in errors; by default its file name.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the reading.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

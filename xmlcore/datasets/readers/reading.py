@@ -253,8 +253,7 @@ def read_dataset(
     split : pair of array_like of int, optional
         Numbers of the training rows and of the test rows of ``train``, from 0, in place of a random split. For files of
         row numbers see :func:`xmlcore.datasets.read_row_numbers`.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the reading.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
     **read_options
         The arguments ``format``, ``labels``, ``first_index``, ``max_bytes``, ``counts``, ``leave_out`` and
         ``max_columns`` of :func:`read_matrix`, for both files.

@@ -106,8 +106,7 @@ def make_synthetic(
         Number of threads; None and -1 mean all cores that this process may use.
     name : str, optional
         Name of the data set; derived from the shape when None.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

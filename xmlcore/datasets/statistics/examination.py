@@ -36,8 +36,7 @@ def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
     Parameters
     ----------
     dataset : Dataset
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

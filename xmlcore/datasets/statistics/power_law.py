@@ -110,8 +110,7 @@ def goodness_of_fit(
         Clauset et al. advise 2,500 for a p-value that is right to 0.01; 1,000 give 0.016.
     random_state : int
         Seed. Sample i is the same for any number of samples.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

@@ -80,8 +80,7 @@ def read_texts(
         Most bytes of decompressed text. By default 16 GiB from a path, 4 GiB otherwise.
     name : str, optional
         Name of the source in errors; by default its file name.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the reading.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

@@ -45,8 +45,7 @@ def read_text_dataset(
         What turns texts into rows; it is copied, and fitted to the training texts. By default one with its defaults.
     split : pair of array_like of int, optional
         Numbers of the training rows and of the test rows of ``train``, from 0, in place of a random split.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
     **read_options
         The arguments ``text``, ``labels``, ``format``, ``separator``, ``names``, ``encoding``, ``delimiter``,
         ``quoted``, ``header`` and ``max_bytes`` of :func:`read_texts`, for both files.
@@ -111,8 +110,7 @@ def with_words(
         It is copied, and fitted to the training texts.
     name : str, optional
         By default that of ``dataset``.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

@@ -197,8 +197,7 @@ class TextVectorizer(HasParameters):
         texts : list, pandas Series or other iterable of str
         y : object
             Not used; scikit-learn's pipelines pass it.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
         Returns
         -------
@@ -224,8 +223,7 @@ class TextVectorizer(HasParameters):
         texts : list, pandas Series or other iterable of str
         y : object
             Not used; scikit-learn's pipelines pass it.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
         Returns
         -------
@@ -264,8 +262,7 @@ class TextVectorizer(HasParameters):
         ----------
         texts : list, pandas Series or other iterable of str
             Words that are no features are ignored; a text without any gives an empty row.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
         Returns
         -------

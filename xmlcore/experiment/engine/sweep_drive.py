@@ -79,8 +79,7 @@ def sweep(
         Most trials that wait or run in the queue at the same time; by default all.
     test : bool
         Whether to train the chosen setting on all training rows, with each seed, for :attr:`Sweep.test`.
-    progress : callable, optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the sweep.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

@@ -334,7 +334,7 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
     Parameters
     ----------
     task : Task
-    progress : callable, optional
+    progress : :class:`xmlcore.progress.Progress`, optional
     again : bool
         Run the task even if a result is kept, and replace this result.
 

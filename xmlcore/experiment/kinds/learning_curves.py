@@ -89,8 +89,7 @@ def learning_curve(
     seeds : sequence of int
         For each, rows are put in an order of their own, and smaller samples are the beginnings of larger ones. It is
         also the seed of the model.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

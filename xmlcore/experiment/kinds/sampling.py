@@ -81,8 +81,7 @@ def sampling_study(
         Number of trainings per value. The first has the seed of ``params``, and each further one the next seed.
     model : fitted DoubleSampling, optional
         A model that was trained with ``params``; by default it is trained here.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

@@ -103,8 +103,7 @@ def select(
         A key of :data:`SELECTORS`.
     params : dict, optional
         Parameters that differ from the defaults.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

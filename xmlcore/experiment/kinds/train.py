@@ -98,7 +98,7 @@ def evaluate(
     dataset : Dataset
         Its training rows give the propensities (Jain et al., A = 0.55, B = 1.5).
     k : int
-    progress : callable or "bar", optional
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
         Passed to ``predict_topk``.
     intervals : bool
         Whether to add bootstrap intervals, which take a second or two for 16,000 rows and labels.
@@ -169,8 +169,7 @@ def run(
         Parameters that differ from the defaults.
     k : int
         Measures are taken at 1 to k.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

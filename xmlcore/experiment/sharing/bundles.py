@@ -111,8 +111,7 @@ def rerun(path: Source, data: "Dataset | None" = None, progress: ProgressLike = 
     data : Dataset, optional
         The data set. Without it, the one of the same fingerprint in the cache is used, or the one of the catalog from
         which the run was made.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

@@ -58,8 +58,7 @@ def export_workspace(
         What a workspace lists: ``known``, the data sets by fingerprint; ``runs`` and ``selections``, records with
         names, tags and notes; ``sweeps``, records with key, fingerprint, parameters and time; ``made``, pairs of kind
         and key. By default, all that is written, without such names.
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
     -------

@@ -44,8 +44,7 @@ def import_workspace(
     Parameters
     ----------
     path : str or path-like
-    progress : callable or "bar", optional
-        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
     max_bytes : int
         Most bytes that the file may unpack to.
 

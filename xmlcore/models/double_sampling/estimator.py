@@ -236,7 +236,7 @@ class DoubleSampling(LearnsMore):
         X : sparse or dense, shape (n_rows, D)
         n : int, optional
             How many; ``n_candidates`` when None, and never more than there are.
-        progress : callable or "bar", optional
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
         Returns
         -------
@@ -258,8 +258,7 @@ class DoubleSampling(LearnsMore):
         X : sparse or dense, shape (n, D)
         k : int
             May exceed the number of candidates: rows are padded with label -1 and score 0.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
         n_candidates : int, optional
             Predict with another q; this needs no training.
 

@@ -190,8 +190,7 @@ class LdSM(LearnsMore):
         X : sparse or dense, shape (n, D)
         k : int
             May exceed the labels found: rows are padded with label -1 and score 0.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
         n_trees, max_nodes : int, optional
             Predict as a model of the first trees, or of smaller trees, would. Nothing is trained for it.
 

@@ -76,8 +76,7 @@ class LinearModel(MultiLabelModel):
         ----------
         X : sparse or dense, shape (N, D)
         Y : sparse or dense binary, shape (N, L), or lists of label ids
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the trials.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
         Returns
         -------

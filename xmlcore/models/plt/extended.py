@@ -80,8 +80,7 @@ class ExtendedPLT(PLT):
         ----------
         X : sparse or dense, shape (N, D)
         Y : sparse or dense binary, shape (N, L), or a list of label ids for each row
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
         Returns
         -------
@@ -156,8 +155,7 @@ class ExtendedPLT(PLT):
         k_values : sequence of int
         random_state : int
             Seed of the noise, which is the same for every k.
-        progress : callable or "bar", optional
-            See :class:`xmlcore.progress.Progress`.
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
         Returns
         -------
