@@ -398,7 +398,7 @@ def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
     "name, facts, p1",
     [
         ("bibtex", "7,395 rows, 1,836 features, 159 labels", 62.5),
-        ("wordnet-hyper", "82,109 rows, 36,865 features, 15,952 labels", 92.5),
+        pytest.param("wordnet-hyper", "82,109 rows, 36,865 features, 15,952 labels", 92.5, marks=pytest.mark.long),
     ],
 )
 def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_data, name, facts, p1):

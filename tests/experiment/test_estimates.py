@@ -144,7 +144,9 @@ def test_trainings_trials_and_selections_are_learned_from(words):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["dense", "long", "corel5k"])
+@pytest.mark.parametrize(
+    "name", ["dense", *(pytest.param(name, marks=pytest.mark.long) for name in ("long", "corel5k"))]
+)
 def test_estimates_are_of_the_right_size(name, request):
     """Within a factor of ten, as other programs share the machine; benchmarks/estimates.py shows how close they are."""
     real = request.getfixturevalue("real_data") if name == "corel5k" else None
@@ -178,7 +180,8 @@ def test_a_model_without_an_estimate_of_its_own_is_estimated_as_one_classifier_p
 @pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the peak of a part of the time"
 )
-@pytest.mark.parametrize("name", [pytest.param("wide", marks=pytest.mark.long), "few"])
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["wide", "few"])
 def test_estimates_of_memory_are_within_a_factor_of_three(name):
     tests = Path(__file__).resolve().parents[1]
     folders = [str(tests.parent), str(tests), str(tests / "experiment")]

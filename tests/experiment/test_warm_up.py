@@ -55,6 +55,7 @@ def test_explanations_and_candidates_find_their_kernels_compiled():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_warm_up_runs_in_a_worker():
     queue = Queue(n_workers=1)
     assert queue.submit(experiment.warm_up, title="Compiling").result(timeout=280) is None
