@@ -90,7 +90,6 @@ def writing(file, use: Use, about: dict[str, Any]):
 
 
 def as_json(value) -> str:
-    """Return a value as JSON, with null for numbers that are not finite."""
     return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
 
 

@@ -259,7 +259,6 @@ def check_level(value, name: str, most: float) -> float:
 
 
 def check_support(support) -> None:
-    """Raise ValueError unless ``support`` is one of ``SUPPORTS``."""
     if not isinstance(support, str) or support not in SUPPORTS:
         raise ValueError(f"support must be one of {', '.join(SUPPORTS)}, not {support!r}")
 

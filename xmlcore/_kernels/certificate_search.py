@@ -176,7 +176,6 @@ def multiply_with_path(nodes, v, place, path_weights, cross, at):
 
 @kernel
 def path_to(nodes, leaf):
-    """Return the nodes from depth 1 to the leaf: int64 (d,)."""
     path = np.empty(np.int64(nodes.depth[leaf]), np.int64)
     v = leaf
     for k in range(path.size - 1, -1, -1):
@@ -223,7 +222,6 @@ def new_cap(path, margin, terms):
 
 @kernel
 def new_scratch(nodes, n_features):
-    """Return work space for a tree, as a search needs it at its start."""
     n = nodes.label.size
     deepest = max(1, nodes.depth.max())
     return BoundScratch(

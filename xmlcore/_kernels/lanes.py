@@ -103,7 +103,6 @@ class CompiledOps:
         return self._floats(self.builder.add(bits, self._mask(0x3F800000)))
 
     def largest(self, x):
-        """Return the largest of the sixteen numbers, as a scalar."""
         value = x.value
         width = LANES
         while width > 1:
@@ -257,8 +256,6 @@ else:
 
     @intrinsic
     def count_bits(typing_context, bits):
-        """Return the number of ones among the bits of a uint32."""
-
         def codegen(context, builder, signature, arguments):
             return builder.ctpop(arguments[0])
 

@@ -105,7 +105,6 @@ def draw_members(x, sums, clusters, n_clusters, seed, number):
 
 @kernel
 def lengths_of_sums(sums, n_features, lengths):
-    """Write the Euclidean length of each cluster's sum into ``lengths``, float64 (k,)."""
     k = lengths.size
     lengths[:] = 0.0
     for first in range(0, k, sums.lanes):
@@ -132,7 +131,6 @@ def similarities_to_two(x, sums, scale, difference, similarity):
 
 @kernel
 def similarities(x, sums, n_features, scale, similarity):
-    """Write the similarity of each label to each centroid: float32 (n, k)."""
     n, k = similarity.shape
     margins = np.zeros(LANES, np.float32)
     for first in range(0, k, LANES):

@@ -43,7 +43,6 @@ class Scratch(NamedTuple):
 
 @kernel
 def new_scratch():
-    """Return a new :class:`Scratch`."""
     return Scratch(
         np.zeros(MARGINS, np.float32),
         np.empty(FOUND, np.uint32),

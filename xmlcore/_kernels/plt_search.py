@@ -44,7 +44,6 @@ class NodeQueue(NamedTuple):
 
 @kernel
 def new_children():
-    """Return new :class:`Children`."""
     return Children(
         np.empty(SELECT_LIMIT, np.float32), np.empty(GROUP_LIMIT, np.int32), np.empty(GROUP_LIMIT, np.float64)
     )

@@ -66,13 +66,11 @@ def count_tokens(text):
 
 @kernel
 def is_blank(byte):
-    """Return whether a byte is a blank: space, tab or carriage return."""
     return byte == _SPACE or byte == _TAB or byte == _RETURN
 
 
 @kernel
 def skip_blanks(text, at):
-    """Return the first place from ``at`` on that is no blank."""
     while at < text.size and is_blank(text[at]):
         at += 1
     return at

@@ -38,7 +38,6 @@ class CommandGroup(click.Group):
         return import_module(MODULES[name]).command if name in COMMANDS else None
 
     def format_commands(self, ctx, formatter):
-        """Write what the commands do, without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 

@@ -72,7 +72,6 @@ class ProgressLine:
             self._write("\r\x1b[K")
 
     def __call__(self, phase: str, fraction: float, detail: str = "") -> None:
-        """Show how far the work is; see :class:`xmlcore.progress.Progress`."""
         now, new = time.monotonic(), phase != self.phase
         if self.quiet or (not new and (not self.live or now - self.drawn < _SECONDS)):
             return

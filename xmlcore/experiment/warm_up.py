@@ -84,7 +84,6 @@ def pieces() -> list[Piece]:
 
 
 def _run(model):
-    """Compile all kernels of a model, without taking turns with other processes."""
     from xmlcore.models.base import warm_up_pieces
 
     for run in warm_up_pieces(model).values():

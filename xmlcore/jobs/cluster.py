@@ -51,7 +51,6 @@ class Cluster(Place):
             self._ended.wait(TRY_AGAIN if self._client is None else COUNT_SECONDS)
 
     def _connect(self):
-        """Connect to the scheduler, or note why that is not possible."""
         try:
             from distributed import Client
         except ImportError:
@@ -70,7 +69,6 @@ class Cluster(Place):
         self._client, self.problem = client, ""
 
     def _count(self):
-        """Count the workers; note that the scheduler is lost when it does not answer."""
         try:
             threads = self._client.nthreads()
             if self._client.status != "running":

@@ -26,7 +26,6 @@ def failure(job) -> str:
 
 
 def cancel(jobs, job, owner: str | None) -> None:
-    """Cancel the jobs that a job needed, unless another job needs them."""
     others = {
         id(part)
         for other in list(jobs)

@@ -79,7 +79,6 @@ class WorkerPool(ThreadPoolExecutor):
                 slot.join()
 
     def _kill_all(self):
-        """Kill all processes, and let calls that have not begun fail."""
         with self._guard:
             self._closed = True
             for slot in list(self._slots):
@@ -140,7 +139,6 @@ class _Slot:
                     raise
 
     def kill(self):
-        """Kill the process; return at once."""
         pool, self._loky = self._loky, None
         if pool is not None:
             pool.shutdown(wait=False, kill_workers=True)

@@ -552,5 +552,4 @@ def warm_up_pieces(model: MultiLabelModel) -> dict:
 
 
 def toy_rows() -> np.ndarray:
-    """Return the few rows that :func:`warm_up` fits a model to."""
     return np.random.default_rng(0).random((20, 6)).astype(np.float32)

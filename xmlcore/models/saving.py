@@ -110,7 +110,6 @@ def _saved_names(names: list) -> list:
 
 
 def _is_saved_model(folder: Path) -> bool:
-    """Return whether a folder holds a saved model and nothing else."""
     try:
         if {path.name for path in folder.iterdir()} != {PARAMS_FILE, ARRAYS_FILE}:
             return False

@@ -120,7 +120,6 @@ class TextClassifier(Estimator):
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Return whether ``fit`` has been completed."""
         return hasattr(self, "labels_")
 
     @property

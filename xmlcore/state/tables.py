@@ -328,7 +328,6 @@ def _is_json(text) -> bool:
 
 
 def _size(path) -> int:
-    """Return the bytes of a file, 0 without it."""
     try:
         return os.stat(path).st_size
     except OSError:

@@ -117,7 +117,6 @@ def _of_kind(kind, pins):
 
 
 def _seconds(iso, default) -> float:
-    """Return an ISO time as seconds since 1970."""
     try:
         return datetime.fromisoformat(iso).timestamp()
     except (TypeError, ValueError):

@@ -18,7 +18,6 @@ KEY = re.compile(r"[0-9a-f]{8,128}")
 
 
 def check_kind(kind):
-    """Raise ValueError unless ``kind`` is a plain folder name."""
     if not (isinstance(kind, str) and KIND.fullmatch(kind)):
         raise ValueError(f"kind must be lower case letters, digits and hyphens (at most 40), not {kind!r}")
 

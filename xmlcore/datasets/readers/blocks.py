@@ -83,7 +83,6 @@ class RowArrays(NamedTuple):
 
     @classmethod
     def empty(cls, n_rows: int, n_x: int, n_y: int) -> "RowArrays":
-        """Return arrays for so many rows, features and labels."""
         kinds, sizes = (np.int64, np.int32, np.float32, np.int64, np.int32), (n_rows + 1, n_x, n_x, n_rows + 1, n_y)
         return cls(*(np.empty(size, kind) for size, kind in zip(sizes, kinds)))
 

@@ -63,7 +63,6 @@ def load(name: str, progress: ProgressLike | None = None) -> Dataset:
 
 
 def entry(name: str) -> CatalogEntry:
-    """Return the entry of a data set of the catalog; see :func:`load` for what is raised."""
     return _entry(name)[0]
 
 

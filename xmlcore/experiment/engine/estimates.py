@@ -62,7 +62,6 @@ def _here(seconds: float) -> float:
 
 
 def train(dataset, model: str, params: dict) -> Estimate:
-    """Estimate the training of a model and its measurement on the test rows."""
     work = training(dataset, model, params)
     n_bytes = COPIED * (dataset.X_train.nnz + dataset.X_test.nnz)
     if params.get("noise_sigma", 0) > 0:
@@ -141,7 +140,6 @@ OF_MODELS = {
 
 
 def reduced(dataset, wanted: dict, n_used: int, whole=None) -> Estimate:
-    """Estimate a training on ``n_used`` features and one on all features."""
     on_all = train(dataset, wanted["model"], wanted["params"])
     seconds = on_all.seconds if whole is None else START + whole.times["fit_s"] + whole.times["predict_s"]
     part = max(n_used / dataset.n_features, 0.1) * seconds
@@ -241,7 +239,6 @@ def prefixes(run, n_trees: list[int], max_nodes: list[int]) -> Estimate:
 
 
 def node_quality(dataset, tree, n_rows: int) -> Estimate:
-    """Estimate the measurement of all nodes of a label tree on ``n_rows`` test rows."""
     from xmlcore.models.plt.frames import quality_work
 
     used = min(1.0, n_rows / max(dataset.n_test, 1))
@@ -317,7 +314,6 @@ def rows_at_once(n_candidates: int) -> int:
 
 
 def prepare(name: str) -> Estimate:
-    """Estimate how long it takes to make a data set of the catalog, or to download and read it."""
     from xmlcore.datasets.registry.catalog import entry
     from xmlcore.datasets.registry.downloaded import files
 
@@ -330,7 +326,6 @@ def prepare(name: str) -> Estimate:
 
 
 def synthetic(sizes: dict) -> Estimate:
-    """Estimate how long it takes to make a synthetic data set with these sizes."""
     n_rows = sizes["n_train"] + sizes["n_test"]
     features, labels = n_rows * sizes["features_per_row"], n_rows * sizes["labels_per_row"]
     wide = 100 * (sizes["n_features"] + sizes["n_labels"])
@@ -339,12 +334,10 @@ def synthetic(sizes: dict) -> Estimate:
 
 
 def export(fingerprint: str) -> Estimate:
-    """Estimate how long it takes to write a kept data set to a file."""
     n_bytes = store.info(DATASETS, fingerprint)["bytes"]
     return Estimate(_here(START + 10 * PER_UNIT["data"] * n_bytes), n_bytes)
 
 
 def statistics(fingerprint: str) -> Estimate:
-    """Estimate how long it takes to compute the statistics of a kept data set."""
     n_bytes = store.info(DATASETS, fingerprint)["bytes"]
     return Estimate(_here(START + PER_UNIT["data"] * n_bytes), n_bytes)

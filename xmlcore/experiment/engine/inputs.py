@@ -11,7 +11,6 @@ _CANNOT_BE_READ = (store.DamagedArtifactError, store.UnreadableArtifactError)
 
 
 def kept_run(key: str, progress: Progress = silent) -> Run:
-    """Return a kept run; see :func:`kept_run_and_model`."""
     return _read("train", key, progress, lambda key: load("train", key))
 
 

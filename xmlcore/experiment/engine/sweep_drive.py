@@ -247,7 +247,6 @@ class Driver:
             self._thread.join(wait)
 
     def _run(self, made, queue, at_once):
-        """Carry out the sweep, and note why it failed."""
         try:
             drive(
                 made, queue, lambda: self.owners, at_once, stopped=self._stopped, jobs=self.jobs, failures=self.failures

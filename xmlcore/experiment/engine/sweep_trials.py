@@ -104,7 +104,6 @@ class TrainTrial(Task):
         return self.estimate_on(self.dataset())
 
     def estimate_on(self, data) -> Estimate:
-        """Return :meth:`estimate` for the data set of the task."""
         n_held = round(self.params["validation"] * data.n_train)
         n_rows = min(self.params["n_rows"] or data.n_train, data.n_train - n_held)
         return estimates.train(

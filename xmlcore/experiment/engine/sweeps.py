@@ -184,7 +184,6 @@ class SweepSettings(Task):
 
     @cached_property
     def _n_train(self) -> int:
-        """Number of training rows of the data set."""
         return store.info("datasets", self.fingerprint)["n_train"]
 
     @cached_property
@@ -260,7 +259,6 @@ class SweepSettings(Task):
         return SweepPlan(trials, waiting, done, total, complete=not waiting)
 
     def _line(self, rung, setting, seed, failures) -> dict:
-        """Return the line of one training in :attr:`SweepPlan.trials`."""
         trial = self.trial(rung, setting, seed)
         result = kept_trial(trial.key)
         state, error = "waiting", ""

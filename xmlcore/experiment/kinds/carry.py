@@ -68,7 +68,6 @@ class ExportWorkspace(_OfWorkspace):
         return Estimate(START + WRITE_BYTE * n_bytes)
 
     def file(self) -> Path:
-        """Return the path of the zip archive of the kept result."""
         return store.folder(self.folder, self.key) / FILE
 
     def run(self, progress=silent, files=None):

@@ -39,7 +39,6 @@ class Export(Task):
         return estimates.export(self.fingerprint)
 
     def file(self) -> Path:
-        """Return the path of the zip archive of the kept result."""
         return store.folder(self.folder, self.key) / FILE
 
     def run(self, progress=silent, files=None):

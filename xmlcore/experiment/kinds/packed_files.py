@@ -63,7 +63,6 @@ class PackModel(Task):
         return Estimate(seconds, 2 * int(n_bytes))
 
     def file(self) -> Path:
-        """Return the path of the zip archive of the kept result."""
         return store.folder(self.folder, self.key) / FILE
 
     def run(self, progress=silent, files=None):

@@ -45,5 +45,4 @@ class CheckPowerLaw(Task):
         return {"goodness": goodness._asdict()}
 
     def _counts(self):
-        """Return the number of training rows of each label."""
         return self.dataset().Y_train.sum(axis=0)

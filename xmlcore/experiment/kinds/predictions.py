@@ -128,7 +128,6 @@ class _OfFile(Task):
         return {"ranking": {"labels": ranking.labels, "scores": ranking.scores}, "notes": notes} | kept
 
     def _rows(self, path, model, progress):
-        """Return the rows of the file, no texts, what is kept of them, and notes on how they were read."""
         from xmlcore.datasets import read_new_rows
 
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the rows")

@@ -204,7 +204,6 @@ def _sizes(fitted) -> dict:
 
 
 def _pairs_per_class(params) -> float:
-    """Return the expected number of training pairs of each class."""
     return float(params["n_adversarial"]) * float(params["examples_per_class"])
 
 

@@ -52,7 +52,6 @@ def _packed(value, arrays, where):
 
 
 def _add(array, arrays, where) -> str:
-    """Add an array to ``arrays`` and return its name."""
     if array.dtype.kind not in "biufUS":
         raise NotPortableError(f"{where} is an array of {array.dtype}, which cannot be written without pickle")
     name = f"a{len(arrays)}"

@@ -312,7 +312,6 @@ class LdSM(LearnsMore):
         return [int(np.random.SeedSequence([entropy, t]).generate_state(1, np.uint32)[0]) for t in range(count)]
 
     def _set_fitted(self, fitted: Fitted):
-        """Set the fitted attributes, after training or from a saved model."""
         self.optimizer_ = fitted.optimizer
         self.n_unlabelled_ = fitted.n_unlabelled
         self.feature_of_column_ = fitted.feature_of_column

@@ -328,7 +328,6 @@ class PLT(LinearModel):
         )
 
     def _set_fitted(self, trees, fitted, feature_of_column, n_features, n_labels, loss):
-        """Set the fitted attributes, after training or from a saved model."""
         self.loss_ = loss
         self.feature_of_column_ = feature_of_column
         self._columns = columns_of(feature_of_column, n_features)

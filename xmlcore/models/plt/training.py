@@ -97,7 +97,6 @@ def with_index(tree: LabelTree, **arrays) -> TreeArrays:
 
 
 def count_weights(arrays: TreeArrays) -> int:
-    """Return the number of weights that are not 0."""
     return arrays.entry_value.size + int(np.count_nonzero(arrays.dense))
 
 

@@ -57,7 +57,6 @@ def nodes_frame(tree: "LabelTree", Y, k: int = 3) -> "pd.DataFrame":
 
 
 def label_counts(Y) -> np.ndarray:
-    """Return the number of rows of each label: int64 (L,)."""
     return np.bincount(csr_parts(Y)[1], minlength=Y.shape[1])
 
 
