@@ -11,15 +11,6 @@ class ChosenFiles:
 
     Streamlit forgets widgets and their values on a page switch; these are kept in st.session_state until the files are
     read or cleared, or the session ends.
-
-    Parameters
-    ----------
-    form : str
-        Name of the form, with which the keys of its widgets begin.
-    fields : sequence of str
-        What the files are.
-    kind : str
-        The kind of task that reads them.
     """
 
     def __init__(self, form: str, fields, kind: str):

@@ -22,58 +22,25 @@ SEED_MOST = 2**31 - 1
 
 
 class Request(NamedTuple):
-    """What the fields of a form ask for.
+    """What the fields of a form ask for."""
 
-    Attributes
-    ----------
-    task : Task or callable
-        What makes the data set, or a function that returns it once the button is pressed, as it looks into files.
-    files : dict
-        The files that the task reads, by what they are.
-    name : str
-        What the data set is called; empty if that follows from the files.
-    notes : list of str
-        That the data set has beside those of the task.
-    start : callable, optional
-        What the button does in place of running the task.
-    button : str
-        Text of the button in place of that of the form.
-    waits : bool
-        Whether the button waits, beside while the task runs.
-    """
-
-    task: Task | Callable[[], Task]
-    files: dict = {}  # noqa: RUF012
-    name: str = ""
-    notes: list = []  # noqa: RUF012
-    start: Callable | None = None
-    button: str = ""
-    waits: bool = False
+    task: Task | Callable[[], Task]  # what makes the data set; a function is called once the button is pressed
+    files: dict = {}  # noqa: RUF012  # the files that the task reads, by what they are
+    name: str = ""  # what the data set is called; empty if that follows from the files
+    notes: list = []  # noqa: RUF012  # that the data set has beside those of the task
+    start: Callable | None = None  # what the button does in place of running the task
+    button: str = ""  # text of the button in place of that of the form
+    waits: bool = False  # whether the button waits, beside while the task runs
 
 
 class Form(NamedTuple):
-    """A form that makes a data set.
+    """A form that makes a data set."""
 
-    Attributes
-    ----------
-    key : str
-        With which the keys of its widgets begin.
-    kind : str
-        Of its tasks.
-    button : str
-    failure : str
-        With which the message begins that it failed.
-    fields : callable
-        Draws the fields, and returns a Request, or None while something is missing.
-    chosen : ChosenFiles, optional
-        The files of the form.
-    """
-
-    key: str
-    kind: str
+    key: str  # with which the keys of its widgets begin
+    kind: str  # of its tasks
     button: str
-    failure: str
-    fields: Callable
+    failure: str  # with which the message begins that it failed
+    fields: Callable  # draws the fields, and returns a Request, or None while something is missing
     chosen: ChosenFiles | None = None
 
     @property

@@ -32,17 +32,9 @@ BETWEEN = {mark: words for mark, words in SEPARATORS.items()} | {
 
 @dataclass(frozen=True)
 class ColumnFields:
-    """The columns that are chosen, and the first documents.
+    """The columns that are chosen, and the first documents."""
 
-    Attributes
-    ----------
-    options : dict
-        Parameters of the task that reads the documents.
-    texts : list of str
-        The first texts.
-    """
-
-    options: dict
+    options: dict  # parameters of the task that reads the documents
     texts: list
 
 

@@ -17,21 +17,11 @@ USERS = "XMLCORE_USERS"  # environment variable: who may use the server, such as
 
 @dataclass(frozen=True)
 class User:
-    """A user who has signed in.
+    """A user who has signed in."""
 
-    Attributes
-    ----------
-    id : str
-        Hash of the provider and of the name that it has for the user, which never changes. Workspaces are bound to it.
-    name : str
-        What the page and the log call the user: the mail address if the provider tells it.
-    address : str or None
-        The mail address, if the provider has verified it.
-    """
-
-    id: str
-    name: str
-    address: str | None
+    id: str  # hash of the provider and of its name for the user, which never changes; workspaces are bound to it
+    name: str  # what the page and the log call the user: the mail address if the provider tells it
+    address: str | None  # the mail address, if the provider has verified it
 
 
 def needed() -> bool:

@@ -26,11 +26,6 @@ class Entrance:
 
     If the page's script did that, the browser's history would have a second entry for the page, and the first press of
     Back would stay on it.
-
-    Parameters
-    ----------
-    app : callable
-        The ASGI application behind it.
     """
 
     def __init__(self, app):

@@ -51,13 +51,7 @@ def let_in(token: str) -> None:
 
 
 class Guard:
-    """ASGI middleware that refuses requests for other names and websockets of other sites, and adds headers.
-
-    Parameters
-    ----------
-    app : callable
-        The ASGI application behind it.
-    """
+    """ASGI middleware that refuses requests for other names and websockets of other sites, and adds headers."""
 
     def __init__(self, app):
         self._app = app

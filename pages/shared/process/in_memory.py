@@ -33,13 +33,7 @@ class _Known(NamedTuple):
 
 
 class Values:
-    """The values that are kept for all sessions: how large each is, and when it was used last.
-
-    Parameters
-    ----------
-    bound : callable
-        Returns the most bytes that all values may take.
-    """
+    """The values that are kept for all sessions, at most ``bound()`` bytes: how large each is, and when it was used."""
 
     def __init__(self, bound):
         self._bound = bound

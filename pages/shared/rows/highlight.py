@@ -37,19 +37,11 @@ STYLE = "\n".join(
 
 
 class Spans(NamedTuple):
-    """Where known features stand in a text, as ``TextVectorizer.spans`` returns it: arrays of the same length.
+    """Where known features stand in a text, as ``TextVectorizer.spans`` returns it: arrays of the same length."""
 
-    Attributes
-    ----------
-    starts, ends : ndarray of int
-        The characters from ``starts[i]`` up to, without, ``ends[i]``. Spans may overlap: those of pairs of words do.
-    features : ndarray of int
-        Ids of the features.
-    """
-
-    starts: np.ndarray
-    ends: np.ndarray
-    features: np.ndarray
+    starts: np.ndarray  # characters; spans may overlap, as those of pairs of words do
+    ends: np.ndarray  # the characters after the last ones
+    features: np.ndarray  # ids
 
 
 def pieces(text: str, spans, contributions: dict) -> list[tuple[str, float]]:

@@ -11,19 +11,10 @@ LISTED = 50  # most features found by a search that are offered
 
 
 class Editor:
-    """A row that is changed by hand, and its widgets.
+    """A row ``x`` that is changed by hand, and its widgets, whose keys begin with ``key``.
 
-    Parameters
-    ----------
-    key : str
-        How the keys of its widgets begin; the session keeps the row under it.
-    names : Dataset, or another object with the same ``n_features``, ``feature_names`` and ``feature_name``
-    x : csr_array, shape (1, D)
-        The row as it was.
-    of : tuple
-        What the row is, such as a data set's fingerprint and the number of a row: the editor of another row is new.
-    edits : list
-        Changes to begin with, as from :func:`pages.shared.rows.row_edits.between`.
+    ``names`` is a data set, or another object with the names of features. ``of`` says what the row is, such as a data
+    set's fingerprint and the number of a row: the editor of another row begins anew, with ``edits``.
     """
 
     def __init__(self, key: str, names, x, of: tuple, edits: list = ()):
