@@ -6,7 +6,7 @@ import numbers
 import re
 import textwrap
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -217,8 +217,7 @@ def check_parameters(estimator, parameters: "tuple[Parameter, ...]") -> None:
 class HasParameters:
     """Base of what has parameters: it can tell them, change them and check them, as scikit-learn's tools expect.
 
-    A subclass describes the arguments of its ``__init__`` in the table ``PARAMETERS``. ``__init__`` only stores each
-    argument as an attribute of the same name.
+    A subclass has a field for each parameter, as a dataclass has, and describes it in the table ``PARAMETERS``.
     """
 
     PARAMETERS: tuple[Parameter, ...] = ()
@@ -310,13 +309,16 @@ class HasParameters:
         check_parameters(self, self.PARAMETERS)
 
 
+@dataclass_transform()
 def described(cls: type[Described]) -> type[Described]:
-    """Put the entries of ``cls.PARAMETERS`` where the class docstring has ``{parameters}``; a class decorator.
+    """Make ``__init__`` of the fields of a class, and put ``cls.PARAMETERS`` where its docstring has ``{parameters}``.
 
-    Entries are in the order of the signature, as numpydoc wants them. Parameters that ``__init__`` takes by ``**`` are
-    listed in the entry of that argument.
+    A class with an ``__init__`` of its own keeps it. Entries are in the order of the signature, as numpydoc wants them;
+    parameters that ``__init__`` takes by ``**`` are listed in the entry of that argument.
     """
-    if cls.__doc__ is None:  # python -OO
+    has_doc = cls.__doc__ is not None
+    dataclass(eq=False, repr=False, match_args=False)(cls)
+    if not has_doc:  # python -OO
         return cls
     order = list(inspect.signature(cls).parameters)
     own = sorted((p for p in cls.PARAMETERS if p.name in order), key=lambda p: order.index(p.name))

@@ -58,8 +58,7 @@ class DenseOutput(WrapsModel):
 
     PARAMETERS = PARAMETERS
 
-    def __init__(self, model: MultiLabelModel | None = None):
-        self.model = model
+    model: MultiLabelModel | None = None
 
     def fit(
         self,

@@ -73,9 +73,8 @@ class TextClassifier(Estimator):
     PARAMETERS = PARAMETERS
     _PARTS = {"model": PLT, "vectorizer": TextVectorizer}
 
-    def __init__(self, model: "MultiLabelModel | None" = None, vectorizer: TextVectorizer | None = None):
-        self.model = model
-        self.vectorizer = vectorizer
+    model: "MultiLabelModel | None" = None
+    vectorizer: TextVectorizer | None = None
 
     @classmethod
     def from_parts(cls, model: Ranker, vectorizer: TextVectorizer, labels: list[str]) -> "TextClassifier":

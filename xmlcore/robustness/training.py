@@ -103,25 +103,14 @@ class AdversarialTraining(WrapsModel):
 
     PARAMETERS = PARAMETERS
 
-    def __init__(
-        self,
-        model: MultiLabelModel | None = None,
-        sigma: float = 0.05,
-        augment_ratio: float = 1.0,
-        noise_support: str = "all",
-        random_state: RandomState = 0,
-        kind: str = "gaussian",
-        options: dict[str, Any] | None = None,
-        surrogate: MultiLabelModel | None = None,
-    ):
-        self.model = model
-        self.sigma = sigma
-        self.augment_ratio = augment_ratio
-        self.noise_support = noise_support
-        self.random_state = random_state
-        self.kind = kind
-        self.options = options
-        self.surrogate = surrogate
+    model: MultiLabelModel | None = None
+    sigma: float = 0.05
+    augment_ratio: float = 1.0
+    noise_support: str = "all"
+    random_state: RandomState = 0
+    kind: str = "gaussian"
+    options: dict[str, Any] | None = None
+    surrogate: MultiLabelModel | None = None
 
     def _fit(self, X, Y, progress):
         X = check_features(X)

@@ -252,19 +252,11 @@ class LassoSelection(_Selection):
     PARAMETERS = LASSO
     _is_iterative = True
 
-    def __init__(
-        self,
-        n_features: float = 0.1,
-        per_label: bool = True,
-        alpha: float = 0.1,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-    ):
-        self.n_features = n_features
-        self.per_label = per_label
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
+    n_features: float = 0.1
+    per_label: bool = True
+    alpha: float = 0.1
+    max_iter: int = 1000
+    n_jobs: int | None = None
 
     def _score(self, X, Y, progress, keep):
         from sklearn.exceptions import ConvergenceWarning
@@ -340,9 +332,8 @@ class ChiSquaredSelection(_Selection):
 
     ABOUT = ABOUT_CHI_SQUARED
 
-    def __init__(self, n_features: float = 0.1, per_label: bool = True):
-        self.n_features = n_features
-        self.per_label = per_label
+    n_features: float = 0.1
+    per_label: bool = True
 
     def _refuses_negative(self):
         """Return True: the statistic is one of counts."""
@@ -395,9 +386,8 @@ class MutualInformationSelection(_Selection):
 
     ABOUT = ABOUT_MUTUAL_INFORMATION
 
-    def __init__(self, n_features: float = 0.1, per_label: bool = True):
-        self.n_features = n_features
-        self.per_label = per_label
+    n_features: float = 0.1
+    per_label: bool = True
 
     def _score(self, X, Y, progress, keep):
         X = above_median(X)

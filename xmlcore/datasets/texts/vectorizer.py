@@ -152,29 +152,16 @@ class TextVectorizer(HasParameters):
 
     PARAMETERS = PARAMETERS
 
-    def __init__(
-        self,
-        ngrams: tuple[int, int] = (1, 1),
-        min_df: float = 2,
-        max_df: float = 1.0,
-        max_features: int | None = None,
-        sublinear: bool = True,
-        stop_words: str | list[Any] | tuple[Any, ...] | None = None,
-        lowercase: bool = True,
-        strip_accents: str | None = None,
-        pattern: str = WORD,
-        hashing_bits: int | None = None,
-    ):
-        self.ngrams = ngrams
-        self.min_df = min_df
-        self.max_df = max_df
-        self.max_features = max_features
-        self.sublinear = sublinear
-        self.stop_words = stop_words
-        self.lowercase = lowercase
-        self.strip_accents = strip_accents
-        self.pattern = pattern
-        self.hashing_bits = hashing_bits
+    ngrams: tuple[int, int] = (1, 1)
+    min_df: float = 2
+    max_df: float = 1.0
+    max_features: int | None = None
+    sublinear: bool = True
+    stop_words: str | list[Any] | tuple[Any, ...] | None = None
+    lowercase: bool = True
+    strip_accents: str | None = None
+    pattern: str = WORD
+    hashing_bits: int | None = None
 
     def __sklearn_tags__(self):
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags

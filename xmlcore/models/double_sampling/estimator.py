@@ -151,39 +151,21 @@ class DoubleSampling(LearnsMore):
     NEGATIVE_AS_ZERO = True
     _ONE_LABEL_EACH = True
 
-    def __init__(
-        self,
-        examples_per_class: float = 2.0,
-        n_adversarial: int = 10,
-        n_candidates: int = 10,
-        random_state: RandomState = 0,
-        loss: str = "logistic",
-        C: float = 1.0,
-        distance: str = "cosine",
-        weighting: str = "tfidf",
-        leave_one_out: bool = False,
-        negative: str = "refuse",
-        n_jobs: int | None = None,
-        features: str = "extended",
-        candidates_from: str = "centroids",
-        adversaries: str = "candidates",
-        balanced: bool = False,
-    ):
-        self.examples_per_class = examples_per_class
-        self.n_adversarial = n_adversarial
-        self.n_candidates = n_candidates
-        self.random_state = random_state
-        self.loss = loss
-        self.C = C
-        self.distance = distance
-        self.weighting = weighting
-        self.leave_one_out = leave_one_out
-        self.negative = negative
-        self.n_jobs = n_jobs
-        self.features = features
-        self.candidates_from = candidates_from
-        self.adversaries = adversaries
-        self.balanced = balanced
+    examples_per_class: float = 2.0
+    n_adversarial: int = 10
+    n_candidates: int = 10
+    random_state: RandomState = 0
+    loss: str = "logistic"
+    C: float = 1.0
+    distance: str = "cosine"
+    weighting: str = "tfidf"
+    leave_one_out: bool = False
+    negative: str = "refuse"
+    n_jobs: int | None = None
+    features: str = "extended"
+    candidates_from: str = "centroids"
+    adversaries: str = "candidates"
+    balanced: bool = False
 
     def _refuses_negative(self):
         """Return whether negative features are an error and not replaced by 0."""

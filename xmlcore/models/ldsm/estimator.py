@@ -111,43 +111,24 @@ class LdSM(LearnsMore):
     ABOUT = ABOUT
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
-    _only_tree: int | None = None  # the tree to grow, if it is trained apart: see xmlcore.models.ensembles
+    _only_tree = None  # the tree to grow, if it is trained apart: see xmlcore.models.ensembles
 
-    def __init__(
-        self,
-        arity: int = 2,
-        max_nodes: int = 1000,
-        n_epochs: int = 5,
-        learning_rate: float = 0.1,
-        integrity_weight: float = 2.0,
-        multiway_weight: float = 1.0,
-        n_estimators: int = 20,
-        optimizer: str = "auto",
-        random_state: RandomState = 0,
-        n_jobs: int | None = None,
-        rerank_beta: float = 1.0,
-        rerank_gamma: float = 1e-4,
-        rerank_space: str = "raw",
-        min_error: float = 0.3,
-        weight_decay: float = 0.0,
-        n_attempts: int = 5,
-    ):
-        self.arity = arity
-        self.max_nodes = max_nodes
-        self.n_epochs = n_epochs
-        self.learning_rate = learning_rate
-        self.integrity_weight = integrity_weight
-        self.multiway_weight = multiway_weight
-        self.n_estimators = n_estimators
-        self.optimizer = optimizer
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.rerank_beta = rerank_beta
-        self.rerank_gamma = rerank_gamma
-        self.rerank_space = rerank_space
-        self.min_error = min_error
-        self.weight_decay = weight_decay
-        self.n_attempts = n_attempts
+    arity: int = 2
+    max_nodes: int = 1000
+    n_epochs: int = 5
+    learning_rate: float = 0.1
+    integrity_weight: float = 2.0
+    multiway_weight: float = 1.0
+    n_estimators: int = 20
+    optimizer: str = "auto"
+    random_state: RandomState = 0
+    n_jobs: int | None = None
+    rerank_beta: float = 1.0
+    rerank_gamma: float = 0.0001
+    rerank_space: str = "raw"
+    min_error: float = 0.3
+    weight_decay: float = 0.0
+    n_attempts: int = 5
 
     def _fit(self, X, Y, progress):
         X, Y = checked_rows(X, Y)

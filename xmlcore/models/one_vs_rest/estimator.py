@@ -102,21 +102,12 @@ class OneVsRest(LinearModel):
     PARAMETERS = PARAMETERS
     _SETTINGS = CHOSEN
 
-    def __init__(
-        self,
-        C: float | str = AUTO,
-        loss: str = "logistic",
-        weight_threshold: float = 0.01,
-        tol: float = 0.01,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-    ):
-        self.C = C
-        self.loss = loss
-        self.weight_threshold = weight_threshold
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
+    C: float | str = AUTO
+    loss: str = "logistic"
+    weight_threshold: float = 0.01
+    tol: float = 0.01
+    max_iter: int = 1000
+    n_jobs: int | None = None
 
     def _fit(self, X, Y, progress):
         from sklearn.exceptions import ConvergenceWarning

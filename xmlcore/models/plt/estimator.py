@@ -115,27 +115,21 @@ class PLT(LinearModel):
     ABOUT = ABOUT
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
-    _only_tree: int | None = None  # the tree to train, if it is trained apart: see xmlcore.models.ensembles
+    _only_tree = None  # the tree to train, if it is trained apart: see xmlcore.models.ensembles
 
-    def __init__(
-        self, tree: str | LabelTree = "kmeans", arity: int | str = AUTO, max_leaf_labels: int | str = AUTO,
-        loss: str = AUTO, C: float | str = AUTO, n_estimators: int = 1, beam: int | None = None,
-        random_state: RandomState = 0, n_jobs: int | None = None, weight_threshold: float = 0.1, tol: float = 0.1,
-        max_iter: int = 100, collapse_layers: int = 0
-    ):  # fmt: skip
-        self.tree = tree
-        self.arity = arity
-        self.max_leaf_labels = max_leaf_labels
-        self.loss = loss
-        self.C = C
-        self.n_estimators = n_estimators
-        self.beam = beam
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.weight_threshold = weight_threshold
-        self.tol = tol
-        self.max_iter = max_iter
-        self.collapse_layers = collapse_layers
+    tree: str | LabelTree = "kmeans"
+    arity: int | str = AUTO
+    max_leaf_labels: int | str = AUTO
+    loss: str = AUTO
+    C: float | str = AUTO
+    n_estimators: int = 1
+    beam: int | None = None
+    random_state: RandomState = 0
+    n_jobs: int | None = None
+    weight_threshold: float = 0.1
+    tol: float = 0.1
+    max_iter: int = 100
+    collapse_layers: int = 0
 
     def _fit(self, X, Y, progress, n_clean=None):
         """Train the trees; parameters are chosen on the first ``n_clean`` rows alone, if that is not None."""

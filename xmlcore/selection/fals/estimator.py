@@ -89,45 +89,24 @@ class FALS(KeepsColumns, MultiLabelModel):
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
 
-    def __init__(
-        self,
-        n_features: float = 0.1,
-        pattern: str = "FALS",
-        n_epochs: int = 10,
-        random_state: RandomState = 0,
-        n_hidden: int | None = None,
-        n_layers: int = 2,
-        activation: str = "relu",
-        l2: float = 0.0,
-        dropout: float = 0.0,
-        batch_size: int | None = None,
-        learning_rate: float = 0.001,
-        binary: bool = False,
-        attribution: str = "gradient",
-        scoring: str = "auto",
-        n_scored_rows: int | None = None,
-        max_score_bytes: int = 2 << 30,
-        keep_network: bool = True,
-        n_jobs: int | None = None,
-    ):
-        self.n_features = n_features
-        self.pattern = pattern
-        self.n_epochs = n_epochs
-        self.random_state = random_state
-        self.n_hidden = n_hidden
-        self.n_layers = n_layers
-        self.activation = activation
-        self.l2 = l2
-        self.dropout = dropout
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.binary = binary
-        self.attribution = attribution
-        self.scoring = scoring
-        self.n_scored_rows = n_scored_rows
-        self.max_score_bytes = max_score_bytes
-        self.keep_network = keep_network
-        self.n_jobs = n_jobs
+    n_features: float = 0.1
+    pattern: str = "FALS"
+    n_epochs: int = 10
+    random_state: RandomState = 0
+    n_hidden: int | None = None
+    n_layers: int = 2
+    activation: str = "relu"
+    l2: float = 0.0
+    dropout: float = 0.0
+    batch_size: int | None = None
+    learning_rate: float = 0.001
+    binary: bool = False
+    attribution: str = "gradient"
+    scoring: str = "auto"
+    n_scored_rows: int | None = None
+    max_score_bytes: int = 2 << 30
+    keep_network: bool = True
+    n_jobs: int | None = None
 
     def _fit(self, X, Y, progress):
         X = check_features(X)
