@@ -29,11 +29,9 @@ def columns_of(feature_of_column, n_features):
 
 
 def read_only(value):
-    """Mark an array, or all arrays in a tuple or a list, as read-only, and return what was given.
-
-    A kernel is compiled once more for every new combination of read-only and writable arguments. Arrays that joblib
-    maps from a file are always read-only, so all arrays of fitted models are.
-    """
+    """Mark an array, or all arrays in a tuple or a list, as read-only, and return what was given."""
+    # A kernel is compiled once more for every new combination of read-only and writable arguments. Arrays that joblib
+    # maps from a file are always read-only, so all arrays of fitted models are.
     if isinstance(value, np.ndarray):
         value.flags.writeable = False
     elif isinstance(value, (tuple, list)):

@@ -8,10 +8,8 @@ from pathlib import Path
 
 @contextmanager
 def atomic_write(path, lasting: bool = True):
-    """Give a new binary file beside ``path``, which replaces it at the end if there was no error.
-
-    What is ``lasting`` is on the disk then, also if the machine stops.
-    """
+    """Give a new binary file beside ``path``, which replaces it at the end if there was no error."""
+    # What is ``lasting`` is on the disk then, also if the machine stops.
     path = Path(path)
     temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex[:12]}.tmp")
     try:

@@ -56,11 +56,9 @@ def row_blocks(n_rows: int, size: int) -> list[tuple[int, int]]:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let matrix products, of NumPy, SciPy and kernels, use one thread in a block.
-
-    Their sums then do not depend on the number of threads. They still depend on the processor, whose instructions the
-    library uses: results that rest on products agree between kinds of processors up to rounding.
-    """
+    """Let matrix products, of NumPy, SciPy and kernels, use one thread in a block."""
+    # Their sums then do not depend on the number of threads. They still depend on the processor, whose instructions the
+    # library uses: results that rest on products agree between kinds of processors up to rounding.
     import scipy.linalg  # noqa: F401  kernels and scikit-learn use SciPy's own library, which must be there to be told
     from threadpoolctl import threadpool_limits
 

@@ -183,15 +183,7 @@ def data_root() -> Path:
 
 
 def kernel_cache_root() -> Path:
-    """Return the folder for compiled kernels: ``XMLCORE_KERNEL_CACHE`` if set, else ``numba`` in :func:`cache_root`.
-
-    With the variable, processes that use different cache folders (tests, one-off jobs) share compiled code. Without it,
-    the cache folder is made first, if it is not there, so that it is private from the beginning.
-
-    Compiled code is run. So a folder in which another user could have written is not used, which a warning says, and
-    the folder of this user among the temporary files takes its place. The administrator and the owner of this package
-    count as this user: they can change the program anyway.
-    """
+    """Return the folder for compiled kernels: ``XMLCORE_KERNEL_CACHE`` if set, else ``numba`` in :func:`cache_root`."""
     chosen = os.environ.get(KERNEL_CACHE_VARIABLE)
     folder, problem = _kernel_folder(chosen), None
     if chosen and not folder.exists():
@@ -275,12 +267,7 @@ def _jobs_of_joblib() -> int:
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may use, as ``joblib.cpu_count`` does.
-
-    It is the least of the machine's cores, those that the process is bound to, the quota of its control group (such as
-    ``docker run --cpus 2``), rounded up, and the environment variable ``LOKY_MAX_CPU_COUNT``. joblib is not imported
-    for it: that takes longer than training a small model.
-    """
+    """Return the number of cores that this process may use, as ``joblib.cpu_count`` does."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     quota, limit = _quota_of_control_group(), os.environ.get("LOKY_MAX_CPU_COUNT")
     if quota is not None:
@@ -342,10 +329,9 @@ def memory_of_control_groups(root: str = CONTROL_GROUP, own: str = OWN_GROUPS) -
 
 
 def _own_groups(root, kind, own) -> list[Path]:
-    """Return the folders of the control group of this process of a kind, and of those that it is in, up to the root.
-
-    In a container, the root may be that of the container, and a path be that outside: what does not exist has no limit.
-    """
+    """Return the folders of the control group of this process of a kind, and of those that it is in, up to the root."""
+    # In a container, the root may be that of the container, and a path be that outside: what does not exist has no
+    # limit.
     try:
         lines = Path(own).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -357,10 +343,7 @@ def _own_groups(root, kind, own) -> list[Path]:
 
 
 def return_free_memory() -> bool:
-    """Give memory that this process holds but does not use back to the system, where the C library can.
-
-    The GNU C library keeps what was freed in the pools that its threads use, for its next use there.
-    """
+    """Give memory that this process holds but does not use back to the system, where the C library can."""
     try:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (AttributeError, OSError, TypeError):  # another C library, or another system

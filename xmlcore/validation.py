@@ -117,11 +117,9 @@ def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, n
 
 
 def check_unambiguous(Y, name: str = "Y") -> None:
-    """Raise ValueError if Y is lists such as [[0, 1], [1, 0]], which could be label ids or a matrix of 0 and 1.
-
-    Lists always hold label ids. Three or more values that are all 0 and 1 name a label twice, which is an error in
-    :func:`check_labels`; of one value, as in [[0], [1]], each is the row's label.
-    """
+    """Raise ValueError if Y is lists such as [[0, 1], [1, 0]], which could be label ids or a matrix of 0 and 1."""
+    # Lists always hold label ids. Three or more values that are all 0 and 1 name a label twice, which is an error in
+    # :func:`check_labels`; of one value, as in [[0], [1]], each is the row's label.
     if sp.issparse(Y) or isinstance(Y, np.ndarray) and Y.ndim > 1 or not hasattr(Y, "__iter__"):
         return
     n_rows = 0
@@ -154,11 +152,9 @@ def check_label_ids(labels, n_rows: int, n_labels: int) -> np.ndarray:
 
 
 def check_structure(matrix, name: str = "X") -> None:
-    """Raise ValueError for a sparse matrix whose index arrays do not fit together.
-
-    SciPy's constructors accept such arrays. SciPy's compiled code, and ours, would then read and write outside of the
-    arrays.
-    """
+    """Raise ValueError for a sparse matrix whose index arrays do not fit together."""
+    # SciPy's constructors accept such arrays. SciPy's compiled code, and ours, would then read and write outside of the
+    # arrays.
     kind = matrix.format
     if kind == "coo":
         for axis, (index, size) in enumerate(zip(matrix.coords, matrix.shape)):
@@ -212,11 +208,9 @@ def _check_lists_of_lists(matrix, name):
 
 
 def csr_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the arrays of a canonical CSR matrix in the types that kernels need; arrays of that type are not copied.
-
-    SciPy stores both index arrays in one type (int32, or int64 from 2**31 entries on). Kernels are compiled for int64
-    pointers and int32 indices.
-    """
+    """Return the arrays of a canonical CSR matrix in the types that kernels need, copied only where they differ."""
+    # SciPy stores both index arrays in one type (int32, or int64 from 2**31 entries on). Kernels are compiled for int64
+    # pointers and int32 indices.
     return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), matrix.data
 
 

@@ -26,11 +26,9 @@ def page(name: str):
 
 
 def icons_style() -> str:
-    """Return the style that puts an icon before each link of the navigation.
-
-    Streamlit would fetch an icon that is given to ``st.Page`` from the network, for the browser's tab. The font with
-    the icons comes with Streamlit. The text after the slash is what screen readers say: nothing.
-    """
+    """Return the style that puts an icon before each link of the navigation."""
+    # Streamlit would fetch an icon that is given to ``st.Page`` from the network, for the browser's tab. The font with
+    # the icons comes with Streamlit. The text after the slash is what screen readers say: nothing.
     link = "[data-testid=stSidebarNavLink]"
     look = 'font: 1.25rem/1 "Material Symbols Rounded"; font-feature-settings: "liga"; opacity: 0.8;'
     places = {name: "" if name == FIRST else f'[href$="/{name.lower()}"]' for name in ICONS}

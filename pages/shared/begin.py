@@ -53,10 +53,7 @@ def no_run(
     problem: str = "",
     **about,
 ) -> None:
-    """Say what the page shows when a model has been trained, and offer to train one.
-
-    ``subject`` begins the sentence that none was trained.
-    """
+    """Say what the page shows when a model has been trained, and offer to train one."""
     data, fingerprint, name = used
     training = jobs.active("train", fingerprint=fingerprint, **about)
     st.markdown(f"{text} {subject} been trained on **{format.plain(name)}** in this workspace yet.")

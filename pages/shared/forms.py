@@ -29,11 +29,9 @@ def show(name: str, info, *, skip=()) -> None:
 
 
 def values(name: str, info, *, skip=()) -> dict:
-    """Return the values of the widgets of :func:`show`, whether they are allowed or not; "auto" for an empty field.
-
-    A widget of which the session knows nothing has its remembered value: a button may be pressed before a run of the
-    page that was cut short has drawn all widgets.
-    """
+    """Return the values of the widgets of :func:`show`, whether they are allowed or not; "auto" for an empty field."""
+    # A widget of which the session knows nothing has its remembered value: a button may be pressed before a run of the
+    # page that was cut short has drawn all widgets.
     remembered = workspace.get("forms").get(name, {})
     typed = {}
     for p in (one for one in info.parameters if one.name not in skip):

@@ -162,13 +162,11 @@ def waiting(job) -> str:
 
 
 def time_left(job, expected: float | None, kind: str = "") -> str:
-    """Return how long a job of a kind will go on, such as ``about 20 s left``; empty when that is not known.
-
-    It is the longer of two estimates: what is left of the expected seconds, and what is left of the present phase if it
-    goes on as fast as until now. The latter is said to be the least, as other phases may follow. Where little comes
-    after the phase, the second one counts more and more, and from the middle of the phase alone: so an expectation that
-    was too long is corrected, too.
-    """
+    """Return how long a job of a kind will go on, such as ``about 20 s left``; empty when that is not known."""
+    # It is the longer of two estimates: what is left of the expected seconds, and what is left of the present phase if
+    # it goes on as fast as until now. The latter is said to be the least, as other phases may follow. Where little
+    # comes after the phase, the second one counts more and more, and from the middle of the phase alone: so an
+    # expectation that was too long is corrected, too.
     done, spent = job.fraction, job.phases.get(job.phase, 0.0)
     measured = done >= 0.05 and spent >= 1
     of_phase = spent * (1 - done) / done if measured else 0.0

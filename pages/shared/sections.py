@@ -37,11 +37,9 @@ def _draw(key, sections):
 
 
 def _keep_in_address(key, title, first):
-    """Have the address name the open section.
-
-    A field that is bound to the address, as in pages.shared.view, would not do here: Streamlit takes fields of a page
-    out of the address before it opens another page, which is one more step in the browser's history.
-    """
+    """Have the address name the open section."""
+    # A field that is bound to the address, as in pages.shared.view, would not do here: Streamlit takes fields of a page
+    # out of the address before it opens another page, which is one more step in the browser's history.
     st.session_state.setdefault(_LAST, {})[key] = title
     if title != first and st.query_params.get(FIELD) != title:
         st.query_params[FIELD] = title

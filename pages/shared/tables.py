@@ -116,11 +116,9 @@ def value_format(values) -> str:
 
 
 def percent_format(values) -> str:
-    """Return a printf format for a column of percentages: one decimal, and more where small values need them.
-
-    Values near 0 get three decimals at most. No value below 100 is shown as 100, which would be certain; as models
-    compute with single precision, seven decimals are enough for that.
-    """
+    """Return a printf format for a column of percentages: one decimal, and more where small values need them."""
+    # Values near 0 get three decimals at most. No value below 100 is shown as 100, which would be certain; as models
+    # compute with single precision, seven decimals are enough for that.
     values = np.asarray(values, dtype=np.float64)
     smallest = np.min(values, where=values > 0, initial=100)
     gap = np.min(100 - values, where=values < 100, initial=100)
@@ -181,10 +179,7 @@ def on_tick(key: str, values, look) -> dict:
 def show(
     frame: pd.DataFrame, key: str, columns: dict, *, signs: dict | None = None, most: int | None = None, **settings
 ):
-    """Show a table, and say below it, where the page is too narrow for it, that it is to be scrolled sideways.
-
-    It is so high as its lines need, up to ``most`` pixels.
-    """
+    """Show a table, and say below it, where the page is too narrow for it, that it is to be scrolled sideways."""
     if most is not None:
         settings["height"] = height(len(frame), most)
     shown = [name for name in settings.get("column_order") or frame.columns if name in frame.columns]

@@ -43,13 +43,7 @@ def time_in_brackets(task, done: str, unknown: bool) -> str:
 
 
 def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
-    """Show the result of a task; without a result, show a button that starts the task.
-
-    A stored result is drawn. Without one, there is a button that says how long the task takes. If the user has chosen
-    in the sidebar that short tasks start unasked, a short task is started, once per session. While the task runs, its
-    progress is shown; when it has failed, the reason is shown. A damaged result is made again. A result of an earlier
-    version is drawn below a note that says so and a button that makes the result again.
-    """
+    """Show the result of a task; without a result, show a button that starts the task."""
     value = ready(task, automatic_below=automatic_below, button=button, key=key)
     if value is not None:
         draw(value)

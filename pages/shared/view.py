@@ -100,11 +100,9 @@ def walked() -> bool:
 
 
 def follow() -> None:
-    """Look at what the address says if it was opened, or if the user walked to it; called first in each run of a page.
-
-    An address that says nothing stands for what was shown when it was opened. The data set and the result in use are
-    the workspace's: another may have become ready, or be gone.
-    """
+    """Look at what the address says if it was opened or walked to; called first in each run of a page."""
+    # An address that says nothing stands for what was shown when it was opened. The data set and the result in use are
+    # the workspace's: another may have become ready, or be gone.
     if NOW not in st.session_state or walked():
         asked, missing = parsed(st.query_params.get(FIELD, "") or st.session_state.get(_BARE, "")), []
         if asked != View():

@@ -30,10 +30,9 @@ def log_labels(data, model) -> float:
 
 
 def best_objective(model) -> float | None:
-    """Return the smallest possible J, of a balanced split with each label in one child; None if others can be smaller.
-
-    That is Lemma 2 of the paper. With a small λ2 and many children, splits that send rows several ways have smaller J.
-    """
+    """Return the least J, of a balanced split with each label in one child; None if others can be smaller."""
+    # That is Lemma 2 of the paper. With a small λ2 and many children, splits that send rows several ways have smaller
+    # J.
     (integrity, multiway), children = weights(model), arity(model)
     return -integrity * (children - 1) if multiway > integrity * (children - 3) else None
 

@@ -98,10 +98,8 @@ def kernel(function=None, **options):
 
 
 def inlined(function):
-    """Compile a function that kernels call, and that creates no arrays: its code is copied into the callers.
-
-    So it counts no array references. Counting took more time than the work itself where it was done for each node.
-    """
+    """Compile a function that kernels call, and that creates no arrays: its code is copied into the callers."""
+    # So it counts no array references. Counting took more time than the work itself where it was done for each node.
     return kernel(function, forceinline=True, _nrt=False)
 
 

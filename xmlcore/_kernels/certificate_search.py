@@ -186,10 +186,8 @@ def path_to(nodes, leaf):
 
 @kernel
 def weights_by_place(nodes, path, place):
-    """Return the weights of a path's nodes over the features that occur in them: float32 (n_places, d).
-
-    A feature's number, its place, is written into ``place``, which must be -1 for all features.
-    """
+    """Return the weights of a path's nodes over the features that occur in them: float32 (n_places, d)."""
+    # A feature's number, its place, is written into ``place``, which must be -1 for all features.
     n_places = 0
     for k in range(path.size):
         for e in range(nodes.weight_ptr[path[k]], nodes.weight_ptr[path[k] + 1]):

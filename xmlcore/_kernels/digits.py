@@ -54,10 +54,8 @@ else:
 
     @inlined
     def read_digits(text, at):
-        """Read the digits from ``at`` on, eight at most; return how many there are, and their number.
-
-        Eight bytes of the text, an array of uint8, must follow.
-        """
+        """Read the digits from ``at`` on, eight at most; return how many there are, and their number."""
+        # Eight bytes of the text, an array of uint8, must follow.
         digits = _eight_bytes(text, at) ^ _ZEROS  # digits are bytes from 0 to 9 then, all others are larger
         others = (((digits & _LOW) + _ABOVE_NINE) | digits) & _HIGH
         count = np.int64(EIGHT)

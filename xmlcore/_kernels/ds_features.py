@@ -19,10 +19,7 @@ LEAST_LEFT = 1e-5  # a smaller share of a sum that is left after a subtraction c
 
 @kernel
 def sums_by_term(terms, classes, index, found):
-    """Write the sums y_t of some ascending classes for a row's terms into ``found``, (classes, terms).
-
-    This is fast when the classes share terms, as candidates do; :func:`sums_by_class` is fast for any classes.
-    """
+    """Write the sums y_t of some ascending classes for a row's terms into ``found``, (classes, terms)."""
     ptr, class_ids, sums = index.ptr, index.classes, index.sums
     for a in range(terms.size):
         low, end = ptr[terms[a]], ptr[terms[a] + 1]

@@ -89,11 +89,9 @@ def mean_slope(start, end, loss):
 
 @kernel
 def share_along_paths(x, paths, classifiers, out, baseline, total):
-    """Attribute the score of a path of linear nodes to the features of each row.
-
-    A node with margin m and bias b adds (m - b) times the mean slope between b and m to the score of the row without
-    features. Feature f gets its part w_f x_f of m - b.
-    """
+    """Attribute the score of a path of linear nodes to the features of each row."""
+    # A node with margin m and bias b adds (m - b) times the mean slope between b and m to the score of the row without
+    # features. Feature f gets its part w_f x_f of m - b.
     bias = classifiers.bias
     loss = classifiers.loss
     longest = 0

@@ -19,10 +19,8 @@ DECAY = BETA_1 / math.sqrt(BETA_2)  # ratio of two successive steps of a weight 
 
 @kernel
 def by_feature(ptr, columns, values, rows, place):
-    """List the entries of some CSR rows by feature: features, pointers, positions in ``rows``, values.
-
-    ``place``, (D,), must come filled with zeros.
-    """
+    """List the entries of some CSR rows by feature: features, pointers, positions in ``rows``, values."""
+    # ``place``, (D,), must come filled with zeros.
     n = 0
     for row in rows:
         n += ptr[row + 1] - ptr[row]

@@ -12,11 +12,9 @@ EQUAL = 1e-9  # difference of J, per label occurrence, below which two sets of c
 
 @kernel
 def objective(sums, total, label_sums, label_counts, integrity_weight, multiway_weight, out):
-    """Write J of a node, balance, class integrity and multi-way penalty into ``out`` (equation 2 of the paper).
-
-    Label occurrences are counted: ``sums`` (M,) by child, ``label_sums`` (K * M,) by label and child, ``label_counts``
-    (K,) by label.
-    """
+    """Write J of a node, balance, class integrity and multi-way penalty into ``out`` (equation 2 of the paper)."""
+    # Label occurrences are counted: ``sums`` (M,) by child, ``label_sums`` (K * M,) by label and child,
+    # ``label_counts`` (K,) by label.
     M = sums.size
     balance = 0.0
     penalty = 0.0

@@ -36,10 +36,7 @@ class SentRows(NamedTuple):
 
 @inlined
 def find(columns, start, end, column):
-    """Return the position of ``column`` in the ascending ``columns[start:end]``; ``end`` if it is not there.
-
-    Indices are unsigned here: Numba checks whether signed ones are negative.
-    """
+    """Return the position of ``column`` in the ascending ``columns[start:end]``; ``end`` if it is not there."""
     one = np.uint64(1)
     last = end
     while start < end:
@@ -53,11 +50,9 @@ def find(columns, start, end, column):
 
 @inlined
 def add_dense(x, i, by_column, margins):
-    """Add the products of row i with a node's weights to the margins of the M children.
-
-    ``by_column`` has M weights for each column. Sums of 2 and 4 children are kept in registers; the order of additions
-    is the same for any M.
-    """
+    """Add the products of row i with a node's weights to the margins of the M children."""
+    # ``by_column`` has M weights for each column. Sums of 2 and 4 children are kept in registers; the order of
+    # additions is the same for any M.
     M = np.uint64(margins.size)
     x_columns, x_values = x.columns, x.values
     start, end = np.uint64(x.ptr[i]), np.uint64(x.ptr[i + 1])

@@ -63,10 +63,8 @@ def label_shares(forest, ptr, leaves, n_labels, n_trees, first_row, end_row, of_
 
 @kernel
 def best_labels(ptr, labels, scores, out_labels, out_scores):
-    """Write the k best labels of each row; the smaller id first among equals; missing ones are not written.
-
-    Scores are compared as float32: as float64, equal scores could differ by the rounding of sums.
-    """
+    """Write the k best labels of each row; the smaller id first among equals; missing ones are not written."""
+    # Scores are compared as float32: as float64, equal scores could differ by the rounding of sums.
     k = out_labels.shape[1]
     for i in range(ptr.size - 1):
         count = np.int64(0)

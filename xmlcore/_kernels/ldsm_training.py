@@ -48,10 +48,8 @@ class _State(NamedTuple):
 
 @inlined
 def meet_row(node, i, state, M):
-    """Raise the scales of the columns of row i to the row's values; return its squared norm in scaled values.
-
-    The weights of a column shrink when its scale grows, so that what they add to a margin stays as large.
-    """
+    """Raise the scales of the columns of row i to the row's values; return its squared norm in scaled values."""
+    # The weights of a column shrink when its scale grows, so that what they add to a margin stays as large.
     columns, values = node.columns, node.values
     weights, scale, ratio = state.weights, state.scale, state.ratio
     kind = values.dtype
@@ -72,10 +70,7 @@ def meet_row(node, i, state, M):
 
 @inlined
 def learn(node, i, child, target, rate, state, settings):
-    """Update the regressor of a child on row i; return its margin after the update.
-
-    Indices are unsigned: Numba checks whether signed ones are negative.
-    """
+    """Update the regressor of a child on row i; return its margin after the update."""
     columns, values = node.columns, node.values
     weights, squares, own, own_squares, moves = (
         state.weights, state.squares, state.own, state.own_squares, state.moves,

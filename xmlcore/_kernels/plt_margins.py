@@ -54,10 +54,7 @@ def new_scratch():
 
 @part
 def row_margins(tree, g, x, row, scratch):
-    """Write the margins of the children of group g for one row into ``scratch.margins``; return their number.
-
-    The positions that fill up the last sixteen lanes get minus infinity.
-    """
+    """Write the margins of the children of group g for one row into ``scratch.margins``; return their number."""
     if x.dense_at[row] >= 0:
         return dense_row_margins(tree, g, x.dense, x.dense_at, row, row + 1, scratch.margins, scratch.weights)
     return sparse_row_margins(tree, g, x, row, scratch)
@@ -74,10 +71,9 @@ def root_log_probability(tree, loss, x, row, scratch):
 
 @part
 def sparse_row_margins(tree, g, x, row, scratch):
-    """Do the work of :func:`row_margins` for a sparse row.
-
-    Entries are looked up ``AT_ONCE`` at a time, without branches, so that many reads from memory are under way at once.
-    """
+    """Do the work of :func:`row_margins` for a sparse row."""
+    # Entries are looked up ``AT_ONCE`` at a time, without branches, so that many reads from memory are under way at
+    # once.
     n = tree.group_size[g]
     margins = scratch.margins
     for c in range(n):

@@ -207,11 +207,9 @@ def set_unseen(ensemble, state):
 
 @part
 def take_nodes(ensemble, beam, least, state):
-    """Take from the heap of each tree the node that is opened next; return how many there are.
-
-    With ``least`` = -1, each tree is searched for its own best labels. Otherwise the search goes on until the sum of
-    the unseen probabilities is below ``least``, in the trees that contribute at least an equal part to it.
-    """
+    """Take from the heap of each tree the node that is opened next; return how many there are."""
+    # With ``least`` = -1, each tree is searched for its own best labels. Otherwise the search goes on until the sum of
+    # the unseen probabilities is below ``least``, in the trees that contribute at least an equal part to it.
     n_trees = state.unseen.size
     k = state.own.labels.shape[1]
     state.next_nodes[:] = -1
@@ -267,11 +265,9 @@ def list_own(state):
 
 @part
 def list_seen(ensemble, loss, least, state):
-    """List all labels that may have a sum of at least ``least``, which is more than the sum of unseen probabilities.
-
-    Each tree gets a threshold: its unseen probability and an equal part of what is missing to ``least``. A label that
-    is below the threshold in every tree is not among the best; any other label is seen in some tree.
-    """
+    """List all labels that may have a sum of at least ``least``, which is more than the sum of unseen probabilities."""
+    # Each tree gets a threshold: its unseen probability and an equal part of what is missing to ``least``. A label that
+    # is below the threshold in every tree is not among the best; any other label is seen in some tree.
     n_trees = state.unseen.size
     missing = least
     for t in range(n_trees):

@@ -54,10 +54,8 @@ def open_nodes(tree, loss, x, row, log_threshold, stack, size, labels, scores, c
 
 @kernel
 def search_threshold(tree, loss, x, rows, log_thresholds):
-    """Find every label whose path product is at least the row's threshold, exactly; subtrees below it are dropped.
-
-    Returns how many each row has, and their ids and log scores, row after row. Labels of probability 0 are left out.
-    """
+    """Find every label whose path product is at least the row's threshold, exactly; subtrees below it are dropped."""
+    # Returns how many each row has, and their ids and log scores, row after row. Labels of probability 0 are left out.
     counts = np.zeros(rows.size, np.int64)
     labels = np.empty(FIRST_ROOM, np.int32)
     scores = np.empty(FIRST_ROOM, np.float64)

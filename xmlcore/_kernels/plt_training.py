@@ -123,10 +123,8 @@ def mark_rows(rows, child_rows, marks, lane, width, mark):
 
 @kernel
 def train_siblings(local, n_features, own, under, children, mirrored, settings, number):
-    """Train L2-regularised linear classifiers for children of one node.
-
-    Child c minimises ``(|w|^2 + b^2) / 2 + C * sum_i loss(y_ic (w.x_i + b))``.
-    """
+    """Train L2-regularised linear classifiers for children of one node."""
+    # Child c minimises ``(|w|^2 + b^2) / 2 + C * sum_i loss(y_ic (w.x_i + b))``.
     m = own.size
     n = children.size
     weights = np.empty((n_features + 1, n), np.float32)
@@ -228,11 +226,9 @@ def are_disjoint(rows_a, rows_b):
 
 @kernel
 def train_group(x, n_columns, own, under, first, size, settings, number):
-    """Train and prune the classifiers of ``size`` siblings from node ``first`` on; ``own`` are their parent's rows.
-
-    Returns what :func:`prune` does, the biases (infinite where no row, or every row, has the child), the epochs, and
-    the violation, which is nan when the descent diverged.
-    """
+    """Train and prune the classifiers of ``size`` siblings from node ``first`` on; ``own`` are their parent's rows."""
+    # Returns what :func:`prune` does, the biases (infinite where no row, or every row, has the child), the epochs, and
+    # the violation, which is nan when the descent diverged.
     bias = np.empty(size, np.float32)
     places = np.empty(size, np.int64)
     n_open = 0

@@ -31,11 +31,9 @@ def _most_wanting(wanted, label, total, tie):
 
 @kernel
 def distribute(indptr, indices, label_ptr, label_rows, shares, ties):
-    """Distribute rows over parts so that each part gets its share of the rows of each label; return the parts.
-
-    The label with the smallest id comes first among labels with equally few rows; ``ties`` are random numbers that
-    decide between parts that want a row equally.
-    """
+    """Distribute rows over parts so that each part gets its share of the rows of each label; return the parts."""
+    # The label with the smallest id comes first among labels with equally few rows; ``ties`` are random numbers that
+    # decide between parts that want a row equally.
     n_rows = indptr.size - 1
     n_labels = label_ptr.size - 1
     remaining = np.empty(n_labels, np.int64)

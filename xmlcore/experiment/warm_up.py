@@ -55,11 +55,7 @@ def compile_pieces(begun=None, ended=None, to_the_end: bool = True) -> None:
 
 
 def pieces() -> list[Piece]:
-    """Return all pieces, in the order in which they are likely to be needed.
-
-    The search of label trees comes before their training: a job that trains a model on the first page begins with the
-    training, so that two processes work for it.
-    """
+    """Return all pieces, in the order in which they are likely to be needed."""
     from xmlcore import datasets, metrics
     from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest
     from xmlcore.models.base import warm_up_pieces

@@ -109,10 +109,8 @@ class Records:
         return [_past(record, mine) for record in self.all() if mine is None or mine in record["owners"]]
 
     def recover(self) -> None:
-        """Mark jobs whose program has ended as interrupted, and remove old records.
-
-        Called before the folders of ended queues are removed: they have the last progress of their jobs.
-        """
+        """Mark jobs whose program has ended as interrupted, and remove old records."""
+        # Called before the folders of ended queues are removed: they have the last progress of their jobs.
         alive = {}
         for number, record in enumerate(self.all()):
             folder = self.parent / str(record.get("queue"))

@@ -13,11 +13,7 @@ LONGEST_WAIT = 120.0  # After so many seconds a process does not wait any longer
 
 @contextlib.contextmanager
 def turn(piece: str, wait: bool = True) -> Iterator[bool]:
-    """Let one process at a time run the body of a ``with`` statement, among those that use the same compiled kernels.
-
-    Taking turns only saves work. If no file can be locked, or another process takes too long, the body runs all the
-    same. The operating system ends the turn of a process that dies.
-    """
+    """Let one process at a time run a ``with`` statement, among those that use the same compiled kernels."""
     try:
         CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
         file = os.open(CACHE_FOLDER / f"{piece}.lock", os.O_RDWR | os.O_CREAT, 0o666)

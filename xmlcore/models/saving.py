@@ -120,10 +120,8 @@ def _is_saved_model(folder: Path) -> bool:
 
 
 def read_folder(path) -> "MultiLabelModel":  # noqa: F821
-    """Read a model that :meth:`MultiLabelModel.save` wrote.
-
-    Nothing in the folder is executed: the class is looked up in a fixed list and arrays are read without pickle.
-    """
+    """Read a model that :meth:`MultiLabelModel.save` wrote."""
+    # Nothing in the folder is executed: the class is looked up in a fixed list and arrays are read without pickle.
     folder = Path(path)
     for name in (PARAMS_FILE, ARRAYS_FILE):
         if not (folder / name).is_file():

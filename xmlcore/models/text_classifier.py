@@ -108,10 +108,8 @@ class TextClassifier(Estimator):
         return made
 
     def __sklearn_tags__(self):
-        """Return the tags by which scikit-learn's tools learn what the classifier accepts.
-
-        It is not called a classifier there, because scikit-learn refuses lists of names as classes.
-        """
+        """Return the tags by which scikit-learn's tools learn what the classifier accepts."""
+        # It is not called a classifier there, because scikit-learn refuses lists of names as classes.
         from dataclasses import replace
 
         tags = super().__sklearn_tags__()

@@ -56,10 +56,8 @@ class _Selection(KeepsColumns):
         selected = np.empty((n_labels, k), np.int32)
 
         def keep(first, scores_of_block, tie_order=None):
-            """Store the scores of a block of labels and its selected features; add up the scores if all labels share.
-
-            Threads may call it at the same time, but not with ``shared``: the order of a sum changes its rounding.
-            """
+            """Store the scores and selected features of a block of labels; add up the scores if all labels share."""
+            # Threads may call it at the same time, but not with ``shared``: the order of a sum changes its rounding.
             if shared:
                 scores[0] += scores_of_block.sum(axis=0)
                 return

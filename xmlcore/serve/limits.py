@@ -7,14 +7,7 @@ from xmlcore.validation import check_count
 
 
 class Refused(Exception):
-    """A request that is answered with a status of 4xx or 503 and a reason.
-
-    Parameters
-    ----------
-    status : int
-    reason : str
-        What was found, and what to send instead.
-    """
+    """A request that is answered with a status of 4xx or 503, and a reason: what was found and what to send."""
 
     def __init__(self, status: int, reason: str):
         super().__init__(reason)

@@ -342,10 +342,8 @@ def _checked(table) -> str:
 
 
 def _identity(path):
-    """Return what distinguishes a file from all others that there are; None without a file.
-
-    The file is never opened for it: to close it would end the locks that SQLite has on it.
-    """
+    """Return what distinguishes a file from all others that there are; None without a file."""
+    # The file is never opened for it: to close it would end the locks that SQLite has on it.
     try:
         status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -56,12 +56,10 @@ def info(kind: str, key: str) -> dict[str, Any]:
 
 
 def _careful(read, kind, key):
-    """Return ``read(folder)`` for the folder of an artifact.
-
-    When reading fails, raise MissingArtifactError, UnreadableArtifactError, or DamagedArtifactError (after the artifact
-    is marked). Reading is tried twice before: another process may have deleted the artifact and written it again during
-    the first try.
-    """
+    """Return ``read(folder)`` for the folder of an artifact."""
+    # When reading fails, raise MissingArtifactError, UnreadableArtifactError, or DamagedArtifactError (after the
+    # artifact is marked). Reading is tried twice before: another process may have deleted the artifact and written it
+    # again during the first try.
     path = folder(kind, key)
     if (path / DAMAGED).is_file() and can_be_made_again(path):
         raise DamagedArtifactError(f"the stored {kind}/{key} is damaged; make it again")

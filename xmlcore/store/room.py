@@ -39,10 +39,8 @@ def check_room(n_bytes: int = 0) -> None:
 
 
 def explained(error: OSError) -> CannotKeepError | None:
-    """Return the error to raise in place of one that a full disk or a lost folder has caused; None for other errors.
-
-    NumPy raises an OSError without a number when an array is written only in part.
-    """
+    """Return the error to raise in place of one that a full disk or a lost folder has caused; None for other errors."""
+    # NumPy raises an OSError without a number when an array is written only in part.
     if isinstance(error, (CannotKeepError, UnsafeCacheError)):
         return None
     root = cache_root()

@@ -34,10 +34,7 @@ def show_figure(
     of=(),
     help: str | None = None,
 ) -> None:
-    """Show a figure, a caption that says what it shows and how to read it, and its downloads.
-
-    ``on_click`` gets the first of the custom data of a mark that is clicked.
-    """
+    """Show a figure, a caption that says what it shows and how to read it, and its downloads."""
     key = key or f"chart-{name}"
     place = place or key
     extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}

@@ -6,12 +6,10 @@ _STRUCTURE = re.compile(rb"trailer\s*<<(.*?)>>\s*startxref\s+(\d+)\s+%%EOF\s*$",
 
 
 def with_info(pdf: bytes, facts: dict[str, str]) -> bytes:
-    """Return a PDF file with facts in its document information, as the properties of a viewer show them.
-
-    The facts are appended as an update of the file, so nothing in it has to be understood except where its table of
-    objects is. Chrome, which makes the files, writes that table in the classic form; a file without one is returned
-    as it is.
-    """
+    """Return a PDF file with facts in its document information, as the properties of a viewer show them."""
+    # The facts are appended as an update of the file, so nothing in it has to be understood except where its table of
+    # objects is. Chrome, which makes the files, writes that table in the classic form; a file without one is returned
+    # as it is.
     found = _STRUCTURE.match(pdf, max(pdf.rfind(b"trailer"), 0))
     if found is None:
         return pdf

@@ -107,11 +107,9 @@ def is_own(host: str) -> bool:
 
 
 def is_from_here(origin: str | None, host: str) -> bool:
-    """Return whether a websocket may be opened: by a page of this server, of a trusted site, or by no page at all.
-
-    A proxy that gives this server another name leaves the site's name in ``Origin``: it is right if it is one of those
-    that the operator has named.
-    """
+    """Return whether a websocket may be opened: by a page of this server, of a trusted site, or by no page at all."""
+    # A proxy that gives this server another name leaves the site's name in ``Origin``: it is right if it is one of
+    # those that the operator has named.
     if origin is None or not _option("server.enableCORS", True):
         return True
     if origin.partition("://")[2].lower() == host.lower() or origin in _option("server.corsAllowedOrigins", ()):

@@ -20,12 +20,10 @@ _imported = 0  # modules that had been imported when :func:`collect` last looked
 
 
 def collect(everything: bool) -> None:
-    """Collect garbage, and give memory that is free back to the system.
-
-    No page is answered meanwhile: that takes some tenths of a second, unless it leaves out what was there when much had
-    been imported. That is hardly ever garbage, and what of it is, such as a session that was open then, is found when
-    everything is looked at.
-    """
+    """Collect garbage, and give memory that is free back to the system."""
+    # No page is answered meanwhile: that takes some tenths of a second, unless it leaves out what was there when much
+    # had been imported. That is hardly ever garbage, and what of it is, such as a session that was open then, is found
+    # when everything is looked at.
     global _imported
     if everything:
         gc.unfreeze()
@@ -37,11 +35,9 @@ def collect(everything: bool) -> None:
 
 
 def tidy_later() -> None:
-    """Collect garbage when no page's run has ended for a while, or at the latest after :data:`UNTIDY`.
-
-    Streamlit would collect it after each run of a page, before the browser has the page's last elements: see
-    ``postScriptGC`` in .streamlit/config.toml.
-    """
+    """Collect garbage when no page's run has ended for a while, or at the latest after :data:`UNTIDY`."""
+    # Streamlit would collect it after each run of a page, before the browser has the page's last elements: see
+    # ``postScriptGC`` in .streamlit/config.toml.
     global _tidying, _tidy_by
     if not serving.is_set():
         return

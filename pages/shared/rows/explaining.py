@@ -88,10 +88,7 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str) -> None:
 
 
 def label_options(names, ranked, true, k: int) -> dict[int, str]:
-    """Return the labels that can be explained with texts: those predicted, then the true ones that are not.
-
-    ``true`` is None if the true labels are not known.
-    """
+    """Return the labels that can be explained with texts: those predicted, then the true ones that are not."""
     options, ranked = {}, [int(label) for label in ranked]
     for place, label in enumerate(ranked, 1):
         right = "" if true is None else ", right" if label in true else ", wrong"

@@ -23,11 +23,7 @@ def made() -> None:
 
 
 def wait() -> None:
-    """Wait until the browser should have fetched the latest file; called at the end of runs that a timer starts.
-
-    The wait is never longer than :data:`MOMENT`, so frequent downloads do not block other runs. That is enough: a file
-    is deleted after two runs, and a run that begins after the file was made waits the whole moment.
-    """
+    """Wait until the browser should have fetched the latest file; called at the end of runs that a timer starts."""
     end = time.monotonic() + MOMENT
     while time.monotonic() < min(_until, end):
         st.session_state.get("any")  # lets Streamlit stop this run when the user has started another

@@ -28,11 +28,9 @@ def follows_another() -> bool:
 
 
 def number(key: str) -> int:
-    """Return the number that the keys of fields for files have now, kept in ``st.session_state[key]``.
-
-    Whoever makes such fields anew raises it. In a session that follows a lost one it begins with another number, so
-    that fields are new and empty in the browser, too.
-    """
+    """Return the number that the keys of fields for files have now, kept in ``st.session_state[key]``."""
+    # Whoever makes such fields anew raises it. In a session that follows a lost one it begins with another number, so
+    # that fields are new and empty in the browser, too.
     return st.session_state.setdefault(key, int(time.time()) if follows_another() else 0)
 
 

@@ -109,11 +109,9 @@ def get(name):
 
 
 def update(change=None, /, **fields) -> None:
-    """Change the workspace, in memory and in the database.
-
-    ``change`` is called with the workspace's dictionary and changes it in place. The row is read again before, so that
-    two tabs on one workspace do not undo each other's changes.
-    """
+    """Change the workspace, in memory and in the database."""
+    # ``change`` is called with the workspace's dictionary and changes it in place. The row is read again before, so
+    # that two tabs on one workspace do not undo each other's changes.
     with stored.changing():
         before = _current()
         data = copies.copied(before)

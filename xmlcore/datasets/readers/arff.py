@@ -311,11 +311,9 @@ def _columns(kernels, header, chosen) -> _Columns:
 
 
 def _spellings(type: Type, encoding) -> dict[bytes, int]:
-    r"""Return the number of each value by all ways to write it between quotation marks, in bytes.
-
-    Rows are compared with these, so that they need not be unescaped: ``it's`` may be written ``it\'s``, ``don't \ do``
-    as ``don\'t \\ do``. A way that fits two values means the one that the header writes so.
-    """
+    """Return the number of each value by all ways to write it between quotation marks, in bytes."""
+    # Rows are compared with these, so that they need not be unescaped: ``it's`` may be written ``it\'s``, ``don't \
+    # do`` as ``don\'t \\ do``. A way that fits two values means the one that the header writes so.
     found = {}
     ways = [type.spellings, type.values]
     if any(letter in value for value in type.values for letter in "\\'\"%\n\t\r"):

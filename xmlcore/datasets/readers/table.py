@@ -144,11 +144,10 @@ def parse_labels(text, source) -> tuple[sp.csr_array, list[str] | None]:
 
 
 def _separator(lines):
-    """Return the separator of cells: the most frequent one in the first line, of those as frequent in all lines.
-
-    A vertical bar, which may also stand between the labels of one cell, only if no other can be the separator, or if
-    there are nothing but numbers between the bars, which then have decimal commas, as there are no lists without names.
-    """
+    """Return the separator of cells: the most frequent one in the first line, of those as frequent in all lines."""
+    # A vertical bar, which may also stand between the labels of one cell, only if no other can be the separator, or if
+    # there are nothing but numbers between the bars, which then have decimal commas, as there are no lists without
+    # names.
     counts = {separator: [len(cells(line, separator)) for line in lines] for separator in _SEPARATORS}
     divides = [separator for separator, found in counts.items() if found[0] > 1]
     even = [separator for separator in divides if len(set(counts[separator])) == 1]

@@ -56,11 +56,9 @@ def fetch(
     limits: DownloadLimits | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> dict:
-    """Download a file over HTTP.
-
-    What was received before a failure, a stop or a crash stays beside the target, in a file that ends in ``.part``, and
-    the next call continues there if the server can and the file is still the same.
-    """
+    """Download a file over HTTP."""
+    # What was received before a failure, a stop or a crash stays beside the target, in a file that ends in ``.part``,
+    # and the next call continues there if the server can and the file is still the same.
     require("download", "pooch")
     import pooch
     import requests

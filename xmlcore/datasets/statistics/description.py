@@ -220,12 +220,10 @@ def _spread(dataset, n_train, n_test):
 
 
 def label_buckets(n_train: np.ndarray) -> np.ndarray:
-    """Return the bucket of each label: head, torso or tail, by its frequency in training.
-
-    Labels are sorted by training rows. ``"head"`` are the most frequent labels that together make the first 50 % of all
-    label occurrences, ``"torso"`` those that make the next 30 %, and ``"tail"`` the rest. A label across a boundary
-    belongs to the more frequent bucket, and a label without training rows to the tail.
-    """
+    """Return the bucket of each label: head, torso or tail, by its frequency in training."""
+    # Labels are sorted by training rows. ``"head"`` are the most frequent labels that together make the first 50 % of
+    # all label occurrences, ``"torso"`` those that make the next 30 %, and ``"tail"`` the rest. A label across a
+    # boundary belongs to the more frequent bucket, and a label without training rows to the tail.
     order = _most_frequent_first(n_train)
     occurrences = int(n_train.sum())
     sorted_counts = n_train[order]

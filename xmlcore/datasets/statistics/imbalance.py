@@ -18,11 +18,9 @@ def imbalance_ratios(Y: sp.csr_array) -> np.ndarray:
 
 
 def scumble_of_rows(Y: sp.csr_array) -> np.ndarray:
-    """Return SCUMBLE of each row: how far apart the frequencies of its labels are.
-
-    It is 1 - g / m, where g and m are the geometric and the arithmetic mean of IRLbl over the labels of the row. The
-    geometric mean is computed from logarithms, because the product of many ratios is too large for a number.
-    """
+    """Return SCUMBLE of each row: how far apart the frequencies of its labels are."""
+    # It is 1 - g / m, where g and m are the geometric and the arithmetic mean of IRLbl over the labels of the row. The
+    # geometric mean is computed from logarithms, because the product of many ratios is too large for a number.
     ratios, sizes = imbalance_ratios(Y), np.diff(Y.indptr)
     result = np.zeros(Y.shape[0])
     several = sizes > 1

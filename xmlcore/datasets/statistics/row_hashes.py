@@ -9,11 +9,9 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def row_hashes(matrix: sp.csr_array) -> np.ndarray:
-    """Return a 64-bit hash of each row of a matrix: equal rows have equal hashes, also in different matrices.
-
-    A hash is the sum, modulo 2**64, of a scrambled number for each stored value and its column. Two different rows of
-    a million have the same hash with a probability below 1e-7.
-    """
+    """Return a 64-bit hash of each row of a matrix: equal rows have equal hashes, also in different matrices."""
+    # A hash is the sum, modulo 2**64, of a scrambled number for each stored value and its column. Two different rows of
+    # a million have the same hash with a probability below 1e-7.
     ends = matrix.indptr.astype(np.int64)
     result = np.empty(matrix.shape[0], np.uint64)
     start = 0

@@ -73,11 +73,9 @@ class WordFinder:
         return text if self._strip is None else self._strip(text)
 
     def _origin(self, text) -> np.ndarray | None:
-        """Return from which character of a text each character of the prepared text comes; None if all stay in place.
-
-        Both steps change one character at a time, to none, one or several: only the place of a small sigma depends on
-        its neighbours, and not the number of characters.
-        """
+        """Return from which character of a text each one of the prepared text comes; None if all stay in place."""
+        # Both steps change one character at a time, to none, one or several: only the place of a small sigma depends on
+        # its neighbours, and not the number of characters.
         if text.isascii():
             return None
         sizes = [len(self._prepared(character)) for character in text]

@@ -46,11 +46,7 @@ def give(key: str, files: dict) -> None:
 
 @contextlib.contextmanager
 def taken(key: str, names):
-    """Give the files of the task with a key to whoever runs it; :func:`done` removes them, or an exception does.
-
-    The files are moved at once: while one run of a task is being stopped, they may be given again for the next one. The
-    files of a run that was killed are taken by the next one.
-    """
+    """Give the files of the task with a key to whoever runs it; :func:`done` removes them, or an exception does."""
     folder = _folder(f"{key}.{uuid.uuid4().hex}")
     hold = holders.take(database(), f"given/{folder.name}")
     try:

@@ -12,10 +12,7 @@ LOOK_AGAIN = 0.2  # seconds between two looks whether the other process has ende
 
 @contextlib.contextmanager
 def turn(key: str, progress: Progress):
-    """Keep other processes from computing the result with a key; wait until no other process computes it.
-
-    A process that is killed ends its turn. On a full disk all compute, and so do processes on different machines.
-    """
+    """Keep other processes from computing the result with a key; wait until no other process computes it."""
     waited = False
     while not (hold := _taken(key)):
         waited = True

@@ -31,10 +31,8 @@ class Forecast:
 
 
 def fit_curve(n_rows, values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Fit a - b n^-c to one or several curves by weighted least squares, with b at least 0 and a at most 1.
-
-    A point weighs as much as it has rows: the variance that a sample of n rows causes is about proportional to 1 / n.
-    """
+    """Fit a - b n^-c to one or several curves by weighted least squares, with b at least 0 and a at most 1."""
+    # A point weighs as much as it has rows: the variance that a sample of n rows causes is about proportional to 1 / n.
     n, values = np.asarray(n_rows, float), np.asarray(values, float)
     curves = np.atleast_2d(values)
     w = n / n.sum()
@@ -59,12 +57,11 @@ def curve_at(a, b, c, n) -> np.ndarray:
 
 
 def forecast(n_rows, gains, n: float, best=None, random_state: int = 0) -> Forecast:
-    """Forecast a measure for another number of rows.
-
-    The curve is fitted to the means over seeds. For the interval, test rows and seeds are drawn again with replacement,
-    the scatter of the points around the curve is added, and the curve is fitted again. It is the interval of the change
-    from the last point, on the same test rows: what these test rows have in common at all points cancels.
-    """
+    """Forecast a measure for another number of rows."""
+    # The curve is fitted to the means over seeds. For the interval, test rows and seeds are drawn again with
+    # replacement, the scatter of the points around the curve is added, and the curve is fitted again. It is the
+    # interval of the change from the last point, on the same test rows: what these test rows have in common at all
+    # points cancels.
     n_rows, gains = np.asarray(n_rows, float), np.asarray(gains)
     P, S, T = gains.shape
     best = np.ones(T) if best is None else np.asarray(best, float)
@@ -100,11 +97,9 @@ def forecast(n_rows, gains, n: float, best=None, random_state: int = 0) -> Forec
 
 
 def past_error(n_rows, means, n: float) -> float:
-    """Return how wrong forecasts of the last points were, each from the points before it, as a standard deviation.
-
-    Errors grow with the distance that is forecast: each is multiplied by the ratio of the distance from the last point
-    to ``n``, on a logarithmic scale, to its own.
-    """
+    """Return how wrong forecasts of the last points were, each from the points before it, as a standard deviation."""
+    # Errors grow with the distance that is forecast: each is multiplied by the ratio of the distance from the last
+    # point to ``n``, on a logarithmic scale, to its own.
     errors = []
     for at in range(LEAST_POINTS - 1, len(n_rows)):
         error = means[at] - curve_at(*fit_curve(n_rows[:at], means[:at]), n_rows[at])

@@ -87,11 +87,7 @@ def prefix_measures(
 
 
 def predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
-    """Return what ``predict_topk`` returns, but predict only one of all rows that reach the same leaves.
-
-    Small trees have few leaves, and each leaf has nearly all labels. To merge the labels of the leaves for every row
-    would take far longer than the prediction of the whole model.
-    """
+    """Return what ``predict_topk`` returns, but predict only one of all rows that reach the same leaves."""
     import numpy as np
 
     if model.means_ is not None:  # with re-ranking, the prediction depends on the row itself

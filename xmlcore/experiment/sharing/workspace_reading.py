@@ -136,10 +136,8 @@ class _Described:
 
 
 def _check_chains(artifacts):
-    """Raise WorkspaceFileError unless each result comes after what it was computed from, down to a data set.
-
-    Who brings a data set has it; a file that only names one must not open what another workspace keeps.
-    """
+    """Raise WorkspaceFileError unless each result comes after what it was computed from, down to a data set."""
+    # Who brings a data set has it; a file that only names one must not open what another workspace keeps.
     kinds = {"dataset": DATASETS, "run": "runs", "selection": "selections"}
     before = set()
     for one in artifacts:

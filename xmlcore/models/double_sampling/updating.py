@@ -56,10 +56,8 @@ def fitted_classes(model) -> ClassTerms:
 
 
 def added_classes(old: ClassTerms, new: ClassTerms) -> ClassTerms:
-    """Return the sums of classes over the rows of two sets: what :meth:`ClassTerms.of` returns for both together.
-
-    Sums of whole numbers below 2**24 are exact, and others are rounded once more.
-    """
+    """Return the sums of classes over the rows of two sets: what :meth:`ClassTerms.of` returns for both together."""
+    # Sums of whole numbers below 2**24 are exact, and others are rounded once more.
     n_classes = new.class_size.size
     features, place = np.unique(np.concatenate([old.feature_of_column, new.feature_of_column]), return_inverse=True)
     places = np.split(place, [old.feature_of_column.size])

@@ -168,10 +168,7 @@ class OneVsRest(LinearModel):
             )
 
     def _choice(self, X, Y, progress) -> Choice:
-        """Return C, as given or chosen, and the trials by which it was chosen.
-
-        Trials train label trees of one level, which are one-vs-rest, too, many times faster than liblinear.
-        """
+        """Return C, as given or chosen, and the trials by which it was chosen."""
         if self.C != AUTO:
             return Choice({"C": float(self.C)}, [])
         settings, trials = self._trial_tree(Y.shape[1]).choose(X, Y, progress)

@@ -40,10 +40,8 @@ def build_tree(
     progress: Progress = silent,
     frequencies: np.ndarray | None = None,
 ) -> LabelTree:
-    """Build a label tree, or copy a given one.
-
-    "kmeans" and "random" split labels, more than ``max(arity, max_leaf_labels)``, into ``arity`` parts of equal size.
-    """
+    """Build a label tree, or copy a given one."""
+    # "kmeans" and "random" split labels, more than ``max(arity, max_leaf_labels)``, into ``arity`` parts of equal size.
     if isinstance(strategy, LabelTree):
         tree = strategy.copy()
     elif strategy == "huffman":

@@ -183,11 +183,9 @@ class Sizes(NamedTuple):
 
 
 def choose(settings, X, Y, clustered: bool, entropy: int, fit, progress: Progress = silent) -> Choice:
-    """Choose the settings that are "auto".
-
-    Each trial trains one tree on a sample of the rows and measures P@1, P@3 and P@5 on other rows. The trials first
-    compare shapes of the tree, then values of C. The C that is best on the sample is translated to all rows.
-    """
+    """Choose the settings that are "auto"."""
+    # Each trial trains one tree on a sample of the rows and measures P@1, P@3 and P@5 on other rows. The trials first
+    # compare shapes of the tree, then values of C. The C that is best on the sample is translated to all rows.
     settings = {name: value if value == AUTO else TYPES[name](value) for name, value in settings.items()}
     n_rows, n_labels = Y.shape
     shapes = possible_shapes(settings, Sizes(n_rows, n_labels, Y.nnz / n_rows), clustered)
@@ -227,12 +225,10 @@ def decide(settings: dict, shapes: list[dict], trials, rule: Rule = RULE) -> dic
 
 
 def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: Rule = RULE) -> list[dict]:
-    """Return the shapes of a tree, as ``arity`` and ``max_leaf_labels``, that are worth a trial.
-
-    The fewer levels a tree has, the more precise are its predictions; but nodes with many children take longer to
-    train. Where a sample has hardly a row for a label, its trials rank shapes otherwise than all rows do; then this
-    returns only the tree of the fewest levels that is affordable.
-    """
+    """Return the shapes of a tree, as ``arity`` and ``max_leaf_labels``, that are worth a trial."""
+    # The fewer levels a tree has, the more precise are its predictions; but nodes with many children take longer to
+    # train. Where a sample has hardly a row for a label, its trials rank shapes otherwise than all rows do; then this
+    # returns only the tree of the fewest levels that is affordable.
     arity, leaf = settings["arity"], settings["max_leaf_labels"]
     if not clustered:
         return [{name: BINARY[name] if settings[name] == AUTO else settings[name] for name in BINARY}]
@@ -275,20 +271,16 @@ def levels_of(n_labels: int, arity: int, max_leaf_labels: int) -> int:
 
 
 def relative_cost(data: Sizes, arity: int, max_leaf_labels: int) -> float:
-    """Return about how many times as long a balanced tree takes to train as a binary one with 100 labels in last nodes.
-
-    Time is about in proportion to :func:`vectors`. But nodes of few rows per label, r, need fewer passes: a difference
-    in vectors counts by r / (r + 5); 5 was fitted to the seconds of ``benchmarks.settings_rule``.
-    """
+    """Return how many times as long a balanced tree takes to train as a binary one with 100 labels in last nodes."""
+    # Time is about in proportion to :func:`vectors`. But nodes of few rows per label, r, need fewer passes: a
+    # difference in vectors counts by r / (r + 5); 5 was fitted to the seconds of ``benchmarks.settings_rule``.
     ratio = vectors(data, arity, max_leaf_labels) / vectors(data, *BINARY.values())
     return 1.0 + (ratio - 1.0) * data.rows_per_label / (data.rows_per_label + 5.0)
 
 
 def vectors(data: Sizes, arity: int, max_leaf_labels: int) -> float:
-    """Return how many vectors of 16 margins a training row needs in one pass over all levels of a balanced tree.
-
-    How many nodes of a level it is in is estimated as if labels were drawn independently.
-    """
+    """Return how many vectors of 16 margins a training row needs in one pass over all levels of a balanced tree."""
+    # How many nodes of a level it is in is estimated as if labels were drawn independently.
     nodes, total = 1, 0.0
     while data.labels / nodes > max(max_leaf_labels, arity):
         total += _reached(nodes, data.labels_per_row) * max(1.0, arity / LANES)
@@ -315,11 +307,9 @@ def _differ(one: dict, other: dict, n_rows: int) -> bool:
 
 
 def _best_C(trials, middle, factor) -> float:
-    """Return the best C on the sample: the top of a parabola through three trials, or the end that is nearest to it.
-
-    The first two values are that of ``middle`` and a smaller one; the third lies beyond the better of the two. If the
-    parabola has no top, it is the C of the best trial; among equally good ones that of ``middle``.
-    """
+    """Return the best C on the sample: the top of a parabola through three trials, or the end that is nearest to it."""
+    # The first two values are that of ``middle`` and a smaller one; the third lies beyond the better of the two. If the
+    # parabola has no top, it is the C of the best trial; among equally good ones that of ``middle``.
     line = [trials.run(middle | {"C": middle["C"] / factor}), middle]
     if line[0]["score"] > line[1]["score"]:
         line.insert(0, trials.run(middle | {"C": middle["C"] / factor**2}))

@@ -22,10 +22,7 @@ def layout_frame(
     most: int = 2000,
     always: "Sequence[int]" = (),
 ) -> "pd.DataFrame":
-    """Return the part of a label tree at and below a node with a place for each node, as wide as it has labels.
-
-    Children are in the order of their labels, most first, and among equals of their training rows.
-    """
+    """Return the part of a label tree at and below a node with a place for each node, as wide as it has labels."""
     top = check_count(top, "top", least=0, most=tree.n_nodes - 1)
     width, rows, depth = (nodes[name].to_numpy(np.int64) for name in ("n_labels", "rows", "depth"))
     start = _starts(tree, width, rows, depth)

@@ -22,11 +22,9 @@ DENSE_WEIGHTS = 1 << 24  # Number of weights that are in memory at a time, in de
 
 
 def quality_frame(nodes: "LinearNodes", tree: "LabelTree", X, Y, progress: Progress = silent) -> "pd.DataFrame":
-    """Measure the classifier of each node on the rows that have a label below the node's parent.
-
-    The classifier of the root, if it has one, is measured on all rows. A row is *positive* if it has a label at or
-    below the node.
-    """
+    """Measure the classifier of each node on the rows that have a label below the node's parent."""
+    # The classifier of the root, if it has one, is measured on all rows. A row is *positive* if it has a label at or
+    # below the node.
     import pandas as pd
 
     n, unit = tree.n_nodes, unit_rows(check_features(X, nodes.weights.shape[1]))
