@@ -83,6 +83,7 @@ def contribution_bars(
     return figure
 
 
+@documented
 def magnitude_bars(
     frame: pd.DataFrame, n: int = 10, marked: Sequence[int] = (), *, title: str = "The largest feature values"
 ) -> go.Figure:
@@ -96,12 +97,7 @@ def magnitude_bars(
         Number of bars.
     marked : sequence of int
         Features in full colour, such as those that contribute most; the others are pale.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         ``layout.meta`` adds ``marked``: the number of bars in full colour.
     """
     need_columns(frame, ["feature", "name", "value"], "magnitude_bars")

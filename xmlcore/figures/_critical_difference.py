@@ -3,6 +3,7 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.documented import documented
 from xmlcore.figures._style import EDGE, QUIET, apart, need_columns, new_figure, run_style, whole
 
 STEP = 26  # height of a line with a name, in pixels
@@ -18,6 +19,7 @@ def rank_groups(ranks, critical_difference: float) -> list[tuple[float, float]]:
     return groups
 
 
+@documented
 def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Mean rank over data sets") -> go.Figure:
     """Draw the mean ranks of methods, and bars over those that a test does not tell apart: Demšar's diagram.
 
@@ -28,12 +30,7 @@ def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Me
         :mod:`xmlcore.metrics`.
     difference : float
         The critical difference of two mean ranks.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         A line per method, best first. ``layout.meta`` adds ``groups``: the first and the last rank of each bar.
     """
     need_columns(frame, ["method", "rank"], "critical_difference")

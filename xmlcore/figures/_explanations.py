@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.documented import documented
 from xmlcore.figures._axes import spaced_axis
 from xmlcore.figures._style import (
     BLUE,
@@ -65,6 +66,7 @@ def deletion_curves(
     return figure
 
 
+@documented
 def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay the same under noise?") -> go.Figure:
     """Draw the agreement of explanations with noise and without noise, against the level of noise.
 
@@ -73,12 +75,7 @@ def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay 
     frame : DataFrame, a row per row of the data, level and repeat
         Columns ``row``, ``sigma``, ``repeat``, ``spearman``, ``overlap``. :func:`xmlcore.explain.stability` gives the
         last three.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         Means over rows (of each row's mean over repeats) with 95 % intervals (Student's t).
     """
     need_columns(frame, ["row", "sigma", "repeat", "spearman", "overlap"], "stability_curves")

@@ -27,6 +27,7 @@ OBJECTIVE_MARKS = {"J": "circle", "balance": "square", "class integrity": "diamo
 DASHES = {1: "solid", 3: "dash", 5: "dot"}  # dash of the line of a measure at k
 
 
+@documented
 def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "Depth of the leaves") -> go.Figure:
     """Draw the shares of leaves and of training rows at each depth, with log_M L and 3 log_M L marked.
 
@@ -37,12 +38,7 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
         :func:`xmlcore.models.ldsm.frames.depth_frame` gives it.
     n_labels, arity : int
         L and M.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         ``layout.meta`` adds ``deepest`` (the largest depth) and ``log`` (log_M L).
     """
     need_columns(frame, ["depth", "leaves", "rows"], "leaf_depths")

@@ -45,6 +45,7 @@ METHOD_STYLE = {
 AGREEMENT = {"jaccard": ("Jaccard", BLUE, "circle"), "spearman": ("Spearman", VERMILION, "diamond")}
 
 
+@documented
 def patterns_compared(
     frame: pd.DataFrame, measure: str = "average precision", share: float | None = None, title: str | None = None
 ) -> go.Figure:
@@ -57,12 +58,7 @@ def patterns_compared(
     measure : str
     share : float, optional
         Draw only this share; the method "all features" is always drawn. None draws all rows of the frame.
-    title : str, optional
-        Title of the figure; None makes one.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         ``layout.meta`` adds ``best``: the method with the best mean.
     """
     need_columns(frame, ["method", "share", "seed", "measure", "value"], "patterns_compared")
@@ -192,6 +188,7 @@ def stability_boxes(
     return figure
 
 
+@documented
 def significance_diagram(
     nodes: pd.DataFrame, edges: pd.DataFrame, title: str = "Methods that a test does not tell apart"
 ) -> go.Figure:
@@ -204,12 +201,7 @@ def significance_diagram(
     edges : DataFrame, a row per pair of methods without a difference
         Columns ``a``, ``b`` (methods), ``p``, ``line`` ("thick" for p of at least 0.1, "thin" for p of at least 0.05).
         :func:`xmlcore.selection.significance_graph` gives both frames.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         Thick lines are solid, thin lines dashed. Methods without a line differ.
     """
     need_columns(nodes, ["method", "x", "y"], "significance_diagram")

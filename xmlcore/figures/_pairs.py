@@ -51,6 +51,7 @@ def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the feature
     return figure
 
 
+@documented
 def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature adds to f") -> go.Figure:
     """Draw what each feature adds to each candidate's score f, relative to the mean of the candidates.
 
@@ -60,12 +61,7 @@ def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature a
         Columns ``label``, ``name``, ``right`` (whether it is a true class), ``candidate`` (False for a true class that
         was not among the candidates), ``f``, ``feature``, ``value``, and ``contribution``: the weight times the
         difference of the value to the mean of the candidates.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         The last column has the sum of a row, which is the difference of f to the mean of the candidates.
     """
     columns = ["label", "name", "right", "candidate", "f", "feature", "value", "contribution"]

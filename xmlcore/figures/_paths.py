@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.documented import documented
 from xmlcore.figures._style import (
     BLUE,
     PALETTE,
@@ -21,6 +22,7 @@ from xmlcore.wording import probability
 MOST_PATHS = 30  # largest number of paths (from roots to leaves) that are drawn
 
 
+@documented
 def path_products(frame: pd.DataFrame, *, title: str = "The probability along the path") -> go.Figure:
     """Draw how a label's probability decreases from the root of a label tree to the label's leaf.
 
@@ -29,12 +31,7 @@ def path_products(frame: pd.DataFrame, *, title: str = "The probability along th
     frame : DataFrame, a row per node of the path
         Columns ``tree``, ``depth``, ``node``, ``margin``, ``factor`` (the probability of the node given its parent).
         :func:`xmlcore.explain.path` gives them. Optional: ``name`` (of the node).
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         A line per tree. ``shown`` and ``total`` in ``layout.meta`` count trees.
     """
     need_columns(frame, ["tree", "depth", "node", "margin", "factor"], "path_products")
@@ -72,6 +69,7 @@ def path_products(frame: pd.DataFrame, *, title: str = "The probability along th
     return figure
 
 
+@documented
 def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along the path") -> go.Figure:
     """Draw the share of training rows with a label in the nodes that a row visits in decision trees.
 
@@ -80,12 +78,7 @@ def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along 
     frame : DataFrame, a row per node on each way
         Columns ``tree``, ``leaf`` (where the way ends), ``depth``, ``node``, ``share``. Optional: ``weight`` (of the
         way in the mean). :func:`xmlcore.explain.path` gives them.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         A thin line per way, and their weighted mean at each depth if there are several.
     """
     need_columns(frame, ["tree", "leaf", "depth", "node", "share"], "path_shares")

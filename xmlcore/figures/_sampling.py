@@ -36,6 +36,7 @@ LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a
 LEVEL = 0.95  # confidence level of intervals over seeds
 
 
+@documented
 def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and after sampling") -> go.Figure:
     """Draw the training rows and the sampled copies of each class against its rank by training rows, on log axes.
 
@@ -47,12 +48,7 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and
     frame : DataFrame, a row per class
         Columns ``class_size`` (training rows), ``sampled_size`` (copies of its examples that were sampled). Optional:
         ``name``.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         ``layout.meta`` adds ``without_rows`` (number of classes without training rows, which are not drawn),
         ``without_copies`` (number of classes with rows but without copies) and ``stretches`` (number of ranges).
     """
@@ -142,6 +138,7 @@ def candidate_curves(
     return figure
 
 
+@documented
 def sampling_sweep(
     frame: pd.DataFrame, axis: str = "n_adversarial", own: float | None = None, *, title: str | None = None
 ) -> go.Figure:
@@ -158,12 +155,7 @@ def sampling_sweep(
     axis : {"n_adversarial", "examples_per_class"}
     own : float, optional
         The value of the trained model, which is marked.
-    title : str, optional
-        Title of the figure; None makes one.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         ``layout.meta`` adds ``seeds`` (largest number of trainings per point) and ``failed`` (number of failed
         trainings of this axis).
     """
@@ -207,6 +199,7 @@ def sampling_sweep(
     return figure
 
 
+@documented
 def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | None = None) -> go.Figure:
     """Draw a measure of head, torso and tail classes, a bar for each run.
 
@@ -216,12 +209,7 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
         Columns ``run`` (name in the legend), ``model``, ``bucket`` ("head", "torso", "tail"), ``n_classes``,
         ``n_rows``, and the column named by ``measure``, in [0, 1].
     measure : {"accuracy", "macro_f1"}
-    title : str, optional
-        Title of the figure; None makes one.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         A run has the colour of its model; the second run of a model is hatched.
     """
     need_columns(frame, ["run", "model", "bucket", "n_classes", "n_rows", measure], "bucket_bars")

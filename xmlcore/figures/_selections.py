@@ -87,6 +87,7 @@ def feature_bars(
     return figure
 
 
+@documented
 def selection_heat(
     frame: pd.DataFrame, *, n_labels: int, n_features: int, title: str = "Labels and their features"
 ) -> go.Figure:
@@ -99,12 +100,7 @@ def selection_heat(
         (0: not kept). :func:`xmlcore.selection.frames.heat_frame` gives all but the names.
     n_labels, n_features : int
         Number of all labels and features, for the count of those that are drawn.
-    title : str
-        Title of the figure.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         ``layout.meta``: ``shown`` and ``total`` count cells.
     """
     need_columns(frame, ["label", "feature", "label_name", "name", "value", "rank"], "selection_heat")
