@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.shared import actions, format, jobs, server
 from pages.shared.process import job_queue, room
-from pages.shared.workspaces import dataset_list, imported, made, result_list, workspace
+from pages.shared.workspaces import dataset_list, made, result_list, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import experiment, store
 from xmlcore.experiment.engine import given
@@ -361,7 +361,7 @@ def _list_result(record, key):
             use = (workspace.get("dataset") or "") == record["fingerprint"]
             made.list_dataset(record["kind"], experiment.load(record["kind"], key), use, **record.get("about", {}))
         elif record["kind"] == "import_workspace":
-            imported.list_all(experiment.load(record["kind"], key))
+            made.list_import(experiment.load(record["kind"], key))
         elif record["kind"] in result_list.LISTS:
             folder = experiment.KINDS[record["kind"]].folder
             about = {"key": key, "fingerprint": record["fingerprint"], "created": store.info(folder, key)["created"]}

@@ -51,7 +51,6 @@ from xmlcore.experiment.kinds import (  # noqa: F401
     words,
 )
 from xmlcore.experiment.kinds.compare_selections import compare_selections, comparison_titles
-from xmlcore.experiment.kinds.evaluation import Evaluation
 from xmlcore.experiment.kinds.examine import examining_seconds
 from xmlcore.experiment.kinds.learning_curves import LearningCurve, learning_curve
 from xmlcore.experiment.kinds.measures import Measured, measure_ranking
@@ -63,7 +62,16 @@ from xmlcore.experiment.kinds.sampling import sampling_study
 from xmlcore.experiment.kinds.select import Selection, select, selection_params, selection_title, selector
 from xmlcore.experiment.kinds.selection_stability import selection_stability
 from xmlcore.experiment.kinds.synthetic import scaled
-from xmlcore.experiment.kinds.train import Run, changed_params, estimator, evaluate, full_params, load_run_model, run
+from xmlcore.experiment.kinds.train import (
+    Evaluation,
+    Run,
+    changed_params,
+    estimator,
+    evaluate,
+    full_params,
+    load_run_model,
+    run,
+)
 from xmlcore.experiment.sharing.bundles import BundleError, Rerun, bundle, rerun
 from xmlcore.experiment.sharing.latex import latex_table
 from xmlcore.experiment.sharing.packing import pack_fitted, pack_run

@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages.shared.process import garbage, job_queue, reading, room
 from pages.shared.process.serving import serving
-from pages.shared.workspaces import old as old_workspaces
+from pages.shared.workspaces import stored
 from xmlcore import store
 from xmlcore.state import database
 from xmlcore.system import OTHERS
@@ -70,7 +70,7 @@ def get_ready() -> None:
     """Do before the first visit what its page needs: start making the default data set, and import what draws it."""
     with contextlib.suppress(OSError):  # the disk is full or gone: pages say so
         database().check()
-        old_workspaces.remove()
+        stored.remove_visits()
     job_queue.queue()
     for name in ("pandas", "xmlcore.figures", *(reading.LATER if store.changed("runs") else ())):  # what takes long
         importlib.import_module(name)

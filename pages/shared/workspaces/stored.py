@@ -17,6 +17,7 @@ from xmlcore.system import cache_root
 
 TOKEN = re.compile(r"[0-9a-f]{32}")
 TABLE = "workspaces"
+DAYS = 14  # workspaces of mere visits are kept, since they were opened last
 _lock = threading.RLock()  # of the three below
 _waiting = {}  # (cache folder, token) -> JSON of a workspace that could not be written
 _written = {}  # the same for those that the present change writes -> their fields
@@ -80,7 +81,7 @@ def damage(since: float | None = None) -> Row | None:
 
 
 def note_opened(token: str) -> None:
-    """Let the row of a workspace say when it was opened last: see pages.shared.workspaces.old."""
+    """Let the row of a workspace say when it was opened last: see :func:`remove_visits`."""
     with contextlib.suppress(OSError):
         database().touch(TABLE, row(token))
 
@@ -112,3 +113,23 @@ def _end(transaction) -> None:
             _waiting.pop(key, None)
     except OSError:
         _waiting.update(_written)
+
+
+def remove_visits(now: float | None = None) -> int:
+    """Remove workspaces that nobody has opened for :data:`DAYS` days and in which nothing was made."""
+    before = (time.time() if now is None else now) - 24 * 3600 * DAYS
+    with database().change():
+        old = [row for row in database().rows(TABLE) if row.written < before and isinstance(row.value, dict)]
+        return sum(database().remove(TABLE, row.key) for row in old if _is_visit(row.value))
+
+
+def _is_visit(data) -> bool:
+    """Return whether nothing was made in a workspace, or whether an address for looking only shows one that is gone."""
+    if isinstance(data.get("look_of"), str):
+        shown = data["look_of"]
+        return TOKEN.fullmatch(shown) is None or not exists(shown)
+    made = any(data.get(name) for name in ("runs", "selections", "sweeps", "made", "jobs", "forms", "look"))
+    known = data.get("known", {})  # a damaged workspace is none of a mere visit
+    if made or not isinstance(known, dict):
+        return False
+    return all(isinstance(entry, dict) and entry.get("source") == "catalog" for entry in known.values())

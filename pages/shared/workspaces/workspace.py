@@ -13,8 +13,8 @@ from copy import deepcopy
 import streamlit as st
 
 from pages.shared.operator import user_workspaces
-from pages.shared.workspaces import copies, stored, tab_view
 from pages.shared.workspaces import records as workspace_records
+from pages.shared.workspaces import stored, tab_view
 from xmlcore import store
 
 # Keys of st.session_state.
@@ -34,6 +34,7 @@ QUERY = "workspace"  # the name of the token in the address of the page, and the
 LOOK_ONLY = "This link is for looking only: it cannot start, change or delete anything."
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
+_SCALARS = frozenset((str, int, float, bool, type(None)))  # types of which no copy is needed
 _LOCAL = ("dataset", "forms", "widgets", "shown")  # what a session that only looks may change for itself
 
 
@@ -105,7 +106,7 @@ def _looked_at(token) -> str | None:
 
 def get(name):
     """Return a copy of a field of the workspace; :func:`update` changes it."""
-    return copies.copied(st.session_state[SNAPSHOT][name])
+    return _copied(st.session_state[SNAPSHOT][name])
 
 
 def update(change=None, /, **fields) -> None:
@@ -114,7 +115,7 @@ def update(change=None, /, **fields) -> None:
     # that two tabs on one workspace do not undo each other's changes.
     with stored.changing():
         before = _current()
-        data = copies.copied(before)
+        data = _copied(before)
         if change is not None:
             change(data)
         data.update(fields)
@@ -215,3 +216,12 @@ def _current() -> dict:
             tab_view.drop_removed(data, own)
         return data | own
     return tab_view.merged(data, st.session_state[VIEW], st.session_state[SINCE], f"{FEATURES_SELECTION} ")
+
+
+def _copied(value):
+    """Return a deep copy of what JSON can hold, several times faster than ``deepcopy``."""
+    if isinstance(value, dict):
+        return {name: one if type(one) in _SCALARS else _copied(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [one if type(one) in _SCALARS else _copied(one) for one in value]
+    return value if type(value) in _SCALARS else deepcopy(value)

@@ -9,7 +9,6 @@ import pytest
 import streamlit as st
 
 from pages.shared.workspaces import dataset_list, removed, result_list, stored, workspace
-from pages.shared.workspaces import old as old_workspaces
 from pages.shared.workspaces import records as workspace_records
 from tests.pages.making import Row
 from xmlcore.state import Database, database
@@ -310,19 +309,19 @@ def write(row, fields, when):
 )
 def test_a_workspace_in_which_something_was_made_or_damaged_is_kept(fields):
     row = made(400, **{"known": KNOWN, **fields})
-    assert old_workspaces.remove(1000 * DAY) == 0 and row.read()
+    assert stored.remove_visits(1000 * DAY) == 0 and row.read()
 
 
 def test_a_mere_visit_and_addresses_of_workspaces_that_are_gone_are_removed_when_old_enough():
     old = made(15, known=KNOWN, dataset="f", rows={"f test": 3})
     young = made(13, known=KNOWN, dataset="f")
-    assert old_workspaces.remove(1000 * DAY) == 1
+    assert stored.remove_visits(1000 * DAY) == 1
     assert young.read() and not old.read()
     shown, lost = "e" * 32, "f" * 32
     made(400, shown, runs=[{"key": "r"}])
     for number, token in enumerate((shown, lost)):
         write(Row(f"{number:032x}"), {"version": 2, "look_of": token}, 0)
-    assert old_workspaces.remove(1000 * DAY) == 1
+    assert stored.remove_visits(1000 * DAY) == 1
     assert Row(f"{0:032x}").read()
 
 

@@ -20,6 +20,7 @@ Everything else is the same for all kinds: :func:`keep` runs a task and keeps it
 
 import dataclasses
 import inspect
+import numbers
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,8 +31,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from xmlcore import __version__, store
 from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment.engine import given
-from xmlcore.experiment.engine.keeping import ready_to_keep
-from xmlcore.experiment.engine.plain_values import as_plain, plain  # noqa: F401 (as_plain is for the kinds of tasks)
 from xmlcore.experiment.engine.task_parameters import with_settings
 from xmlcore.experiment.engine.turns import turn
 from xmlcore.parameters import Parameter, filled
@@ -46,6 +45,8 @@ KINDS: "dict[str, type[Task]]" = {}
 # Name of an input -> kind of the task that makes this input.
 MADE_BY = {"run": "train", "selection": "select", "packed": "open_model"}
 DATASETS = "datasets"
+# Name of an input -> kind in the store.
+FOLDERS = {"dataset": "datasets", "run": "runs", "selection": "selections", "packed": "opened-models"}
 
 Files = dict[str, Callable[[Path], None]]
 
@@ -392,3 +393,33 @@ def _run_and_keep(task, progress, again, more_facts) -> None:
 def remake(task: Task, progress: Progress = silent) -> str:
     """Run a task again and replace its kept result; see :func:`keep`."""
     return keep(task, progress, again=True)
+
+
+def ready_to_keep(inputs: dict) -> None:
+    """Raise CannotKeepError if a result could not be kept, and record that its inputs are used now."""
+    store.check_room()
+    for name, key in inputs.items():
+        store.used(FOLDERS[name], key, now=True)
+
+
+def as_plain(result) -> dict:
+    """Return the fields of an instance of :attr:`Task.result` as the dict that :meth:`Task.run` returns."""
+    value = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    if isinstance(value.get("ranking"), Ranking):
+        value["ranking"] = value["ranking"]._asdict()
+    return value
+
+
+def plain(value, where: str = "value"):
+    """Return a value in types that JSON has: NumPy scalars become numbers, tuples become lists."""
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+        value = value.item()
+    if value is None or isinstance(value, (bool, str, float)):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, (list, tuple)):
+        return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+    if isinstance(value, dict) and all(isinstance(name, str) for name in value):
+        return {name: plain(item, f"{where}[{name!r}]") for name, item in value.items()}
+    raise TypeError(f"{where} is a {type(value).__name__}: give a number, text, True, False, None, or a list or dict")

@@ -5,7 +5,10 @@ import math
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from xmlcore import metrics, store
 from xmlcore.experiment.catalog import MODELS, SELECTORS
@@ -14,7 +17,6 @@ from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimato
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, plain, register
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
-from xmlcore.experiment.kinds.evaluation import INTERVALS, Evaluation
 from xmlcore.metrics.measures import MORE_MEASURES, USUAL_MEASURES
 from xmlcore.parameters import AUTO
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 FOLDER = "runs"
 LARGEST_EXACT = 2**53  # browsers, as float64, represent whole numbers below this exactly
+INTERVALS = "intervals"  # of an Evaluation: the key of the table with intervals, when evaluate was asked for it
 LEAST_RANKED = 5  # least number of labels that are kept for each test row
 
 
@@ -84,6 +87,32 @@ class Run:
     chosen: dict = field(default_factory=dict)
     trials: list[dict] = field(default_factory=list)
     memory: dict = field(default_factory=dict)
+
+
+class Evaluation(dict[str, Any]):
+    """Measures of a model on test rows, by name, with the times and the ranking: a dict."""
+
+    def __init__(self, found: dict[str, Any], Y_true: Any, inv_ps: np.ndarray):
+        super().__init__(found)
+        self._Y_true, self._inv_ps = Y_true, inv_ps
+        self._measures = [name for name, value in found.items() if name in metrics.MEASURES]
+
+    @cached_property
+    def intervals(self) -> "pd.DataFrame":
+        """The measures with 95 % bootstrap intervals over the test rows: see :func:`xmlcore.metrics.intervals`."""
+        if INTERVALS in self:
+            return self[INTERVALS]
+        k = len(self[self._measures[0]])
+        return metrics.intervals(self._Y_true, self["ranking"], k, measures=self._measures, inv_ps=self._inv_ps)
+
+    def to_frame(self, intervals: bool = False) -> "pd.DataFrame":
+        """Return the measures as a table."""
+        import pandas as pd
+
+        if intervals:
+            return self.intervals.copy()
+        lines = [(name, at + 1, float(value)) for name in self._measures for at, value in enumerate(self[name])]
+        return pd.DataFrame(lines, columns=["measure", "k", "value"])
 
 
 def evaluate(
@@ -317,8 +346,6 @@ def load_run_model(key: str) -> "MultiLabelModel":
 
 def sampled_rows(n: int, n_rows: int | None, seed: int):
     """Return the ids of the rows to use, ascending: all ``n`` rows, or a random sample of ``n_rows`` of them."""
-    import numpy as np
-
     if n_rows is None or check_count(n_rows, "n_rows") >= n:
         return np.arange(n)
     return np.sort(np.random.default_rng([seed, 1]).permutation(n)[:n_rows])

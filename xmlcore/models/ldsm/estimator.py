@@ -12,9 +12,8 @@ from xmlcore.arrays import by_frequency, columns_of, in_columns
 from xmlcore.models.base import LearnsMore, bytes_of, checked_rows, labelled_rows, stacked
 from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone
 from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
-from xmlcore.models.ldsm.prediction import LeafScorer, prediction_blocks
+from xmlcore.models.ldsm.prediction import LeafScorer, label_means, prediction_blocks
 from xmlcore.models.ldsm.progress import Growth
-from xmlcore.models.ldsm.reranking import label_means
 from xmlcore.models.ldsm.saving import Fitted, fitted_from, state_of
 from xmlcore.models.ldsm.trees import Leaves, join_trees, public_tree
 from xmlcore.models.ldsm.updating import learn_more

@@ -3,12 +3,14 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore._kernels import ldsm_reaching, ldsm_reranking, ldsm_shares
 from xmlcore._kernels.ldsm_reaching import ForestArrays, SentRows
-from xmlcore._kernels.ldsm_reranking import LabelMeans
+from xmlcore._kernels.ldsm_reranking import LabelMeans, weigh
 from xmlcore.parallel import row_blocks
 from xmlcore.system import effective_jobs
+from xmlcore.validation import csr_parts
 
 MOST_ROWS, LEAST_ROWS = 4096, 256  # largest and smallest number of rows of a task
 AT_ONCE = 1 << 21  # number of (row, label) pairs whose shares a thread has in memory at a time
@@ -58,3 +60,20 @@ def prediction_blocks(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
     """Split rows into large tasks, which share the work of reading weights, but at least two for each thread."""
     jobs = effective_jobs(n_jobs)
     return row_blocks(n_rows, min(MOST_ROWS, max(LEAST_ROWS, -(-n_rows // (1 if jobs == 1 else 2 * jobs)))))
+
+
+def label_means(x, Y, n_columns: int, space: str) -> LabelMeans:
+    ptr, columns, values = x
+    weights = np.empty(0, np.float32)
+    if space == "idf":
+        rows_with = np.bincount(columns[values != 0], minlength=n_columns)
+        weights = (1 + np.log((1 + Y.shape[0]) / (1 + rows_with))).astype(np.float32)
+        values = weigh(ptr, columns, values, weights, unit=True)
+    sums = sp.csr_array(Y.T.astype(np.float32) @ sp.csr_array((values, columns, ptr), shape=(Y.shape[0], n_columns)))
+    sums.sort_indices()
+    counts = np.maximum(1, np.bincount(Y.indices, minlength=Y.shape[1]))
+    sums.data /= np.repeat(counts, np.diff(sums.indptr)).astype(np.float32)
+    mean_ptr, mean_columns, mean_values = csr_parts(sums)
+    if space == "idf":
+        mean_values = weigh(mean_ptr, mean_columns, mean_values, np.ones(n_columns, np.float32), True)
+    return LabelMeans(mean_ptr, mean_columns, mean_values, weights)
