@@ -10,7 +10,7 @@ from pages.shared.process import job_queue
 from pages.shared.process.serving import serving
 from xmlcore import experiment, store
 
-UNDO_SECONDS = 600.0  # for which what the Storage page has deleted can be brought back; then it is removed
+UNDO_SECONDS = 600.0  # for which what was deleted can be brought back; then it is removed
 TIDY_EVERY = 6 * 3600  # seconds between two removals of what killed processes have left
 
 
