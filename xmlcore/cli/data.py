@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 
 from xmlcore.cli.documents import are_documents, reading_of
+from xmlcore.datasets.readers.formats import READERS
 
-FORMATS = ("auto", "xmlc", "svmlight", "npz", "arff", "csv")
+FORMATS = ("auto", *READERS)
 _OPTIONS = (
     click.option("--test", type=click.Path(), help="File of test rows. Without it, some rows of DATA are drawn."),
     click.option("--labels", multiple=True, metavar="FILE|COLUMN|NUMBER",

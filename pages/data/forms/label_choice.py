@@ -38,60 +38,62 @@ def relation(file) -> str:
     return getattr(look_at(file), "relation", "")
 
 
-def say(found, file, has_label_file: bool) -> None:
+def describe_file(beginning, file, has_label_file: bool) -> None:
     name = format.plain(file.name)
-    if not isinstance(found, Look):
+    if not isinstance(beginning, Look):
         return  # the message comes when the files are read
-    if found.inside:
+    if beginning.inside:
         parts = {
             "train": "training rows",
             "test": "test rows",
             "labels": "labels",
             "test_labels": "labels of the test rows",
         }
-        if "train_rows" in found.inside:
+        if "train_rows" in beginning.inside:
             parts = {"train": "all rows", "train_rows": "training row numbers", "test_rows": "test row numbers"}
-        named = {words: found.inside[what] for what, words in parts.items() if what in found.inside}
+        named = {words: beginning.inside[what] for what, words in parts.items() if what in beginning.inside}
         shown = [f"{words} from {format.plain(inside)}" for words, inside in named.items()]
         st.caption(f"{name} is an archive: {', '.join(shown)}.")
-        name = format.plain(found.inside["train"])
-        has_label_file |= "labels" in found.inside
-    if found.format == "xmlc" and len(found.sizes) == 3:
-        rows, features, labels = found.sizes
+        name = format.plain(beginning.inside["train"])
+        has_label_file |= "labels" in beginning.inside
+    if beginning.format == "xmlc" and len(beginning.sizes) == 3:
+        rows, features, labels = beginning.sizes
         text = f"XMLC text. Its header promises {rows:,} rows, {features:,} features and {labels:,} labels."
-    elif found.format == "xmlc":
-        text = f"XMLC text with features alone: {found.sizes[0]:,} rows, {found.sizes[1]:,} features."
+    elif beginning.format == "xmlc":
+        text = f"XMLC text with features alone: {beginning.sizes[0]:,} rows, {beginning.sizes[1]:,} features."
         text += "" if has_label_file else " Choose the file with the labels at “Label file”."
-    elif found.format == "svmlight":
+    elif beginning.format == "svmlight":
         text = "svmlight text, without a header. The largest ids say how many features and labels there are."
-    elif found.format == "npz":
+    elif beginning.format == "npz":
         text = "a NumPy archive (npz)."
         text += (
             "" if has_label_file else " If it holds features alone, choose the file with the labels at “Label file”."
         )
-    elif found.format == "csv":
-        text = f"a table of {format.count(len(found.columns), 'column')}."
-    elif found.columns is None:
+    elif beginning.format == "csv":
+        text = f"a table of {format.count(len(beginning.columns), 'column')}."
+    elif beginning.format != "arff":
+        text = f"a file in the format {beginning.format}."
+    elif beginning.columns is None:
         text = "an ARFF file."
     else:
-        text = f"an ARFF file with {format.count(len(found.columns), 'attribute')}."
-        if found.n_said:
-            place = "first" if found.n_said > 0 else "last"
-            text += f" Its relation says that the {place} {abs(found.n_said):,} are labels."
+        text = f"an ARFF file with {format.count(len(beginning.columns), 'attribute')}."
+        if beginning.n_said:
+            place = "first" if beginning.n_said > 0 else "last"
+            text += f" Its relation says that the {place} {abs(beginning.n_said):,} are labels."
         elif not has_label_file:
             text += " If a Mulan XML file names its labels, choose that at “Label file”."
     st.caption(f"{name} is {text}")
 
 
-def choose(found, key: str):
+def choose(beginning, key: str):
     """Show the fields that say which columns are labels, and return the argument ``labels`` of ``read_dataset``."""
-    what = "attributes" if found.format == "arff" else "columns"
-    options = [SAID] * bool(found.n_said) + [LAST, FIRST]
-    if found.columns and len(found.columns) <= MOST_NAMES:
-        options += [NAMED] + [LISTED] * (found.format == "csv")
-    first = SAID if found.n_said else LISTED if found.listing else None  # None: the user must say it
-    if found.n_likely and not found.n_said:
-        first = FIRST if found.n_likely > 0 else LAST
+    what = "attributes" if beginning.format == "arff" else "columns"
+    options = [SAID] * bool(beginning.n_said) + [LAST, FIRST]
+    if beginning.columns and len(beginning.columns) <= MOST_NAMES:
+        options += [NAMED] + [LISTED] * (beginning.format == "csv")
+    first = SAID if beginning.n_said else LISTED if beginning.listing else None  # None: the user must say it
+    if beginning.n_likely and not beginning.n_said:
+        first = FIRST if beginning.n_likely > 0 else LAST
     left, right = st.columns(2)
     with left:
         how = st.selectbox(
@@ -104,14 +106,14 @@ def choose(found, key: str):
             help="A label file, if you choose one below, comes before this.",
         )
     with right:
-        return _which(found, how, what, key)
+        return _which(beginning, how, what, key)
 
 
-def _which(found, how, what, key):
+def _which(beginning, how, what, key):
     """Show the field that belongs to a way of naming labels; return the argument ``labels``."""
     if how in (LAST, FIRST):
-        most = len(found.columns) - 1 if found.columns else 2**31 - 1
-        likely = abs(found.n_likely) if (found.n_likely < 0) == (how == LAST) else 0
+        most = len(beginning.columns) - 1 if beginning.columns else 2**31 - 1
+        likely = abs(beginning.n_likely) if (beginning.n_likely < 0) == (how == LAST) else 0
         count = st.number_input(
             f"How many {what}",
             min_value=1,
@@ -123,12 +125,16 @@ def _which(found, how, what, key):
         )
         return -count if how == LAST else count
     if how == NAMED:
-        near = found.columns[found.n_likely :] if found.n_likely < 0 else found.columns[: found.n_likely]
-        names = st.multiselect("Names", dict.fromkeys(found.columns), near, key=f"{key}.names")
+        near = (
+            beginning.columns[beginning.n_likely :]
+            if beginning.n_likely < 0
+            else beginning.columns[: beginning.n_likely]
+        )
+        names = st.multiselect("Names", dict.fromkeys(beginning.columns), near, key=f"{key}.names")
         return names or None
     if how == LISTED:
-        columns = list(dict.fromkeys(found.columns))
-        index = columns.index(found.listing) if found.listing else len(columns) - 1
+        columns = list(dict.fromkeys(beginning.columns))
+        index = columns.index(beginning.listing) if beginning.listing else len(columns) - 1
         return st.selectbox(
             "Column",
             columns,

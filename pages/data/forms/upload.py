@@ -30,7 +30,7 @@ def _fields(fingerprint) -> form.Request | None:
     labels = None
     with st.container():  # even if empty: the fields below keep their places, so the browser does not draw them anew
         if train is not None:
-            label_choice.say(look, train, FILES.file("label_file") is not None)
+            label_choice.describe_file(look, train, FILES.file("label_file") is not None)
         if kind in ("csv", "arff") and FILES.file("label_file") is None and "labels" not in inside:
             labels = label_choice.choose(look, f"{FILES.key('columns')}.{train.file_id}")
     test = FILES.uploader(

@@ -36,6 +36,8 @@ def look(source, name: str | None = None) -> Look:
         return _table(text, source)
     if found == "arff":
         return _arff(text, source)
+    if found != "auto":
+        return Look(found)
     start, line = xmlc.first_row(text, source)
     header = xmlc.header_at(text, start) or xmlc_parts.header_at(text, start)
     if header is None:

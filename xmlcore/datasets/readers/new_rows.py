@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers import arff, npz, table, xmlc, xmlc_parts
 from xmlcore.datasets.readers.blocks import LargeText, head_of, read_or_open
-from xmlcore.datasets.readers.formats import recognised
+from xmlcore.datasets.readers.formats import READERS, recognised
 from xmlcore.datasets.readers.sources import source_name
 from xmlcore.datasets.readers.xmlc import Rows, canonical_csr
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -127,6 +127,10 @@ def _parsed(text, source, first_index, max_bytes) -> Rows:
         return npz.parse(text, source, max_bytes=max_bytes)
     if format == "csv":
         return table.parse(text, source, labels=_NOT_IN_COLUMNS, leave_out=True)
+    if format != "auto":
+        options = {"first_index": first_index, "max_bytes": max_bytes}
+        reader = READERS[format]
+        return reader.module.parse(text, source, **{name: options[name] for name in options if name in reader.options})
     head = head_of(text)
     start, _ = xmlc.first_row(head, source)
     if xmlc_parts.header_at(head, start) is not None:  # rows and features: there are no labels
