@@ -44,12 +44,13 @@ def main(arguments=None) -> int:
     return 0
 
 
-def compile_and_tell(to_the_end: bool = True) -> None:
+def compile_and_tell(wait_for_others: bool = True) -> None:
     """Compile all pieces, and print the seconds of each; see :func:`xmlcore.experiment.warm_up.compile_pieces`."""
     from xmlcore.experiment.warm_up import compile_pieces
 
     compile_pieces(
-        ended=lambda piece, seconds: print(f"{piece.title}: {seconds:.1f} s", flush=True), to_the_end=to_the_end
+        ended=lambda piece, seconds: print(f"{piece.title}: {seconds:.1f} s", flush=True),
+        wait_for_others=wait_for_others,
     )
 
 

@@ -67,6 +67,6 @@ def test_margins_of_dense_rows_are_the_same_bits_alone_and_beside_others(n_rows,
         assert plt_margins.dense_row_margins(tree, g, dense, places, 3, 3 + n_rows, out.ravel(), scratch) == size
         for i in [*range(min(n_rows, 3)), n_rows - 1]:
             np.testing.assert_array_equal(out[i, :size], naive.plt_margins.dense_row_margins(tree, g, dense[wanted[i]]))
-            assert (out[i, size : plt_tree.row_width(size)] == -np.inf).all()
+            assert (out[i, size : plt_tree.padded_size(size)] == -np.inf).all()
         tiles = n_rows if n_rows == 1 else -(-n_rows // lanes.TILE_ROWS) * lanes.TILE_ROWS
         assert np.isnan(out[tiles:]).all()

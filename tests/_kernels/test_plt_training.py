@@ -130,7 +130,7 @@ def unpacked(pruned, places, size):
             int(f): dict(zip(child[ptr[g] : ptr[g + 1]].tolist(), value[ptr[g] : ptr[g + 1]]))
             for g, f in enumerate(kept)
         }
-    rows = value.reshape(kept.size, plt_tree.row_width(size))
+    rows = value.reshape(kept.size, plt_tree.padded_size(size))
     return {int(f): {int(c): w for c, w in zip(places, row[places]) if w} for f, row in zip(kept, rows)}
 
 

@@ -88,7 +88,7 @@ def test_a_piece_that_another_process_compiles_comes_last(three_pieces):
 
 def test_a_helper_leaves_to_others_what_they_compile(three_pieces):
     with compiling.turn("b"):
-        warm_up.compile_pieces(to_the_end=False)
+        warm_up.compile_pieces(wait_for_others=False)
     assert three_pieces == ["a", "c"]
 
 

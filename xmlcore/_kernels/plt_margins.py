@@ -21,7 +21,7 @@ from xmlcore._kernels.lanes import (
 )
 from xmlcore._kernels.plt_factors import log_probability
 from xmlcore._kernels.plt_index import BITMAP, EVERY
-from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW, row_width
+from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW, padded_size
 
 MARGINS = GROUP_LIMIT + LANES  # Places for the margins of one row.
 AT_ONCE = 128  # Number of entries of a row that are looked up together.
@@ -78,7 +78,7 @@ def sparse_row_margins(tree, g, x, row, scratch):
     margins = scratch.margins
     for c in range(n):
         margins[c] = tree.bias[tree.group_first[g] + c]
-    for c in range(n, row_width(n)):
+    for c in range(n, padded_size(n)):
         margins[c] = -np.inf
     end = x.ptr[row + 1]
     is_dense = tree.dense_ptr[g + 1] > tree.dense_ptr[g]
@@ -142,7 +142,7 @@ def look_up(tree, g, x, start, end, scratch):
 def add_dense_weights(tree, g, hits, scratch):
     """Add the products of the found entries with a group's weights, one of every child for each column."""
     rows = tree.dense_ptr[g]
-    width = row_width(tree.group_size[g])
+    width = padded_size(tree.group_size[g])
     margins = scratch.margins
     for h in range(hits):
         v = scratch.found_value[h]
@@ -175,7 +175,7 @@ def unfold(tree, g, t0, t1, lanes, weights):
     """Write the weights of columns ``t0`` to ``t1`` - 1 of group g, ``lanes`` positions per column, 0 for none."""
     for i in range((t1 - t0) * lanes):
         weights[i] = 0.0
-    width = row_width(tree.group_size[g])
+    width = padded_size(tree.group_size[g])
     stored = tree.dense_ptr[g]
     is_dense = tree.dense_ptr[g + 1] > stored
     sparse = tree.sparse_ptr[g]
@@ -203,7 +203,7 @@ def dense_row_margins(tree, g, dense, places, first, stop, out, weights):
     ``places[first:stop]`` are places in ``dense``, padded to whole tiles by repeating the last one.
     """
     size = tree.group_size[g]
-    width = row_width(size)
+    width = padded_size(size)
     lanes = max(width, LANES)
     rows = stop - first
     is_one = rows == 1
@@ -259,7 +259,7 @@ def add_one_by_one(tree, g, dense, place, out):
     n_columns = tree.column_ptr[g + 1] - begin
     stored = tree.dense_ptr[g]
     if tree.dense_ptr[g + 1] > stored:
-        width = row_width(tree.group_size[g])
+        width = padded_size(tree.group_size[g])
         for c in range(width):
             total = out[c]
             for t in range(n_columns):

@@ -55,8 +55,8 @@ def largest_of_lanes(ops, values):
 
 
 @part
-def leaf_bar(tree, g, loss, margins, k, bar, best):
-    """Return a margin that k leaves among the children of group g reach, or ``bar`` if that is more."""
+def least_leaf_margin(tree, g, loss, margins, k, bar, best):
+    """Return the margin below which a leaf of group g cannot be among the k best, at least ``bar``."""
     n = tree.group_size[g]
     if n > k and k <= SELECT_LIMIT:
         for i in range(k):
@@ -83,11 +83,11 @@ def offer_children(tree, g, loss, margins, score, r, count, found, children):
     first = tree.group_first[g]
     k = found.labels.shape[1]
     bar = -np.inf
-    leaf = -np.inf
+    least = -np.inf
     if n > NARROW:
         if count == k:
             bar = least_margin(found.scores[r, k - 1] - score, loss)
-        leaf = leaf_bar(tree, g, loss, margins, k, bar, children.best)
+        least = least_leaf_margin(tree, g, loss, margins, k, bar, children.best)
     n_inner = 0
     for block in range(0, n, LANES):
         if n > NARROW and largest_of_lanes(block, margins) < bar:
@@ -96,7 +96,7 @@ def offer_children(tree, g, loss, margins, score, r, count, found, children):
             if margins[c] < bar:
                 continue
             label = tree.label[first + c]
-            if label >= 0 and margins[c] < leaf:
+            if label >= 0 and margins[c] < least:
                 continue
             child_score = score + log_probability(margins[c], loss)
             if count == k and child_score < found.scores[r, k - 1]:

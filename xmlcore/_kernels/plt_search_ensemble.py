@@ -17,8 +17,8 @@ from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_ensemble import member_at
 from xmlcore._kernels.plt_factors import least_margin, log_probability
 from xmlcore._kernels.plt_margins import new_scratch, root_log_probability, row_margins
-from xmlcore._kernels.plt_search import SELECT_LIMIT, Found, largest_of_lanes, leaf_bar
-from xmlcore._kernels.plt_tree import NARROW, row_width
+from xmlcore._kernels.plt_search import SELECT_LIMIT, Found, largest_of_lanes, least_leaf_margin
+from xmlcore._kernels.plt_tree import NARROW, padded_size
 
 VANISHED = -746.0  # The exponential of this and of any smaller number is 0 in float64.
 # Bounds are lowered by this share, against rounding, and the floor by a little more: once all nodes above the floor are
@@ -85,17 +85,17 @@ def open_group(tree, t, g, loss, x, row, score, k, state, scratch):
     state.tree[at] = t
     state.score[at] = score
     state.margins_at[at] = begin
-    for c in range(row_width(n)):
+    for c in range(padded_size(n)):
         state.margins[begin + c] = margins[c]
     state.counts[GROUPS] += 1
-    state.counts[MARGINS] += row_width(n)
+    state.counts[MARGINS] += padded_size(n)
     bar = least_margin(state.floor[0] - score, loss)
-    leaf = np.inf
+    least = np.inf
     if k > 0:
-        leaf = bar
+        least = bar
         if state.own_counts[t] == k:
-            leaf = max(bar, least_margin(state.own.scores[t, k - 1] - score, loss))
-        leaf = leaf_bar(tree, g, loss, margins, k, leaf, state.best)
+            least = max(bar, least_margin(state.own.scores[t, k - 1] - score, loss))
+        least = least_leaf_margin(tree, g, loss, margins, k, least, state.best)
     heap_scores = state.heap_scores[t]
     heap_nodes = state.heap_nodes[t]
     for block in range(0, n, LANES):
@@ -106,7 +106,7 @@ def open_group(tree, t, g, loss, x, row, score, k, state, scratch):
                 continue
             child = tree.group_first[g] + c
             label = tree.label[child]
-            if label >= 0 and margins[c] < leaf:
+            if label >= 0 and margins[c] < least:
                 continue
             child_score = score + log_probability(margins[c], loss)
             if child_score < state.floor[0]:

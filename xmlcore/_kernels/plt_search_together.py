@@ -26,7 +26,7 @@ from xmlcore._kernels.plt_margins import (
 )
 from xmlcore._kernels.plt_rows import RowsInColumns
 from xmlcore._kernels.plt_search import Children, Found, new_children, offer_children
-from xmlcore._kernels.plt_tree import GROUP_LIMIT, row_width
+from xmlcore._kernels.plt_tree import GROUP_LIMIT, padded_size
 from xmlcore._kernels.sorting import stable_order
 
 # Rows that are searched together open nodes whose probability is at least a quarter of that of the row's best node.
@@ -198,7 +198,7 @@ def open_group(tree, g, loss, batch, this_level, begin, end, n_this_level, waiti
         r = np.int64(this_level[at]["row"])
         row = batch.rows[r]
         if batch.x.dense_at[row] >= 0:
-            for c in range(row_width(tree.group_size[g])):
+            for c in range(padded_size(tree.group_size[g])):
                 margins[c] = buffers.margins[n_dense * MARGINS + c]
             n_dense += 1
         else:

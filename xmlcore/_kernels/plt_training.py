@@ -14,7 +14,7 @@ from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_descent import LocalRows, descend
 from xmlcore._kernels.plt_newton import ONE, ZERO
-from xmlcore._kernels.plt_tree import row_width
+from xmlcore._kernels.plt_tree import padded_size
 
 
 class NodeRows(NamedTuple):
@@ -180,7 +180,7 @@ def prune(weights, features, threshold, places, n_children):
             w = abs(weights[f, c])
             n_values += w >= threshold and w > ZERO
         n_kept += n_values > before
-    width = row_width(n_children)
+    width = padded_size(n_children)
     dense = 4 * width * n_kept <= 3 * (4 * n_kept + 5 * n_values)  # at most three times the bytes
     kept = np.empty(n_kept, np.int32)
     ptr = np.empty(0 if dense else n_kept + 1, np.uint32)

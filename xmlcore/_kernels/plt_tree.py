@@ -30,7 +30,7 @@ class TreeArrays(NamedTuple):
     column_ptr: np.ndarray  # int64 (g + 1,)
     columns: np.ndarray  # int32 (F,)
     dense_ptr: np.ndarray  # int64 (g + 1,): where each group's part of ``dense`` starts
-    dense: np.ndarray  # float32: row_width(size) weights for each column of a group
+    dense: np.ndarray  # float32: padded_size(size) weights for each column of a group
     sparse_ptr: np.ndarray  # int64 (g + 1,): where each group's pairs start
     entry_at: np.ndarray  # int64 (g + 1,): where each group's part of ``entry_ptr`` starts
     entry_ptr: np.ndarray  # uint32: where each column's pairs start and end, counted from sparse_ptr[g]
@@ -45,6 +45,6 @@ class TreeArrays(NamedTuple):
 
 
 @inlined
-def row_width(n):
+def padded_size(n):
     """Return the places that one column's weights take in a group of n siblings that is stored densely."""
     return n if n <= NARROW else (n + LANES - 1) // LANES * LANES

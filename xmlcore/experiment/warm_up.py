@@ -33,7 +33,7 @@ def warm_up(progress: ProgressLike = silent) -> None:
     progress(PHASE, 1.0)
 
 
-def compile_pieces(begun=None, ended=None, to_the_end: bool = True) -> None:
+def compile_pieces(begun=None, ended=None, wait_for_others: bool = True) -> None:
     """Compile all pieces, or load them from disk; a piece that another process is compiling is left for the end."""
     left, wait = pieces(), False
     while left:
@@ -51,7 +51,7 @@ def compile_pieces(begun=None, ended=None, to_the_end: bool = True) -> None:
                         ended(piece, time.perf_counter() - start)
                 else:
                     skipped.append(piece)
-        left, wait = skipped if to_the_end else [], True
+        left, wait = skipped if wait_for_others else [], True
 
 
 def pieces() -> list[Piece]:

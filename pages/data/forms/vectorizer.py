@@ -17,7 +17,7 @@ STOP_WORDS, ACCENTS = (NO_STOP_WORDS, "english"), (KEPT, "unicode", "ascii")
 def show(form: str) -> dict | None:
     """Show the settings; return the parameters of a TextVectorizer, None if they cannot be used."""
     about = {parameter.name: parameter for parameter in TextVectorizer.PARAMETERS}
-    st.markdown("**Words as features**")
+    st.markdarguments("**Words as features**")
     first, second, third = st.columns(3)
     ngrams = fields.choice("Features are", NGRAMS, f"{form}.ngrams", place=first, help=about["ngrams"].help)
     rare = "A word in fewer texts is no feature. A larger number leaves out rare words and misspellings."
@@ -36,21 +36,21 @@ def show(form: str) -> dict | None:
 
 
 def _more(form, about) -> dict:
-    def own(name, **other):
-        own = about[name]
-        return {"label": own.label, "key": f"{form}.{name}", "default": own.default, "help": own.help} | other
+    def arguments(name, **other):
+        known = about[name]
+        return {"label": known.label, "key": f"{form}.{name}", "default": known.default, "help": known.help} | other
 
     first, second, third = st.columns(3)
     listed = "Words that are left out: the English list of scikit-learn has 318, such as “the”."
-    stop = fields.choice(**own("stop_words", default=NO_STOP_WORDS, help=listed), options=STOP_WORDS, place=first)
-    lowercase = fields.switch(**own("lowercase"), place=first)
+    stop = fields.choice(**arguments("stop_words", default=NO_STOP_WORDS, help=listed), options=STOP_WORDS, place=first)
+    lowercase = fields.switch(**arguments("lowercase"), place=first)
     read = "unicode: “é” is read as “e”. ascii: characters without an ASCII form are left out as well."
-    accents = fields.choice(**own("strip_accents", default=KEPT, help=read), options=ACCENTS, place=second)
-    sublinear = fields.switch(**own("sublinear"), place=second)
-    most = fields.whole(**own("max_features"), low=1, high=None, place=third, step=1000, placeholder="all")
-    hashing = own("hashing_bits", label="Hashing, bits", key=f"{form}.hashing")
+    accents = fields.choice(**arguments("strip_accents", default=KEPT, help=read), options=ACCENTS, place=second)
+    sublinear = fields.switch(**arguments("sublinear"), place=second)
+    most = fields.whole(**arguments("max_features"), low=1, high=None, place=third, step=1000, placeholder="all")
+    hashing = arguments("hashing_bits", label="Hashing, bits", key=f"{form}.hashing")
     bits = fields.whole(**hashing, low=1, high=26, place=third, placeholder="off")
-    pattern = fields.text(**own("pattern"))
+    pattern = fields.text(**arguments("pattern"))
     return {
         "stop_words": None if stop == NO_STOP_WORDS else stop,
         "lowercase": lowercase,

@@ -9,7 +9,7 @@ from pages.data.forms import form, upload, uploads
 from pages.shared.workspaces import made
 from xmlcore import datasets, store, system
 from xmlcore.datasets import DatasetFormatError
-from xmlcore.experiment.kinds import read
+from xmlcore.experiment.engine import given
 from xmlcore.experiment.kinds.read import ReadFiles
 
 
@@ -113,7 +113,7 @@ def test_refusals_and_warnings_speak_of_the_controls_and_not_of_folders(monkeypa
     notes = uploads.read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), None, test_size=0.5)[1]
     assert any("choose 1 at “Ids start at”" in note for note in notes)
     assert not any("first_index" in note for note in notes)
-    monkeypatch.setattr(read, "MAX_TEXT", 20)
+    monkeypatch.setattr(given, "MAX_TEXT", 20)
     with pytest.raises(DatasetFormatError) as caught:
         uploads.read(file("mine.txt", FRUIT), None)
     assert "max_bytes" not in uploads.explain(caught.value).replace("\\", "")

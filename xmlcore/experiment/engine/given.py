@@ -15,6 +15,7 @@ from pathlib import Path
 from xmlcore.state import database, holders
 from xmlcore.system import cache_root, make_private, secure_cache
 
+MAX_TEXT = 4 << 30  # most bytes of an unpacked file: 1 GB of gzip can unpack to more than any machine's memory
 OLD = 24 * 3600  # seconds after which files of a task that was killed are removed
 _read = {}  # by key: folders of files that runs of this process have read, and what they hold
 NAME = "‹{}›"  # what a file is called, so that its name in messages can be replaced by what its user calls it

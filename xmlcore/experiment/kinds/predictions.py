@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from xmlcore.datasets import Dataset
 
-MAX_TEXT = 4 << 30  # most bytes of an unpacked file
 START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
 VALUE_BYTES = 12  # bytes of a feature and its value in a file of text
 ROWS, TEXTS = "rows", "texts"
@@ -132,7 +131,7 @@ class _OfFile(Task):
 
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the rows")
         of_file("", 0.0)
-        options = {"first_index": self.params["first_index"], "max_bytes": MAX_TEXT, "progress": of_file}
+        options = {"first_index": self.params["first_index"], "max_bytes": given.MAX_TEXT, "progress": of_file}
         names = model.feature_names, model.label_names
         rows, notes = _with_notes(lambda: read_new_rows(path, model.n_features, *names, **options))
         kept = {"missing": rows.missing, "unknown": rows.unknown}
@@ -155,7 +154,7 @@ class _OfFile(Task):
             if column is None:
                 reason = f"none of its columns seems to have texts: {', '.join(guess.columns[:10])}"
                 raise DatasetFormatError(path.name, reason, "Say which column has the texts.")
-        options = {"labels": None, "max_bytes": MAX_TEXT, "progress": of_file}
+        options = {"labels": None, "max_bytes": given.MAX_TEXT, "progress": of_file}
         (texts, _), notes = _with_notes(lambda: read_texts(path, column, **options))
         X = model.vectorizer.transform(texts, progress=part_of(progress, 0.0, 1.0, phase="Finding words"))
         if (unknown := int(np.count_nonzero(np.diff(X.indptr) == 0))) > 0:

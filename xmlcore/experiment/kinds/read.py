@@ -19,7 +19,6 @@ OPTIONS = {
     "test_size": 0.2,
     "random_state": 0,
 }
-MAX_TEXT = 4 << 30  # most bytes of an unpacked file: 1 GB of gzip can unpack to more than any machine's memory
 # Larger numbers in a header are most likely wrong, and no page could show or train that many.
 MAX_LABELS = 20_000_000
 MAX_FEATURES = 200_000_000
@@ -93,7 +92,7 @@ def read_noted(reader, arguments, progress):
 
     with _lock, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DatasetWarning)
-        data = reader(**arguments, name="uploaded data", max_bytes=MAX_TEXT, progress=progress)
+        data = reader(**arguments, name="uploaded data", max_bytes=given.MAX_TEXT, progress=progress)
     for what, count, most in (("labels", data.n_labels, MAX_LABELS), ("features", data.n_features, MAX_FEATURES)):
         if count > most:
             raise ValueError(
