@@ -11,17 +11,13 @@ _holding = False  # whether the main thread runs compiled code, in which no exce
 
 
 def in_one_step(fit: Callable) -> Callable:
-    """Return a method ``fit`` that changes its estimator in one step, at its end.
-
-    The fit works on a stand-in with the same attributes, and the estimator then takes over the stand-in's attributes.
-    So whatever the fit raises, and wherever, the estimator has the attributes that it had. Another thread that predicts
-    meanwhile sees the old fitted state or the new one.
-
-    KeyboardInterrupt is raised at the latest when the fit ends. Python raises it wherever the program is: also in a
-    destructor or in the callback of a weak reference, where it is printed and forgotten, and in libraries that turn it
-    into another error. So interrupts are counted here. Only the main thread gets them, and a program that handles them
-    in its own way keeps its handler.
-    """
+    """Return a method ``fit`` that changes its estimator in one step, at its end."""
+    # The fit works on a stand-in with the same attributes, and the estimator then takes over the stand-in's attributes.
+    # So whatever the fit raises, and wherever, the estimator has the attributes that it had. Another thread that
+    # predicts meanwhile sees the old fitted state or the new one. KeyboardInterrupt is raised at the latest when the
+    # fit ends. Python raises it wherever the program is: also in a destructor or in the callback of a weak reference,
+    # where it is printed and forgotten, and in libraries that turn it into another error. So interrupts are counted
+    # here. Only the main thread gets them, and a program that handles them in its own way keeps its handler.
 
     @functools.wraps(fit)
     def whole(self, *args, **kwargs):
@@ -52,13 +48,12 @@ def in_one_step(fit: Callable) -> Callable:
 
 
 def call_to_the_end(function: Callable, args: tuple, kwargs: dict) -> object:
-    """Call a compiled function; an interrupt that comes while it runs is raised when it has returned.
-
-    When Ctrl+C was pressed meanwhile, Python would raise KeyboardInterrupt in the first Python code after the compiled
-    code, which is what Numba calls to make Python objects of the results. Numba 0.68 does not expect an error there: a
-    named tuple of results ends the process by a segmentation fault, a tuple of arrays gives a SystemError. And an
-    interrupt while Numba compiles may leave its tables torn, so that the function cannot be compiled any more.
-    """
+    """Call a compiled function; an interrupt that comes while it runs is raised when it has returned."""
+    # When Ctrl+C was pressed meanwhile, Python would raise KeyboardInterrupt in the first Python code after the
+    # compiled code, which is what Numba calls to make Python objects of the results. Numba 0.68 does not expect an
+    # error there: a named tuple of results ends the process by a segmentation fault, a tuple of arrays gives a
+    # SystemError. And an interrupt while Numba compiles may leave its tables torn, so that the function cannot be
+    # compiled any more.
     global _holding
     if _holding or get_ident() != main_thread().ident:
         return function(*args, **kwargs)

@@ -120,11 +120,9 @@ def private_files(folder) -> None:
 
 
 def secure_cache() -> Path:
-    """Return the cache folder; make what is in it private to this user if it is not.
-
-    The cache has pickles, and reading a pickle runs code. So a folder in which another user could have written is
-    refused. The look at an existing private folder takes microseconds.
-    """
+    """Return the cache folder; make what is in it private to this user if it is not."""
+    # The cache has pickles, and reading a pickle runs code. So a folder in which another user could have written is
+    # refused. The look at an existing private folder takes microseconds.
     root = cache_root()
     if os.name != "posix":
         return root

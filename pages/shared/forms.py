@@ -71,11 +71,9 @@ def _remember(name, parameter, widget_key):
 
 
 def _number(widget_key, parameter, value, changes):
-    """Show a field for a number.
-
-    The field has no bounds of its own: a browser does not send a number that is out of bounds, so the button would
-    use the number that was there before. The page checks the bounds instead.
-    """
+    """Show a field for a number."""
+    # The field has no bounds of its own: a browser does not send a number that is out of bounds, so the button would
+    # use the number that was there before. The page checks the bounds instead.
     kind = int if parameter.kind == "int" else float
     allowed = settings.limits(parameter)
     value, default = (None if v == AUTO else v for v in (value, parameter.default))

@@ -199,11 +199,9 @@ def _signed(form: str):
 
 
 def csv_safe(frame: pd.DataFrame) -> pd.DataFrame:
-    """Put an apostrophe before texts that a spreadsheet would run as a formula; numbers are not changed.
-
-    Names come from files that other people made. A text that starts with ``=``, ``+``, ``-``, ``@``, a tab or a
-    carriage return is a formula to a spreadsheet, unless it is a plain number. Applying this twice is harmless.
-    """
+    """Put an apostrophe before texts that a spreadsheet would run as a formula; numbers are not changed."""
+    # Names come from files that other people made. A text that starts with ``=``, ``+``, ``-``, ``@``, a tab or a
+    # carriage return is a formula to a spreadsheet, unless it is a plain number. Applying this twice is harmless.
     changed = {}
     for column in frame.columns:
         values = frame[column]

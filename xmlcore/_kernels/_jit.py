@@ -71,11 +71,9 @@ if IS_TRIED:
 
 
 def kernel(function=None, **options):
-    """Compile a function with Numba, without Python objects and interpreter lock; keep the compiled code on disk.
-
-    Division by zero follows NumPy's rules: it gives inf, nan, or 0 for whole numbers. Python's rules would raise, and
-    test each divisor. ``options`` are those of :func:`numba.njit`.
-    """
+    """Compile a function with Numba, without Python objects and interpreter lock; keep the compiled code on disk."""
+    # Division by zero follows NumPy's rules: it gives inf, nan, or 0 for whole numbers. Python's rules would raise, and
+    # test each divisor. ``options`` are those of :func:`numba.njit`.
     if function is None:
         return lambda inner: kernel(inner, **options)
     if config.DISABLE_JIT:

@@ -142,22 +142,18 @@ def cap_maximum(along, square, cosine, sine, rounding):
 
 @inlined
 def margin_error(error, bias, terms, square, chord):
-    """Return the largest error of a node's margin in float32, for all rows in the cap.
-
-    ``square`` is |w|^2, ``terms`` the sum of |weight * value| for the row itself, and ``chord`` the largest distance of
-    a unit vector in the cap from the row. By the Cauchy-Schwarz inequality the sum of |weight * value| for any row in
-    the cap is at most ``terms`` + |w| ``chord``, and at most |w|.
-    """
+    """Return the largest error of a node's margin in float32, for all rows in the cap."""
+    # ``square`` is |w|^2, ``terms`` the sum of |weight * value| for the row itself, and ``chord`` the largest distance
+    # of a unit vector in the cap from the row. By the Cauchy-Schwarz inequality the sum of |weight * value| for any row
+    # in the cap is at most ``terms`` + |w| ``chord``, and at most |w|.
     length = np.sqrt(square)
     return error * (abs(bias) + min(length, terms + chord * length))
 
 
 @kernel
 def narrow(search, cap, root_margin, root_range, angle):
-    """Write the bounds of the best label's path over all rows within ``angle`` into ``cap``.
-
-    The smallest margin of the root's factor is at least ``root_margin - root_range``.
-    """
+    """Write the bounds of the best label's path over all rows within ``angle`` into ``cap``."""
+    # The smallest margin of the root's factor is at least ``root_margin - root_range``.
     nodes = search.nodes
     loss = search.loss
     rounding = search.rounding
@@ -213,11 +209,9 @@ def narrow(search, cap, root_margin, root_range, angle):
 
 @kernel
 def is_beaten(search, cap, scratch, cross, attempts, v):
-    """Return whether the best label is certainly ahead of every label below node v, for all rows in the cap.
-
-    ``cross[scratch.cross_at[v]]`` has the products of the node's weights with those of the path. Each of the
-    ``attempts`` tries the tangent that touches where the last bound was smallest.
-    """
+    """Return whether the best label is certainly ahead of every label below node v, for all rows in the cap."""
+    # ``cross[scratch.cross_at[v]]`` has the products of the node's weights with those of the path. Each of the
+    # ``attempts`` tries the tangent that touches where the last bound was smallest.
     nodes = search.nodes
     loss = search.loss
     rounding = search.rounding

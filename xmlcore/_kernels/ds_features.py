@@ -41,10 +41,8 @@ def sums_by_class(terms, classes, by_class, found):
 
 @kernel
 def row_features(terms, values, classes, found, own, class_size, index, out):
-    """Write the paper's ten features of a row with some classes into ``out``; ``found`` are their y_t.
-
-    ``own`` is the position in ``classes`` of the class from which the row is subtracted first; -1 for none.
-    """
+    """Write the paper's ten features of a row with some classes into ``out``; ``found`` are their y_t."""
+    # ``own`` is the position in ``classes`` of the class from which the row is subtracted first; -1 for none.
     weights, idfs, rarities, mean_total = index.weight, index.idf, index.rarity, index.mean_total
     square = row_square(terms, values, weights)
     shrink = 1.0 / math.sqrt(square) if index.unit and square > 0 else 1.0

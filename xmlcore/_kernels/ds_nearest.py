@@ -43,14 +43,11 @@ def scratch(n_classes):
 
 @kernel
 def nearest(terms, values, index, room, scores, ids):
-    """Find the classes of the nearest centroids of one row, exactly; the smaller id first among equals.
-
-    The products of the row with the centroids are summed over the postings of the row's terms. Frequent terms have most
-    of the postings. They are read only for the classes that can still be among the nearest: by the Cauchy-Schwarz
-    inequality they add at most the row's length in these terms times the centroid's.
-
-    ``scores`` are |x|² minus the squared distances.
-    """
+    """Find the classes of the nearest centroids of one row, exactly; the smaller id first among equals."""
+    # The products of the row with the centroids are summed over the postings of the row's terms. Frequent terms have
+    # most of the postings. They are read only for the classes that can still be among the nearest: by the
+    # Cauchy-Schwarz inequality they add at most the row's length in these terms times the centroid's. ``scores`` are
+    # |x|² minus the squared distances.
     # Arrays are taken out of the tuples first: taking them out inside a loop costs more than the loop's own work.
     ptr, weight, head, product = index.ptr, index.weight, index.head, room.product
     length = row_square(terms, values, weight)

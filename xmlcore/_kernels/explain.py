@@ -139,12 +139,10 @@ def share_of(forest, v, label):
 
 @kernel
 def share_along_ways(forest, arity, x, labels, out, baseline, total):
-    """Attribute a label's mean share in the leaves that each row reaches to the features that sent the row there.
-
-    A step's change of the share is weighted by the part of the reached leaves behind it, and divided among the features
-    that favour the step, in proportion to w_f x_f. Here w are the weights of the child's margin if that reached the
-    threshold, else the differences to the weights of the child with the second largest margin.
-    """
+    """Attribute a label's mean share in the leaves that each row reaches to the features that sent the row there."""
+    # A step's change of the share is weighted by the part of the reached leaves behind it, and divided among the
+    # features that favour the step, in proportion to w_f x_f. Here w are the weights of the child's margin if that
+    # reached the threshold, else the differences to the weights of the child with the second largest margin.
     root = forest.root
     n_trees = root.size - 1
     longest = 0

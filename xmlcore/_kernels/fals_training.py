@@ -67,12 +67,10 @@ def first_layer(ptr, columns, values, rows, weights, bias, first, stop, out):
 
 @kernel
 def catch_up(features, done, step, tail, weights, mean, square, first, stop):
-    """Make up for the steps of Adam that were skipped because the weights had no gradient.
-
-    Without a gradient both moments only shrink, and the steps of a weight are a geometric series. ``tail[s]`` is its
-    sum from step s on, in units of mean / (sqrt(square) + epsilon) at step s. ``done``, the step up to which a
-    feature's weights are right, is not changed here: other threads read it for their columns.
-    """
+    """Make up for the steps of Adam that were skipped because the weights had no gradient."""
+    # Without a gradient both moments only shrink, and the steps of a weight are a geometric series. ``tail[s]`` is its
+    # sum from step s on, in units of mean / (sqrt(square) + epsilon) at step s. ``done``, the step up to which a
+    # feature's weights are right, is not changed here: other threads read it for their columns.
     epsilon = weights.dtype.type(EPSILON)
     for feature in features:
         missed = step - done[feature]

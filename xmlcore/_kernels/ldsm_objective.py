@@ -37,11 +37,10 @@ def objective(sums, total, label_sums, label_counts, integrity_weight, multiway_
 def choose_directions(
     sums, total, label_sums, labels, start, end, integrity_weight, multiway_weight, table
 ):  # fmt: skip
-    """Return the set of children, as bits, that makes J least when a row goes there (algorithm 3 of the paper).
-
-    J of a set is a sum over pairs of children, and each term depends only on the two bits of its pair. So each label is
-    visited three times per pair, not once for each of the 2^M sets. The row is not in the sums yet, but in ``total``.
-    """
+    """Return the set of children, as bits, that makes J least when a row goes there (algorithm 3 of the paper)."""
+    # J of a set is a sum over pairs of children, and each term depends only on the two bits of its pair. So each label
+    # is visited three times per pair, not once for each of the 2^M sets. The row is not in the sums yet, but in
+    # ``total``.
     M = sums.size
     size = end - start
     before = 0.0

@@ -148,12 +148,10 @@ def scaled_norms(node, state, norms):
 
 @kernel
 def train_node(node, settings, seed, number, trace, stop):
-    """Train the regressors of a node (algorithm 4 of the paper), until ``stop`` is not 0.
-
-    ``trace``, (n_epochs, 4), gets J and its parts after each epoch, estimated from the margins met so far. Returns the
-    weights, ((n_columns + 1) * M,) with the biases last, the sums that :func:`objective` reads, how often each label
-    was met, and the largest absolute value of each column (zeros with SGD).
-    """
+    """Train the regressors of a node (algorithm 4 of the paper), until ``stop`` is not 0."""
+    # ``trace``, (n_epochs, 4), gets J and its parts after each epoch, estimated from the margins met so far. Returns
+    # the weights, ((n_columns + 1) * M,) with the biases last, the sums that :func:`objective` reads, how often each
+    # label was met, and the largest absolute value of each column (zeros with SGD).
     m = node.ptr.size - 1
     M = settings.arity
     nag = settings.optimizer == NAG

@@ -190,11 +190,9 @@ def longest_rows(indptr, ids, seed, rate):
 
 @kernel
 def change_words(x, first, stop, ids, change, reference, out):
-    """Write rows ``first`` to ``stop - 1`` with words dropped, swapped and inserted.
-
-    Each row has a state made of the seed and its id. Under that state, feature f has the random stream f, and
-    insertion s, from 0, the stream ``INSERTIONS + 1 + s``.
-    """
+    """Write rows ``first`` to ``stop - 1`` with words dropped, swapped and inserted."""
+    # Each row has a state made of the seed and its id. Under that state, feature f has the random stream f, and
+    # insertion s, from 0, the stream ``INSERTIONS + 1 + s``.
     most = 0
     for i in range(first, stop):
         n = x.ptr[i + 1] - x.ptr[i]

@@ -157,12 +157,10 @@ def move_labels(x, sums, clusters, moved):
 
 @kernel
 def split_labels(indptr, indices, data, labels, n_features, n_clusters, tol, max_iter, seed, number):
-    """Split ``labels`` into clusters whose sizes differ by at most one: int32 (n,).
-
-    Starts from k labels drawn at random, those with a representation first. Centroids are kept as sums, to which a
-    label is added or from which it is taken when it changes its cluster; few do after the first iterations. Two
-    clusters need one number per feature only: the difference of the centroids.
-    """
+    """Split ``labels`` into clusters whose sizes differ by at most one: int32 (n,)."""
+    # Starts from k labels drawn at random, those with a representation first. Centroids are kept as sums, to which a
+    # label is added or from which it is taken when it changes its cluster; few do after the first iterations. Two
+    # clusters need one number per feature only: the difference of the centroids.
     n = labels.size
     k = n_clusters
     features, x = gather_rows(indptr, indices, data, labels, n_features)

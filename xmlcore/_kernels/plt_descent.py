@@ -133,14 +133,12 @@ def visit_rows(x, order, awake, weights, bias_at, dual, used, lanes, settings):
 
 @kernel
 def descend(x, weights, bias_at, dual, used, settings, number):
-    """Train up to sixteen children by dual coordinate descent; ``weights`` and ``dual`` come filled with zeros.
-
-    Each row has one dual variable a per child, with w = sum_i a_i y_i x_i. Rows are visited in an order shared by the
-    children. A row whose dual variables are all near their optimum is skipped until the others are within the
-    tolerance as well, or for ``MOST_PARTIAL`` passes. The descent ends after a pass over all rows in which no distance
-    exceeded the tolerance. The zeros of ``dual`` have the sign of y. Returns the rows visited, and the largest
-    distance in the last pass.
-    """
+    """Train up to sixteen children by dual coordinate descent; ``weights`` and ``dual`` come filled with zeros."""
+    # Each row has one dual variable a per child, with w = sum_i a_i y_i x_i. Rows are visited in an order shared by the
+    # children. A row whose dual variables are all near their optimum is skipped until the others are within the
+    # tolerance as well, or for ``MOST_PARTIAL`` passes. The descent ends after a pass over all rows in which no
+    # distance exceeded the tolerance. The zeros of ``dual`` have the sign of y. Returns the rows visited, and the
+    # largest distance in the last pass.
     m = x.squares.size
     order = np.arange(m).astype(np.int32)
     lanes = Lanes(

@@ -38,15 +38,13 @@ def index_layout(column_ptr, columns):
 
 @kernel
 def index_columns(column_ptr, columns, index_shift, index_at, index):
-    """Write where a group's columns are found: by a bitmap with ranks where they are dense, else in buckets.
-
-    ``index_shift[g]`` is EVERY where a group has all columns up to its last, which takes no index; BITMAP; or the shift
-    of its buckets. Let ``part = index[index_at[g]:index_at[g + 1]]``. Bitmap: bit b of ``part[2 * w]`` says whether
-    column 32 w + b is there, ``part[2 * w + 1]`` how many come before 32 w. With a shift the bitmap ends after n words,
-    at column h = 32 n, and the rarer features are in ``start = part[2 * n:]``, in at most n buckets: that of column c
-    is b = (c - h) >> shift and holds ``columns[column_ptr[g]:][start[b]:start[b + 1]]``. The last word, or bucket, is
-    empty: any larger column is looked for there.
-    """
+    """Write where a group's columns are found: by a bitmap with ranks where they are dense, else in buckets."""
+    # ``index_shift[g]`` is EVERY where a group has all columns up to its last, which takes no index; BITMAP; or the
+    # shift of its buckets. Let ``part = index[index_at[g]:index_at[g + 1]]``. Bitmap: bit b of ``part[2 * w]`` says
+    # whether column 32 w + b is there, ``part[2 * w + 1]`` how many come before 32 w. With a shift the bitmap ends
+    # after n words, at column h = 32 n, and the rarer features are in ``start = part[2 * n:]``, in at most n buckets:
+    # that of column c is b = (c - h) >> shift and holds ``columns[column_ptr[g]:][start[b]:start[b + 1]]``. The last
+    # word, or bucket, is empty: any larger column is looked for there.
     for g in range(index_shift.size):
         shift = index_shift[g]
         if shift == EVERY:

@@ -93,10 +93,8 @@ def sparse_row_margins(tree, g, x, row, scratch):
 
 @part
 def look_up(tree, g, x, start, end, scratch):
-    """Look up entries ``start`` to ``end`` - 1 of ``x`` in group g's columns; return how many are found.
-
-    Any larger column is looked for, in vain, in the empty last word or bucket of the index (see ``index_columns``).
-    """
+    """Look up entries ``start`` to ``end`` - 1 of ``x`` in group g's columns; return how many are found."""
+    # Any larger column is looked for, in vain, in the empty last word or bucket of the index (see ``index_columns``).
     begin = tree.column_ptr[g]
     n_columns = tree.column_ptr[g + 1] - begin
     shift = tree.index_shift[g]
@@ -193,15 +191,12 @@ def unfold(tree, g, t0, t1, lanes, weights):
 # Compiled without reference counting, as inlined parts are, but compiled once: it is long, and has five callers.
 @kernel(_nrt=False)
 def dense_row_margins(tree, g, dense, places, first, stop, out, weights):
-    """Write the margins of a group's children for some dense rows into ``out``; return the group's size.
-
-    All columns of the group are gone through in their order, whether a row has them or not, without looking anything
-    up. The weights of some columns are used for all rows, in tiles of rows, before those of the next columns. Weights
-    that are not stored as sixteen or more per column are unfolded first. A row's margins are the same bits whichever
-    rows are beside it: in every case a child's products are added one by one, in the order of the columns.
-
-    ``places[first:stop]`` are places in ``dense``, padded to whole tiles by repeating the last one.
-    """
+    """Write the margins of a group's children for some dense rows into ``out``; return the group's size."""
+    # All columns of the group are gone through in their order, whether a row has them or not, without looking anything
+    # up. The weights of some columns are used for all rows, in tiles of rows, before those of the next columns. Weights
+    # that are not stored as sixteen or more per column are unfolded first. A row's margins are the same bits whichever
+    # rows are beside it: in every case a child's products are added one by one, in the order of the columns.
+    # ``places[first:stop]`` are places in ``dense``, padded to whole tiles by repeating the last one.
     size = tree.group_size[g]
     width = padded_size(size)
     lanes = max(width, LANES)

@@ -46,11 +46,9 @@ def sigmoid_of_lanes(ops, z):
 
 @lane_operation(n_arrays=7, n_scalars=2)
 def begin_logistic(ops, dual, margins, change, low, high, last_length, used, C, q):
-    """Take the first Newton step of sixteen dual variables; return the largest change of a margin.
-
-    ``change`` becomes the s of the step, ``last_length`` its absolute value, and ``low`` and ``high`` the bracket of
-    :func:`solve_logistic`. ``margins`` become z. ``used`` is 0 for an empty lane, which stays as it is.
-    """
+    """Take the first Newton step of sixteen dual variables; return the largest change of a margin."""
+    # ``change`` becomes the s of the step, ``last_length`` its absolute value, and ``low`` and ``high`` the bracket of
+    # :func:`solve_logistic`. ``margins`` become z. ``used`` is 0 for an empty lane, which stays as it is.
     z = -ops.copysign(used, dual) * margins
     p = sigmoid_of_lanes(ops, z)
     g = (ops.abs(dual) - C * p) * used
@@ -95,10 +93,8 @@ def largest_distance(ops, low, high):
 
 @lane_operation(n_arrays=4, n_scalars=2)
 def hinge_step(ops, dual, margins, step, used, half, inverse):
-    """Move sixteen dual variables of a row to their minimum, for the squared hinge; return the largest slack.
-
-    Hsieh et al. (2008), algorithm 1, for the L2-loss. ``half`` is 1 / 2C and ``inverse`` 1 / (q + half).
-    """
+    """Move sixteen dual variables of a row to their minimum, for the squared hinge; return the largest slack."""
+    # Hsieh et al. (2008), algorithm 1, for the L2-loss. ``half`` is 1 / 2C and ``inverse`` 1 / (q + half).
     a = ops.abs(dual)
     slack = used - ops.copysign(used, dual) * margins  # 0 in an empty lane, as everything that follows from it
     moved = ops.copysign(ops.maximum(a + (slack - a * half) * inverse, 0.0), dual)
@@ -108,12 +104,10 @@ def hinge_step(ops, dual, margins, step, used, half, inverse):
 
 @kernel
 def solve_logistic(z, a, gradient, s, C, q):
-    """Return the change s that moves one dual variable a to its optimum, where a + s = C sigmoid(z - q s).
-
-    ``gradient`` is a - C sigmoid(z), and ``s`` is Newton's first step. The root is between 0 and -gradient: the
-    bracket. Where a step of Newton would leave it, or would be more than half as long as the step before, its middle is
-    taken: the sigmoid is flat at both ends, and Newton's steps could jump from one to the other for ever.
-    """
+    """Return the change s that moves one dual variable a to its optimum, where a + s = C sigmoid(z - q s)."""
+    # ``gradient`` is a - C sigmoid(z), and ``s`` is Newton's first step. The root is between 0 and -gradient: the
+    # bracket. Where a step of Newton would leave it, or would be more than half as long as the step before, its middle
+    # is taken: the sigmoid is flat at both ends, and Newton's steps could jump from one to the other for ever.
     low = min(-gradient, ZERO)
     high = max(-gradient, ZERO)
     last_length = abs(s)

@@ -75,12 +75,10 @@ def find_dense_rows(indptr, indices, first, stop, feature_ids, column_of, least)
 
 @kernel
 def rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, n_columns, least):
-    """Return CSR rows ``first`` to ``stop`` - 1 in columns; rows with ``least`` values or more are dense.
-
-    When ``feature_ids`` is empty, the column of feature f is ``column_of[f]``, -1 for none; otherwise the i-th of these
-    ascending features has ``column_of[i]``. Entries of sparse rows are sorted by zones only: neighbouring columns are
-    then looked up one after the other, which is most of the gain of sorting at little cost.
-    """
+    """Return CSR rows ``first`` to ``stop`` - 1 in columns; rows with ``least`` values or more are dense."""
+    # When ``feature_ids`` is empty, the column of feature f is ``column_of[f]``, -1 for none; otherwise the i-th of
+    # these ascending features has ``column_of[i]``. Entries of sparse rows are sorted by zones only: neighbouring
+    # columns are then looked up one after the other, which is most of the gain of sorting at little cost.
     dense_at, n_dense, n_entries, longest = find_dense_rows(indptr, indices, first, stop, feature_ids, column_of, least)
     dense = np.zeros((n_dense, n_columns), np.float32)
     ptr = np.zeros(stop - first + 1, np.int64)

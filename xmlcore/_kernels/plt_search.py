@@ -139,13 +139,12 @@ def search_row(tree, loss, x, row, r, beam, found, queue, children, scratch):
 
 @kernel
 def search_best_first(tree, loss, x, rows, beam, out_labels, out_scores):
-    """Find the k labels of greatest path product for some rows; scores are logarithms.
-
-    A product never grows along a path. So a subtree is dropped as soon as k labels beat its root, and the result is
-    exact. Equal scores are ranked by label id. With a beam (0 for none), at most so many inner nodes are opened at each
-    depth. Nodes are opened in the order of their scores, each after its parent, so these are the best of their depth;
-    equal nodes are ranked by id. ``out_labels`` and ``out_scores`` must come filled with -1 and minus infinity.
-    """
+    """Find the k labels of greatest path product for some rows; scores are logarithms."""
+    # A product never grows along a path. So a subtree is dropped as soon as k labels beat its root, and the result is
+    # exact. Equal scores are ranked by label id. With a beam (0 for none), at most so many inner nodes are opened at
+    # each depth. Nodes are opened in the order of their scores, each after its parent, so these are the best of their
+    # depth; equal nodes are ranked by id. ``out_labels`` and ``out_scores`` must come filled with -1 and minus
+    # infinity.
     found = Found(out_labels, out_scores)
     n_nodes = tree.label.size
     levels = tree.depth.max() + 1 if beam > 0 else 0

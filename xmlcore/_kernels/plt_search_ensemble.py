@@ -328,16 +328,14 @@ def search_row(ensemble, loss, x, row, r, beam, found, state, scratch):
 
 @kernel
 def search_ensemble(ensemble, loss, x, rows, beam, out_labels, out_scores):
-    """Find the k labels with the largest sum of probabilities over all trees, for some rows.
-
-    Each tree is searched for its own k best labels, best node first. Their sums are computed, which opens their paths
-    in the other trees. Then the trees are searched on, until the sum of their unseen probabilities is less than the
-    k-th best sum: a label that was seen in no tree is not among the best (Fagin's threshold algorithm). At last the
-    sums of the seen labels that may be among the best are computed. Each group is opened once for a row, and the result
-    is exact. Equal sums are ranked by label id. With a beam, at most so many nodes of each tree and depth are opened in
-    the search. ``out_labels`` and ``out_scores`` must come filled with -1 and 0. The memory for groups and labels of
-    all trees is reserved once and not cleared between rows.
-    """
+    """Find the k labels with the largest sum of probabilities over all trees, for some rows."""
+    # Each tree is searched for its own k best labels, best node first. Their sums are computed, which opens their paths
+    # in the other trees. Then the trees are searched on, until the sum of their unseen probabilities is less than the
+    # k-th best sum: a label that was seen in no tree is not among the best (Fagin's threshold algorithm). At last the
+    # sums of the seen labels that may be among the best are computed. Each group is opened once for a row, and the
+    # result is exact. Equal sums are ranked by label id. With a beam, at most so many nodes of each tree and depth are
+    # opened in the search. ``out_labels`` and ``out_scores`` must come filled with -1 and 0. The memory for groups and
+    # labels of all trees is reserved once and not cleared between rows.
     n_trees = ensemble.table.shape[0]
     k = out_labels.shape[1]
     n_labels = ensemble.first.leaf_of_label.size

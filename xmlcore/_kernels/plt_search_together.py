@@ -253,18 +253,15 @@ def open_level(tree, loss, batch, this_level, n_this_level, waiting, next_level,
 
 @kernel
 def search_together(tree, loss, x, rows, beam, max_pairs, out_labels, out_scores):
-    """Find what :func:`search_best_first` finds, for many rows at once; return which rows were given up.
-
-    The rows go down the tree together, level by level, so the weights of a node are read from memory once. But a single
-    sweep would open nodes that are beaten by labels found later. So each sweep opens only nodes that are nearly as good
-    as the best one that the row has left, down to a quarter of its probability (``BAND``). The others wait for the next
-    sweep, and for better labels. This opens some 5 to 20 % more nodes than a search for each row.
-
-    Results are those of the search for each row, and so are the nodes that a beam opens: a sweep opens better nodes
-    than the next one, and all nodes of a level are there when the beam chooses among them. Both rely on nodes being
-    numbered level by level. Where there are more than ``max_pairs`` pairs, a row that has more than its share of them
-    is given up: its results are not complete.
-    """
+    """Find what :func:`search_best_first` finds, for many rows at once; return which rows were given up."""
+    # The rows go down the tree together, level by level, so the weights of a node are read from memory once. But a
+    # single sweep would open nodes that are beaten by labels found later. So each sweep opens only nodes that are
+    # nearly as good as the best one that the row has left, down to a quarter of its probability (``BAND``). The others
+    # wait for the next sweep, and for better labels. This opens some 5 to 20 % more nodes than a search for each row.
+    # Results are those of the search for each row, and so are the nodes that a beam opens: a sweep opens better nodes
+    # than the next one, and all nodes of a level are there when the beam chooses among them. Both rely on nodes being
+    # numbered level by level. Where there are more than ``max_pairs`` pairs, a row that has more than its share of them
+    # is given up: its results are not complete.
     n_rows = rows.size
     n_levels = tree.depth.max() + 1
     sweep = LevelSweep(

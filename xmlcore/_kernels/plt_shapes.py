@@ -15,13 +15,11 @@ def shuffle_parts(members, starts, ends, seed, numbers):
 
 @kernel
 def huffman_parents(counts, arity):
-    """Merge the lightest nodes, ``arity`` at a time, until one is left (Huffman, 1952); return the parents.
-
-    The first merge takes fewer, as many as it needs for all others to be full: then the sum of counts times depths is
-    the least that any tree of this arity has. Among nodes of equal weight leaves come before merged nodes and earlier
-    before later ones, which keeps the tree shallow. Leaves wait in one queue and merged nodes, which are made in the
-    order of their weight, in another (van Leeuwen, 1976). ``counts`` ascend.
-    """
+    """Merge the lightest nodes, ``arity`` at a time, until one is left (Huffman, 1952); return the parents."""
+    # The first merge takes fewer, as many as it needs for all others to be full: then the sum of counts times depths is
+    # the least that any tree of this arity has. Among nodes of equal weight leaves come before merged nodes and earlier
+    # before later ones, which keeps the tree shallow. Leaves wait in one queue and merged nodes, which are made in the
+    # order of their weight, in another (van Leeuwen, 1976). ``counts`` ascend.
     n = counts.size
     first = 1 if n == 1 else 2 + (n - 2) % (arity - 1)
     merges = 1 + (n - first) // (arity - 1)

@@ -165,11 +165,9 @@ def train_siblings(local, n_features, own, under, children, mirrored, settings, 
 
 @kernel
 def prune(weights, features, threshold, places, n_children):
-    """Keep the weights of at least ``threshold`` in size, feature by feature.
-
-    A group that keeps many of the possible weights is stored densely, with zeros for the others. That takes at most
-    three times the bytes of pairs, less than these where nearly all weights are kept, and is read much faster.
-    """
+    """Keep the weights of at least ``threshold`` in size, feature by feature."""
+    # A group that keeps many of the possible weights is stored densely, with zeros for the others. That takes at most
+    # three times the bytes of pairs, less than these where nearly all weights are kept, and is read much faster.
     n_features = features.size
     n = weights.shape[1]
     n_kept = 0

@@ -98,12 +98,10 @@ def read_id(text, at):
 
 @kernel
 def read_decimal(text, at):
-    """Read a decimal number from ``at`` on; return (is it valid, value, is it hard, where it ends).
-
-    Up to 2**53 and 10**22 the number is one float64 operation, rounded once as by ``float()``. Beyond that, the result
-    may have an error of some units in the last place of float64. Where that could change the float32 value, the number
-    is ``hard``: Python reads it again. The caller checks that a token ends where the number does.
-    """
+    """Read a decimal number from ``at`` on; return (is it valid, value, is it hard, where it ends)."""
+    # Up to 2**53 and 10**22 the number is one float64 operation, rounded once as by ``float()``. Beyond that, the
+    # result may have an error of some units in the last place of float64. Where that could change the float32 value,
+    # the number is ``hard``: Python reads it again. The caller checks that a token ends where the number does.
     size = text.size
     negative = False
     if at < size and (text[at] == _MINUS or text[at] == _PLUS):

@@ -119,11 +119,9 @@ def is_from_here(origin: str | None, host: str) -> bool:
 
 
 def _as_from_here(scope, headers):
-    """Return the scope of a websocket in which ``Host`` is the name that its page has.
-
-    Streamlit takes a page of another name for one of another site, and asks another server for the address that this
-    machine has in the Internet before it decides. Meanwhile it answers nobody.
-    """
+    """Return the scope of a websocket in which ``Host`` is the name that its page has."""
+    # Streamlit takes a page of another name for one of another site, and asks another server for the address that this
+    # machine has in the Internet before it decides. Meanwhile it answers nobody.
     origin = headers.get("origin")
     if origin is None or not urlsplit(origin).netloc:
         return scope

@@ -44,11 +44,9 @@ async def lifespan(app):
 
 
 def _end_in_order():
-    """Have this process end as with Ctrl+C also after SIGTERM; called when the server stops.
-
-    The web server, which has caught the signal, sends it once more when it has stopped. The process would end at once,
-    without ending its workers and removing their semaphores. So the main thread does not receive it any more.
-    """
+    """Have this process end as with Ctrl+C also after SIGTERM; called when the server stops."""
+    # The web server, which has caught the signal, sends it once more when it has stopped. The process would end at
+    # once, without ending its workers and removing their semaphores. So the main thread does not receive it any more.
     caught = signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, signal.SIG_IGN, None)
     if caught and os.name == "posix" and threading.current_thread() is threading.main_thread():
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
