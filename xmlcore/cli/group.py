@@ -75,7 +75,6 @@ def one_line(text: str) -> str:
 
 
 def _say_warning(message, category, filename, lineno, file=None, line=None):
-    """Write a warning for the user to stderr, as one line; those for programmers are left out."""
     if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning, ImportWarning)):
         note(in_options(str(message)))
 

@@ -20,7 +20,6 @@ def note(text) -> None:
 
 
 def as_json(value) -> None:
-    """Write a value to stdout as JSON; numbers that are not finite become null."""
     click.echo(json.dumps(plain(value, _json_value), ensure_ascii=False, indent=2, allow_nan=False))
 
 
@@ -31,7 +30,6 @@ def _json_value(value):
 
 
 def table(head, rows) -> None:
-    """Write a table to stdout: texts to the left, numbers to the right."""
     cells = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[at]) for row in [head, *cells]) for at in range(len(head))]
     right = [bool(cells) and all(_is_number(row[at]) for row in cells) for at in range(len(head))]
@@ -45,7 +43,6 @@ def _is_number(cell) -> bool:
 
 
 def measures(values: dict, intervals: dict | None = None) -> None:
-    """Write measures at 1, 3, 5 and the largest k as a table in percent."""
     most = max(len(found) for found in values.values())
     ks = [k for k in sorted({1, 3, 5, most}) if k <= most]
     rows = []

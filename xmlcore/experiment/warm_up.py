@@ -99,7 +99,6 @@ def _ensembles():
 
 
 def _toy():
-    """Return 12 rows, their labels, and a label tree trained on them."""
     import numpy as np
 
     from xmlcore.models import PLT

@@ -155,7 +155,6 @@ def _runs(rows):
 
 
 def _line(figure, rows, columns, factor, name, style, hover, floor=None):
-    """Draw a line and its band; ``columns`` are the names of mean, low and high."""
     mean, low, high = (factor * rows[column].to_numpy(dtype=np.float64) for column in columns)
     # Without repeats there is no interval: the band has no width.
     low, high = np.where(np.isfinite(low), low, mean), np.where(np.isfinite(high), high, mean)

@@ -53,7 +53,6 @@ class Usage:
 
 
 def resident() -> int | None:
-    """Return the bytes of this process in memory, or None if the system does not tell."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -62,7 +61,6 @@ def resident() -> int | None:
 
 
 def _status(field):
-    """Return a field of the kernel's record of this process in bytes; None without it."""
     try:
         with open("/proc/self/status", encoding="ascii", errors="replace") as lines:
             return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(field)), None)

@@ -70,7 +70,6 @@ class Reporter:
         self._log_written = 0.0  # when the file was written, by time.monotonic
 
     def begin(self):
-        """Write the first record, by which the queue sees that the job runs."""
         self._check_cancel()
         self._write(time.monotonic())
 
@@ -150,7 +149,6 @@ class Reporter:
         }
 
     def _write(self, now):
-        """Replace the file of the record in one step."""
         self._written = now
         put(self._folder / RECORD, self._record(now))
         if self._logged and now - self._log_written >= BEAT / 2:
@@ -229,7 +227,6 @@ def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
 
 
 def outcome_of(state: str, error: str | None = None) -> dict:
-    """Return the outcome of a job without a value."""
     return {"state": state, "value": None, "value_bytes": 0, "error": error, "traceback": error, "log": []}
 
 

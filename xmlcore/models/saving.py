@@ -226,7 +226,6 @@ def _json_value(value):
 
 
 def _joined(cls, params: dict, arrays: dict[str, np.ndarray]) -> dict:
-    """Return the parameters that :func:`_separate` split into values (``params``) and arrays."""
     joined = dict(params)
     for name, value in params.items():
         if isinstance(value, dict) and isinstance(value.get(IN_ARRAYS), str):

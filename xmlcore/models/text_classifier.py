@@ -358,5 +358,4 @@ def _copy(part, default):
 
 
 def _named(arrays, prefix) -> dict:
-    """Return the arrays whose names begin with the prefix, without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

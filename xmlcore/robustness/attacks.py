@@ -349,12 +349,10 @@ def _is_two(norm):
 
 
 def _lists(labels):
-    """Return the label ids of each row of a CSR matrix: a list of int64 arrays."""
     return np.split(labels.indices.astype(np.int64), labels.indptr[1:-1])
 
 
 def _like(matrix, values):
-    """Return a CSR matrix with the entries of ``matrix`` and other values."""
     return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 

@@ -414,7 +414,6 @@ class MutualInformationSelection(_Selection):
 
 
 def binary_column(Y: sp.csc_array, label):
-    """Return for each row whether it has the label: float64 (N,), 1 or 0."""
     y = np.zeros(Y.shape[0])
     y[Y.indices[Y.indptr[label] : Y.indptr[label + 1]]] = 1.0
     return y

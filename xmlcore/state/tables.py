@@ -319,7 +319,6 @@ def _read_only(path):
 
 
 def _is_json(text) -> bool:
-    """Return whether a text of a damaged file is whole."""
     try:
         json.loads(text)
     except (ValueError, TypeError, RecursionError):
@@ -335,7 +334,6 @@ def _size(path) -> int:
 
 
 def _checked(table) -> str:
-    """Return the name of a table; ValueError for any other text."""
     if table not in TABLES:
         raise ValueError(f"table must be one of {TABLES}, not {table!r}")
     return table

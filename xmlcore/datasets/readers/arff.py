@@ -348,7 +348,6 @@ def _counted(number, what) -> str:
 
 
 def _some(names) -> str:
-    """Return the first names of a list, and how many more there are."""
     more = len(names) - _SOME
     return ", ".join(shown(name) for name in names[:_SOME]) + (f" and {more:,} more" if more > 0 else "")
 

@@ -142,7 +142,6 @@ def read_matrix(
 
 
 def _nothing(rows, what) -> DatasetFormatError:
-    """Return the error for a file whose rows have no feature, or no label, at all."""
     if rows.format == "csv":  # a column that lists labels
         return DatasetFormatError(rows.source, "no row has a label", "Does another column list the labels?")
     return DatasetFormatError(
@@ -335,7 +334,6 @@ def read_dataset(
 
 
 def _split(part, split, files_of_split, test_size, random_state):
-    """Return the matrices of training and test rows of one file, and notes on how they were chosen."""
     X, Y = part.X, part.Y
     if files_of_split[0] is not None:
         (train_rows, test_rows), notes = read_split(*files_of_split, X.shape[0])

@@ -252,7 +252,6 @@ def shown_line(text, at) -> str:
 
 
 def _shown(text, at, until_newline=False):
-    """Return the token or the line at ``at`` as it is shown in a message."""
     piece = text[at : at + 400].tobytes()
     piece = re.match(rb"[^\n]*" if until_newline else rb"[^ \t\r\n#]*", piece).group().rstrip(b"\r")
     cut = piece[:_SHOWN]

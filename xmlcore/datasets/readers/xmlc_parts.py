@@ -62,7 +62,6 @@ def header_at(text, start):
 
 
 def _run(text, source, what, n_rows, first_index, counts):
-    """Run the compiled parser over features or labels alone, as ``what`` says."""
     from xmlcore._kernels import xmlc as kernels
 
     start, line = first_row(text, source)
@@ -104,7 +103,6 @@ def _run(text, source, what, n_rows, first_index, counts):
 
 
 def _matrix(kernels, reader, width):
-    """Return what was read as ``id:value`` pairs."""
     rows, stored = int(reader.out[kernels.ROWS]), int(reader.out[kernels.N_FEATURES])
     arrays = reader.arrays
     return canonical_csr(

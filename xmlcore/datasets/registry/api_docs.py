@@ -79,7 +79,6 @@ def _listed(line):
 
 
 def _public(name):
-    """Return whether a name of a module or object belongs to the public interface."""
     return not name.startswith("_") and name not in _SKIPPED_NAMES
 
 
@@ -210,7 +209,6 @@ def _is_function_like(thing):
 
 
 def _main():
-    """Scan the packages; run in a new process."""
     # Hardly anything that the scan makes is garbage before its end, and looking for garbage takes a fifth of the time.
     gc.disable()
     # Messages are written to a copy of standard output, because modules may print to standard output at import.

@@ -78,7 +78,6 @@ def by_hand(entry: CatalogEntry) -> str:
 
 
 def load(entry: CatalogEntry, progress: Progress = silent, limits: DownloadLimits | None = None) -> Dataset:
-    """Load a published data set from its files, which are downloaded if they are not there."""
     found = files(entry)
     if not found:
         _download(entry, progress, limits)

@@ -100,7 +100,6 @@ def _alone(target):
 
 
 def _record(path, url, checksum, progress):
-    """Return what was downloaded, for :func:`fetch`."""
     digest, size = hashlib.sha256(), path.stat().st_size
     with open(path, "rb") as stream:
         while piece := stream.read(1 << 22):
@@ -120,7 +119,6 @@ class _Download:
         self.share = 0.0  # of the file that was received
 
     def __call__(self, url, output_file, pooch):
-        """Download ``url`` and move it to ``output_file``."""
         self.deadline = time.monotonic() + self.limits.total
         failures = 0
         while True:

@@ -106,7 +106,6 @@ def all_labels(dataset: Dataset) -> sp.csr_array:
 
 
 def _label_frame(dataset, n_train, n_test, bucket):
-    """Return a frame with the statistics of each label, see :func:`describe`."""
     import pandas as pd
 
     from xmlcore.metrics import inverse_propensity

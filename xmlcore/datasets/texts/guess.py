@@ -182,7 +182,6 @@ def _first_bytes(source, label) -> bytes:
 
 
 def _first(source, form, label) -> list[list]:
-    """Return the values of all columns in the first rows."""
     found = []
     for _, values in records.records(source, form, form.columns, label, None, silent):
         found.append(values)
@@ -261,7 +260,6 @@ def _are_numbers(cells) -> bool:
 
 
 def _is_header(rows) -> bool:
-    """Return whether the first row has the names of columns."""
     first = [cell.strip() for cell in rows[0]]
     if any(len(cell) > _LONG or uris_in(cell) for cell in first) or len(set(first)) < len(first):
         return False

@@ -55,7 +55,6 @@ class RecordPlace(NamedTuple):
 def records(
     source, form: RecordForm, columns, label: str, max_bytes: int | None, progress: Progress
 ) -> Iterator[tuple]:
-    """Yield the place of each document, and its values in some columns."""
     if form.format == "folder":
         yield from _documents(source, label, form.encoding, max_bytes, progress)
     elif form.format == "parquet":
@@ -107,7 +106,6 @@ def text_of(pieces, encoding: str, lone_cr: bool = True):
 
 
 def not_encoded(error, encoding, source, lines_before) -> DatasetFormatError:
-    """Return the error to raise for bytes that are not text of an encoding."""
     line = lines_before + 1 + bytes(error.object[: error.start]).count(b"\n")
     shown = bytes(error.object[error.start : error.start + 1])
     remedy = 'Say how it is encoded, such as encoding="cp1252" (Windows), "latin-1" or "utf-16", or save it as UTF-8.'

@@ -384,7 +384,6 @@ class TextVectorizer(HasParameters):
         WordFinder(self.pattern)
 
     def _bounds(self, n_texts) -> tuple[float, float]:
-        """Return in how many texts a word must be, at least and at most."""
         least, most = (value if _is_count(value) else value * n_texts for value in (self.min_df, self.max_df))
         if most < least:
             raise ValueError(

@@ -22,7 +22,6 @@ NAME = "‹{}›"  # what a file is called, so that its name in messages can be 
 
 
 def described(files: dict) -> dict:
-    """Return the hash and the size in bytes of each file."""
     return {what: _hashed(_content(file)) for what, file in files.items()}
 
 

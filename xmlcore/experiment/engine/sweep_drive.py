@@ -210,7 +210,6 @@ def _wait(jobs, plan, progress, stopped) -> None:
 
 
 def _title(made, trial) -> str:
-    """Return the title of the job of a trial: what is tried, and with which seed."""
     info = MODELS[made.params["model"]]
     swept = {name: trial.params["params"][name] for name in [*made.params["grid"], "random_state"]
              if name in trial.params["params"]}  # fmt: skip

@@ -216,17 +216,14 @@ class SweepSettings(Task):
         return made
 
     def known_trials(self) -> list[str]:
-        """Return the keys of the trials that :meth:`trial` has returned so far."""
         return [trial.key for trial in list(self._trials.values())]  # a list: other threads may add trials
 
     @cached_property
     def _trials(self) -> dict:
-        """Tasks that :meth:`trial` has made."""
         return {}
 
     @property
     def _k(self) -> int:
-        """Trials are measured at 1 to this number."""
         return max(K, measure_and_k(self.params["measure"])[1])
 
     def estimate(self) -> Estimate:

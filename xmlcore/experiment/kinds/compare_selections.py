@@ -119,7 +119,6 @@ class _Study:
         self._at = 0  # number of steps that have begun
 
     def warm_up(self):
-        """Compile the kernels of the trees and of the measures."""
         from xmlcore.selection import BRDT
 
         few = np.eye(4, dtype=np.float32)
@@ -146,7 +145,6 @@ class _Study:
         return lines
 
     def _select(self, selection, seed, detail):
-        """Fit a selector for the largest share, and return it with the seconds that it took."""
         method, params = selection
         varied = {"n_features": max(self.counts), "random_state": seed}
         params = params | {name: value for name, value in varied.items() if name in params}

@@ -140,12 +140,10 @@ def learning_curve(
 
 
 def sizes_of(n_train: int, shares) -> list[int]:
-    """Return the different numbers of rows of samples, ascending."""
     return sorted({size for share in shares if (size := round(share * n_train)) >= min(LEAST_ROWS, n_train)})
 
 
 def _trained(dataset, model, params, size, seed, progress):
-    """Train on a sample; return the ranking of the test rows, and the seconds of the training."""
     from xmlcore.datasets import Dataset
 
     seeded = params | ({"random_state": seed} if "random_state" in params else {})
@@ -185,7 +183,6 @@ def _found(dataset, ranking, bucket):
 
 
 def _frames(sizes, seeds, seconds, gains, true):
-    """Return the lines of :attr:`LearningCurve.frame` and :attr:`LearningCurve.forecasts`."""
     frame, forecasts = [], []
     for name, measure, parts in (
         ("all", "P@k", slice(None)),

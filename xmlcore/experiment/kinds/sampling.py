@@ -194,7 +194,6 @@ def _train(params, dataset, progress):
 
 
 def _sizes(fitted) -> dict:
-    """Return the columns of the sweep that describe a fitted model."""
     return {
         "n_pairs": fitted.n_pairs_,
         "pair_bytes": fitted.n_pairs_ * (8 * len(fitted.feature_names_) + 1),  # float64 features, a sign
@@ -223,7 +222,6 @@ def _predict_test_rows(model, dataset, n_candidates=None, report=lambda share: N
 
 
 def _measure(model, dataset, n_candidates=None, report=lambda share: None) -> dict:
-    """Return accuracy, macro-F1, candidate recall and prediction time on the test rows."""
     first, is_candidate, seconds = _predict_test_rows(model, dataset, n_candidates, report)
     return {
         "accuracy": metrics.accuracy(dataset.Y_test, first),

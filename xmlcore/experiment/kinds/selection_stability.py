@@ -101,7 +101,6 @@ def expected_jaccard(k: int, n_features: int) -> float:
 
 
 def _check_seeds(method, params, seeds) -> None:
-    """Raise ValueError if there are fewer than two seeds or the method has none."""
     if "random_state" not in params:
         raise ValueError(f"{method} has no seed: it always keeps the same features")
     if len(seeds) < 2:

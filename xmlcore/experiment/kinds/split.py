@@ -119,7 +119,6 @@ class SplitAgain(MakesDataset):
         return datasets.split_again(data, "stratified" if way == "folds" else way, **params)
 
     def _by_files(self, data, paths):
-        """Return the data set with the rows whose numbers are in two files."""
         from xmlcore import datasets
 
         params, n_rows = self.params, data.n_train + data.n_test

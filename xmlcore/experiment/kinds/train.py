@@ -222,7 +222,6 @@ def run_and_model(
 
 
 def _measured(dataset, model, params, k, trained: Trained, progress) -> tuple[Run, object]:
-    """Measure a trained model on the test rows; return the run and the fitted model."""
     estimator = trained.estimator
     fitted = getattr(estimator, "model_", estimator)  # AdversarialTraining keeps the trained model as model_
     evaluated = evaluate(fitted, dataset, k, progress=progress)

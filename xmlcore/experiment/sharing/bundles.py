@@ -161,7 +161,6 @@ def versions_of(facts: dict) -> dict[str, str]:
 
 
 def _record(key, run, facts) -> dict:
-    """Return what the manifest says of a run; ``facts`` is its record in the store."""
     made = made_by_task(run.fingerprint)
     lines = run.measures.to_dict("records")
     return plain(
@@ -190,7 +189,6 @@ def _record(key, run, facts) -> dict:
 
 
 def _read(source) -> tuple[dict, Ranking]:
-    """Return the checked record and the predictions of a bundle."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         source = io.BytesIO(source)
     try:

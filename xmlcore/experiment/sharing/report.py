@@ -238,7 +238,6 @@ def _by_settings(lines, measure, where) -> list:
 
 
 def _axis(values, parameter):
-    """Return the values of a parameter as numbers, or as texts if some are none."""
     if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
         return values.astype(float)
     said = values.map(lambda value: str(value) if parameter is None else parameter.named(value))
@@ -281,7 +280,6 @@ def _answer(data, kept, lines, measure, of_readable) -> str:
 
 
 def _table_of_runs(lines, measure) -> str:
-    """Return a table of all lines with measures, seeds, time and memory."""
     shown = list(dict.fromkeys((measure, "P@1", "P@3", "P@5", "nDCG@5", "PSP@5")))
     heads = ["Model", *(f"{one}, %" for one in shown), "Seeds", "Training, s", "Memory while training, MB", "Model, MB"]
     rows, spreads = [], {one: half_width(lines, one) for one in shown}

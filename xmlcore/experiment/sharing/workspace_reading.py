@@ -148,7 +148,6 @@ def _check_chains(artifacts):
 
 
 def _keep(archive, one) -> bool:
-    """Keep an artifact of the archive, unless it is kept already; return whether it is new."""
     from xmlcore.datasets import save_dataset
 
     there = store.exists(one.kind, one.key)

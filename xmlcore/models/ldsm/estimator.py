@@ -287,7 +287,6 @@ class LdSM(LearnsMore):
         return optimizer
 
     def _seeds(self, count):
-        """Return ``count`` seeds, one for each tree."""
         entropy = self._entropy()
         return [int(np.random.SeedSequence([entropy, t]).generate_state(1, np.uint32)[0]) for t in range(count)]
 

@@ -95,7 +95,6 @@ def fitted_from(values: dict, arrays: dict[str, np.ndarray]) -> Fitted:
 
 
 def _split_trees(arrays, values) -> list[TreeParts]:
-    """Return the parts of each tree, cut out of the arrays of all trees."""
     M = values["arity"]
     root, hist_ptr, column_ptr = arrays["root"], arrays["hist_ptr"], arrays["column_ptr"]
     n_inner = int((arrays["first_child"] >= 0).sum())

@@ -116,7 +116,6 @@ def _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representat
 
 
 def _n_splits(n_labels, arity, limit):
-    """Return the number of levels with nodes to split, that is, with more than ``limit`` labels."""
     levels = 0
     while n_labels > limit:
         n_labels = -(-n_labels // arity)
@@ -125,7 +124,6 @@ def _n_splits(n_labels, arity, limit):
 
 
 def _huffman_tree(frequencies, arity):
-    """Build the tree of Huffman's code for labels of these frequencies."""
     n_labels = frequencies.size
     order = np.argsort(frequencies, kind="stable")  # labels of equal frequency by id
     parent = huffman_parents(frequencies[order], min(arity, max(2, n_labels)))

@@ -344,13 +344,11 @@ def _whole_numbers(values, name):
 
 
 def _check_sizes(parent, label):
-    """Raise ValueError unless both arrays have the same length."""
     if parent.size != label.size:
         raise ValueError(f"{parent.size} parents and {label.size} labels were given: one of each per node is needed")
 
 
 def _check_roots(parent):
-    """Raise ValueError unless there is one root, and all other parents are nodes."""
     odd = np.flatnonzero((parent < -1) | (parent >= parent.size))
     if odd.size:
         v = int(odd[0])

@@ -98,7 +98,6 @@ class TreeSearch:
         return self._top_of_all(x, rows, k, beam)
 
     def _top_of_tree(self, arrays, x, rows, k, beam):
-        """Find the k best labels of some rows in one tree."""
         dense = x.dense_at[rows] >= 0
         if dense.all() or not dense.any():
             return self._top_of_kind(arrays, x, rows, k, beam, rows.size and dense[0])

@@ -78,7 +78,6 @@ def activate(z, activation):
 
 
 def slope(values, activation, scale=1.0):
-    """Return the derivatives of hidden units by their inputs."""
     if activation == "relu":
         return (values > 0) * values.dtype.type(scale)
     return values * (1 - values / values.dtype.type(scale))

@@ -203,7 +203,6 @@ class Training:
             self._bias_step(1, delta, rate)
 
     def _forward_part(self, hidden, layer, first, stop):
-        """Compute the inputs of units ``first`` to ``stop`` - 1 of a layer."""
         out = hidden[layer][:, first:stop]
         np.matmul(hidden[layer - 1], self.weights[layer][:, first:stop], out=out)
         out += self.biases[layer][first:stop]
