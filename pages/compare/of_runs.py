@@ -96,7 +96,6 @@ def _measures_figure(keys: str, more: str, names: str):
 
 
 def measures_figure(keys: list[str], names: dict, more=()):
-    """Return the figure of what :func:`measures` returns, without further measures."""
     return _measures_figure(" ".join(keys), "\n".join(more), json.dumps([names[key] for key in keys]))
 
 

@@ -14,7 +14,6 @@ FEW = 50  # labels; with fewer, distributions can hardly be told apart (Clauset 
 
 
 def show(data, described, examination, fingerprint, name) -> None:
-    """Show how often each label occurs, and whether its frequencies follow a power law."""
     st.header("How often does a label occur?")
     if data.Y_train.nnz:
         _imbalance(described.summary)

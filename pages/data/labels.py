@@ -106,7 +106,6 @@ def _table(data, shown, examination, key):
 
 
 def rows_of(data, label: int) -> pd.DataFrame:
-    """Return the rows with a label: ``part``, ``row``; training rows first."""
     frames = []
     for part in tables.PARTS:
         _, Y, _ = tables.part(data, part)

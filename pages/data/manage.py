@@ -138,7 +138,6 @@ def _compare(opened):
 
 
 def one(opened: dict, used) -> None:
-    """Show what can be done with one data set: rename it, write it to a file, remove it."""
     options = list(opened)
     fingerprint = st.selectbox(
         "Data set to rename, convert or remove",

@@ -79,7 +79,6 @@ def _looked_at(part, found) -> int:
 
 
 def _listed(fingerprint, part, query, found):
-    """Return the row to show, the table's key, and the rows that the table lists."""
     # The ticked row is shown, or else the first one listed. Ticks belong to a table and its positions, so the rows of a
     # table must not change while it exists. Only a new table (after another search, a random row or a page switch)
     # lists rows anew, and then begins with the row that the user looked at last.

@@ -25,7 +25,6 @@ NEEDS_FILES = ("read", "read_texts")  # kinds of tasks whose files are gone when
 
 
 def show() -> None:
-    """Show the ended jobs of this workspace, the newest first."""
     pairs = listed()
     if not pairs:
         return

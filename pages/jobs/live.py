@@ -16,7 +16,6 @@ ALL = "jobs.all"
 
 
 def show() -> None:
-    """Show the jobs of this workspace that run or wait, and keep them up to date."""
     own = [job for job in jobs.own() if job.active]
     if not own:
         st.session_state.pop("jobs.changed", None)

@@ -21,7 +21,6 @@ ICONS = {name: icon for pages in GROUPS.values() for name, icon in pages.items()
 
 
 def page(name: str):
-    """Return the page of a name, such as "Train": its file, its title and its address."""
     return st.Page(FOLDER / name.lower() / "page.py", title=name, url_path=name.lower(), default=name == FIRST)
 
 

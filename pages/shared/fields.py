@@ -40,12 +40,10 @@ def several(
 
 
 def text(label: str, key: str, default: str = "", *, place=st, **settings) -> str:
-    """Return the text that is typed."""
     return place.text_input(label, **workspace.keep(key, default, lambda value: isinstance(value, str)), **settings)
 
 
 def switch(label: str, key: str, default: bool, *, place=st, **settings) -> bool:
-    """Return whether a switch is on."""
     return place.toggle(label, **workspace.keep(key, default, lambda value: isinstance(value, bool)), **settings)
 
 

@@ -8,7 +8,6 @@ from xmlcore.parameters import AUTO
 
 
 def key(name: str, parameter) -> str:
-    """Return the key of the widget for a parameter of the form ``name``."""
     filled = presets.times_filled(name, parameter.name)  # with a new key, a field that was filled has the new value
     return f"form.{name}.{parameter.name}" + (f".{filled}" if filled else "")
 
@@ -48,7 +47,6 @@ def problems(info, params: dict) -> list[str]:
 
 
 def widget(name: str, parameter, remembered: dict) -> None:
-    """Show the widget of a parameter; its value is remembered when it changes."""
     widget_key = key(name, parameter)
     value = remembered.get(parameter.name, parameter.default)
     label, help = parameter.label, parameter.form_help
@@ -71,7 +69,6 @@ def _remember(name, parameter, widget_key):
 
 
 def _number(widget_key, parameter, value, changes):
-    """Show a field for a number."""
     # The field has no bounds of its own: a browser does not send a number that is out of bounds, so the button would
     # use the number that was there before. The page checks the bounds instead.
     kind = int if parameter.kind == "int" else float

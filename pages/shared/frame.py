@@ -127,6 +127,5 @@ def _read_ahead(compare):
 
 
 def notice() -> None:
-    """Show messages of :func:`pages.shared.workspaces.workspace.notify`, once."""
     for message in workspace.take_notices():
         st.toast(format.plain(message), duration="long")

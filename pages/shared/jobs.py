@@ -83,12 +83,10 @@ def crowding() -> float:
 
 
 def is_watched(job) -> bool:
-    """Return whether this run of the script has shown the progress of a job."""
     return job.id in st.session_state[workspace.WATCHED]
 
 
 def show_failures(failures: list) -> None:
-    """Show why jobs failed, each with a button that removes the message."""
     for record, job in failures:
         params = record["params"]
         reason = (job.error or "No reason was given.").removeprefix("ValueError: ")  # the traceback has it
@@ -323,5 +321,4 @@ def interrupt(record: dict) -> None:
 
 
 def interrupted() -> list[dict]:
-    """Return the records of this workspace's interrupted jobs, oldest first."""
     return [record for record in workspace.get("jobs") if "interrupted" in record]

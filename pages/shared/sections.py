@@ -13,7 +13,6 @@ _LAST = "section.last"  # key of the session's state: of each page, the section 
 
 
 def show(scope: str, sections: dict) -> None:
-    """Show the titles of sections as tabs, and draw the section that is open."""
     key, titles, walked = f"{scope}.section", list(sections), view.walked()
     if walked or st.session_state.get(key) not in titles:  # the page was opened
         asked = st.query_params.get(FIELD, "" if walked else st.session_state.get(_LAST, {}).get(key))

@@ -45,7 +45,6 @@ def choose_test_row(data, run, key: str) -> int:
 
 
 def looked_at_row(data) -> int:
-    """Return the number of the test row that this tab looks at."""
     return min(now().row or 0, data.n_test - 1)
 
 

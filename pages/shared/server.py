@@ -52,12 +52,10 @@ def forget() -> None:
 
 
 def loaded(task):
-    """Return the kept result of a task; raises what ``task.load()`` raises."""
     return loaded_by_key(task.kind, task.key)
 
 
 def loaded_by_key(kind: str, key: str):
-    """Return a kept result of a kind of task by its key; raises as :func:`loaded` does."""
     value = (_large if kind in LARGE else _small)(kind, key)
     store.used(experiment.KINDS[kind].folder, key)  # also when it was in memory
     return value
@@ -113,7 +111,6 @@ def dataset(fingerprint: str) -> datasets.Dataset:
 
 @shared(max_entries=4, show_spinner="Loading the data set")
 def _dataset(fingerprint):
-    """Return a saved data set, from memory after the first time."""
     return datasets.load_saved(fingerprint)
 
 
@@ -134,7 +131,6 @@ def model(key: str):
 
 @shared(max_entries=40)
 def nodes(key: str, tree: int):
-    """Return the table of a tree's nodes, without names: see xmlcore.models.ldsm.frames."""
     return tree_frames.nodes_frame(model(key).trees_[tree])
 
 

@@ -62,7 +62,6 @@ def _links(page):
 
 
 def _account():
-    """Show who is signed in, and his workspaces; nothing if nobody need sign in."""
     who = accounts.user()
     if who is None:
         return

@@ -118,7 +118,6 @@ def state(record: dict) -> str:
 
 
 def running() -> list:
-    """Return the records of this workspace's sweeps that run."""
     return [record for record in workspace.get("sweeps") if state(record) == "running"]
 
 

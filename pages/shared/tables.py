@@ -156,12 +156,10 @@ def height(count: int, most: int) -> int:
 
 
 def number(label: str, width: int | None = None, format: str | None = None, help: str | None = None, **settings):
-    """Return a column of numbers."""
     return st.column_config.NumberColumn(label, width=width, format=format, help=help, **settings)
 
 
 def text(label: str, width: int | None = None, help: str | None = None, **settings):
-    """Return a column of texts."""
     return st.column_config.TextColumn(label, width=width, help=help, **settings)
 
 
@@ -270,7 +268,6 @@ def _rows_with(matrix, columns) -> np.ndarray:
 
 
 def show_features(frame, key: str, most: int) -> None:
-    """Show a table made by :func:`features`, and the line under it."""
     number, form = st.column_config.NumberColumn, value_format(frame["value"])
     # Streamlit refuses to style more cells; a table that is not styled has hyphens for minus signs.
     negative = bool((frame["value"] < 0).any()) and frame.size <= pd.get_option("styler.render.max_elements")

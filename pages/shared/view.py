@@ -52,7 +52,6 @@ class View:
     edit: str = ""  # changes of the row: see pages.shared.rows.row_edits
 
     def text(self) -> str:
-        """Return the view as the address says it: what differs from the defaults."""
         named = {name: getattr(self, name) for name in NAMES}
         return ".".join(f"{name}-{value}" for name, value in named.items() if value not in (None, ""))
 

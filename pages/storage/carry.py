@@ -15,7 +15,6 @@ KEPT = ("key", "created", "name", "tags", "note", "archived")  # fields of a lis
 
 
 def show(own: list, fields: dict) -> None:
-    """Show buttons that write the workspace to a file, and read one."""
     st.header("Take this workspace with you")
     st.caption(
         "One file has the data sets and results of this workspace with their names, tags and notes. Another machine or "
@@ -49,7 +48,6 @@ def _write(own, fields):
     task = experiment.task("export_workspace", {}, {"keys": keys, "contents": contents})
 
     def draw(result):
-        """Show the button that downloads the written file, and say what is not in it."""
         size = format.size(task.file().stat().st_size)
         about = f"A zip archive with {format.count(result.count, 'data set or result', 'data sets and results')}"
         charts.file_button(f"workspace.zip, {size}", task.file().read_bytes, "workspace.zip", about)

@@ -87,7 +87,6 @@ def kind_words(artifact: store.Artifact) -> str:
 
 
 def titles_of(own: list[store.Artifact], inventory: store.Inventory, fields: dict) -> dict[str, str]:
-    """Return what the user calls each artifact, by key."""
     titles = {fingerprint: entry["name"] for fingerprint, entry in fields["known"].items()}
     for _, records in _by_dataset(fields["runs"]).items():
         titles |= run_names.names(records)
@@ -131,7 +130,6 @@ def _source(artifact, titles, fields) -> str:
 
 
 def _users(own, inventory) -> dict[str, int]:
-    """Return how many artifacts of the workspace were computed from each one, by key."""
     mine = {artifact.name for artifact in own}
     counts = {}
     for artifact in own:

@@ -102,7 +102,6 @@ def _begin(fingerprint, model, varied):
 
 
 def _task(fingerprint, model, varied):
-    """Return the task of the form, and what is wrong with it; one of them is None."""
     if not varied:
         return None, "Choose a setting to vary."
     state, info = st.session_state, experiment.MODELS[model]

@@ -60,7 +60,6 @@ class WalkedTree:
         return [label_trees.node_name(self.data, *values, letters) for values in zip(*columns)]
 
     def with_names(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Add ``name`` behind ``node`` to a table of nodes."""
         named = frame.copy()
         named.insert(named.columns.get_loc("node") + 1, "name", [self.name(int(v)) for v in frame["node"]])
         return named

@@ -30,7 +30,6 @@ class ChosenFiles:
         return st.session_state.get(self.key(what)) or self.chosen().get(what)
 
     def ids(self) -> list:
-        """Return the id of the file chosen for each field; None for a field without a file."""
         return [getattr(self.file(what), "file_id", None) for what in self.fields]
 
     def note(self, what: str) -> None:

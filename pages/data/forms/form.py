@@ -134,7 +134,6 @@ def _runs(form, request) -> bool:
 
 
 def _estimate(task):
-    """Say what making a data set takes, and whether there is memory for it."""
     estimate = server.estimated(task)
     if estimate is None or estimate.seconds < uploads.AT_ONCE:
         return

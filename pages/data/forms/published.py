@@ -38,7 +38,6 @@ FORM = form.Form("known", "prepare", "Download", "The data set could not be made
 
 
 def show() -> None:
-    """Show the form, how the chosen data set is got by hand, and a table of all."""
     offered, name = entries(), form.show(FORM).task.params["name"]
     if name not in {record["params"]["name"] for record, _ in _failed()}:  # the failure above says the same
         st.caption(f"{BY_HAND}: {_steps(offered[name])}")
@@ -122,7 +121,6 @@ def busy() -> bool:
 
 
 def progress() -> None:
-    """Show the progress of downloads, and why they failed."""
     jobs.watch(_running())
     failed = _failed()
     jobs.show_failures(failed)

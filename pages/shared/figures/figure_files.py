@@ -44,7 +44,6 @@ def workspace_now() -> dict:
 
 
 def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
-    """Return where a figure comes from: the data sets, the results, their settings, the program and the day."""
     known = workspace_now() if known is None else known
     parts, names, keys = name.split("-"), known.get("known", {}), set(keys)
     every = (*known.get("runs", ()), *known.get("selections", ()))
@@ -107,7 +106,6 @@ def height_of(figure) -> int:
 
 @functools.lru_cache(maxsize=1)
 def _library() -> str:
-    """Return Plotly's code, compressed by gzip and written in base64."""
     return base64.b64encode(gzip.compress(plotly.offline.get_plotlyjs().encode("utf-8"), mtime=0)).decode("ascii")
 
 

@@ -31,5 +31,4 @@ def _name(text) -> bytes:
 
 
 def _text(text) -> bytes:
-    """Return a text as PDF files have it: UTF-16, so that all letters are possible."""
     return b"<FEFF" + text.encode("utf-16-be").hex().upper().encode("ascii") + b">"

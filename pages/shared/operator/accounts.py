@@ -39,7 +39,6 @@ def user() -> User | None:
 
 
 def user_of(claims: dict) -> User | None:
-    """Return the user whom a provider describes; None if it does not say who it is."""
     subject = claims.get("sub")
     if not isinstance(subject, str) or not subject:
         return None

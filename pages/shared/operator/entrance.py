@@ -32,7 +32,6 @@ class Entrance:
         self._app = app
 
     async def __call__(self, scope, receive, send):
-        """Redirect, or let the application answer."""
         path = _page(Request(scope)) if scope["type"] == "http" else None
         if path is None:
             await self._app(scope, receive, send)

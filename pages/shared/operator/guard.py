@@ -57,7 +57,6 @@ class Guard:
         self._app = app
 
     async def __call__(self, scope, receive, send):
-        """Refuse, or let the application answer."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -91,7 +90,6 @@ class Guard:
             answer = PlainTextResponse(f"This server takes files of at most {most:,} bytes.\n", 413)
 
         async def send_and_note(message):
-            """Send a message; the first one has the status."""
             if message["type"] == "http.response.start":
                 taken = message["status"] < 300
                 audit.write("upload" if taken else "refused", who, token, status=message["status"], **about)
@@ -131,10 +129,7 @@ def _as_from_here(scope, headers):
 
 
 def _with_headers(send):
-    """Return a function that sends messages, and adds the headers to the first."""
-
     async def send_with_headers(message):
-        """Send a message."""
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():

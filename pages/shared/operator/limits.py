@@ -41,7 +41,6 @@ def apply() -> None:
 
 
 def tokens() -> list[str]:
-    """Return the tokens of all workspaces of the present user."""
     who = accounts.user()
     return list(dict.fromkeys([workspace.token(), *(user_workspaces.tokens(who.id) if who else ())]))
 

@@ -53,7 +53,6 @@ def _end_in_order():
 
 
 def _address() -> str:
-    """Return the address of the dashboard for a browser on this machine."""
     host = st.get_option("browser.serverAddress")
     if host in (None, "", "localhost"):  # not set by the user
         host = st.get_option("server.address") or "localhost"

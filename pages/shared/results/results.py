@@ -80,7 +80,6 @@ def key_now(record: dict) -> str:
 
 
 def run(record: dict):
-    """Return a run; None when it cannot be read."""
     return read(server.run, record)
 
 

@@ -29,7 +29,6 @@ def name_button(records: list, page: str) -> None:
 
 
 def tags_button(records: list, page: str) -> None:
-    """Show a button that opens fields for the tags of results, and for a note on them."""
     first = records[0]
     about = f"{page}.{{}}.{first['key'][:12]}.{len(records)}"
     tags_key, note_key = about.format("tags"), about.format("note")

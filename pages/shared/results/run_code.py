@@ -11,7 +11,6 @@ from xmlcore import experiment, store
 
 
 def show(record: dict, file_name: str, place: str) -> None:
-    """Show the code of a run, folded, and a button that downloads its bundle."""
     with st.expander("Code and files to repeat it", key=f"{place}.code", icon=":material/code:"):
         files = workspace.get("known").get(record["fingerprint"], {}).get("files", {})
         try:
@@ -35,5 +34,4 @@ def show(record: dict, file_name: str, place: str) -> None:
 
 @server.shared(max_entries=100)
 def _code(key, files):
-    """Return the code of a run; ``files`` are the names of uploaded files, as JSON."""
     return experiment.code_of(key, json.loads(files))

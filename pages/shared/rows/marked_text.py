@@ -7,7 +7,6 @@ from pages.shared.rows import explaining, highlight
 
 
 def show(text: str, vectorizer, found, name: str, kind: str, what: str = "Text") -> None:
-    """Show a text with marked words, what the colours mean, and the words as a table."""
     if kind == "score":
         st.caption("This model compares the text as a whole with each label, so single words have no contributions.")
         return

@@ -64,7 +64,6 @@ class Editor:
         return row_of(frame["feature"], edited["value"], edited["drop"], n_features)
 
     def is_changed(self) -> bool:
-        """Return whether anything was typed, dropped or added."""
         frame = self.state["frame"]
         began = row_of(frame["feature"], frame["value"], frame["drop"], self.names.n_features)
         typed = st.session_state.get(self._editor_key(self.state), {}).get("edited_rows")

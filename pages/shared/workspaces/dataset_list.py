@@ -35,7 +35,6 @@ def add_dataset(
 
 
 def catalog_name(entry: dict) -> str:
-    """Return the name in the catalog of a data set from there, given as in "known"."""
     return entry.get("entry", entry["name"])
 
 

@@ -64,7 +64,6 @@ def open_workspace() -> None:
 
 
 def token() -> str:
-    """Return the workspace's token: the owner of its jobs."""
     return st.session_state[WORKSPACE]
 
 
