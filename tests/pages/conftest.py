@@ -19,6 +19,15 @@ ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app.py"
 
 
+def wait_for_a_job(seconds=1.0):
+    """Wait until a job ends, or for a while: pages that are drawn meanwhile only take time from the jobs."""
+    from pages.shared.process import job_queue
+
+    active, end = [job for job in job_queue.queue().jobs() if job.active], time.monotonic() + seconds
+    while active and all(job.active for job in active) and time.monotonic() < end:
+        time.sleep(0.01)
+
+
 class Session:
     """A browser tab, as far as AppTest can be one; it draws nothing until something of it is looked at."""
 
@@ -72,7 +81,7 @@ class Session:
         end = time.monotonic() + seconds
         while not condition(self):
             assert time.monotonic() < end, f"waited {seconds} s; the page says:\n{self.text()}"
-            time.sleep(0.1)
+            wait_for_a_job()
             self.run()
         return self
 
