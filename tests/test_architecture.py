@@ -33,6 +33,11 @@ def modules(folder):
 
 
 @functools.cache
+def syntax_tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imported(path, *, for_types=True):
     """List all modules that a file imports anywhere, by full name, with the line; ``from a import b`` gives a and a.b.
 
@@ -41,9 +46,9 @@ def imported(path, *, for_types=True):
     """
     package = path.relative_to(ROOT).with_suffix("").parts
     package = package[:-1]  # of a module and of an __init__ alike: relative imports start at the folder
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = syntax_tree(path)
     if not for_types:
-        tree.body = [node for node in tree.body if not _is_for_types(node)]
+        tree = ast.Module([node for node in tree.body if not _is_for_types(node)], [])
     return list(_imports(tree, package))
 
 
@@ -79,7 +84,7 @@ def named_in_tables(path):
 
     Such a name is a whole string, ``"xmlcore.models.plt"`` or ``"xmlcore.models.plt:PLT"``.
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = syntax_tree(path)
     if any("import_module" in (_last_name(node) or "") for node in ast.walk(tree)):
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -181,7 +186,7 @@ def test_modules_import_each_other_in_no_circle(folder):
 
 def _names_more(path, package, paths):
     """Whether a file takes from a package something that is not one of its modules."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(syntax_tree(path)):
         if isinstance(node, ast.ImportFrom) and node.module == package:
             if any(f"{package}.{alias.name}" not in paths for alias in node.names):
                 return True
@@ -210,7 +215,7 @@ def test_private_names_stay_inside_their_package():
     found = []
     for path in modules("xmlcore"):
         own = part_of_xmlcore(path)
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = syntax_tree(path)
         for name, line in imported(path):
             names = name.split(".")
             private = [part for part in names[2:] if part.startswith("_") and not part.startswith("__")]
@@ -233,7 +238,7 @@ def _private_names():
     names = {}
     for path in modules("xmlcore"):
         own = names.setdefault(part_of_xmlcore(path), set())
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(syntax_tree(path)):
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 own.add(node.name)
             elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
@@ -262,7 +267,7 @@ def functions(path):
 def test_no_two_classes_share_a_name():
     places = {}
     for path in [*modules("xmlcore"), *modules("pages")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(syntax_tree(path)):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
@@ -366,7 +371,7 @@ def test_kernels_import_only_numpy_numba_and_each_other():
 def test_kernels_are_compiled_by_the_one_decorator_and_never_parallel():
     found = []
     for path in modules("xmlcore/_kernels"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(syntax_tree(path)):
             name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
             if name == "prange" or (name in ("njit", "jit") and path.name != "_jit.py"):
                 found.append(f"{path.relative_to(ROOT)}:{node.lineno} uses {name}")

@@ -63,15 +63,8 @@ def test_what_is_chosen_has_the_largest_sum_of_its_part(tmp_path):
     assert double_sampling.chosen(SimpleNamespace(out=tmp_path / "none.json")) == {}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param("choose", marks=pytest.mark.slow),
-        "extensions",
-        "beside",
-        pytest.param("scaling", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["choose", "extensions", "beside", "scaling"])
 def test_a_part_goes_from_data_to_tables(options, name, monkeypatch, request):
     if name != "scaling":  # one part as it is measured, each point in a process of its own
         request.getfixturevalue("in_this_process")

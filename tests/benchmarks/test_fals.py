@@ -82,6 +82,7 @@ def test_the_reproduction_is_measured_from_beginning_to_end(options):
     assert set(fit["measures"]) == set(fals_tables.MEASURES) and found["runs"][0]["n_rows"] == 120
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_this_process")
 def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
     study, found = measured("time", options, lambda one: one.named["data"] in ("20ng", fals_tables.CUT[0]))
@@ -91,6 +92,7 @@ def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
     assert making.is_whole(text) and "20ng 5 of 6" in text and "asked at most 600 s: yes" in text and cut["L"] == 6
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     "name, keep",
@@ -98,7 +100,7 @@ def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
         ("scaling", lambda one: one.named["axes"] == ["H"]),
         ("patterns", lambda one: one.named["data"] == "20ng" and one.named["method"] in ("FALS", "FIMS")),
         ("share", lambda one: one.named["data"] == "20ng" and one.named["method"] in (fals_tables.ALL, "FAMS")),
-        pytest.param("similarity", lambda one: one.named["data"] == "20ng", marks=pytest.mark.slow),
+        ("similarity", lambda one: one.named["data"] == "20ng"),
         ("leaves", lambda one: one.named["data"] == "20ng" and one.named["method"] == "FALS"),
     ],
 )

@@ -60,6 +60,7 @@ def test_the_defaults_are_what_the_rule_takes_on_the_committed_figures():
     assert text == recommended_tables.markdown(results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(recommended.METHODS))
 def test_a_method_is_measured_from_beginning_to_end(kind, tmp_path, monkeypatch):
     making.write_data(tmp_path, "made", n_train=240, n_features=30, labels_per_row=1.0)

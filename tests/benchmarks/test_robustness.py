@@ -50,14 +50,15 @@ def options(tmp_path_factory):
     return making.options(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     "name, keep",
     [
         ("study", "scene"),
         ("attacks", "scene"),
-        pytest.param("certificates", "eurlex4k-dev", marks=[pytest.mark.slow, pytest.mark.long]),
-        pytest.param("explain", "bibtex", marks=pytest.mark.slow),
+        pytest.param("certificates", "eurlex4k-dev", marks=pytest.mark.long),
+        ("explain", "bibtex"),
     ],
 )
 def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, keep):

@@ -248,6 +248,7 @@ def test_training_is_seen_beside_its_button_on_a_narrow_page(tab):
     one.text("Stopped")
 
 
+@pytest.mark.slow
 def test_broken_file_is_answered_with_line_and_column_and_another_try_works(tab):
     one = tab()
     one.upload(Training_file=("broken.txt", b"2 4 3\n0,1 0:1.0 3:0.5\n2 1:abc\n"))
@@ -371,6 +372,7 @@ def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(
     assert f"word {2 * int(label)}" in said or f"word {2 * int(label) + 1}" in said
 
 
+@pytest.mark.slow
 def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
     for _ in range(4):
         one = tab("/train")

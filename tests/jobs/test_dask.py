@@ -139,6 +139,7 @@ def test_the_job_of_a_killed_process_or_worker_is_started_again(queue, cluster, 
     assert any("again" in line for line in job.log)
 
 
+@pytest.mark.slow
 def test_a_job_waits_for_memory_that_was_promised_to_another_job_of_the_machine(queue, monkeypatch):
     free = memory.available()
     if free is None:
@@ -173,6 +174,7 @@ def test_a_job_that_nobody_waits_for_any_more_ends(cluster):
     wait_until(lambda: not is_alive(process))
 
 
+@pytest.mark.slow
 def test_what_needs_files_of_this_machine_runs_here(queue):
     job = queue.submit(work.where, title="Where", plan=Plan(here=True))
     assert job.result(LONG)["cache"] == str(cache_root())

@@ -161,6 +161,7 @@ def test_a_twin_of_the_quickest_model_is_offered_first_and_other_noise_than_abov
     )
 
 
+@pytest.mark.slow  # compiles kernels that nothing else on the pages uses
 def test_certificates_are_a_curve_of_models_that_have_them(ready):
     train(ready, "OneVsRest")
     key = train(ready)
