@@ -45,7 +45,7 @@ def _listed(path) -> list[Path]:
         inside = sorted(path.iterdir())
     except OSError:
         return []
-    unfinished = (".part", ".part.json", ".lock")
+    unfinished = (".part", ".part.json")
     return [file for file in inside if file.is_file() and not file.name.startswith(".")
             and not file.name.endswith(unfinished)]  # fmt: skip
 

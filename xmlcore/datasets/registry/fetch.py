@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from xmlcore import wording
 from xmlcore.extras import require
 from xmlcore.progress import Progress, silent
+from xmlcore.state import StateError, database, holders
 
 PHASE = "Downloading"
 MAX_BYTES = 16 << 30  # most bytes of a file
@@ -86,17 +87,18 @@ def fetch(
 
 @contextmanager
 def _alone(target):
-    lock = target.parent / f".{target.name}.lock"
-    with open(lock, "wb") as stream:
-        try:
-            import fcntl
-
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # Windows has no such lock: there, the checks of the file must do
-            pass
-        except OSError:
-            raise DownloadError(f"Another process is downloading {target.name} just now.") from None
+    """Keep other runs from downloading the same file; without a database, the checks of the file must do."""
+    hold = None
+    with suppress(StateError):
+        hold = holders.take(database(), f"download/{target.resolve()}", elsewhere=False)
+        if hold is None:
+            raise DownloadError(f"Another process is downloading {target.name} just now.")
+    try:
         yield
+    finally:
+        with suppress(OSError):
+            if hold is not None:
+                hold.release()
 
 
 def _record(path, url, checksum, progress):
