@@ -2,13 +2,20 @@
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from os import PathLike
-from typing import Any, BinaryIO, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.ranking import Ranking
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from xmlcore.datasets import Dataset
+else:  # names of types in annotations; to import pandas takes half a second
+    DataFrame = Dataset = Any
 
 # Rows of features: sparse, or whatever numpy.asarray makes a matrix of numbers of, such as a pandas DataFrame.
 Matrix: TypeAlias = sp.sparray | sp.spmatrix | npt.ArrayLike

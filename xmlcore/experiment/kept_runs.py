@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from xmlcore.experiment.kinds.train import FOLDER, Train
 from xmlcore.metrics.measures import MORE_MEASURES as MORE
 from xmlcore.metrics.measures import USUAL_MEASURES
 from xmlcore.ranking import KS
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 MEASURES = tuple(f"{measure[:-1]}{k}" for measure in USUAL_MEASURES for k in KS)  # columns: P@1, P@3, ...
 MORE_MEASURES = tuple(f"{measure[:-1]}{k}" for measure in MORE for k in KS)  # further columns: coverage@1, ...
@@ -27,7 +25,7 @@ SEED = "random_state"
 CONFIDENCE = 0.95
 
 
-def runs(keys: Iterable[str] | None = None) -> "pd.DataFrame":
+def runs(keys: Iterable[str] | None = None) -> "DataFrame":
     """Return a table of kept runs, whatever their data sets and models.
 
     Only the records of the store are read; a run is read where its record is damaged.
@@ -57,7 +55,7 @@ def runs(keys: Iterable[str] | None = None) -> "pd.DataFrame":
     return pd.DataFrame([line for line in lines if line is not None], columns=list(_COLUMNS))
 
 
-def parameters(frame: "pd.DataFrame", every: bool = False, seed: bool = True) -> "pd.DataFrame":
+def parameters(frame: "DataFrame", every: bool = False, seed: bool = True) -> "DataFrame":
     """Return the parameters of runs in columns: by default those in which runs of the same model differ.
 
     Parameters
@@ -97,7 +95,7 @@ def _differ(name, params) -> bool:
     return any(json.dumps(other, sort_keys=True, default=str) != said for other in others)
 
 
-def seeds_grouped(frame: "pd.DataFrame") -> "pd.DataFrame":
+def seeds_grouped(frame: "DataFrame") -> "DataFrame":
     """Return a line for all runs that differ only in their seed, with means and intervals.
 
     Parameters
@@ -143,7 +141,7 @@ def seeds_grouped(frame: "pd.DataFrame") -> "pd.DataFrame":
     return made[[*_COLUMNS, "keys", "seeds", "n", *ends]]
 
 
-def half_width(lines: "pd.DataFrame", measure: str) -> "pd.Series":
+def half_width(lines: "DataFrame", measure: str) -> Any:
     """Return half of the width of the interval over seeds, before its ends were cut at 0 and 1."""
     below, above = lines[measure] - lines[f"{measure} low"], lines[f"{measure} high"] - lines[measure]
     return below.where(below > above, above)

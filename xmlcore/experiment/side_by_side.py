@@ -10,11 +10,9 @@ from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.experiment.twins import trained_with_noise
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.ranking import KS, Ranking
+from xmlcore.typing import DataFrame, Dataset
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
     from xmlcore.experiment.kinds.train import Run
     from xmlcore.metrics import Difference
 
@@ -24,7 +22,7 @@ SURE = 0.05  # differences with a smaller p are called real
 
 def measures_with_intervals(
     dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED, ks=KS, n_resamples: int = 1000
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows."""
     import pandas as pd
 
@@ -49,7 +47,7 @@ def wide(run: "Run", k: int) -> Ranking:
     return Ranking(labels, np.pad(run.ranking.scores, places))
 
 
-def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5) -> "pd.DataFrame":
+def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5) -> "DataFrame":
     """Measure head, torso and tail labels of several runs."""
     import pandas as pd
 
@@ -63,7 +61,7 @@ def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5)
     return pd.concat(frames, ignore_index=True)
 
 
-def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "pd.DataFrame":
+def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "DataFrame":
     """Compare two runs label by label, when the first k labels of every row count as predicted."""
     import pandas as pd
 
@@ -87,7 +85,7 @@ def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "pd.D
     return frame.sort_values(["size", "rows"], ascending=False, kind="stable", ignore_index=True).drop(columns="size")
 
 
-def wins_by_bucket(frame: "pd.DataFrame") -> "pd.DataFrame":
+def wins_by_bucket(frame: "DataFrame") -> "DataFrame":
     """Count the labels for which each of two runs is better."""
     import pandas as pd
 
@@ -98,7 +96,7 @@ def wins_by_bucket(frame: "pd.DataFrame") -> "pd.DataFrame":
     return pd.DataFrame(lines, columns=["bucket", "a", "equal", "b"])
 
 
-def rows_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "pd.DataFrame":
+def rows_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "DataFrame":
     """Return the test rows for which two runs predict different numbers of right labels."""
     import pandas as pd
 

@@ -1,7 +1,6 @@
 """Why one label and not another: what each feature of a row adds to the difference of two labels' scores."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,13 +10,8 @@ from xmlcore.explain._attribution import attributions, kind_of, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
 from xmlcore.explain._removal import BLOCK_ENTRIES
-from xmlcore.typing import Matrix, Ranker
+from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_row
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
 
 
 @documented
@@ -29,7 +23,7 @@ def contrast(
     *,
     dataset: "Dataset | None" = None,
     feature_names: Sequence[str] | None = None,
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return what each feature of a row adds to the score of one label minus the score of another.
 
     Parameters

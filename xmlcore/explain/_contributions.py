@@ -1,7 +1,6 @@
 """The contributions of a row's features to a label's score, and the row's largest values."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,13 +9,8 @@ from xmlcore.documented import documented
 from xmlcore.explain._attribution import attributions
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
-from xmlcore.typing import Matrix, Ranker
+from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
 from xmlcore.validation import check_count, check_row
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
 
 
 def magnitude(x: Matrix, n: int = 5) -> list[tuple[int, float]]:
@@ -47,7 +41,7 @@ def contributions(
     *,
     dataset: "Dataset | None" = None,
     feature_names: Sequence[str] | None = None,
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return what each feature of a row contributes to a label's score.
 
     Parameters

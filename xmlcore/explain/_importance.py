@@ -1,7 +1,6 @@
 """Importance: the features that contribute most over many rows."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,13 +10,8 @@ from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.typing import Labels, Matrix, Ranker
+from xmlcore.typing import DataFrame, Dataset, Labels, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_label_ids, check_labels
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
 
 BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows
 BLOCK_ROWS = 4096  # most rows of a block
@@ -33,7 +27,7 @@ def importance(
     *,
     dataset: "Dataset | None" = None,
     feature_names: Sequence[str] | None = None,
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return the features that contribute most over many rows.
 
     Parameters

@@ -1,25 +1,19 @@
 """Importance for one label: the features that contribute most to it, over rows that have it."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xmlcore.explain._importance import importance
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.typing import Ranker
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
+from xmlcore.typing import DataFrame, Dataset, Ranker
 
 
 @dataclass(frozen=True)
 class LabelImportance:
     """The features that contribute most to one label, and from how many rows this was computed."""
 
-    frame: "pd.DataFrame"  # of xmlcore.explain.importance, with all features that occur in the rows
+    frame: "DataFrame"  # of xmlcore.explain.importance, with all features that occur in the rows
     n_rows: int  # rows that were explained
     n_having: int  # rows that have the label
     part: str  # of the data set: "test" or "training"

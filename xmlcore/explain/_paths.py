@@ -1,7 +1,6 @@
 """The nodes on a label's path in label trees, and the nodes that a row visits in the trees of LdSM."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,18 +11,13 @@ from xmlcore.explain._names import label_names as names_of_labels
 from xmlcore.explain._names import with_names
 from xmlcore.models.ldsm.frames import path_to, regressors, row_in_columns
 from xmlcore.models.plt import LOSS_NUMBERS
-from xmlcore.typing import Matrix, Ranker
+from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_row
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
 
 
 def path(
     model: Ranker, x: Matrix, label: int, *, dataset: "Dataset | None" = None, label_names: Sequence[str] | None = None
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return the nodes on a label's path in label trees, or on a row's ways to its leaves in the trees of LdSM.
 
     Parameters

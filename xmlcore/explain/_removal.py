@@ -1,7 +1,6 @@
 """Deletion curves: what removing features does to a label's probability."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -9,11 +8,8 @@ import scipy.sparse as sp
 
 from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.typing import Matrix, Ranker
+from xmlcore.typing import DataFrame, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_label_ids
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METHODS = ("contributions", "supporting", "magnitude", "random")
 PROBA_ROWS = 512  # rows of a block whose probabilities of all labels are predicted
@@ -43,7 +39,7 @@ def deletion_curve(
     counts: Sequence[int] = (0, 1, 2, 3, 5, 8, 13, 20),
     seed: int = 0,
     progress: ProgressLike = silent,
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Remove the top features of each row, and predict the label's probability without them.
 
     The faster it falls, the better the ranking of features: it names those that the model relies on (Samek et al., IEEE

@@ -1,14 +1,11 @@
 """Two explanations of one row, side by side."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 
-def side_by_side(first: "pd.DataFrame", second: "pd.DataFrame", top: int | None = None) -> "pd.DataFrame":
+def side_by_side(first: "DataFrame", second: "DataFrame", top: int | None = None) -> "DataFrame":
     """Return the contributions of two explanations beside each other.
 
     Parameters

@@ -1,19 +1,16 @@
 """Agreement of two explanations, and stability of an explanation under noise."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import Explainer
-from xmlcore.typing import Matrix, Perturbation, Ranker
+from xmlcore.typing import DataFrame, Matrix, Perturbation, Ranker
 from xmlcore.validation import check_count, check_features, check_row, csr_parts
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-def agreement(a: "pd.DataFrame", b: "pd.DataFrame", n: int = 10) -> dict[str, Any]:
+def agreement(a: "DataFrame", b: "DataFrame", n: int = 10) -> dict[str, Any]:
     """Return how much two explanations agree.
 
     Parameters
@@ -70,7 +67,7 @@ def stability(
     n: int = 10,
     seed: int = 0,
     row: int = 0,
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return how much an explanation agrees with the explanations of the perturbed row.
 
     Parameters

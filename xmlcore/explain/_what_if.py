@@ -1,17 +1,12 @@
 """A row's labels on the scale of its explanations, and what changes when the row does."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import kind_of, unwrapped
-from xmlcore.typing import Matrix, Ranker
+from xmlcore.typing import DataFrame, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_label_ids, check_row
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def label_values(model: Ranker, x: Matrix, labels: npt.ArrayLike) -> np.ndarray:
@@ -27,7 +22,7 @@ def label_values(model: Ranker, x: Matrix, labels: npt.ArrayLike) -> np.ndarray:
     return sp.csr_array(model.predict_proba(x))[:, labels].toarray()[0].astype(np.float64)
 
 
-def what_if(model: Ranker, before: Matrix, after: Matrix, k: int = 5) -> "pd.DataFrame":
+def what_if(model: Ranker, before: Matrix, after: Matrix, k: int = 5) -> "DataFrame":
     """Return the labels that a model predicts for a row before and after it was changed.
 
     Parameters

@@ -1,16 +1,11 @@
 """What a DoubleSampling model has learned, and why it ranks a row's candidates as it does."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
+from xmlcore.typing import DataFrame, Dataset
 
 
-def class_sizes(model, dataset: "Dataset") -> "pd.DataFrame":
+def class_sizes(model, dataset: "Dataset") -> "DataFrame":
     """Return how many training rows each class has, and how many copies of them f was learned from."""
     import pandas as pd
 
@@ -26,7 +21,7 @@ def class_sizes(model, dataset: "Dataset") -> "pd.DataFrame":
     )
 
 
-def feature_weights(model) -> "pd.DataFrame":
+def feature_weights(model) -> "DataFrame":
     import pandas as pd
 
     from xmlcore.models.double_sampling import MEANINGS
@@ -78,7 +73,7 @@ class CandidateRanking:
         shares[: self.q] = parts / parts.sum()
         return shares
 
-    def wide(self) -> "pd.DataFrame":
+    def wide(self) -> "DataFrame":
         """Return a line per class: rank, name, label, true, f, share, nearness, and a column for each feature."""
         import pandas as pd
 
@@ -98,7 +93,7 @@ class CandidateRanking:
         values = pd.DataFrame(self.features, columns=self.feature_names)
         return pd.concat([frame, values], axis=1)
 
-    def tidy(self, most: int | None = None, most_missed: int | None = None) -> "pd.DataFrame":
+    def tidy(self, most: int | None = None, most_missed: int | None = None) -> "DataFrame":
         """Return a line per class and feature."""
         import pandas as pd
 

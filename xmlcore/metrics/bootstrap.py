@@ -19,7 +19,6 @@ Efron, Tibshirani: An introduction to the bootstrap. 1993, chapters 13 and 14.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +27,7 @@ from xmlcore.documented import documented
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval
 from xmlcore.metrics._row_counts import RowCounts, check_item, of_several
 from xmlcore.metrics.measures import LABELS, MEAN, MEASURES, UNWEIGHTED, USUAL_MEASURES
-from xmlcore.typing import Labels, Predictions
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame, Labels, Predictions
 
 
 @documented
@@ -47,7 +43,7 @@ def intervals(
     n_resamples: int = 1000,
     confidence: float = 0.95,
     random_state: int = 0,
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return measures with bootstrap intervals over rows.
 
     Parameters
@@ -95,7 +91,7 @@ def intervals_of_several(
     n_resamples: int = 1000,
     confidence: float = 0.95,
     random_state: int = 0,
-) -> "list[pd.DataFrame]":
+) -> "list[DataFrame]":
     """Return what :func:`intervals` does for each of several rankings of the same rows."""
     n_resamples, confidence = check_resampling(n_resamples, confidence)
     if measures is None:
@@ -111,7 +107,7 @@ def intervals_of_several(
     return [_table(items, one.measured(), values, confidence) for one, values in zip(statistics, resampled)]
 
 
-def _table(items, values, resampled, confidence) -> "pd.DataFrame":
+def _table(items, values, resampled, confidence) -> "DataFrame":
     import pandas as pd
 
     low, high = interval(values, resampled, confidence, np.array([item.measure.kind == LABELS for item in items]))

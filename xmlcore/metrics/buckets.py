@@ -1,23 +1,19 @@
 """Measures of a model's first predictions for groups of classes, such as head, torso and tail."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from xmlcore.metrics.multiclass import accuracy, macro_f1
-from xmlcore.typing import Matrix
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame, Matrix
 
 BUCKETS = ("head", "torso", "tail")  # of labels, by their number of training rows
 
 
 def first_class_by_bucket(
     Y_true: Matrix, first: npt.ArrayLike, buckets: npt.ArrayLike, names: Sequence[str] = BUCKETS
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Measure first predictions separately for each bucket of classes."""
     import pandas as pd
 

@@ -14,18 +14,15 @@ Nixon, Dusenberry, Zhang, Jerfel, Tran: Measuring calibration in deep learning. 
 Brier: Verification of forecasts expressed in terms of probability. Monthly Weather Review 1950.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from xmlcore.documented import documented
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.ranking import hits
-from xmlcore.typing import Labels, Predictions
+from xmlcore.typing import DataFrame, Labels, Predictions
 from xmlcore.validation import check_count
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BINS = ("equal width", "equal count")
 Z95 = 1.959963984540054  # quantile of the normal distribution, for intervals of 95 %
@@ -41,7 +38,7 @@ class CalibrationError(NamedTuple):
 @documented
 def reliability(
     Y_true: Labels, ranking: Predictions, k: int = 5, *, n_bins: int = 10, bins: str = "equal width"
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return how often predictions are right, by their probability.
 
     Parameters
@@ -108,7 +105,7 @@ def reliability(
     )
 
 
-def calibration_error(frame: "pd.DataFrame") -> CalibrationError:
+def calibration_error(frame: "DataFrame") -> CalibrationError:
     r"""Return the expected and the maximal calibration error of the bins of :func:`reliability`.
 
     .. math:: ECE = \sum_B \frac{|B|}{N} |\bar p_B - \bar y_B|, \qquad MCE = \max_B |\bar p_B - \bar y_B|

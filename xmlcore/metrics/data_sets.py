@@ -11,19 +11,17 @@ Demšar: Statistical comparisons of classifiers over multiple data sets. JMLR 20
 """
 
 import numbers
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from xmlcore.documented import documented
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 
 @documented
-def wilcoxon(frame: "pd.DataFrame | npt.ArrayLike") -> "pd.DataFrame":
+def wilcoxon(frame: "DataFrame | npt.ArrayLike") -> "DataFrame":
     """Return the p-values of Wilcoxon's two-sided signed-rank test over data sets, for each pair of methods.
 
     Parameters
@@ -94,7 +92,7 @@ class Friedman(NamedTuple):
 
 
 @documented
-def friedman(frame: "pd.DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_is_better: bool = True) -> Friedman:
+def friedman(frame: "DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_is_better: bool = True) -> Friedman:
     r"""Rank methods on each data set, and test whether their mean ranks differ: Friedman's test, and Nemenyi's.
 
     .. math:: CD = q_\alpha \sqrt{\frac{m (m + 1)}{6 n}}

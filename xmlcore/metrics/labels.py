@@ -1,7 +1,6 @@
 """Measures of each label when the first k labels of every row count as predicted, and their means."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +10,11 @@ from xmlcore.metrics import ranking as of_rankings
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import check_average, precision_recall_f1_at_k
 from xmlcore.metrics.buckets import BUCKETS
-from xmlcore.typing import Labels, Predictions
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame, Labels, Predictions
 
 
 @documented
-def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> "pd.DataFrame":
+def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> "DataFrame":
     """Measure each label, when the first k labels of every row count as predicted.
 
     Parameters
@@ -84,7 +80,7 @@ def f1_at_k(
     return float(precision_recall_f1_at_k(Y_true, ranking, k, average=average, n_labels=n_labels).f1[-1])
 
 
-def f1_of_labels(frame: "pd.DataFrame") -> tuple[float, float]:
+def f1_of_labels(frame: "DataFrame") -> tuple[float, float]:
     """Return the micro and the macro F1 of lines of :func:`by_label`."""
     sums = frame[["rows", "predicted", "right"]].sum()
     pairs = sums["rows"] + sums["predicted"]
@@ -92,7 +88,7 @@ def f1_of_labels(frame: "pd.DataFrame") -> tuple[float, float]:
     return float(2 * sums["right"] / pairs) if pairs else np.nan, float(occurring.mean())
 
 
-def labels_by_bucket(frame: "pd.DataFrame", buckets: npt.ArrayLike, names: Sequence[str] = BUCKETS) -> "pd.DataFrame":
+def labels_by_bucket(frame: "DataFrame", buckets: npt.ArrayLike, names: Sequence[str] = BUCKETS) -> "DataFrame":
     """Measure each bucket of labels.
 
     Parameters

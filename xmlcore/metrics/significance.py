@@ -29,7 +29,7 @@ Holm: A simple sequentially rejective multiple test procedure. Scandinavian Jour
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,10 +38,7 @@ from xmlcore.documented import documented
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval, swapped_differences
 from xmlcore.metrics._row_counts import check_item, of_several
 from xmlcore.metrics.measures import LABELS
-from xmlcore.typing import Labels, Predictions
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame, Labels, Predictions
 
 ROUNDING = 1e-12  # differences of measures that are closer than this are equal
 
@@ -162,7 +159,7 @@ def compare_rankings(
     n_resamples: int = 1000,
     confidence: float = 0.95,
     random_state: int = 0,
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Compare several models on the rows of one data set, with Holm's correction for the number of comparisons.
 
     Parameters

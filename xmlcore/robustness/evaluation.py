@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,8 @@ from xmlcore.ranking import Ranking
 from xmlcore.robustness.measures import ALL, Measures
 from xmlcore.robustness.perturbations import ATTACKS, CERTIFICATE, CERTIFIED, KINDS, option_defaults
 from xmlcore.robustness.perturbations import perturbation as make_perturbation
-from xmlcore.typing import Labels, Matrix, Ranker
+from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_labels
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PHASE = "Changing rows and predicting again"
 ATTACK_ROWS = 512  # most rows of a block under attack: attacks are slow, and progress is reported after every block
@@ -41,7 +38,7 @@ def evaluate(
     surrogate: Ranker | None = None,
     n_jobs: int | None = None,
     progress: ProgressLike = silent,
-) -> "pd.DataFrame":
+) -> "DataFrame":
     r"""Measure a model on perturbed rows, at several levels and with several seeds.
 
     Rows are perturbed and predicted in blocks of about 64 MiB. The result depends neither on the blocks nor on
@@ -153,7 +150,7 @@ def evaluate(
     return pd.DataFrame(records, columns=COLUMNS)
 
 
-def summarise(frame: "pd.DataFrame", level: float = 0.95) -> "pd.DataFrame":
+def summarise(frame: "DataFrame", level: float = 0.95) -> "DataFrame":
     """Return means over repeats with confidence intervals (Student's t).
 
     Parameters

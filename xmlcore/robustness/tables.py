@@ -1,19 +1,16 @@
 """Tables of what noise does: measures lost, and feature values changed."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from xmlcore.typing import Matrix
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame, Matrix
 
 
 def loss_table(
-    summary: "pd.DataFrame", level: float, measures: Sequence[str], ks: Sequence[int], n_rows: dict[str, Any]
-) -> "pd.DataFrame":
+    summary: "DataFrame", level: float, measures: Sequence[str], ks: Sequence[int], n_rows: dict[str, Any]
+) -> "DataFrame":
     """Return each measure without noise, with noise, and what is lost, as in Tables 4 and 5 of Date and Mehar, 2025."""
     import pandas as pd
 
@@ -41,7 +38,7 @@ def loss_table(
     return pd.DataFrame(lines)
 
 
-def changed_values(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "pd.DataFrame":
+def changed_values(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "DataFrame":
     """Return feature values of rows without and with noise."""
     import pandas as pd
 

@@ -1,15 +1,13 @@
 """The similarity of selections, and tests of whether methods differ over data sets."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from xmlcore.progress import ProgressLike, silent, to_progress
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 THIN, THICK = 0.05, 0.1  # least p-values of a thin and of a thick line in the diagram of significance
 
@@ -37,7 +35,7 @@ def spearman(scores_a: npt.ArrayLike, a: npt.ArrayLike, scores_b: npt.ArrayLike,
     return correlations
 
 
-def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike = silent) -> "pd.DataFrame":
+def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike = silent) -> "DataFrame":
     """Return the similarities (Jaccard and Spearman) of all pairs of fitted selections: of methods, and of their seeds.
 
     Parameters
@@ -92,7 +90,7 @@ class SignificanceGraph(NamedTuple):
     edges: object  # DataFrame: a, b, p, line ("thick" or "thin")
 
 
-def significance_graph(p: "pd.DataFrame") -> SignificanceGraph:
+def significance_graph(p: "DataFrame") -> SignificanceGraph:
     """Place methods on a circle, and join those that do not differ significantly: the paper's Figure 7."""
     import pandas as pd
 

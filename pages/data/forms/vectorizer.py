@@ -17,7 +17,7 @@ STOP_WORDS, ACCENTS = (NO_STOP_WORDS, "english"), (KEPT, "unicode", "ascii")
 def show(form: str) -> dict | None:
     """Show the settings; return the parameters of a TextVectorizer, None if they cannot be used."""
     about = {parameter.name: parameter for parameter in TextVectorizer.PARAMETERS}
-    st.markdarguments("**Words as features**")
+    st.markdown("**Words as features**")
     first, second, third = st.columns(3)
     ngrams = fields.choice("Features are", NGRAMS, f"{form}.ngrams", place=first, help=about["ngrams"].help)
     rare = "A word in fewer texts is no feature. A larger number leaves out rare words and misspellings."

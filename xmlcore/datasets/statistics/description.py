@@ -1,7 +1,6 @@
 """Statistics of a data set."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,9 +10,7 @@ from xmlcore.datasets.statistics.drift import used_columns
 from xmlcore.datasets.statistics.imbalance import imbalance
 from xmlcore.datasets.statistics.row_hashes import row_hashes
 from xmlcore.metrics.buckets import BUCKETS
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 HEAD_SHARE = 0.5  # share of all label occurrences that belong to head labels
 TORSO_SHARE = 0.8  # share of all label occurrences that belong to head or torso labels
@@ -26,8 +23,8 @@ class Description:
     """Statistics of a data set, see :func:`describe`."""
 
     summary: dict
-    labels: "pd.DataFrame"
-    spread: "pd.DataFrame"
+    labels: "DataFrame"
+    spread: "DataFrame"
 
 
 def describe(dataset: Dataset) -> Description:

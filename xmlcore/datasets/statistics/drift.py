@@ -1,18 +1,15 @@
 """How far features, or labels, of test rows differ from those of training rows."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import scipy.sparse as sp
 
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 LEAST_EXPECTED = 5.0  # rows with a value that a tested column needs in the smaller part, if the parts were alike
 FALSE_DISCOVERIES = 0.05  # expected share of columns that do not differ among those that are reported to differ
 
 
-def drift(train: sp.csr_array, test: sp.csr_array) -> "pd.DataFrame":
+def drift(train: sp.csr_array, test: sp.csr_array) -> "DataFrame":
     """Compare each column of two matrices: features, or labels, of training and of test rows.
 
     The difference of a column is the standardised mean difference: (mean of the test rows - mean of the training rows)

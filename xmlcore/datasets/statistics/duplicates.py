@@ -1,21 +1,19 @@
 """Rows that occur more than once, within and across training and test rows."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.row_hashes import row_hashes
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 
 class Duplicates(NamedTuple):
     """What :func:`duplicates` returns: numbers by name, and a row of a DataFrame for each row with an equal."""
 
     summary: dict
-    rows: "pd.DataFrame"
+    rows: "DataFrame"
 
 
 def duplicates(dataset: Dataset) -> Duplicates:

@@ -2,7 +2,7 @@
 together.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.description import all_labels
@@ -11,23 +11,21 @@ from xmlcore.datasets.statistics.duplicates import duplicates
 from xmlcore.datasets.statistics.pairs import label_pairs
 from xmlcore.datasets.statistics.power_law import PowerLaw, compare_with_power_law, fit_power_law
 from xmlcore.progress import ProgressLike, silent, to_progress
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 
 class Examination(NamedTuple):
     """What :func:`examine` returns."""
 
     summary: dict  # numbers of duplicates, of columns tested and drifted, and of pairs of labels
-    duplicates: "pd.DataFrame"
-    features: "pd.DataFrame"  # see :func:`drift`
-    labels: "pd.DataFrame"
-    pairs: "pd.DataFrame"  # with exclusions and partners: see :func:`label_pairs`; of all rows
-    exclusions: "pd.DataFrame"
-    partners: "pd.DataFrame"
+    duplicates: "DataFrame"
+    features: "DataFrame"  # see :func:`drift`
+    labels: "DataFrame"
+    pairs: "DataFrame"  # with exclusions and partners: see :func:`label_pairs`; of all rows
+    exclusions: "DataFrame"
+    partners: "DataFrame"
     power_law: PowerLaw  # of the training rows per label
-    alternatives: "pd.DataFrame"
+    alternatives: "DataFrame"
 
 
 def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:

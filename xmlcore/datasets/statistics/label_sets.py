@@ -1,17 +1,13 @@
 """The sets of labels that rows have, most frequent first."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.row_hashes import row_hashes
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 
-def label_sets(dataset: Dataset) -> "pd.DataFrame":
+def label_sets(dataset: Dataset) -> "DataFrame":
     """Count how many rows have each set of labels.
 
     Parameters

@@ -1,13 +1,12 @@
 """Which labels occur together, and which do not although they are frequent."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 BLOCK = 20_000_000  # most pairs of labels of a row that are counted at once
 WIDEST = 4096  # most of the frequent labels among which exclusions are searched
@@ -16,9 +15,9 @@ WIDEST = 4096  # most of the frequent labels among which exclusions are searched
 class LabelPairs(NamedTuple):
     """What :func:`label_pairs` returns."""
 
-    pairs: "pd.DataFrame"  # first, second, n_first, n_second, n_both, expected, lift, phi; most frequent label first
-    exclusions: "pd.DataFrame"  # the same
-    partners: "pd.DataFrame"  # label, place (from 1), partner, n_both, lift, phi
+    pairs: "DataFrame"  # first, second, n_first, n_second, n_both, expected, lift, phi; most frequent label first
+    exclusions: "DataFrame"  # the same
+    partners: "DataFrame"  # label, place (from 1), partner, n_both, lift, phi
     n_pairs: int  # of labels that at least one row has
 
 
@@ -83,7 +82,7 @@ def cooccurrence(Y: sp.csr_array, labels) -> np.ndarray:
     return (chosen.T @ chosen).toarray()
 
 
-def together(Y: sp.csr_array, labels: Sequence[int]) -> "pd.DataFrame":
+def together(Y: sp.csr_array, labels: Sequence[int]) -> "DataFrame":
     """Return how often each pair of some labels occurs, with labels that go together beside each other.
 
     Parameters

@@ -5,16 +5,14 @@ counts x of at least x_min have probability x**-alpha / zeta(alpha, x_min), with
 """
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LARGEST_ALPHA = 50.0
 TABLE = 100_000  # counts from x_min on that are drawn from an exact table; larger ones from a continuous distribution
@@ -65,7 +63,7 @@ def fit_power_law(counts: npt.ArrayLike, x_min: int | None = None) -> PowerLaw:
     return PowerLaw(alpha, error, int(least[best]), n_tail, int(numbers.sum()), float(distances[best]))
 
 
-def power_law_curve(fit: PowerLaw, largest: int, points: int = 100) -> "pd.DataFrame":
+def power_law_curve(fit: PowerLaw, largest: int, points: int = 100) -> "DataFrame":
     """Return the line of a fitted power law as ``count`` and ``rank``: the number of counts expected to be as large."""
     import pandas as pd
 
@@ -146,7 +144,7 @@ def goodness_of_fit(
     return Goodness(p, math.sqrt(p * (1 - p) / n_samples), *ends, n_samples)
 
 
-def compare_with_power_law(counts: npt.ArrayLike, fit: PowerLaw | None = None) -> "pd.DataFrame":
+def compare_with_power_law(counts: npt.ArrayLike, fit: PowerLaw | None = None) -> "DataFrame":
     """Compare a fitted power law with other distributions of the same counts, of at least x_min.
 
     Vuong's test: R is the sum of the differences of log-likelihoods, divided by their standard deviation and the root

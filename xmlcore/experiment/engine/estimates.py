@@ -7,7 +7,7 @@ compares estimates with times.
 """
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,7 @@ from xmlcore.parameters import AUTO
 from xmlcore.robustness.attacks import BLOCK_VALUES
 from xmlcore.robustness.perturbations import CERTIFICATE, KINDS, REFERENCE
 from xmlcore.system import effective_jobs
-
-if TYPE_CHECKING:
-    from xmlcore.datasets import Dataset
+from xmlcore.typing import Dataset
 
 START = 0.2  # seconds of every task: reading inputs, loading kernels, saving
 # Seconds of one core per unit of work; the functions that use them count the units.

@@ -12,9 +12,9 @@ from xmlcore.experiment.engine.sweeps import UNREADABLE, Sweep, SweepSettings, k
 from xmlcore.experiment.engine.task import keep, task
 from xmlcore.experiment.kinds.train import changed_params
 from xmlcore.progress import Cancelled, Progress, part_of, silent
+from xmlcore.typing import Dataset
 
 if TYPE_CHECKING:
-    from xmlcore.datasets import Dataset
     from xmlcore.jobs import Queue
 
 EVERY = 0.1  # seconds between two looks at the jobs

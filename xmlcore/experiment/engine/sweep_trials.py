@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +11,7 @@ from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SEED, SETTI
 from xmlcore.experiment.kinds.train import run_and_model, with_changed
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
+from xmlcore.typing import DataFrame, Dataset
 
 LEAST_ROWS = 2  # training rows, and rows held out
 VALIDATION = Parameter(
@@ -40,7 +35,7 @@ class Trial:
     """The result of one training of a sweep."""
 
     # columns `measure`, `k`, `value` (in [0, 1]), on the rows held out; None if training was not possible
-    measures: "pd.DataFrame | None"
+    measures: "DataFrame | None"
     seconds: float  # time of the training and of predicting the rows held out
     # n_rows, n_held_out: rows trained on, and measured on
     n_rows: int

@@ -7,7 +7,6 @@ follows from the trials that are kept, so that it goes on where it was after it 
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +20,7 @@ from xmlcore.experiment.kinds.train import full_params
 from xmlcore.metrics.measures import USUAL_MEASURES
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import Progress, silent
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 K = 5  # trials are measured at 1 to 5, and further if the measure asks for it
 LEAST_SAMPLE = 100  # rows of the smallest sample of successive halving
@@ -73,8 +70,8 @@ class Sweep:
     method: str
     measure: str
     settings: list[dict]
-    trials: "pd.DataFrame"
-    table: "pd.DataFrame"
+    trials: "DataFrame"
+    table: "DataFrame"
     best: dict | None
     best_setting: int | None
     value: float
@@ -93,7 +90,7 @@ class Sweep:
         return sum(kept_trial(key) is None for key in failed["key"])
 
     @property
-    def test(self) -> "pd.DataFrame | None":
+    def test(self) -> "DataFrame | None":
         """Measures of the chosen setting on the test rows, trained on all training rows; None before that was done."""
         return test_measures(self.final_tasks())
 
@@ -384,7 +381,7 @@ def interval(values, level: float = 0.95) -> tuple[float, float]:
     return float(values.mean() - half), float(values.mean() + half)
 
 
-def settings_table(trials: list[dict], settings: list[dict]) -> "pd.DataFrame":
+def settings_table(trials: list[dict], settings: list[dict]) -> "DataFrame":
     """Return :attr:`Sweep.table` from the lines of its trials; settings without a trial are in no line."""
     import pandas as pd
 
@@ -433,7 +430,7 @@ def final_tasks(fingerprint, model, params, seeds, measure) -> list[Task]:
     ]
 
 
-def test_measures(tasks) -> "pd.DataFrame | None":
+def test_measures(tasks) -> "DataFrame | None":
     """Return :attr:`Sweep.test` from the kept results of trainings; None while one of them has none."""
     import pandas as pd
 

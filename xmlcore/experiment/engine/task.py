@@ -26,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from xmlcore import __version__, store
 from xmlcore.artifact_keys import artifact_key
@@ -36,10 +36,8 @@ from xmlcore.experiment.engine.turns import turn
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
+from xmlcore.typing import Dataset
 from xmlcore.versions import library_versions
-
-if TYPE_CHECKING:
-    from xmlcore.datasets import Dataset
 
 KINDS: "dict[str, type[Task]]" = {}
 # Name of an input -> kind of the task that makes this input.

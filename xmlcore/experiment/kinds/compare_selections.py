@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,8 @@ from xmlcore.experiment.kinds.select import (
 from xmlcore.experiment.kinds.train import sampled_rows
 from xmlcore.parameters import REQUIRED, Parameter, filled
 from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
+from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import INT32_MAX
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
 
 FOLDER = "judged"
 ALL = "all features"
@@ -42,7 +38,7 @@ class Comparison:
     # features"), `pattern` (of FALS, else empty), `share` (of the features that each label keeps), `n_features` (the
     # number of features that each label keeps), `seed` (of the selection and of the trees), `measure`, `value`,
     # `select_s` (seconds of the selection, which is made once for all shares), `seconds` (of the trees).
-    frame: "pd.DataFrame"
+    frame: "DataFrame"
     # n_rows, n_train: number of rows that trees were trained on, and number of all training rows
     n_rows: int
     n_train: int

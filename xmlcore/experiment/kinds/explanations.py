@@ -1,7 +1,7 @@
 """Explanations of a kept run: which features its predictions depend on, over many test rows."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
@@ -9,9 +9,7 @@ from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, regis
 from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
 from xmlcore.experiment.kinds.train import sampled_rows
 from xmlcore.progress import silent
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 FOLDER = "explanations"
 
@@ -23,12 +21,12 @@ class Explanations:
     run_key: str
     rows: Any  # ids of the test rows that were explained
     n_test: int  # number of all test rows
-    deletion: "pd.DataFrame"
-    importance: "pd.DataFrame"
+    deletion: "DataFrame"
+    importance: "DataFrame"
     # columns `row`, `sigma`, `repeat`, `spearman`, `overlap`: how similar the contributions on the clean row are to
     # those on the row with Gaussian noise on its present features. The standard deviation of the noise is `sigma` times
     # the mean absolute value of the rows' features.
-    stability: "pd.DataFrame"
+    stability: "DataFrame"
 
 
 # Standard deviations of the noise, relative to the mean absolute value of present features.

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,7 @@ from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import KS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
+from xmlcore.typing import DataFrame, Dataset
 
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 LEAST_ROWS = 10  # smaller samples are left out
@@ -43,10 +39,10 @@ class LearningCurve:
     # A line for each training and measure: `rows` (trained on), `seed`, `bucket` ("all", "head", "torso", "tail"),
     # `measure` ("P@k", only of all labels, or "Recall@k", the share of the true labels that are among the first k), `k`
     # (1, 3 or 5), `value` (in [0, 1]), `seconds` (of the training)
-    frame: "pd.DataFrame"
+    frame: "DataFrame"
     # A line for each `bucket`, `measure` and `k`, with the fields of
     # :class:`xmlcore.experiment.kinds.forecasting.Forecast` for twice the rows of the largest sample
-    forecasts: "pd.DataFrame"
+    forecasts: "DataFrame"
     notes: list[str] = field(default_factory=list)  # trainings that were not possible
     seconds: float = 0.0
 

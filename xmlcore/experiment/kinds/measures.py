@@ -1,7 +1,6 @@
 """Every measure of a kept run, with intervals, for all labels and for each bucket of labels."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xmlcore import metrics
 from xmlcore.experiment.engine.inputs import kept_run
@@ -11,11 +10,7 @@ from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
+from xmlcore.typing import DataFrame, Dataset
 
 FOLDER = "measures"
 ALL = "all"
@@ -27,7 +22,7 @@ COUNTS_A_SECOND = 2e9  # weighted counts of rows and labels that resampling adds
 class Measured:
     """Every measure of a kept run."""
 
-    measures: "pd.DataFrame"
+    measures: "DataFrame"
     n_resamples: int  # resamples behind the intervals
 
 
@@ -38,7 +33,7 @@ def measure_ranking(
     n_resamples: int = 1000,
     random_state: int = 0,
     progress: ProgressLike = silent,
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return every measure of a ranking of the test rows, with 95 % bootstrap intervals, and those of each bucket."""
     import numpy as np
     import pandas as pd

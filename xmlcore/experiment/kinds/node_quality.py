@@ -10,11 +10,9 @@ from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
 from xmlcore.experiment.kinds.train import load_run_model, sampled_rows
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
-from xmlcore.typing import Ranker
+from xmlcore.typing import DataFrame, Ranker
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from xmlcore.models import PLT
 
 FOLDER = "node-quality"
@@ -25,7 +23,7 @@ MOST_ROWS = 5000  # Default number of test rows that are used.
 class NodeQuality:
     """Quality of the classifiers of a label tree's nodes on test rows."""
 
-    nodes: "pd.DataFrame"
+    nodes: "DataFrame"
     # n_rows, n_test: number of test rows that were used, and of all test rows
     n_rows: int
     n_test: int

@@ -17,14 +17,11 @@ from xmlcore.models import PackedModel
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import part_of, silent
 from xmlcore.ranking import Ranking
-from xmlcore.typing import Ranker
+from xmlcore.typing import DataFrame, Dataset, Ranker
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
     import scipy.sparse as sp
-
-    from xmlcore.datasets import Dataset
 
 START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
 VALUE_BYTES = 12  # bytes of a feature and its value in a file of text
@@ -56,7 +53,7 @@ def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
     return first - scores[:, 1] if by == "margin" and scores.shape[1] > 1 else first
 
 
-def frame_of(ranking: Ranking, label_name, names: list[str] | None = None) -> "pd.DataFrame":
+def frame_of(ranking: Ranking, label_name, names: list[str] | None = None) -> "DataFrame":
     """Return predictions as a table with a line for each label of each row."""
     import numpy as np
 

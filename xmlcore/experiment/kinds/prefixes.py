@@ -10,12 +10,10 @@ from xmlcore.experiment.engine.task import Estimate, Task, load, register
 from xmlcore.experiment.kinds.train import LEAST_RANKED, load_run_model
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
+from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
     from xmlcore.models import LdSM
 
 FOLDER = "prefixes"
@@ -25,7 +23,7 @@ FOLDER = "prefixes"
 class Prefixes:
     """Measures of parts of a kept run's ensemble."""
 
-    measures: "pd.DataFrame"
+    measures: "DataFrame"
 
 
 def prefix_points(model: "LdSM") -> tuple[list[int], list[int]]:
@@ -46,7 +44,7 @@ def prefix_measures(
     n_trees: list[int] | None = None,
     max_nodes: list[int] | None = None,
     progress: ProgressLike = silent,
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Measure the predictions of fewer trees, and of smaller trees, of a fitted ensemble, without training again."""
     import numpy as np
     import pandas as pd

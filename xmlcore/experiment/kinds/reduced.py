@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +17,8 @@ from xmlcore.experiment.kinds.train import compile_kernels, estimator, evaluate,
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import Labels, Matrix
+from xmlcore.typing import DataFrame, Dataset, Labels, Matrix
 from xmlcore.validation import check_count
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
 
 FOLDER = "reduced"
 PER_LABEL_MODEL = "OneVsRest"  # the model whose labels can each learn from other features
@@ -44,10 +39,10 @@ class Reduced:
     n_features: int
     k: int
     run_key: str  # key of the run on all features
-    measures: "pd.DataFrame"  # columns `features` ("all" or "selected"), `measure`, `k`, `value` (in [0, 1])
+    measures: "DataFrame"  # columns `features` ("all" or "selected"), `measure`, `k`, `value` (in [0, 1])
     # two rows, "all" and "selected", with the columns `fit_s`, `predict_ms_per_row`, `model_bytes`, `n_weights`,
     # `n_features`
-    numbers: "pd.DataFrame"
+    numbers: "DataFrame"
     select_s: float
 
 

@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine import estimates
@@ -21,9 +20,7 @@ from xmlcore.robustness.perturbations import (
     check_options,
     option_defaults,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 FOLDER = "robustness"
 # The model whose gradient attacks follow where the model of the run has none. With the squared hinge the gradient would
@@ -46,7 +43,7 @@ class Robustness:
     # n_rows, n_test: number of test rows that were measured, and number of all test rows
     n_rows: int
     n_test: int
-    frame: "pd.DataFrame"
+    frame: "DataFrame"
     surrogate: str | None = None  # the model that an attack was computed on, if this was not the model of the run
     seconds: float = 0.0
     # whether the attack was to be computed on another model even if the model of the run has a gradient

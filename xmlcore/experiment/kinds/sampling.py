@@ -16,12 +16,10 @@ from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, regis
 from xmlcore.experiment.kinds.train import compile_kernels, estimator
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
+from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import check_count, csr_parts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
     from xmlcore.models import DoubleSampling
 
 FOLDER = "sampling"
@@ -39,13 +37,13 @@ class Sampling:
     # of the pairs that f is trained on) and `model_bytes` (memory of the model); `empirical_risk`; `failed` (why this
     # training failed, or ""; its measures are nan then). A value of `n_adversarial` above :func:`most_adversaries`
     # gives the same training as that limit. Such trainings are made once, and `n_adversarial` is then the limit.
-    sweep: "pd.DataFrame"
+    sweep: "DataFrame"
     # of the run's own model. Columns: `n_candidates`; `recall` (the share of pairs of a test row and its class for
     # which the class is among the candidates); `accuracy`, `macro_f1`, `predict_ms_per_row`.
-    candidates: "pd.DataFrame"
+    candidates: "DataFrame"
     # of the run's own model. Columns: `bucket` ("head", "torso", "tail"), `n_classes` (classes with a test row),
     # `n_rows` (pairs of a test row and its class), `accuracy`, `macro_f1`, `candidate_recall`.
-    buckets: "pd.DataFrame"
+    buckets: "DataFrame"
     n_repeats: int  # number of trainings per point of the sweep, each with another seed
     # n_rows, n_test: number of training rows, and number of test rows
     n_rows: int
@@ -63,7 +61,7 @@ def sampling_study(
     *,
     model: "DoubleSampling | None" = None,
     progress: ProgressLike = silent,
-) -> "tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]":
+) -> "tuple[DataFrame, DataFrame, DataFrame]":
     """Measure double sampling with other numbers of adversaries, examples per class and candidates.
 
     Parameters
@@ -243,7 +241,7 @@ def _are_candidates(Y, candidates):
     return is_candidate
 
 
-def _by_frequency(model, dataset) -> "pd.DataFrame":
+def _by_frequency(model, dataset) -> "DataFrame":
     """Return :attr:`Sampling.buckets`: measures of the test rows for head, torso and tail classes."""
     from xmlcore.datasets.statistics.description import label_buckets
     from xmlcore.metrics.buckets import BUCKETS

@@ -16,9 +16,9 @@ from xmlcore.experiment.engine.task_parameters import METHOD, SETTINGS
 from xmlcore.experiment.kinds.train import with_changed
 from xmlcore.models.compiling import turn
 from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import Dataset
 
 if TYPE_CHECKING:
-    from xmlcore.datasets import Dataset
     from xmlcore.models.base import Estimator
 
 FOLDER = "selections"

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,7 @@ from xmlcore.experiment.engine.task_parameters import METHOD, SEEDS, SETTINGS, w
 from xmlcore.experiment.kinds.select import WarningsBySeed, key_params, selection_title, selector, warm_up_selector
 from xmlcore.parameters import filled
 from xmlcore.progress import ProgressLike, silent, to_progress
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
+from xmlcore.typing import DataFrame, Dataset
 
 FOLDER = "stability"
 
@@ -30,7 +26,7 @@ class SelectionStability:
     params: dict  # parameters of the selection; the seed among them is not used
     seeds: list[int]
     # A row per pair of seeds, with the columns `seed_a`, `seed_b`, `jaccard`, `spearman` (means over labels)
-    pairs: "pd.DataFrame"
+    pairs: "DataFrame"
     # jaccard similarity and Spearman correlation of each label, means over pairs of seeds. The Spearman correlation is
     # taken over the features that at least one of the two seeds keeps. It is below 0 if the seeds have few features in
     # common, and says little if they keep few features.

@@ -21,13 +21,10 @@ from xmlcore.metrics.measures import MORE_MEASURES, USUAL_MEASURES
 from xmlcore.parameters import AUTO
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import Ranker
+from xmlcore.typing import DataFrame, Dataset, Ranker
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
     from xmlcore.experiment.catalog import ModelInfo
     from xmlcore.models.base import MultiLabelModel
 
@@ -78,7 +75,7 @@ class Run:
     dataset_name: str
     fingerprint: str
     k: int
-    measures: "pd.DataFrame"
+    measures: "DataFrame"
     times: dict
     size: dict
     ranking: Ranking
@@ -98,14 +95,14 @@ class Evaluation(dict[str, Any]):
         self._measures = [name for name, value in found.items() if name in metrics.MEASURES]
 
     @cached_property
-    def intervals(self) -> "pd.DataFrame":
+    def intervals(self) -> "DataFrame":
         """The measures with 95 % bootstrap intervals over the test rows: see :func:`xmlcore.metrics.intervals`."""
         if INTERVALS in self:
             return self[INTERVALS]
         k = len(self[self._measures[0]])
         return metrics.intervals(self._Y_true, self["ranking"], k, measures=self._measures, inv_ps=self._inv_ps)
 
-    def to_frame(self, intervals: bool = False) -> "pd.DataFrame":
+    def to_frame(self, intervals: bool = False) -> "DataFrame":
         """Return the measures as a table."""
         import pandas as pd
 

@@ -7,7 +7,7 @@ that makes it again. The data set is not in it. Reading a bundle runs nothing th
 import io
 import platform
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,9 @@ from xmlcore.experiment.sharing.run_code import code_of, data_code, made_by_task
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.system import effective_jobs
-from xmlcore.typing import FilePath, Source
+from xmlcore.typing import DataFrame, Dataset, FilePath, Source
 from xmlcore.validation import check_count
 from xmlcore.versions import LIBRARIES, library_versions
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
 
 PREDICTIONS, CODE, MEASURES, FIGURE = "predictions.npz", "code.py", "measures.csv", "measures.html"
 
@@ -47,9 +42,9 @@ class Rerun:
     bits: bool  # whether all predicted labels and scores are the same, bit for bit
     labels: float  # share of the places of all test rows at which the same label is predicted
     # columns `measure`, `k`, `then` (in the bundle), `now`, `difference` (`now` less `then`), `same`
-    measures: "pd.DataFrame"
+    measures: "DataFrame"
     # columns `what`, `then`, `now`, `same`: the versions of Python, the libraries and the program, and the machine
-    versions: "pd.DataFrame"
+    versions: "DataFrame"
 
     @property
     def agrees(self) -> bool:

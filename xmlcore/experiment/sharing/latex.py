@@ -1,13 +1,9 @@
 """Tables of measures in LaTeX."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from xmlcore import metrics
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -19,7 +15,7 @@ SPECIAL = {
 MOST_ACROSS = 6  # measures that stand side by side on a page
 
 
-def latex_table(frame: "pd.DataFrame", caption: str = "", digits: int = 2) -> str:
+def latex_table(frame: "DataFrame", caption: str = "", digits: int = 2) -> str:
     """Return measures of several runs as a LaTeX table with booktabs.
 
     Parameters

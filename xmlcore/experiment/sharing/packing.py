@@ -1,17 +1,14 @@
 """Pack the model of a run into one file, with a card that says what it was trained on and how good it is."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xmlcore import metrics, store
 from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kinds.train import FOLDER, Run, load_run_model
 from xmlcore.experiment.sharing.bundles import versions_of
 from xmlcore.models import PackedModel
-from xmlcore.typing import Ranker
-
-if TYPE_CHECKING:
-    from xmlcore.datasets import Dataset
+from xmlcore.typing import Dataset, Ranker
 
 
 def pack_run(key: str, name: str | None = None, dataset_name: str | None = None) -> PackedModel:

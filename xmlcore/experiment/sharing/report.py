@@ -8,7 +8,7 @@ import platform
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xmlcore import __version__, metrics
 from xmlcore.experiment import side_by_side
@@ -20,10 +20,7 @@ from xmlcore.experiment.sharing.report_tables import of_two, table
 from xmlcore.parameters import AUTO
 from xmlcore.ranking import KS
 from xmlcore.store import MissingArtifactError, StoreError
-from xmlcore.typing import FilePath
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame, FilePath
 
 MOST = 12  # lines that are put side by side on a data set
 LEAST_VARIED = 3  # lines of a model whose settings are drawn
@@ -340,7 +337,7 @@ def _ranks(lines, measure, figures) -> str:
     return f"{text}{said} Nemenyi’s test does not tell apart.</p>{_figure(figures, figure)}"
 
 
-def best_of_models(lines: "pd.DataFrame", measure: str) -> "pd.DataFrame":
+def best_of_models(lines: "DataFrame", measure: str) -> "DataFrame":
     """Return the measure of the best settings of each model on each data set."""
     models = [side_by_side.model_title(m, p) for m, p in zip(lines["model"], lines["params"])]
     wide = lines.assign(model=models).pivot_table(

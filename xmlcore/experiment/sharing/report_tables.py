@@ -4,11 +4,9 @@ import html
 from typing import TYPE_CHECKING
 
 from xmlcore.experiment import side_by_side
+from xmlcore.typing import DataFrame, Dataset
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from xmlcore.datasets import Dataset
     from xmlcore.experiment.kinds.train import Run
 
 LISTED = 20  # labels, and rows, in a table of two runs
@@ -38,7 +36,7 @@ def of_two(dataset: "Dataset", runs: "dict[str, Run]") -> str:
     return f"<h3>Where the best two differ</h3><p>{names}</p>{_labels(labels)}{_rows(dataset, one, other, rows, k)}"
 
 
-def _labels(frame: "pd.DataFrame") -> str:
+def _labels(frame: "DataFrame") -> str:
     """Return how many labels each of two runs is better for, and those of the largest differences."""
     wins = side_by_side.wins_by_bucket(frame)
     counts = [[line.bucket, f"{line.a:,}", f"{line.equal:,}", f"{line.b:,}"] for line in wins.itertuples()]
@@ -62,7 +60,7 @@ def _labels(frame: "pd.DataFrame") -> str:
     )
 
 
-def _rows(dataset: "Dataset", one: "Run", other: "Run", frame: "pd.DataFrame", k: int) -> str:
+def _rows(dataset: "Dataset", one: "Run", other: "Run", frame: "DataFrame", k: int) -> str:
     """Return the test rows for which the numbers of right labels differ most, with what is predicted for them."""
     names, texts = dataset.row_names_test, dataset.texts_test
     heads = ["Row", *["Name"] * (names is not None), *["Text"] * (texts is not None)]
@@ -99,5 +97,5 @@ def _signed(value: float, decimals: int) -> str:
     return f"{value:+.{decimals}f}".replace("-", "−")
 
 
-def _how_many(listed: list, frame: "pd.DataFrame", what: str) -> str:
+def _how_many(listed: list, frame: "DataFrame", what: str) -> str:
     return f"{len(listed):,} of {len(frame):,} {what} that differ, largest differences first." if listed else ""

@@ -2,7 +2,7 @@
 
 import math
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,7 @@ from xmlcore.models.plt.training import RowsOfTree
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, ProgressLike, silent, to_progress
 from xmlcore.ranking import KS
-from xmlcore.typing import Labels, Matrix
-
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.typing import DataFrame, Labels, Matrix
 
 TYPES = {"arity": int, "max_leaf_labels": int, "loss": str, "C": float}  # of the parameters that can be "auto"
 NAMES = tuple(TYPES)
@@ -96,7 +93,7 @@ class LinearModel(MultiLabelModel):
         return self._choice(*checked_rows(X, Y, self._n_labels_of_tree(Y)), progress)
 
     @property
-    def chosen_(self) -> "pd.DataFrame":
+    def chosen_(self) -> "DataFrame":
         """The trials by which :meth:`fit` chose the parameters that were "auto", in their order: a DataFrame.
 
         Columns: the settings, with the ``C`` on a sample of the rows (``settings_`` has the C for all rows); ``P@1``,

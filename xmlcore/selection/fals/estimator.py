@@ -1,7 +1,7 @@
 """FALS: features selected for each label by the gradients of a small network."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,11 +23,8 @@ from xmlcore.selection.fals.scoring import score, score_bytes
 from xmlcore.selection.fals.selecting import best, selected_count
 from xmlcore.selection.fals.training import Settings, Training, batch_size
 from xmlcore.selection.fals.workers import Workers
-from xmlcore.typing import Matrix, RandomState
+from xmlcore.typing import DataFrame, Matrix, RandomState
 from xmlcore.validation import check_count, check_features, check_labels, check_threshold, csr_parts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @described
@@ -163,7 +160,7 @@ class FALS(KeepsColumns, MultiLabelModel):
         self._check_params()
         return estimate(self, X, check_count(n_labels, "n_labels"), nnz)
 
-    def top_features(self, label: int, n: int = 20, feature_names: Sequence[str] | None = None) -> "pd.DataFrame":
+    def top_features(self, label: int, n: int = 20, feature_names: Sequence[str] | None = None) -> "DataFrame":
         """Return the best features of a label.
 
         Parameters

@@ -8,15 +8,14 @@ import numpy as np
 from xmlcore.models.ldsm.frames.labels import rows_with_label
 from xmlcore.models.ldsm.frames.nodes import nodes_below, visited
 from xmlcore.models.ldsm.frames.tables import nodes_frame, told_apart_by, with_names
+from xmlcore.typing import DataFrame
 from xmlcore.wording import rounded
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from xmlcore.models.ldsm.trees import LdSMTree
 
 
-def layout(tree: "LdSMTree", nodes, n_below: np.ndarray | None = None) -> "pd.DataFrame":
+def layout(tree: "LdSMTree", nodes, n_below: np.ndarray | None = None) -> "DataFrame":
     """Place nodes for a drawing from left to right: x is the depth; each node that ends a branch has its own line."""
     import pandas as pd
 
@@ -57,8 +56,8 @@ def drawing_frame(
     *,
     leaves=None,
     label: int | None = None,
-    all_nodes: "pd.DataFrame | None" = None,
-) -> "pd.DataFrame":
+    all_nodes: "DataFrame | None" = None,
+) -> "DataFrame":
     """Return a table of all that a drawing of nodes shows, for :func:`xmlcore.figures.tree`."""
     placed = layout(tree, nodes, None if all_nodes is None else all_nodes["below"].to_numpy())
     order = placed["node"].to_numpy()

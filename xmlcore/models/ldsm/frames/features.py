@@ -1,15 +1,12 @@
 """The features that decide to which children a node of LdSM sends a row."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xmlcore.models.ldsm.frames.nodes import check_node
+from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def features_of_node(
@@ -19,7 +16,7 @@ def features_of_node(
     feature_name: Callable[[int], str] | None = None,
     k: int | None = None,
     values: np.ndarray | None = None,
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return the features of a node's regressors, those that tell its children apart most first."""
     import pandas as pd
 

@@ -7,11 +7,10 @@ import numpy as np
 
 from xmlcore.models.ldsm.frames.nodes import check_node, path_to, with_siblings
 from xmlcore.models.ldsm.frames.tables import top_labels, with_names
+from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from xmlcore.models.ldsm.trees import LdSMTree
 
 
@@ -51,7 +50,7 @@ def together_until(tree: "LdSMTree", label: int) -> int:
 
 def leaves_of_label(
     tree: "LdSMTree", label: int, label_name: Callable[[int], str] | None = None, k: int = 3
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return a table of the leaves that a label's training rows reach, and of the other labels there."""
     import pandas as pd
 

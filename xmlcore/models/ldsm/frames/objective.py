@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xmlcore.models.ldsm.frames.nodes import check_node
+from xmlcore.typing import DataFrame
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from xmlcore.models.ldsm.trees import LdSMTree
 
 OBJECTIVE = "J"
 PARTS = ("balance", "class integrity", "multi-way")  # of J
 
 
-def depth_frame(trees: Sequence["LdSMTree"]) -> "pd.DataFrame":
+def depth_frame(trees: Sequence["LdSMTree"]) -> "DataFrame":
     """Count leaves, and the training rows in them, by depth."""
     import pandas as pd
 
@@ -41,7 +40,7 @@ def contributions(objective, balance, integrity, multiway, weights: tuple[float,
     }
 
 
-def objective_by_depth(trees: Sequence["LdSMTree"], weights: tuple[float, float]) -> "pd.DataFrame":
+def objective_by_depth(trees: Sequence["LdSMTree"], weights: tuple[float, float]) -> "DataFrame":
     """Return J of the splits and its weighted parts by depth (Figure 1 of the paper)."""
     import pandas as pd
 
@@ -60,7 +59,7 @@ def objective_by_depth(trees: Sequence["LdSMTree"], weights: tuple[float, float]
     return pd.concat(parts, ignore_index=True)[columns]
 
 
-def training_trace(tree: "LdSMTree", node: int, weights: tuple[float, float]) -> "pd.DataFrame":
+def training_trace(tree: "LdSMTree", node: int, weights: tuple[float, float]) -> "DataFrame":
     """Return J of a node and its weighted parts after each epoch of its training."""
     import pandas as pd
 

@@ -1,16 +1,13 @@
 """The nodes that a row passes on its way to a leaf, with the margins that send it on."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
 from xmlcore.models.ldsm.frames.nodes import check_node, path_to
+from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count, check_features, check_row
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def row_in_columns(model, x) -> tuple[np.ndarray, np.ndarray]:
@@ -38,7 +35,7 @@ def regressors(model, t: int, node: int, columns) -> tuple[np.ndarray, np.ndarra
 
 def steps_frame(
     model, t: int, x, leaf: int, feature_name: Callable[[int], str] | None = None, k: int = 3
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return the nodes above a leaf, the root first, with what sends a row from each to the next one."""
     import pandas as pd
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xmlcore.models.ldsm.frames.nodes import check_node, nodes_below
+from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from xmlcore.models.ldsm.trees import LdSMTree
 
 INNER, LEAF = "inner", "leaf"  # kinds of nodes
@@ -50,7 +49,7 @@ def told_apart_by(tree: "LdSMTree", nodes) -> tuple[np.ndarray, np.ndarray, np.n
 
 def nodes_frame(
     tree: "LdSMTree", label_name: Callable[[int], str] | None = None, k: int = 3, nodes=None
-) -> "pd.DataFrame":
+) -> "DataFrame":
     import pandas as pd
 
     chosen = np.arange(tree.parent.size) if nodes is None else np.asarray(nodes, np.int64)
@@ -74,7 +73,7 @@ def nodes_frame(
     return frame if label_name is None else with_names(frame, label_name)
 
 
-def with_names(frame: "pd.DataFrame", label_name: Callable[[int], str]) -> "pd.DataFrame":
+def with_names(frame: "DataFrame", label_name: Callable[[int], str]) -> "DataFrame":
     """Add the names of the labels to a table of :func:`nodes_frame`; empty text where there is no label."""
     frame = frame.copy()
     for column in [c for c in frame.columns if c.startswith("label_")]:
@@ -87,7 +86,7 @@ def with_names(frame: "pd.DataFrame", label_name: Callable[[int], str]) -> "pd.D
 
 def labels_of_node(
     tree: "LdSMTree", node: int, label_name: Callable[[int], str] | None = None, k: int | None = None
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return the labels of a node's training rows, and where the node sends them."""
     import pandas as pd
 
@@ -111,7 +110,7 @@ def labels_of_node(
 
 def leaves_frame(
     trees: Sequence["LdSMTree"], leaves, row: int, label_name: Callable[[int], str] | None = None, k: int = 3
-) -> "pd.DataFrame":
+) -> "DataFrame":
     import pandas as pd
 
     parts = []

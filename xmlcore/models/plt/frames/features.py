@@ -5,17 +5,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count, check_row, csr_parts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from xmlcore.models.plt.linear_nodes import LinearNodes
 
 
 def features_of_node(
     nodes: "LinearNodes", node: int, feature_name: Callable[[int], str] | None = None, k: int | None = None
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return the features of a node's linear classifier, largest absolute weight first."""
     import pandas as pd
 
@@ -27,9 +26,7 @@ def features_of_node(
     return pd.DataFrame(columns | {"weight": weights[order].astype(np.float64)})
 
 
-def margin_parts(
-    nodes: "LinearNodes", x, node: int, feature_name: Callable[[int], str] | None = None
-) -> "pd.DataFrame":
+def margin_parts(nodes: "LinearNodes", x, node: int, feature_name: Callable[[int], str] | None = None) -> "DataFrame":
     """Return what each feature of a row adds to the margin of a node's classifier, largest absolute amount first."""
     import pandas as pd
 

@@ -4,24 +4,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pandas as pd
 
     from xmlcore.models.plt.label_tree import LabelTree
 
 
 def layout_frame(
     tree: "LabelTree",
-    nodes: "pd.DataFrame",
+    nodes: "DataFrame",
     top: int = 0,
     depths: tuple[int, int] | None = None,
     most: int = 2000,
     always: "Sequence[int]" = (),
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return the part of a label tree at and below a node with a place for each node, as wide as it has labels."""
     top = check_count(top, "top", least=0, most=tree.n_nodes - 1)
     width, rows, depth = (nodes[name].to_numpy(np.int64) for name in ("n_labels", "rows", "depth"))

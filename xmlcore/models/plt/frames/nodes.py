@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count, csr_parts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from xmlcore.models.plt.label_tree import LabelTree
 
 
@@ -31,7 +30,7 @@ def rows_by_level(tree: "LabelTree", Y) -> Iterator[tuple[np.ndarray, np.ndarray
         yield nodes, rows
 
 
-def nodes_frame(tree: "LabelTree", Y, k: int = 3) -> "pd.DataFrame":
+def nodes_frame(tree: "LabelTree", Y, k: int = 3) -> "DataFrame":
     import pandas as pd
 
     k = check_count(k, "k")
@@ -89,7 +88,7 @@ def labels_of_node(
     counts: np.ndarray,
     label_name: Callable[[int], str] | None = None,
     k: int | None = None,
-) -> "pd.DataFrame":
+) -> "DataFrame":
     """Return the labels at or below a node, most frequent first, the smaller id first among equals."""
     import pandas as pd
 

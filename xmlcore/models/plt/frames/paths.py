@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xmlcore.models.plt.frames.features import unit_rows
+from xmlcore.typing import DataFrame
 from xmlcore.validation import check_row
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from xmlcore.models.plt.linear_nodes import LinearNodes
 
 
@@ -21,7 +20,7 @@ def factors(margins: np.ndarray, loss: str) -> np.ndarray:
     return np.exp(-(np.maximum(0.0, 1.0 - margins) ** 2))
 
 
-def paths_frame(nodes: "LinearNodes", x, labels: Sequence[int]) -> "pd.DataFrame":
+def paths_frame(nodes: "LinearNodes", x, labels: Sequence[int]) -> "DataFrame":
     """Return the nodes on a row's paths to some labels in a label tree."""
     import pandas as pd
 
@@ -48,7 +47,7 @@ def paths_frame(nodes: "LinearNodes", x, labels: Sequence[int]) -> "pd.DataFrame
     )
 
 
-def hardest_steps(paths: "pd.DataFrame") -> "pd.DataFrame":
+def hardest_steps(paths: "DataFrame") -> "DataFrame":
     """Return for each label the step at which its probability drops most."""
     of_label = paths.groupby("label", sort=False)
     lowest = paths.loc[of_label["factor"].idxmin(), ["label", "step", "node", "margin", "factor"]]

@@ -8,11 +8,10 @@ from xmlcore.models.plt.frames.features import unit_rows
 from xmlcore.models.plt.frames.nodes import children_of, rows_by_level
 from xmlcore.models.plt.frames.paths import factors
 from xmlcore.progress import Progress, silent
+from xmlcore.typing import DataFrame
 from xmlcore.validation import check_features
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from xmlcore.models.plt.label_tree import LabelTree
     from xmlcore.models.plt.linear_nodes import LinearNodes
 
@@ -21,7 +20,7 @@ MARGINS_AT_ONCE = 1 << 22  # Number of margins that are in memory at a time.
 DENSE_WEIGHTS = 1 << 24  # Number of weights that are in memory at a time, in dense layout.
 
 
-def quality_frame(nodes: "LinearNodes", tree: "LabelTree", X, Y, progress: Progress = silent) -> "pd.DataFrame":
+def quality_frame(nodes: "LinearNodes", tree: "LabelTree", X, Y, progress: Progress = silent) -> "DataFrame":
     """Measure the classifier of each node on the rows that have a label below the node's parent."""
     # The classifier of the root, if it has one, is measured on all rows. A row is *positive* if it has a label at or
     # below the node.
