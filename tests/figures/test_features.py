@@ -4,7 +4,7 @@ import pytest
 
 from tests.figures.seen import contrast, rgb
 from xmlcore import figures
-from xmlcore.figures._color_bar import percent_ticks
+from xmlcore.figures._axes import percent_ticks
 from xmlcore.selection import significance_graph
 
 

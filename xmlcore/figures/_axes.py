@@ -1,8 +1,17 @@
-"""Axes that several figures share, and which points of a long curve are drawn."""
+"""Axes, bars with names beside them, and colour bars with a title: what several figures have."""
+
+import math
 
 import numpy as np
+import plotly.graph_objects as go
+
+from xmlcore.figures._style import shade
 
 MOST_POINTS = 5000  # largest number of points that are drawn of a curve
+LINE = 24  # height of a bar, in pixels
+AROUND = 150  # height of the space above and below the bars, in pixels
+LENGTH = 150  # in pixels
+TICKS = 4  # numbers below a bar in percent: for more, there is no room
 
 
 def curve_points(counts):
@@ -49,3 +58,61 @@ def spaced_axis(points):
         if (point - shown[-1]) / span >= 0.1:
             shown.append(point)
     return {"tickvals": shown, "ticktext": [f"{point:g}" for point in shown], "zeroline": False}
+
+
+def bars(figure, values, mine, hovers, color, name, hover, opacity=1.0, solid=None):
+    """Add the bars of one colour to a figure of horizontal bars, of which the first is on top."""
+    place = (len(values) - 1 - np.arange(len(values)))[mine]
+    shape = ["/" if solid is not None and i >= solid else "" for i in np.flatnonzero(mine)]
+    pattern = {"shape": shape, "size": 6} if any(shape) else None
+    figure.add_bar(
+        x=values[mine],
+        y=place,
+        orientation="h",
+        width=0.75,  # otherwise the bars of a trace with gaps would be wider
+        name=name,
+        marker={"color": color if opacity == 1 else shade(color, opacity), "line": {"width": 0}, "pattern": pattern},
+        customdata=[hovers[i] for i in np.flatnonzero(mine)],
+        hovertemplate=f"%{{customdata}}<br>{hover}<extra></extra>",
+    )
+
+
+def bar_axes(figure, texts, count):
+    """Set the height of a figure of ``count`` horizontal bars, and write a text beside each bar."""
+    figure.update_layout(height=max(LINE * count + AROUND, 220), barmode="overlay")
+    figure.update_yaxes(
+        tickvals=np.arange(count)[::-1], ticktext=texts, range=[-0.7, count - 0.3], showgrid=False, ticks=""
+    )
+
+
+def percent_ticks(low: float, high: float) -> dict:
+    """Return the ticks of a bar of shares from ``low`` to ``high``, written as figures write percentages: ``20 %``."""
+    if not high > low:
+        return {"tickvals": [low], "ticktext": [f"{100 * low:.3g} %"]}
+    power = 10.0 ** math.floor(math.log10((high - low) / TICKS))
+    step = next(power * factor for factor in (1, 2, 5, 10) if (high - low) / (power * factor) < TICKS)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    values, digits = [step * n for n in range(first, last + 1)], max(0, -math.floor(math.log10(100 * step) + 1e-9))
+    return {"tickvals": values, "ticktext": [f"{100 * value:.{digits}f} %" for value in values]}
+
+
+def show_color_bar(figure: go.Figure, title: str, scale: dict, bar: dict, *, shown: bool) -> None:
+    """Set the colour scale of a figure and, if ``shown``, a bar below the figure with its title beside it."""
+    place = {"orientation": "h", "thickness": 10, "len": LENGTH, "lenmode": "pixels", "x": 0, "xpad": 0}
+    place |= {"xanchor": "left", "y": 0, "yanchor": "top", "ypad": 16, "tickangle": 0, "tickfont": {"size": 11}}
+    figure.update_layout(coloraxis={**scale, "showscale": shown, "colorbar": place | bar})
+    if shown:
+        # The title is an annotation, because the dashboard's theme would put a title of the bar on top of the bar.
+        figure.add_annotation(
+            text=title,
+            showarrow=False,
+            x=0,
+            xref="paper",
+            xanchor="left",
+            xshift=LENGTH + 8,
+            y=0,
+            yref="paper",
+            yanchor="middle",
+            yshift=-21,
+            font={"size": 12},
+        )

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.documented import documented
-from xmlcore.figures._bars import bar_axes, bars
+from xmlcore.figures._axes import bar_axes, bars
 from xmlcore.figures._style import AGAINST, BLUE, FOR, GREY, MARK, ORANGE, VERMILION, need_columns, new_figure, short
 
 OTHERS = "others"  # name of the bar of all features that have no bar of their own

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._bars import bar_axes, bars
+from xmlcore.figures._axes import bar_axes, bars
 from xmlcore.figures._style import (
     BLUE,
     BROWN,

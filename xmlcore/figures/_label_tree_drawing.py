@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._color_bar import percent_ticks, show_color_bar
+from xmlcore.figures._axes import percent_ticks, show_color_bar
 from xmlcore.figures._style import EDGE, GREEN, VERMILION, need_columns, new_figure, short
 
 # From small to large: blue, grey, gold. A white text has a contrast of at least 4.5 on each, and each has a contrast of

@@ -5,8 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.documented import documented
-from xmlcore.figures._axes import spaced_axis
-from xmlcore.figures._bars import LINE
+from xmlcore.figures._axes import LINE, spaced_axis
 from xmlcore.figures._style import (
     BLUE,
     BROWN,

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.documented import documented
-from xmlcore.figures._bars import AROUND, LINE, bars
+from xmlcore.figures._axes import AROUND, LINE, bars
 from xmlcore.figures._style import AGAINST, FOR, GREY, MARK, need_columns, new_figure, shade, short
 
 MEAN = "f − mean"  # name of the last column: f of the candidate minus the mean f of all candidates

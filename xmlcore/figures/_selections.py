@@ -5,8 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.documented import documented
-from xmlcore.figures._bars import bar_axes, bars
-from xmlcore.figures._color_bar import percent_ticks
+from xmlcore.figures._axes import bar_axes, bars, percent_ticks
 from xmlcore.figures._heat import LETTERS, heat_map
 from xmlcore.figures._style import AGAINST, FOR, GREY, INK, ORANGE, need_columns, new_figure, short
 from xmlcore.wording import probability

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._color_bar import percent_ticks, show_color_bar
+from xmlcore.figures._axes import percent_ticks, show_color_bar
 from xmlcore.figures._style import EDGE, GREY, VERMILION, need_columns, new_figure, short
 
 COLOR_TITLES = {
