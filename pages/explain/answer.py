@@ -5,7 +5,7 @@ import streamlit as st
 from pages.shared import format, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
-from pages.shared.rows import explaining, marked_text
+from pages.shared.rows import explaining
 from xmlcore import figures
 from xmlcore.models.double_sampling import MEANINGS
 
@@ -85,7 +85,7 @@ def text(view) -> None:
     if texts is not None and vectorizer is not None:
         if view.kind != "score":  # of such a model it is one sentence
             st.header("In the text")
-        marked_text.show(texts[view.row], vectorizer, view.contributions, view.name, view.kind)
+        explaining.show_text(texts[view.row], vectorizer, view.contributions, view.name, view.kind)
 
 
 def bars(view) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.predict import asked
 from pages.shared import format
 from pages.shared.results import before_after
-from pages.shared.rows import explaining, marked_text, row_editor
+from pages.shared.rows import explaining, row_editor
 from xmlcore import explain
 
 
@@ -74,6 +74,6 @@ def _text(prediction, label) -> None:
     elif label is not None and predictor.kind != "score":
         st.caption(f"The changed text, with words for and against {format.plain(prediction.name(label))}:")
         frame = explaining.named(explain.contributions(predictor.model, after, label), predictor.packed, predictor.kind)
-        marked_text.show(
+        explaining.show_text(
             typed, predictor.packed.vectorizer, frame, prediction.name(label), predictor.kind, "Changed text"
         )

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shared import fields
-from pages.shared.rows import explaining, marked_text
+from pages.shared.rows import explaining
 from pages.shared.view import look, now
 from xmlcore import explain
 
@@ -23,7 +23,7 @@ def why(answer) -> int | None:
     attrs = frame.attrs
     frame = explaining.named(frame, answer.predictor.packed, answer.kind)
     if answer.question.text is not None:
-        marked_text.show(answer.question.text, answer.predictor.packed.vectorizer, frame, name, answer.kind)
+        explaining.show_text(answer.question.text, answer.predictor.packed.vectorizer, frame, name, answer.kind)
     if frame.empty:
         st.caption("There are no features, so nothing contributes: every such row gets the same answer.")
         return label

@@ -11,8 +11,7 @@ A kind of task is a file of this package; :mod:`xmlcore.experiment.engine.task` 
 # The import registers their kinds of task.
 from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.engine import sweep_unfinished  # noqa: F401
-from xmlcore.experiment.engine.adversaries import most_adversaries
-from xmlcore.experiment.engine.estimates import candidate_bytes, selection_plan
+from xmlcore.experiment.engine.estimates import candidate_bytes, most_adversaries, selection_plan
 from xmlcore.experiment.engine.leftovers import remove_leftovers
 from xmlcore.experiment.engine.submitting import submit
 from xmlcore.experiment.engine.sweep_drive import Driver, sweep

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.shared import format, label_tables, tables
 from pages.shared.figures import charts
+from pages.shared.rows import highlight
 from xmlcore import explain, figures
 
 BARS = 10  # features drawn
@@ -177,3 +178,17 @@ def _probability(kind, score) -> str:
 def round_size(value: float) -> float:
     """Return a size rounded to one significant digit, the first value of a field; 0.05 if the size is not positive."""
     return float(f"{value:.1g}") if value > 0 and math.isfinite(value) else 0.05
+
+
+def show_text(text: str, vectorizer, frame, name: str, kind: str, title: str = "Text") -> None:
+    """Show a text with the words marked that speak for and against a label; ``frame`` has their contributions."""
+    if kind == "score":
+        st.caption("This model compares the text as a whole with each label, so single words have no contributions.")
+        return
+    given = dict(zip(frame["feature"].tolist(), frame["contribution"].tolist()))
+    try:
+        spans = vectorizer.spans(text)
+    except ValueError as error:  # the data set has a pattern of words that takes too long
+        st.error(f"The words of the text cannot be found: {format.plain(str(error))}")
+        return
+    st.html(highlight.page(text, spans, given, name, UNITS[kind], title))

@@ -14,7 +14,6 @@ import numpy as np
 from xmlcore import store
 from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.engine import times
-from xmlcore.experiment.engine.adversaries import most_adversaries
 from xmlcore.experiment.engine.task import DATASETS, Estimate
 from xmlcore.experiment.engine.times import Work
 from xmlcore.models.plt.choosing import BINARY
@@ -339,3 +338,11 @@ def export(fingerprint: str) -> Estimate:
 def statistics(fingerprint: str) -> Estimate:
     n_bytes = store.info(DATASETS, fingerprint)["bytes"]
     return Estimate(_here(START + PER_UNIT["data"] * n_bytes), n_bytes)
+
+
+def most_adversaries(params: dict[str, Any], n_classes: int) -> int:
+    """Return the largest number of adversaries that an example can have."""
+    among = n_classes
+    if params.get("adversaries", "random") == "candidates":
+        among = min(among, int(params["n_candidates"]))
+    return max(1, among - 1)

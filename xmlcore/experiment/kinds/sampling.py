@@ -9,8 +9,7 @@ import numpy as np
 
 from xmlcore import metrics
 from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.adversaries import most_adversaries
-from xmlcore.experiment.engine.estimates import rows_at_once
+from xmlcore.experiment.engine.estimates import most_adversaries, rows_at_once
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
 from xmlcore.experiment.kinds.train import compile_kernels, estimator
