@@ -106,10 +106,10 @@ def test_a_data_set_that_is_being_read_is_interrupted_and_starts_again_without_t
     tab.go("Jobs")
     tab.text("The server was restarted during 1 job")
     again = tab.page.get_by_role("button", name="Start again")
-    for _ in range(3):
+    for _ in range(12):
         again.click()
         with contextlib.suppress(playwright_error()):  # nothing arrives while the tab connects: then once more
-            again.wait_for(state="detached", timeout=20_000)
+            again.wait_for(state="detached", timeout=5_000)
             break
     tab.go("Data")
     tab.text(f"{ROWS:,} rows")
