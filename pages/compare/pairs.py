@@ -33,11 +33,11 @@ def show(keys, names, measure, file_name) -> None:
 
 def _details(a, b, names, file_name) -> None:
     k = fields.radio("Labels predicted for a row, in the tables below", results.KS, "compare.pair.k", results.KS[-1])
-    _labels(a, b, k, names, file_name)
+    _labels_compared(a, b, k, names, file_name)
     _rows(a, b, k, names, file_name)
 
 
-def _labels(a, b, k, names, file_name) -> None:
+def _labels_compared(a, b, k, names, file_name) -> None:
     st.subheader("Labels for which one is better")
     every = of_runs.labels(a, b, k)
     wins = side_by_side.wins_by_bucket(every)

@@ -21,8 +21,8 @@ def show(fingerprint) -> None:
     forms = {
         "Upload data": (upload.FORM.is_open(), lambda: form.draw(upload.FORM, fingerprint)),
         "Upload texts": (texts.FORM.is_open(), lambda: form.draw(texts.FORM)),
-        "Published": (_open("download", published.busy(), fingerprint), _published),
-        "Synthetic": (_open("synthetic", synthetic.FORM.busy(), fingerprint), lambda: form.draw(synthetic.FORM)),
+        "Published": (_stays_open("download", published.busy(), fingerprint), _published),
+        "Synthetic": (_stays_open("synthetic", synthetic.FORM.busy(), fingerprint), lambda: form.draw(synthetic.FORM)),
     }
     boxes.show("Add a data set", forms)
 
@@ -32,7 +32,7 @@ def _published():
     fragments.alone(published.show)()
 
 
-def _open(name: str, busy: bool, fingerprint) -> bool:
+def _stays_open(name: str, busy: bool, fingerprint) -> bool:
     """Return whether a form is open: while it is busy, and after that until another data set is in use."""
     opened = st.session_state.setdefault(OPENED, {})
     if busy:

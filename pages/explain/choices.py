@@ -27,7 +27,7 @@ def choose_row(data, run) -> int:
 
 
 def choose_second_run(fingerprint, by_key, titles, key) -> str:
-    """Return the key of another result: at first the twin trained with (or without) noise, else the newest result."""
+    """Show the choice of another result, and return its key: at first the twin trained with (or without) noise."""
     others = [k for k in by_key if k != key]
     of_run = [pair for pair in twins(list(by_key.values())) if key in (pair[0]["key"], pair[1]["key"])]
     first = others[0]
@@ -35,9 +35,9 @@ def choose_second_run(fingerprint, by_key, titles, key) -> str:
         first = next(r["key"] for r in of_run[0] if r["key"] != key)
     widget = "explain.second"
     remembered = workspace.get("widgets").get(f"{widget} {fingerprint}")
-    key = remembered if remembered in others else first
+    chosen = remembered if remembered in others else first
     take = functools.partial(workspace.remember, f"{widget} {fingerprint}")
-    return fields.pick("Compared with the result", {k: titles[k] for k in others}, widget, key, take)
+    return fields.pick("Compared with the result", {k: titles[k] for k in others}, widget, chosen, take)
 
 
 def _find_row(data):

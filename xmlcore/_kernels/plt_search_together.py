@@ -131,9 +131,10 @@ def keep_best_of_rows(pairs, count, level, expanded, beam):
 
 @kernel
 def choose_pairs(waiting, count, todo, sweep, depth, beam):
-    """Choose the pairs that the next sweep opens: the best pair of each row, and those within ``BAND`` of it."""
-    # Pairs are dropped that cannot lead to better labels, those of rows that are given up, and those on a level where
-    # the row has opened as many nodes as the beam allows.
+    """Move the pairs that the next sweep opens to ``todo``; return how many still wait, and how many it opens."""
+    # It opens the best pair of each row, and those within ``BAND`` of it. Pairs are dropped that cannot lead to better
+    # labels, those of rows that are given up, and those on a level where the row has opened as many nodes as the beam
+    # allows.
     sweep.floor[:] = -np.inf
     sweep.n_pairs[:] = 0
     kept = 0
