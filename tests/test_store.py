@@ -335,3 +335,18 @@ def test_changed_bytes_are_found_before_the_object_is_read():
     with pytest.raises(store.DamagedArtifactError, match="other bytes than were written"):
         store.load("runs", KEY)
     assert not store.exists("runs", KEY)
+
+
+def test_what_is_being_replaced_is_found():
+    def write(replace):
+        with store.writing("runs", KEY, replace=replace) as path:
+            store.write_value(path, 1)
+            for number in range(50):
+                (path / f"{number}.txt").write_text("x")
+
+    write(False)
+    with ThreadPoolExecutor(1) as thread:
+        replaced = thread.submit(lambda: [write(True) for _ in range(30)])
+        while not replaced.done():
+            assert store.info("runs", KEY)["kind"] == "runs"
+        replaced.result()

@@ -34,12 +34,13 @@ from xmlcore.store.places import (
     paths,
     read_record,
 )
-from xmlcore.store.removing import remove, remove_stale
+from xmlcore.store.removing import remove, remove_stale, taken_away
 from xmlcore.store.room import explained
 from xmlcore.system import cache_root, make_private, private_files, secure_cache
 
 _OWN_META = ("created", "bytes", "value_bytes", "value_crc", "files")
 USED_SECONDS = 3600  # the last use of an artifact is recorded at most once in so many seconds
+REPLACING = 0.02  # seconds after which what is just being replaced is there again
 
 
 def exists(kind: str, key: str) -> bool:
@@ -58,18 +59,20 @@ def info(kind: str, key: str) -> dict[str, Any]:
 def _careful(read, kind, key):
     """Return ``read(folder)`` for the folder of an artifact."""
     # When reading fails, raise MissingArtifactError, UnreadableArtifactError, or DamagedArtifactError (after the
-    # artifact is marked). Reading is tried twice before: another process may have deleted the artifact and written it
-    # again during the first try.
+    # artifact is marked). Reading is tried twice before: another process may replace the artifact during the first try.
     path = folder(kind, key)
     if (path / DAMAGED).is_file() and can_be_made_again(path):
         raise DamagedArtifactError(f"the stored {kind}/{key} is damaged; make it again")
-    for _ in range(2):
+    for is_last in (False, True):
         try:
             return read(path)
         except StoreError:
             raise
         except (FileNotFoundError, NotADirectoryError) as error:
             if not path.exists():
+                if not is_last:
+                    time.sleep(REPLACING)
+                    continue
                 raise MissingArtifactError(f"nothing is stored as {kind}/{key}; make it first") from None
             reason = f"no {Path(error.filename or path).name}"
         except (MemoryError, OSError):  # the artifact is not the cause
@@ -281,9 +284,8 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta: object) -> It
         (path / META).write_text(text, encoding="utf-8")
         private_files(path)
         files.force_to_disk(path)
-        if replace:
-            remove(target)
-        _publish(path, target)
+        with taken_away(target) if replace else contextlib.nullcontext():  # gone for two renamings, not for a removal
+            _publish(path, target)
     except OSError as error:
         clearer = explained(error)
         if clearer is None:

@@ -60,16 +60,26 @@ def _forget_pins_of_hidden(path) -> None:
 
 def remove(path) -> bool:
     """Remove a file or folder, which is first renamed; return whether it existed."""
+    with taken_away(path) as existed:
+        return existed
+
+
+@contextlib.contextmanager
+def taken_away(path):
+    """Rename a file or folder, and remove it after the block, which is told whether it existed."""
     hidden = path.parent / f"{DELETING}{path.name}-{uuid.uuid4().hex[:12]}"
     try:
         os.rename(path, hidden)
     except FileNotFoundError:
-        return False
-    if hidden.is_dir():
-        shutil.rmtree(hidden, ignore_errors=True)
-    else:
-        hidden.unlink(missing_ok=True)
-    return True
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        if hidden.is_dir():
+            shutil.rmtree(hidden, ignore_errors=True)
+        else:
+            hidden.unlink(missing_ok=True)
 
 
 def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
