@@ -324,9 +324,7 @@ def _publish(path, target):
                 return  # another process has finished the same artifact
             remove(target)
         except (FileNotFoundError, NotADirectoryError, ValueError):
-            if (
-                attempt
-            ):  # still not readable at the second attempt: an incomplete folder, not one that is just being deleted
+            if attempt:  # still not readable: an incomplete folder, not one that is just being deleted
                 remove(target)
 
 

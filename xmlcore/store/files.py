@@ -8,7 +8,6 @@ BLOCK = 1 << 20  # bytes that are read at a time
 
 
 def crc(file) -> int:
-    """Return the CRC-32 of a file."""
     found = 0
     with open(file, "rb") as stream:
         while block := stream.read(BLOCK):

@@ -138,11 +138,9 @@ def keep(key: str, default, allowed=None, *, options=None) -> dict:
 
 
 def first_value(key: str, remembered, default, allowed=None):
-    """Return the value to make a widget with: the remembered one if it is allowed, else the default.
-
-    The same value is returned as long as the widget exists. A value written to ``st.session_state[key]`` instead would
-    be lost when the script is interrupted before the browser has the widget, and would overwrite what the user types.
-    """
+    """Return the value to make a widget with: the remembered one if it is allowed, else the default."""
+    # The same value is returned as long as the widget exists. A value written to ``st.session_state[key]`` would be
+    # lost when the script is interrupted before the browser has the widget, and would overwrite what the user types.
     fits = allowed or (lambda _: True)
     made_with = st.session_state.setdefault(MADE_WITH, {})
     if key in st.session_state and not fits(st.session_state[key]):

@@ -20,11 +20,7 @@ def drift(train: sp.csr_array, test: sp.csr_array) -> "DataFrame":
     sqrt(1 / n_train + 1 / n_test)), where t is the standard deviation over all rows. If rows are assigned to the two
     parts at random, z is nearly normal for a column with enough values: at least 5 are needed in the smaller part if
     both parts have the same share. By the procedure of Benjamini and Hochberg (1995), 5 % of the columns that are said
-    to differ are expected not to.
-
-    Notes
-    -----
-    O(stored values) time and memory: nothing is proportional to D, which a file's header may promise to be huge.
+    to differ are expected not to. Nothing is proportional to D, which a file's header may promise to be huge.
     """
     import pandas as pd
     from scipy.special import ndtr
