@@ -235,7 +235,6 @@ def measures_of_prefixes(
 
 
 def _title(part):
-    """Return the name of a part of the objective with a capital letter."""
     return part[:1].upper() + part[1:]
 
 

@@ -24,6 +24,7 @@ from xmlcore.store.errors import (
 )
 from xmlcore.store.places import (
     DAMAGED,
+    DELETING,
     META,
     VALUE,
     WRITING,
@@ -70,7 +71,7 @@ def _careful(read, kind, key):
             raise
         except (FileNotFoundError, NotADirectoryError) as error:
             if not path.exists():
-                if not is_last:
+                if not is_last and any(path.parent.glob(f"{DELETING}{key}-*")):  # it is being replaced, or deleted
                     time.sleep(REPLACING)
                     continue
                 raise MissingArtifactError(f"nothing is stored as {kind}/{key}; make it first") from None
@@ -284,7 +285,7 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta: object) -> It
         (path / META).write_text(text, encoding="utf-8")
         private_files(path)
         files.force_to_disk(path)
-        with taken_away(target) if replace else contextlib.nullcontext():  # gone for two renamings, not for a removal
+        with taken_away(target) if replace else contextlib.nullcontext():  # so it is gone for two renamings only
             _publish(path, target)
     except OSError as error:
         clearer = explained(error)

@@ -16,7 +16,7 @@ def crc(file) -> int:
 
 
 def facts(file) -> list[int]:
-    """Return size in bytes and CRC-32 of a file."""
+
     return [Path(file).stat().st_size, crc(file)]
 
 
