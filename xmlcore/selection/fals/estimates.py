@@ -8,7 +8,7 @@ import numpy as np
 from xmlcore.selection.fals import blocks, sampled
 from xmlcore.selection.fals.checks import check_n_scored_rows
 from xmlcore.selection.fals.network import sizes_of
-from xmlcore.selection.fals.orders import DRAWN, plan, training_cost
+from xmlcore.selection.fals.orders import CHOICE, DRAWN, SLOPE, plan, training_cost
 from xmlcore.selection.fals.parameters import SHARED
 from xmlcore.selection.fals.scoring import network_size, score_bytes
 from xmlcore.selection.fals.training import DENSE, batch_size, steps_per_epoch
@@ -26,10 +26,11 @@ def estimate(params, X, n_labels: int, nnz: int | None) -> dict:
     dense, batch = _is_dense(params, n_rows, n_features, nnz), batch_size(params.batch_size, n_rows)
     training = networks * training_cost(size, params.n_epochs, batch, dense, params.l2 > 0)
     speed = multiply_adds_per_second() * effective_jobs(params.n_jobs)
+    scored = costs[order] + n_labels * (CHOICE * n_features + (SLOPE * n_rows if scoring == "exact" else 0))
     return {
-        "seconds": (training + costs[order]) / speed,
+        "seconds": (training + scored) / speed,
         "training_seconds": training / speed,
-        "scoring_seconds": costs[order] / speed,
+        "scoring_seconds": scored / speed,
         "bytes": needed_bytes(params, (n_rows, n_features), n_labels, nnz),
         "order": order,
         "scoring": scoring,

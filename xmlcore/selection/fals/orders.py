@@ -18,6 +18,8 @@ PASS = 12.0  # time for reading and writing one number, in multiply-adds of a ma
 MOVE = 100.0  # time for Adam's step of a weight that is not in the caches, in multiply-adds
 CACHED = 1 << 25  # size of the processor's caches, in bytes
 STEP = 1e7  # time of a training step without its arithmetic, in multiply-adds
+CHOICE = 5e3  # time for choosing among the scores of a label, for each score, in multiply-adds
+SLOPE = 3e3  # time for the output of a label for a row and its slope, which exact scores need, in multiply-adds
 
 
 class Size(NamedTuple):
