@@ -180,7 +180,7 @@ def test_parameters_set_after_fit_change_neither_predictions_nor_what_is_saved(n
     model = MODELS[name].__class__(**MODELS[name].get_params()).fit(X, Y)
     expected = model.predict_topk(X).scores
     later = {
-        "PLT": {"n_estimators": 3, "loss": "squared_hinge", "tol": 0.5},
+        "PLT": {"n_estimators": 3, "loss": "squared_hinge", "tol": 0.5, "tree": LabelTree.from_nested([0, 1])},
         "LdSM": {"rerank_gamma": 7.0, "n_estimators": 1},
         "DoubleSampling": {"distance": "euclidean", "weighting": "counts"},
         "OneVsRest": {"loss": "squared_hinge", "C": 0.5},

@@ -1,18 +1,8 @@
 """Shapes of label trees: twins of xmlcore/_kernels/plt_shapes.py and xmlcore/models/plt/label_tree.py."""
 
-import functools
 import heapq
-import itertools
-import math
 
-from naive.rng import permutation, shuffle, stream
-
-
-def shuffle_parts(members, starts, ends, seed, numbers):
-    for start, end, number in zip(starts, ends, numbers):
-        part = list(members[start:end])
-        shuffle(part, stream(seed, number))
-        members[start:end] = part
+from naive.rng import permutation
 
 
 def huffman_parents(counts, arity):
@@ -30,31 +20,6 @@ def huffman_parents(counts, arity):
         heapq.heappush(heap, (sum(count for count, _ in taken), len(parent)))
         parent.append(-1)
     return parent
-
-
-def least_path_length(weights, arity):
-    """The least sum of weights times depths of all trees of at most ``arity`` children: tries every order of merges."""
-
-    @functools.cache
-    def least(nodes):
-        if len(nodes) == 1:
-            return 0
-        best = math.inf
-        for size in range(2, arity + 1):
-            for taken in itertools.combinations(range(len(nodes)), size):
-                merged = sum(nodes[i] for i in taken)
-                rest = [nodes[i] for i in range(len(nodes)) if i not in taken]
-                best = min(best, merged + least(tuple(sorted([*rest, merged]))))
-        return best
-
-    return least(tuple(sorted(weights)))
-
-
-def breadth_first(parent):
-    order = [v for v, p in enumerate(parent) if p < 0]
-    for v in order:
-        order += [c for c, p in enumerate(parent) if p == v]
-    return order
 
 
 def balanced_tree(n_labels, arity, max_leaf_labels, split):
