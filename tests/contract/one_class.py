@@ -31,13 +31,6 @@ class FitsOneClassPerRow:
         self.own_classes_ = classes
         return self
 
-    def _more(self, X, y, classes):
-        """Learn further rows by ``partial_fit``; the first call names all classes."""
-        if classes is not None:
-            self.own_classes_ = np.unique(classes)
-        super().partial_fit(X, [[i] for i in np.searchsorted(self.own_classes_, y)])
-        return self
-
     @property
     def classes_(self):
         """The classes, sorted."""
@@ -71,28 +64,30 @@ class OneClassPerRow(FitsOneClassPerRow):
         return super().score(X, [[at[c]] if c in at else [] for c in y])
 
 
+class LearnsOneClassPerRow(OneClassPerRow):
+    """Mixed into the class of a model that learns further rows."""
+
+    def partial_fit(self, X, y, classes=None):
+        """Learn further rows; the first call names all classes."""
+        if classes is not None:
+            self.own_classes_ = np.unique(classes)
+        return super().partial_fit(X, [[i] for i in np.searchsorted(self.own_classes_, y)])
+
+
 class OneClassPLT(OneClassPerRow, PLT):
     """PLT."""
 
 
-class OneClassLdSM(OneClassPerRow, LdSM):
+class OneClassLdSM(LearnsOneClassPerRow, LdSM):
     """LdSM."""
-
-    def partial_fit(self, X, y, classes=None):
-        """Learn further rows."""
-        return self._more(X, y, classes)
 
 
 class OneClassOneVsRest(OneClassPerRow, OneVsRest):
     """OneVsRest."""
 
 
-class OneClassDoubleSampling(OneClassPerRow, DoubleSampling):
+class OneClassDoubleSampling(LearnsOneClassPerRow, DoubleSampling):
     """DoubleSampling."""
-
-    def partial_fit(self, X, y, classes=None):
-        """Learn further rows."""
-        return self._more(X, y, classes)
 
 
 class OneClassExtendedPLT(OneClassPerRow, ExtendedPLT):
