@@ -143,25 +143,15 @@ def test_saving_replaces_a_saved_model_and_nothing_else(case, tmp_path):
 
 
 @every_case
-def test_a_damaged_array_is_a_format_error(case, tmp_path):
+def test_a_damaged_or_missing_array_is_a_format_error(case, tmp_path):
     folder = fitted(case).save(tmp_path / "model")
     with np.load(folder / "arrays.npz") as stored:
         arrays = {name: stored[name] for name in stored.files}
     for name, array in arrays.items():
-        harms = [{name: array.astype("U4")}, {name: array[None]}] if array.ndim else []
-        harms += [{name: array[:-1]}] if array.ndim and array.size > 1 else []
-        for harm in harms:
+        harms = [({}, f"lacks {re.escape(name)}: save the model again")]
+        harms += [({name: array.astype("U4")}, None), ({name: array[None]}, None)] if array.ndim else []
+        harms += [({name: array[:-1]}, None)] if array.ndim and array.size > 1 else []
+        for harm, message in harms:
             np.savez(folder / "arrays.npz", **{key: value for key, value in arrays.items() if key != name} | harm)
-            with pytest.raises(ModelFormatError):
+            with pytest.raises(ModelFormatError, match=message):
                 load_model(folder)
-
-
-@every_case
-def test_a_saved_model_without_one_of_its_arrays_is_refused(case, tmp_path):
-    folder = fitted(case).save(tmp_path / "model")
-    with np.load(folder / "arrays.npz") as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    for name in arrays:
-        np.savez(folder / "arrays.npz", **{key: array for key, array in arrays.items() if key != name})
-        with pytest.raises(ModelFormatError, match=rf"arrays.npz lacks {re.escape(name)}: save the model again"):
-            load_model(folder)

@@ -27,7 +27,7 @@ def refused(parameter):
     if parameter.kind == "array":
         return [*values, "no array", [[-1]]]
     values += [object(), [1], {1, 2}]
-    if parameter.kind not in ("choice",):
+    if parameter.kind != "choice":
         values += ["x"]
     if parameter.kind in ("int", "float", "share"):
         values += [True, np.True_, math.nan, math.inf, -math.inf, 1j, np.array([1, 2])]
@@ -54,7 +54,7 @@ def refused(parameter):
         values += ["x", [("a", 1)]]
     if parameter.kind == "estimator":
         values += [PLT, 3]
-    return [value for value in values if not (isinstance(value, dict) and parameter.kind == "dict")]
+    return values
 
 
 def accepted(parameter):
@@ -215,9 +215,3 @@ def test_a_generator_is_a_seed_and_gives_another_one_each_time(case, tmp_path):
     with pytest.raises(TypeError, match="random_state"):
         case.make(random_state="5").fit(X, Y)
     assert 0 <= seed_of(None) < 2**31 and seed_of(7) == 7
-
-
-def test_the_error_about_a_seed_names_all_that_is_accepted():
-    message = "random_state must be a whole number or RandomState or Generator or None, not 'zero'"
-    with pytest.raises(TypeError, match=message):
-        PLT(random_state="zero").fit([[1.0]], [[0]])

@@ -1,5 +1,7 @@
 """The same data and seed give the same bits: for any number of workers, form of the input and size of the batch."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -114,7 +116,7 @@ def test_all_forms_of_labels_are_the_same_labels(case):
 def test_fitting_and_predicting_do_not_change_their_input(case):
     X, Y = problem()
     given = [untidy(X), sp.csc_matrix(X), np.array(X), sp.csr_array(Y), np.array(Y)]
-    before = [copied(matrix) for matrix in given]
+    before = copy.deepcopy(given)
     for rows in given[:3]:
         for labels in given[3:]:
             results(case.make().fit(rows, labels), rows)
@@ -125,10 +127,6 @@ def test_fitting_and_predicting_do_not_change_their_input(case):
 
 def parts(matrix):
     return (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,)
-
-
-def copied(matrix):
-    return type(matrix)(parts(matrix), shape=matrix.shape, copy=True) if sp.issparse(matrix) else matrix.copy()
 
 
 @each_once
@@ -149,9 +147,6 @@ def test_a_row_is_predicted_alone_as_among_others_and_in_any_order(case):
         pytest.skip("it predicts nothing")
     order = np.random.default_rng(0).permutation(X.shape[0])
     shuffled = results(model, X[order])
-    for name, array in results(model, X[3]).items():  # one row without its dimension
-        if name in of_rows:
-            assert_same({name: array}, {name: expected[name][3:4]}, rounded=case.rounds)
     alone = [results(model, sp.csr_array(X[row : row + 1])) for row in range(X.shape[0])]
     assert_same(
         {name: shuffled[name] for name in of_rows},

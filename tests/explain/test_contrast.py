@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from explain.fitted import NAMES, Pairs, data, ldsm, log_proba, unit
+from explain.fitted import NAMES, Pairs, data, ldsm, unit
 
 from xmlcore import explain
 
@@ -27,14 +27,6 @@ def test_contrasts_add_up_to_the_difference_of_the_scores(models, name):
         assert frame.attrs["total"] == pytest.approx(one["total"] - other["total"], abs=1e-9)
         assert frame.attrs["baseline"] + frame["contribution"].sum() == pytest.approx(frame.attrs["total"], abs=1e-9)
         assert (np.diff(frame["contribution"].abs()) <= 0).all()
-
-
-def test_the_total_of_a_tree_is_the_log_of_the_ratio_of_the_probabilities(models):
-    X, _ = data(7, n=4)
-    for i in range(4):
-        model = models["PLT"]
-        wanted = log_proba(model, 0, unit(X, i), 1) - log_proba(model, 0, unit(X, i), 5)
-        assert explain.contrast(model, X[[i]], 1, 5).attrs["total"] == pytest.approx(wanted, abs=1e-6)
 
 
 def test_contrasts_of_margins_are_differences_of_weights(models):

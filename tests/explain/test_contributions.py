@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from explain.fitted import NAMES, D, L, Pairs, data, ldsm, log_proba, plt, unit
+from explain.fitted import NAMES, D, L, data, ldsm, log_proba, plt, unit
 
 from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, explain
 from xmlcore.robustness import GaussianNoise
@@ -35,18 +35,6 @@ def test_contributions_of_a_label_tree_add_up_to_the_log_probability(loss, n_est
             assert frame.attrs["baseline"] == pytest.approx(baseline, rel=1e-9)
             assert frame.attrs["baseline"] + frame["contribution"].sum() == pytest.approx(total, rel=1e-9, abs=1e-12)
             assert proba[i, label] == pytest.approx(math.exp(total), rel=1e-4, abs=1e-7)
-
-
-def test_one_feature_by_hand():
-    model = PLT(loss="logistic", C=1.0, weight_threshold=0).fit([[2.0], [3.0], [1.0], [0.0]], [[0], [0], [1], [1]])
-    frame = explain.contributions(model, [[5.0]], 0)
-    nodes = model.linear_nodes()
-    (leaf,) = nodes.path(0)
-    w, b = float(nodes.weights.toarray()[leaf, 0]), float(nodes.bias[leaf])
-    assert frame["feature"].tolist() == [0] and frame["value"].tolist() == [5.0]
-    assert frame.attrs["baseline"] == pytest.approx(-math.log(1 + math.exp(-b)))
-    assert frame.attrs["total"] == pytest.approx(-math.log(1 + math.exp(-(w + b))))
-    assert frame["contribution"][0] == pytest.approx(frame.attrs["total"] - frame.attrs["baseline"])
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
@@ -129,18 +117,6 @@ def test_contributions_to_a_share_add_up_to_the_probability_of_ldsm(arity):
     empty = explain.attributions(model, np.zeros((1, D)), [6])
     assert empty.total[0] == pytest.approx(model.predict_proba(np.zeros((1, D)))[0, 6], rel=1e-6)
     assert empty.baseline[0] == pytest.approx(empty.total[0], abs=1e-12) and empty.contributions.nnz == 0
-
-
-def test_contributions_to_a_pair_are_weights_times_its_features():
-    X, _ = data(6, n=2)
-    model = Pairs()
-    frame = explain.contributions(model, X[[1]], 3)
-    values = model.pair_features(X[[1]], np.array([[3]]))[0, 0]
-    assert set(frame["name"]) == set(model.feature_names_) and list(frame.columns)[:2] == ["feature", "name"]
-    np.testing.assert_allclose(frame.sort_values("feature")["contribution"], model.weights_ * values)
-    np.testing.assert_allclose(frame.sort_values("feature")["value"], values)
-    assert frame.attrs == {"baseline": 0.0, "total": pytest.approx(model.weights_ @ values), "kind": "score"}
-    assert (frame["contribution"].abs().diff().dropna() <= 0).all()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -150,15 +150,3 @@ def test_a_vectoriser_that_cannot_be_saved_is_refused():
         TextClassifier(vectorizer=TfidfVectorizer(analyzer=str.split)).fit(*some_texts())
     with pytest.raises(TypeError, match="model must be a model of xmlcore"):
         TextClassifier(TextClassifier()).fit(*some_texts())
-
-
-def test_a_stopped_fit_keeps_what_was_fitted_before(fitted):
-    model = TextClassifier().fit(*some_texts())
-
-    def stop(phase, fraction, detail=""):
-        if fraction > 0.3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(["other text"] * 4, [["one"], ["two"]] * 2, progress=stop)
-    assert model.labels_ == sorted(TOPICS)

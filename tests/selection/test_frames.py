@@ -30,13 +30,6 @@ def test_the_frame_of_a_selection_is_complete_and_in_order():
     assert line["score"] == scores[2, 3]
 
 
-def test_overlap_is_the_jaccard_similarity_of_sets():
-    selected, _ = some_selection()
-    labels = [3, 0, 1]
-    expected = [[jaccard(selected[a], selected[b]) for b in labels] for a in labels]
-    np.testing.assert_allclose(frames.overlap(selected, 30, labels), expected, rtol=1e-6)
-
-
 def test_closest_pairs_are_those_of_all_pairs_whatever_the_blocks(monkeypatch):
     selected, _ = some_selection()
     pairs = [(a, b) for a in range(12) for b in range(a + 1, 12)]
@@ -66,13 +59,6 @@ def test_of_too_many_labels_the_first_ones_are_compared(monkeypatch):
 def test_a_single_label_has_no_pairs():
     table, compared, mean, share = frames.closest_pairs(np.array([[1, 2]]), 5)
     assert table.empty and compared == 1 and np.isnan(mean) and np.isnan(share)
-
-
-def test_the_share_of_two_labels_is_no_function_of_the_mean_jaccard():
-    # One pair of three has all in common, the others nothing: both means are a third, and 2J/(1+J) would be a half.
-    selected = np.array([[0, 1], [1, 0], [2, 3]])
-    _, _, mean, share = frames.closest_pairs(selected, 4)
-    assert mean == pytest.approx(1 / 3) and share == pytest.approx(1 / 3)
 
 
 def test_label_frame_counts_rows_and_labels():
@@ -121,12 +107,6 @@ def test_the_frame_of_a_selection_has_both_rankings():
     assert (
         table["weighted_score"][:3].tolist() == [0.0, 2.0, 1.0] and table["score"].tolist() == scores.ravel().tolist()
     )
-
-
-def test_a_label_without_rows_has_no_shares():
-    X, Y = sp.csr_array(np.eye(2)), sp.csr_array((2, 1), dtype=bool)
-    table = frames.label_frame(np.array([[0, 1]]), np.ones((1, 2)), None, 0, X, Y)
-    assert table["with_label"].isna().all() and table["without_label"].tolist() == [0.5, 0.5]
 
 
 def test_heat_frame_has_every_label_once_and_counts_the_kept_features():

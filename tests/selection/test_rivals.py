@@ -176,10 +176,3 @@ def test_parameters_of_the_forest_are_parameters_of_the_selection():
     )
     assert clone(forest).set_params(max_depth=4, n_estimators=5).get_params()["max_depth"] == 4
     assert forest.get_params()["max_depth"] == 2
-
-
-def test_the_row_of_a_negative_value_is_named():
-    X, Y = data()
-    X[7, 3] = -2
-    with pytest.raises(ValueError, match="X holds -2.0 in row 7"):
-        ChiSquaredSelection().fit(X, Y)

@@ -3,12 +3,9 @@
 import numpy as np
 
 from xmlcore import DoubleSampling
-from xmlcore.arrays import columns_of, in_columns
 from xmlcore.models.double_sampling import learning
-from xmlcore.models.double_sampling.classes import ClassTerms
-from xmlcore.models.double_sampling.sampling import RowsToSample, draw_adversaries, draw_copies
-from xmlcore.progress import silent
-from xmlcore.validation import check_features, check_labels, csr_parts
+from xmlcore.models.double_sampling.sampling import draw_adversaries, draw_copies
+from xmlcore.validation import check_labels
 
 SPACES = [(d, w) for d in ("cosine", "euclidean") for w in ("tfidf", "counts")]
 EXTENSIONS = [
@@ -49,14 +46,6 @@ def sampled(labels, n_classes, **params):
     size = np.bincount(Y.indices, minlength=n_classes).astype(np.int64)
     copies = draw_copies(params, Y, size, params.random_state)
     return draw_adversaries(params, Y, size, copies, params.random_state)
-
-
-def training_rows(params, X, Y):
-    """The training data as the steps of training read them."""
-    X = check_features(X)
-    classes = ClassTerms.of(X, Y, 1, silent)
-    x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, X.shape[1]))
-    return RowsToSample.of(params, x, Y, classes)
 
 
 def recorded(monkeypatch, X, Y, **params):

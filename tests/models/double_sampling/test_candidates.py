@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from models.double_sampling.problems import SPACES, as_dicts, binary, problem
 
 from xmlcore import DoubleSampling
-from xmlcore._kernels import ds_classes, ds_nearest, k_best
+from xmlcore._kernels import ds_nearest, k_best
 from xmlcore.models.double_sampling import candidates
 from xmlcore.validation import check_features
 
@@ -86,17 +86,6 @@ def test_reading_frequent_terms_only_for_some_classes_finds_the_same_candidates(
             room.product[:] = 0
     # Few classes may be looked up where the weights of frequent terms are small, else none is ruled out.
     assert 0 < index.head < 10 and (pruned > 10) == (weighting == "tfidf")
-
-
-def test_no_class_has_more_of_the_frequent_terms_than_its_reach():
-    model, X, ids = many_classes("euclidean", "tfidf")
-    index = model.ranker_.index
-    columns = model.feature_of_column_[: index.head]
-    parts = X[:, columns].toarray().astype(np.float64) * index.weight[: index.head]
-    np.testing.assert_allclose(index.reach[ids], np.linalg.norm(parts, axis=1), rtol=1e-6)
-    assert index.far.tolist() == [index.reach[g : g + ds_classes.GROUP].max() for g in range(0, 3100, ds_classes.GROUP)]
-    work = model.document_counts_ * np.diff(index.ptr)
-    assert work[: index.head].sum() >= ds_classes.HEAD * work.sum() > work[: index.head - 1].sum()
 
 
 def test_equal_distances_go_to_the_smaller_class():

@@ -39,15 +39,3 @@ def test_progress_names_its_phases():
         "Predicting",
     ]
     assert all(fractions[-1] == 1.0 for fractions in seen.values())
-
-
-@pytest.mark.parametrize("params", [{}, {"distance": "euclidean"}, *EXTENSIONS], ids=str)
-def test_models_predict_rows_without_features_and_values_at_the_ends_of_float32(params):
-    X, _, labels = problem(n=60)
-    model = DoubleSampling.preset("paper", **params).fit(X * 1e30, binary(labels))
-    assert np.isfinite(model.weights_).all() and np.isfinite(model.predict_topk(X * 1e30).scores).all()
-    tiny = DoubleSampling.preset("paper", **params).fit(X * 1e-38, binary(labels))
-    assert np.isfinite(tiny.weights_).all() and np.isfinite(tiny.predict_topk(X * 1e-38).scores).all()
-    empty = model.predict_topk(np.zeros((2, 15)), k=3)
-    assert (empty.labels[0] == empty.labels[1]).all() and np.isfinite(empty.scores).all()
-    assert model.candidates(np.zeros((0, 15)), 3).shape == (0, 3)

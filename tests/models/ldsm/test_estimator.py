@@ -16,12 +16,6 @@ def test_rows_without_labels_are_left_out_with_a_warning():
     assert_same_model(model, small_model().fit(X, labels), X)
 
 
-def test_progress_counts_the_trees_that_are_done():
-    reported = []
-    small_model(n_jobs=2).fit(*small_data(), progress=lambda *report: reported.append(report))
-    assert {phase for phase, *_ in reported} == {"Growing trees"} and reported[-1][2] == "3 of 3 trees"
-
-
 @pytest.mark.real_data
 @pytest.mark.parametrize(
     "name, figures",

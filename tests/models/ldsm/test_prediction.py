@@ -3,7 +3,6 @@
 import naive
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from ldsm_examples import rows_and_labels, small_data, small_model
 
 from xmlcore.models.ldsm import prediction
@@ -40,14 +39,6 @@ def test_a_prefix_predicts_as_a_model_of_that_size_would(M):
         model = small_model(arity=M, n_estimators=n_trees, max_nodes=max_nodes).fit(X, labels)
         for a, b in zip(model.predict_topk(X, 6), large.predict_topk(X, 6, n_trees=n_trees, max_nodes=max_nodes)):
             np.testing.assert_array_equal(a, b)
-
-
-def test_no_rows_have_leaves_and_rows_without_features_are_predicted_alike():
-    X, labels = small_data()
-    model = small_model().fit(X, labels)
-    assert model.apply(X[:0]).nodes.size == 0
-    found = model.predict_topk(sp.csr_array((2, 12)), 9)
-    assert (found.labels[0] == found.labels[1]).all() and found.labels[0, 0] >= 0 and found.labels[0, -1] == -1
 
 
 def test_shares_sum_to_one_and_probabilities_to_the_labels_of_a_row():

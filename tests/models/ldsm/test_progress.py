@@ -47,20 +47,6 @@ def test_progress_rises_with_each_epoch_of_a_node():
     assert tree.fraction() == reported[-1]
 
 
-def test_rows_in_leaves_are_no_longer_counted_as_work():
-    split, undone = (progress.TreeGrowth(100, 1, 64, 2) for _ in range(2))
-    split.end(100, 100, 3)
-    undone.end(100, 30, 3)
-    assert undone.fraction() > split.fraction()
-
-
-def test_progress_is_near_1_before_the_last_node():
-    tree = progress.TreeGrowth(1000, 1, 9, 4)
-    tree.end(1000, 1000, 5)
-    tree.end(400, 300, 9)
-    assert 0.99 < tree.fraction() < 1
-
-
 @pytest.fixture
 def one_large_node(monkeypatch):
     """Rows whose root takes some tenths of a second to train; progress is read every few milliseconds."""

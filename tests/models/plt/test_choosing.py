@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
 
 from xmlcore import PLT, ExtendedPLT, load_model, metrics
 from xmlcore.datasets import make_synthetic, read_dataset
@@ -234,12 +233,6 @@ def test_a_rare_hit_does_not_choose_the_shape():
     X, Y = random.random((3000, 30)), [[int(label)] for label in random.integers(0, 2000, 3000)]
     cheapest = possible_shapes(EVERY_AUTO, Sizes(3000, 2000, 1.0))[0]
     assert cheapest.items() <= PLT().choose(X, Y).settings.items()
-
-
-def test_a_warning_names_the_line_of_the_caller(data):
-    with pytest.warns(ConvergenceWarning) as caught:
-        PLT(max_iter=1, tol=1e-6, **PUBLISHED).fit(data.X_train, data.Y_train)
-    assert caught[0].filename == __file__
 
 
 def test_trials_can_be_stopped_and_the_model_keeps_its_state(data, fitted):

@@ -30,14 +30,6 @@ def test_another_seed_is_another_model_and_none_is_fresh():
     assert len(set(labels)) == 4
 
 
-def test_row_without_features_gets_the_prior_of_the_biases(small):
-    model, _, _, _ = small
-    expected = naive.plt_search.search_best_first(
-        model.fitted_[0], "logistic", np.zeros(model.feature_of_column_.size), 3
-    )
-    assert model.predict_topk(np.zeros((1, 40)), 3).labels[0].tolist() == [label for label, _ in expected]
-
-
 def test_unused_labels_are_never_probable_and_labels_of_all_rows_always_are():
     X, Y, X_test, _ = problem()
     Y = Y.toarray()
@@ -113,15 +105,6 @@ def test_a_threshold_read_from_a_result_finds_that_label_again(small):
     assert sure.predict_proba(X_test, 1.0).nnz == 75
 
 
-def test_features_that_never_occur_cost_nothing_and_count_nothing():
-    X, Y, X_test, _ = problem()
-    wide = sp.csr_array((X.data, 25_000_000 * X.indices.astype(np.int64), X.indptr), shape=(200, 10**9))
-    wide_test = sp.csr_array((X_test.data, 25_000_000 * X_test.indices.astype(np.int64), X_test.indptr), (25, 10**9))
-    expected = PLT(max_leaf_labels=5).fit(X, Y).predict_topk(X_test)
-    found = PLT(max_leaf_labels=5).fit(wide, Y).predict_topk(wide_test)
-    np.testing.assert_array_equal(found.scores, expected.scores)
-
-
 def test_tiny_and_huge_rows_are_the_same_row():
     X = np.eye(4) + 0.1
     Y = [[0], [1], [2], [3]]
@@ -131,16 +114,12 @@ def test_tiny_and_huge_rows_are_the_same_row():
         np.testing.assert_allclose(PLT().fit(X * scale, Y).predict_topk(X * scale).scores, expected, rtol=near)
 
 
-def test_progress_of_a_tree_names_its_phases():
+def test_progress_names_the_phases_of_a_tree_or_the_tree():
     X, Y, _, _ = problem()
     seen = []
     PLT(max_leaf_labels=4, n_jobs=2).fit(X, Y, progress=lambda *report: seen.append(report))
     assert list(dict.fromkeys(phase for phase, *_ in seen)) == ["Clustering labels", "Training nodes of trees"]
-
-
-def test_progress_of_several_trees_names_the_tree():
-    X, Y, _, _ = problem()
-    seen = []
+    seen.clear()
     PLT(max_leaf_labels=4, n_estimators=3).fit(X, Y, progress=lambda *report: seen.append(report))
     assert {phase for phase, *_ in seen} == {"Training trees"}
     assert any("tree 2 of 3: training nodes" in str(report[-1]) for report in seen)
@@ -183,6 +162,7 @@ def test_a_model_of_rows_without_features_ignores_all_features(tmp_path, n_featu
     assert same_scores(load_model(model.save(tmp_path / "model")).predict_topk(row, 3), expected)
 
 
+@pytest.mark.slow  # the defaults are compared with three libraries in test_choosing.py
 @pytest.mark.real_data
 def test_precision_on_bibtex_is_napkinxcs(real_data, tmp_path):
     napkinxc = pytest.importorskip("napkinxc.models", reason="napkinXC, the oracle, is not installed")

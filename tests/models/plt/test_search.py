@@ -11,28 +11,8 @@ from sklearn.base import clone
 
 from xmlcore import PLT, Ranking
 from xmlcore._kernels import plt_search_together
-from xmlcore.arrays import read_only
 from xmlcore.models.plt import search
 from xmlcore.validation import check_features, csr_parts
-
-
-def with_biases(model, trees):
-    """One-level trees whose leaves have these probabilities, for a row without features."""
-    for number, probabilities in enumerate(trees):
-        arrays = model.fitted_[number]
-        bias = arrays.bias.copy()
-        leaves = model.leaves_[number]
-        bias[leaves] = np.log(probabilities) - np.log1p(-np.asarray(probabilities))
-        model.fitted_[number] = read_only(arrays._replace(bias=bias))  # as kernels are compiled
-    return model
-
-
-def test_ensemble_finds_a_label_that_is_second_everywhere_but_best_on_average():
-    model = PLT(n_estimators=2, loss="logistic").fit(np.eye(5), np.eye(5, dtype=bool))
-    with_biases(model, [[0.9, 0.89, 0.01, 0.01, 0.8], [0.01, 0.01, 0.9, 0.89, 0.8]])
-    found = model.predict_topk(np.zeros((1, 5)), 1)
-    assert found.labels.tolist() == [[4]]
-    assert found.scores[0, 0] == pytest.approx(0.8)
 
 
 def test_ensemble_ranks_impossible_labels_by_id_without_searching_all():
