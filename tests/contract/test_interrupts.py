@@ -39,6 +39,19 @@ def interrupted(act, after: float) -> None:
         timer.join()
 
 
+def after_interrupts(make, state, given, seed):
+    """Yield estimators of this state, each after Ctrl+C was pressed at a random moment of a further fit."""
+    start = time.perf_counter()
+    make().fit(*given)
+    seconds, chance = time.perf_counter() - start, random.Random(seed)
+    for _ in range(MOMENTS):
+        estimator = make()
+        estimator.__dict__.update(state)
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(lambda: estimator.fit(*given), chance.random() * seconds)  # noqa: B023
+        yield estimator
+
+
 def same(found, expected) -> bool:
     return found.keys() == expected.keys() and all(np.array_equal(found[name], expected[name]) for name in expected)
 
@@ -51,14 +64,7 @@ def test_an_estimator_is_wholly_old_or_wholly_new_after_an_interrupt(case):
     other = X[:, :-3].copy(), Y[:, :-1].copy()
     states = {X.shape[1]: (X, results(fitted(case)))}
     states[other[0].shape[1]] = other[0], results(case.make().fit(*other), other[0])
-    start = time.perf_counter()
-    case.make().fit(*other)
-    seconds, chance = time.perf_counter() - start, random.Random(case.id)
-    for _ in range(MOMENTS):
-        estimator = case.make()
-        estimator.__dict__.update(vars(fitted(case)))
-        with pytest.raises(KeyboardInterrupt):
-            interrupted(lambda: estimator.fit(*other), chance.random() * seconds)  # noqa: B023
+    for estimator in after_interrupts(case.make, vars(fitted(case)), other, case.id):
         rows, expected = states[estimator.n_features_in_]
         assert same(results(estimator, rows), expected)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -70,15 +76,8 @@ def test_what_learns_from_texts_is_wholly_old_or_wholly_new_after_an_interrupt(m
     texts, labels = ["a cat and a dog", "a dog", "no cat", "two dogs"] * 20, [["cat"], ["dog"], [], ["dog"]] * 20
     given = (texts, labels) if make is not TextVectorizer else (texts,)
     old, new = make().fit(*(part[:40] for part in given)), make().fit(*given)
-    start = time.perf_counter()
-    make().fit(*given)
-    seconds, chance = time.perf_counter() - start, random.Random(0)
     kept, expected = dict(vars(old)), vars(new)
-    for _ in range(MOMENTS):
-        estimator = make()
-        estimator.__dict__.update(kept)
-        with pytest.raises(KeyboardInterrupt):
-            interrupted(lambda: estimator.fit(*given), chance.random() * seconds)  # noqa: B023
+    for estimator in after_interrupts(make, kept, given, 0):
         found = vars(estimator)
         fitted_names = [name for name in expected if name.endswith("_")]
         is_old = [found[name] is kept[name] for name in fitted_names if not isinstance(kept[name], int)]

@@ -2,15 +2,7 @@
 
 import numpy as np
 import pytest
-from contract.estimators import (
-    assert_same,
-    each_model_once,
-    each_once,
-    every_case,
-    fitted,
-    problem,
-    results,
-)
+from contract.estimators import assert_same, each_model_once, each_once, every_case, fitted, problem, results
 
 from xmlcore.progress import Cancelled
 
