@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from models.double_sampling.problems import binary, problem
 
 from xmlcore import DoubleSampling
 from xmlcore.datasets import Dataset
@@ -12,12 +13,8 @@ from xmlcore.models.double_sampling import MEANINGS
 @pytest.fixture(scope="module")
 def data():
     """90 training and 30 test rows of 12 classes; each class has a word of its own, and rows have other words, too."""
-    rng = np.random.default_rng(1)
-    y = np.concatenate([np.arange(12), rng.integers(0, 12, 108)])
-    X = rng.poisson(0.3, (120, 24)).astype(np.float32)
-    X[np.arange(120), y] += 1
-    Y = np.zeros((120, 12), bool)
-    Y[np.arange(120), y] = True
+    X, _, labels = problem(n=120, n_terms=24, n_classes=12, seed=1)
+    Y = binary(labels, 12)
     return Dataset("classes", X[:90], Y[:90], X[90:], Y[90:], label_names=[f"class {j}" for j in range(12)])
 
 

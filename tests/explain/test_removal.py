@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from explain.fitted import NAMES, D, L, Pairs, data
 
-from xmlcore import PLT, LdSM, OneVsRest, explain
+from xmlcore import explain
 from xmlcore.explain import _removal
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits separated nothing")
@@ -80,18 +80,3 @@ def test_invalid_arguments_of_removal_are_refused(models):
         explain.deletion_curve(Pairs(), X, [0, 1])
     found = explain.deletion_curve(Pairs(), X, [0, 1], methods=("magnitude", "random"), counts=(0, 1))
     assert len(found) == 8
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize("make", [PLT, OneVsRest, lambda: LdSM(n_estimators=5)], ids=["PLT", "OneVsRest", "LdSM"])
-def test_on_bibtex_removing_contributing_features_lowers_the_score_most(make, real_data):
-    from xmlcore.datasets import read_dataset
-
-    data = read_dataset(real_data / "bibtex" / "train.txt.gz", real_data / "bibtex" / "test.txt.gz", name="bibtex")
-    model = make().fit(data.X_train, data.Y_train)
-    X = data.X_test[:200]
-    labels = model.predict_topk(X, 1).labels[:, 0]
-    found = explain.deletion_curve(model, X, labels, counts=(0, 3, 10))
-    mean = found.groupby(["method", "removed"])["score"].mean()
-    for count, left in ((3, 0.8), (10, 0.6)):
-        assert mean["contributions", count] < left * min(mean["magnitude", count], mean["random", count])

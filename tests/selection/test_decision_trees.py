@@ -120,13 +120,6 @@ def test_blocks_of_rows_do_not_change_predictions(monkeypatch):
     assert np.array_equal(model.predict_proba(X), proba) and np.array_equal(model.predict(X).toarray(), labels)
 
 
-def test_progress_counts_the_labels_that_are_done():
-    X, Y = data()
-    told = []
-    BRDT(n_jobs=1).fit(X, Y, progress=lambda *words: told.append(words))
-    assert told[0][:2] == ("Growing trees", 0.0) and told[-1] == ("Growing trees", 1.0, "5 of 5 labels")
-
-
 @pytest.mark.parametrize(
     "params, error, message",
     [

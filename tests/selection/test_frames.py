@@ -19,17 +19,6 @@ def jaccard(a, b):
     return len(set(a) & set(b)) / len(set(a) | set(b))
 
 
-def test_the_frame_of_a_selection_is_complete_and_in_order():
-    selected, scores = some_selection()
-    table = frames.selection_frame(selected, scores, lambda j: f"label {j}", lambda j: f"word {j}")
-    assert table.columns.tolist() == ["label", "label_name", "rank", "feature", "name", "score"]
-    assert len(table) == selected.size
-    line = table.iloc[2 * 6 + 3]
-    assert (line["label"], line["label_name"], line["rank"]) == (2, "label 2", 4)
-    assert (line["feature"], line["name"]) == (selected[2, 3], f"word {selected[2, 3]}")
-    assert line["score"] == scores[2, 3]
-
-
 def test_closest_pairs_are_those_of_all_pairs_whatever_the_blocks(monkeypatch):
     selected, _ = some_selection()
     pairs = [(a, b) for a in range(12) for b in range(a + 1, 12)]
@@ -99,10 +88,12 @@ def test_scores_are_weighted_by_the_share_of_the_labels_rows_whatever_the_blocks
             np.testing.assert_allclose(table["weighted_score"], values[at], rtol=1e-6)
 
 
-def test_the_frame_of_a_selection_has_both_rankings():
+def test_the_frame_of_a_selection_is_complete_and_has_both_rankings():
     selected, scores = np.array([[4, 1, 2], [3, 0, 1]]), np.array([[5.0, 4.0, 1.0], [3.0, 2.0, 1.0]])
     shares = np.array([[0.0, 0.5, 1.0], [np.nan, np.nan, np.nan]])
-    table = frames.selection_frame(selected, scores, str, str, shares)
+    table = frames.selection_frame(selected, scores, "label {}".format, "word {}".format, shares)
+    assert table["label"].tolist() == [0] * 3 + [1] * 3 and table["label_name"].tolist()[2:4] == ["label 0", "label 1"]
+    assert table["feature"].tolist() == selected.ravel().tolist() and table["name"].tolist()[:2] == ["word 4", "word 1"]
     assert table["rank"].tolist() == [1, 2, 3] * 2 and table["weighted_rank"].tolist() == [3, 1, 2, 1, 2, 3]
     assert (
         table["weighted_score"][:3].tolist() == [0.0, 2.0, 1.0] and table["score"].tolist() == scores.ravel().tolist()

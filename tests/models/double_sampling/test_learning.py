@@ -1,5 +1,6 @@
 """Pairs and the function learnt from them are those of the paper's equations."""
 
+import functools
 import tracemalloc
 
 import naive
@@ -12,6 +13,22 @@ from sklearn.svm import LinearSVC
 from xmlcore import DoubleSampling
 from xmlcore.models.base import warm_up
 from xmlcore.models.double_sampling import candidates, estimator, learning, sampling
+
+
+def examples_of(sample):
+    """The row, the class and the adversaries of each example."""
+    return list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
+
+
+def risk_of_twin(model, sample, rows, labels, leave_one_out=True, extended=False):
+    @functools.cache
+    def f(i, k):
+        out = i if leave_one_out and k in labels[i] else None
+        phi = naive.ds_features.features(rows[i], k, rows, labels, out)
+        phi += naive.ds_features.more_features(rows[i], k, rows, labels, out) if extended else []
+        return np.dot(model.weights_, phi)
+
+    return naive.ds_pairs.risk(examples_of(sample), f)
 
 
 @pytest.mark.parametrize("adversaries", ["random", "candidates"])
@@ -38,19 +55,7 @@ def test_pairs_of_candidates_leave_the_example_out_of_its_class(monkeypatch):
     X, rows, labels = problem(n=40, n_terms=20)
     params = {"adversaries": "candidates", "n_candidates": 4, "features": "extended"}
     model, (_, sample, *_) = recorded(monkeypatch, X, binary(labels), **params)
-    naive_f = {}
-
-    def f(i, k):
-        if (i, k) not in naive_f:
-            out = i if k in labels[i] else None
-            phi = naive.ds_features.features(rows[i], k, rows, labels, out) + naive.ds_features.more_features(
-                rows[i], k, rows, labels, out
-            )
-            naive_f[i, k] = np.dot(model.weights_, phi)
-        return naive_f[i, k]
-
-    examples = list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
-    assert model.empirical_risk_ == pytest.approx(naive.ds_pairs.risk(examples, f), abs=1e-9)
+    assert model.empirical_risk_ == pytest.approx(risk_of_twin(model, sample, rows, labels, extended=True), abs=1e-9)
 
 
 def test_pairs_have_the_log_probability_of_the_tree_without_the_row(monkeypatch):
@@ -77,17 +82,8 @@ def test_the_empirical_risk_is_that_of_equation_7(leave_one_out):
         X, binary(labels)
     )
     sample = sampled(labels, 7, n_adversarial=3, examples_per_class=4, leave_one_out=leave_one_out)
-    known = {}
-
-    def f(i, k):
-        if (i, k) not in known:
-            out = i if leave_one_out and k in labels[i] else None
-            known[i, k] = np.dot(model.weights_, naive.ds_features.features(rows[i], k, rows, labels, out))
-        return known[i, k]
-
-    examples = list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
-    risk = naive.ds_pairs.risk(examples, f)
-    assert model.n_pairs_ == 3 * len(examples) and 0 < risk < 0.5
+    risk = risk_of_twin(model, sample, rows, labels, leave_one_out)
+    assert model.n_pairs_ == 3 * sample.rows.size and 0 < risk < 0.5
     assert model.empirical_risk_ == pytest.approx(risk, abs=1e-9)
 
 
@@ -102,7 +98,7 @@ def test_f_is_the_linear_classifier_of_the_scaled_differences(loss, oracle):
     X, rows, labels = problem(n=30, n_classes=5)
     model = DoubleSampling.preset("paper", n_adversarial=2, C=0.7, loss=loss).fit(X, binary(labels, 5))
     sample = sampled(labels, 5, n_adversarial=2)
-    examples = list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
+    examples = examples_of(sample)
     pairs = naive.ds_pairs.pairs(examples, lambda i, k: np.array(naive.ds_features.features(rows[i], k, rows, labels)))
     Z, signs = np.array([a - b for a, b, _ in pairs]), [sign for *_, sign in pairs]
     scale = np.sqrt((Z**2).mean(axis=0))

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from xmlcore import PLT, ExtendedPLT, load_model, metrics
 from xmlcore.datasets import make_synthetic, read_dataset
 from xmlcore.models.plt import choosing
-from xmlcore.models.plt.choosing import RULE, Sizes, decide, possible_shapes, relative_cost, sizes_of_trials, vectors
+from xmlcore.models.plt.choosing import RULE, Sizes, decide, possible_shapes, relative_cost, vectors
 from xmlcore.progress import Cancelled
 from xmlcore.robustness import AdversarialTraining
 
@@ -98,33 +98,28 @@ def test_a_sample_without_labels_is_not_tried():
     assert model.settings_ == UNTRIED | {"max_leaf_labels": 5} and model.chosen_.empty
 
 
-def test_trials_are_trained_and_measured_on_so_many_rows():
-    assert sizes_of_trials(500) == (125, 375)
-    assert sizes_of_trials(4880) == (500, 3000)
-    assert sizes_of_trials(80_000) == (5000, 5000)
-    assert sizes_of_trials(10**7) == (20_000, 10_000)
-
-
-def test_one_level_is_tried_alone_where_it_is_affordable():
-    assert possible_shapes(EVERY_AUTO, Sizes(4880, 159, 2.4)) == [{"arity": 2, "max_leaf_labels": 159}]
-    assert possible_shapes(EVERY_AUTO, Sizes(12_920, 983, 19.0)) == [{"arity": 2, "max_leaf_labels": 983}]
-    assert possible_shapes(EVERY_AUTO, Sizes(987, 3993, 5.3)) == [{"arity": 2, "max_leaf_labels": 3993}]
+@pytest.mark.parametrize(
+    "fixed, sizes, expected",
+    [  # one level is tried alone where it is affordable
+        ({}, (4880, 159, 2.4), [(2, 159)]),
+        ({}, (12_920, 983, 19.0), [(2, 983)]),
+        ({}, (987, 3993, 5.3), [(2, 3993)]),
+        ({}, (97_200, 1000, 1.0), [(16, 63), tuple(choosing.BINARY.values()), (2, 400)]),
+        ({"max_leaf_labels": 200}, (1000, 150, 2.0), [(2, 200)]),
+        # a sample with hardly a row for a label does not choose the shape: 0.16 rows in a sample of 20,000
+        ({}, (490_000, 670_000, 5.5), [(64, 164)]),
+        ({"arity": 2}, (490_000, 670_000, 5.5), [(2, 800)]),
+    ],
+)
+def test_shapes_that_are_tried(fixed, sizes, expected):
+    shapes = possible_shapes(EVERY_AUTO | fixed, Sizes(*sizes))
+    assert [(shape["arity"], shape["max_leaf_labels"]) for shape in shapes] == expected
 
 
 def test_where_one_level_costs_too_much_shapes_of_affordable_cost_are_tried():
-    wide, usual, binary = possible_shapes(EVERY_AUTO, Sizes(97_200, 1000, 1.0))
-    assert wide == {"arity": 16, "max_leaf_labels": 63} and binary == {"arity": 2, "max_leaf_labels": 400}
-    assert usual == choosing.BINARY
     data = Sizes(490_449, 500_000, 5.4)
-    shapes = possible_shapes(EVERY_AUTO, data)
-    costs = [relative_cost(data, *shape.values()) for shape in shapes]
-    assert len(shapes) == 3 and costs == sorted(costs) and costs[-1] <= RULE.most_cost
-
-
-def test_a_given_number_of_labels_that_holds_all_is_one_shape():
-    assert possible_shapes(EVERY_AUTO | {"max_leaf_labels": 200}, Sizes(1000, 150, 2.0)) == [
-        {"arity": 2, "max_leaf_labels": 200}
-    ]
+    costs = [relative_cost(data, *shape.values()) for shape in possible_shapes(EVERY_AUTO, data)]
+    assert len(costs) == 3 and costs == sorted(costs) and costs[-1] <= RULE.most_cost
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 33, 1000, 100_000])
@@ -206,14 +201,6 @@ def test_a_shape_that_costs_more_must_be_better_by_a_share():
         scores = {2: 1.0, 16: 1.2, 64: 1.2 * (1 + gain * 0.1)}
         trials = MadeUpTrials(lambda one, scores=scores: scores[one["arity"]])
         assert decide(fixed, shapes, trials, RULE._replace(shape_gain=0.1))["arity"] == expected
-
-
-def test_a_sample_with_hardly_a_row_for_a_label_does_not_choose_the_shape():
-    thin, thick = Sizes(490_000, 670_000, 5.5), Sizes(490_000, 500_000, 5.5)  # 0.16 and 0.22 rows in a sample of 20,000
-    assert possible_shapes(EVERY_AUTO, thin) == [{"arity": 64, "max_leaf_labels": 164}]
-    assert len(possible_shapes(EVERY_AUTO, thick)) == 3
-    assert possible_shapes(EVERY_AUTO | {"arity": 2}, thin) == [{"arity": 2, "max_leaf_labels": 800}]
-    assert possible_shapes(EVERY_AUTO | {"max_leaf_labels": 100}, thin)[0]["arity"] > 2
 
 
 def test_C_is_the_top_of_a_parabola_over_the_logarithm_of_C():

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from models.plt.plt_problems import problem, same_scores
 from sklearn.exceptions import ConvergenceWarning
 
-from xmlcore import PLT, load_model
+from xmlcore import PLT, OneVsRest, load_model
 
 
 def test_the_requested_workers_are_used(monkeypatch):
@@ -54,30 +54,16 @@ def test_rows_without_labels_teach_the_root_that_there_may_be_none():
     "loss, C",
     [("logistic", 0.01), ("logistic", 10.0), ("logistic", 300.0), ("squared_hinge", 0.1), ("squared_hinge", 3.0)],
 )
-def test_node_classifiers_are_scikit_learns(loss, C):
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.svm import LinearSVC
-
+def test_node_classifiers_below_the_root_are_those_of_one_vs_rest(loss, C):
     X, Y, _, _ = problem()
     some = np.flatnonzero(np.diff(Y.indptr))  # so that the root's children see all rows
-    X, Y = X[some], Y[some]
-    lengths = np.sqrt((X**2).sum(axis=1))
-    tol = 1e-6 if C < 100 else 1e-5
-    model = PLT(loss=loss, C=C, weight_threshold=0.0, tol=tol, max_iter=5000).fit(X, Y)  # one level: all labels
-    arrays = model.fitted_[0]
-    weights = np.zeros((30, 40))
-    for column, row in naive.plt_margins.group_weights(arrays, arrays.group_first.size - 1).items():
-        weights[list(row), model.feature_of_column_[column]] = list(row.values())
-    leaves = model.leaves_[0] - 1  # children of the root
-    for label in range(0, 30, 6):
-        if loss == "logistic":
-            rival = LogisticRegression(C=C, solver="liblinear", tol=1e-10, max_iter=100_000)
-        else:
-            rival = LinearSVC(C=C, tol=1e-10, max_iter=100_000)
-        rival.fit(X.multiply(1 / lengths[:, None]).tocsr(), Y[:, [label]].toarray().ravel())
-        near = 1e-3 * np.abs(rival.coef_).max()
-        np.testing.assert_allclose(weights[leaves[label]], rival.coef_[0], atol=near)
-        assert arrays.bias[1:][leaves[label]] == pytest.approx(rival.intercept_[0], abs=near)
+    params = {"loss": loss, "C": C, "weight_threshold": 0.0, "tol": 1e-6 if C < 100 else 1e-5, "max_iter": 5000}
+    nodes = PLT(max_leaf_labels=30, **params).fit(X[some], Y[some]).linear_nodes()
+    rival = OneVsRest(**params).fit(X[some], Y[some])
+    leaves = [nodes.path(label)[-1] for label in range(30)]
+    near = 1e-3 * np.abs(rival.coef_).max()
+    np.testing.assert_allclose(nodes.weights[leaves].toarray(), rival.coef_.toarray(), atol=near)
+    np.testing.assert_allclose(nodes.bias[leaves], rival.intercept_, atol=near)
 
 
 @pytest.mark.parametrize("C", [100.0, 1e4])

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from xmlcore import PLT, Ranking
 from xmlcore._kernels import plt_search_together
 from xmlcore.models.plt import search
-from xmlcore.validation import check_features, csr_parts
+from xmlcore.validation import csr_parts
 
 
 def test_ensemble_ranks_impossible_labels_by_id_without_searching_all():
@@ -67,13 +67,7 @@ def test_an_ensembles_top_k_is_that_of_all_mean_probabilities(trial):
         arity=[2, 3, 16][trial % 3], max_leaf_labels=int(rng.choice([1, 4, 20])), max_iter=300, random_state=trial,
     ).fit(X, Y)  # fmt: skip
     rows = sp.random_array((40, 30), density=0.2, rng=rng, format="csr", dtype=np.float32)
-    x = model._search().take(csr_parts(check_features(rows)), (0, 40))
-    every = np.tile(np.arange(n_labels, dtype=np.int32), 40)
-    means = (
-        model._search()
-        .probabilities(x, np.arange(40), np.arange(0, every.size + 1, n_labels), every)
-        .reshape(40, n_labels)
-    )
+    means = model.predict_proba(rows).toarray()
     order = np.lexsort((np.broadcast_to(np.arange(n_labels), means.shape), -means), axis=1)
     for k in (1, 3, n_labels):
         np.testing.assert_array_equal(model.predict_topk(rows, k).labels, order[:, :k])

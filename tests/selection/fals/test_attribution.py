@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 from selection.fals.problems import problem, random_network, task_of
 
-from xmlcore import FALS
 from xmlcore.selection.fals import exact
 from xmlcore.selection.fals.attribution import attributions
 from xmlcore.selection.fals.network import Network, first_weights
@@ -66,28 +65,3 @@ def test_gradients_of_rows_are_those_of_finite_differences():
             step[d] = 1e-6
             wanted = (network.outputs(rows + step) - network.outputs(rows - step)) / 2e-6
             np.testing.assert_allclose(found[:, :, d], wanted, rtol=1e-5, atol=1e-8)
-
-
-def test_fisher_information_is_the_squared_gradient_over_the_variance():
-    """Equation 10, from the definition of Fisher information, equation 8."""
-    X, _ = problem(n=5)
-    network = random_network([12, 9, 5], dtype=np.float64)
-    rows = X.toarray().astype(np.float64)
-    f, squares = network.outputs(rows), attributions(network, rows) ** 2
-    for d in range(12):
-        step = np.zeros(12)
-        step[d] = 1e-6
-        up, down = network.outputs(rows + step), network.outputs(rows - step)
-        if_one = (np.log(up) - np.log(down)) / 2e-6
-        if_none = (np.log(1 - up) - np.log(1 - down)) / 2e-6
-        information = f * if_one**2 + (1 - f) * if_none**2
-        np.testing.assert_allclose(information, squares[:, :, d] / (f * (1 - f)), rtol=1e-5, atol=1e-10)
-
-
-def test_label_specific_selections_have_at_least_the_information_of_a_shared_one():
-    """Inequality 11, for the means over rows: both sides in Fisher information and in squared gradients."""
-    X, Y = problem(n=200)
-    for own, together in (("FILS", "FIMS"), ("FALS", "FAMS")):
-        specific, shared = (FALS(3, pattern, n_epochs=2).fit(X, Y) for pattern in (own, together))
-        np.testing.assert_allclose(shared.scores_[0], specific.scores_.sum(axis=0), rtol=1e-5)
-        assert specific.selected_scores_.sum() >= shared.selected_scores_[0].sum()
