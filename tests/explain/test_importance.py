@@ -1,4 +1,4 @@
-"""Importance of features over many rows."""
+"""Importance of features over many rows, and for one label."""
 
 import numpy as np
 import pandas as pd
@@ -6,6 +6,7 @@ import pytest
 from explain.fitted import NAMES, D, Pairs, data
 
 from xmlcore import explain
+from xmlcore.datasets import Dataset
 from xmlcore.explain import _importance
 from xmlcore.progress import Cancelled
 
@@ -68,3 +69,29 @@ def test_long_work_reports_and_can_be_stopped(models):
 
         with pytest.raises(Cancelled):
             work(stop)
+
+
+# Of one label ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    """60 training and 60 test rows; no test row has label 3."""
+    X, Y = data(n=120)
+    Y = Y.toarray()
+    Y[60:, 3] = False
+    return Dataset("labels", X[:60], Y[:60], X[60:], Y[60:])
+
+
+def test_all_test_rows_with_the_label_are_explained(dataset, models):
+    found = explain.label_importance(models["PLT"], dataset, 1)
+    rows = np.flatnonzero(dataset.Y_test[:, [1]].toarray().ravel())
+    assert (found.part, found.n_rows, found.n_having) == ("test", rows.size, rows.size)
+    whole = explain.importance(models["PLT"], dataset.X_test[rows], np.full(rows.size, 1), n=None)
+    assert found.frame.equals(whole)
+
+
+def test_rows_are_a_sample_when_there_are_many_and_of_training_when_no_test_row_has_the_label(dataset, models):
+    found = explain.label_importance(models["PLT"], dataset, 1, at_most=3)
+    assert found.n_rows == 3 < found.n_having
+    assert explain.label_importance(models["PLT"], dataset, 3).part == "training"

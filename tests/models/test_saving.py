@@ -5,6 +5,7 @@ import os
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from contract.estimators import problem
 
@@ -111,3 +112,22 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path):
     with pytest.raises(TypeError, match="n_jobs must be a whole number, not 'x'"):
         model.set_params(beam=None, n_jobs="x").save(tmp_path / "model")
     assert load_model(model.set_params(n_jobs=None).save(tmp_path / "model")).get_params() == model.get_params()
+
+
+def test_a_failed_save_keeps_the_old_model(fitted, tmp_path, monkeypatch):
+    folder = fitted.save(tmp_path / "model")
+
+    def full(*_, **__):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(OSError, match="No space"):
+        fitted.save(folder)
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]
+    X, _ = problem()
+    np.testing.assert_array_equal(load_model(folder).predict_topk(X).scores, fitted.predict_topk(X).scores)
+
+
+def test_no_model_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="params.json is missing"):
+        load_model(tmp_path)
