@@ -13,20 +13,20 @@ import scipy.sparse as sp
 from xmlcore.validation import check_labels, is_lists
 
 
-def check_label_names(names, what: str = "label_names") -> list:
+def check_label_names(names, title: str = "label_names") -> list:
     if isinstance(names, (str, bytes)) or not (isinstance(names, Sequence) or hasattr(names, "tolist")):
-        raise TypeError(f"{what} must be a list with the name of each label, not {names!r:.60}")
+        raise TypeError(f"{title} must be a list with the name of each label, not {names!r:.60}")
     if getattr(names, "ndim", 1) != 1:
-        raise ValueError(f"{what} has {names.ndim} dimensions: give a list with the name of each label")
+        raise ValueError(f"{title} has {names.ndim} dimensions: give a list with the name of each label")
     found = [name.item() if isinstance(name, np.generic) else name for name in names]
     places = {}
     for i, name in enumerate(found):
         if not isinstance(name, Hashable):
-            raise TypeError(f"{what}[{i}] is {name!r:.60}: names must be hashable")
+            raise TypeError(f"{title}[{i}] is {name!r:.60}: names must be hashable")
         if name is None or name != name:  # only NaN differs from itself
-            raise ValueError(f"{what}[{i}] is {name!r}: every label needs a name")
+            raise ValueError(f"{title}[{i}] is {name!r}: every label needs a name")
         if name in places:
-            raise ValueError(f"{what}[{i}] is {name!r:.60}, as {what}[{places[name]}]: each label needs its own name")
+            raise ValueError(f"{title}[{i}] is {name!r:.60}, as {title}[{places[name]}]: each label needs its own name")
         places[name] = i
     return found
 

@@ -258,9 +258,9 @@ def _jobs_of_joblib() -> int:
     joblib = sys.modules.get("joblib.parallel")
     if joblib is None:  # nothing can have been said with it
         return -1
-    backend, said = joblib.get_active_backend()
-    if said is not None:
-        return said
+    backend, n_jobs = joblib.get_active_backend()
+    if n_jobs is not None:
+        return n_jobs
     return 1 if (backend.nesting_level or 0) > 0 else -1
 
 

@@ -169,24 +169,24 @@ def check_structure(matrix, name: str = "X") -> None:
         )
     if kind not in ("csr", "csc", "bsr"):
         return
-    what = "column" if kind == "csc" else "row"
+    line = "column" if kind == "csc" else "row"
     block = matrix.blocksize if kind == "bsr" else (1, 1)
     n_major, n_minor = (size // length for size, length in zip(matrix.shape, block))
     if kind == "csc":
         n_major, n_minor = n_minor, n_major
     indptr, indices = matrix.indptr, matrix.indices
     if indptr.size != n_major + 1 or indptr[0] != 0:
-        raise ValueError(f"{name} is damaged: its indptr does not fit {n_major} {what}s")
+        raise ValueError(f"{name} is damaged: its indptr does not fit {n_major} {line}s")
     falls = indptr[1:] < indptr[:-1]
     if falls.any() or indptr[-1] > min(indices.size, len(matrix.data)):
         row = int(np.argmax(falls)) if falls.any() else n_major - 1
-        raise ValueError(f"{name} is damaged: the entries of {what} {row} end before they begin or after the last one")
+        raise ValueError(f"{name} is damaged: the entries of {line} {row} end before they begin or after the last one")
     used = indices[: indptr[-1]]
     if used.size and not (0 <= used.min() and used.max() < n_minor):
         first = int(np.flatnonzero((used < 0) | (used >= n_minor))[0])
         row = int(np.searchsorted(indptr, first, side="right")) - 1
         raise ValueError(
-            f"{name} is damaged: {what} {row} has the index {int(used[first])}, but indices go from 0 to {n_minor - 1}"
+            f"{name} is damaged: {line} {row} has the index {int(used[first])}, but indices go from 0 to {n_minor - 1}"
         )
 
 

@@ -15,10 +15,10 @@ def library_versions() -> dict[str, str]:
     return {name: metadata.version(name) for name in LIBRARIES}
 
 
-def refusal(what: str, found: Any, reads: int, written_by: Any = None) -> str:
+def refusal(file: str, found: Any, reads: int, written_by: Any = None) -> str:
     """Return what an error says of a file whose format has another version than the one that is read."""
     by = f"xmlcore {written_by}" if isinstance(written_by, str) else "an xmlcore that did not write its version"
-    said = f"{what} has version {found!r:.20} of its format, written by {by}, and xmlcore {__version__} reads {reads}"
+    text = f"{file} has version {found!r:.20} of its format, written by {by}, and xmlcore {__version__} reads {reads}"
     later = isinstance(found, int) and found > reads
     todo = "It is newer: update xmlcore" if later else "Make it again, or read it with the xmlcore that wrote it"
-    return f"{said}. {todo} ({PAGE})"
+    return f"{text}. {todo} ({PAGE})"

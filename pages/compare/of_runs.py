@@ -137,5 +137,5 @@ def _frontier(lines: str, compared: str, memory: str, axis: str, measure: str):
 
 
 def frontier(lines, compared, memory: str, axis: str, measure: str):
-    said = (frame.to_json(orient="split", double_precision=15) for frame in (lines, compared))
-    return _frontier(*said, memory, axis, measure)
+    texts = (frame.to_json(orient="split", double_precision=15) for frame in (lines, compared))
+    return _frontier(*texts, memory, axis, measure)

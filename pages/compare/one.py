@@ -40,9 +40,9 @@ def link(key: str, name: str) -> None:
     )
 
 
-def _open(said: str) -> None:
-    if said:
-        st.query_params[FIELD] = said
+def _open(shown: str) -> None:
+    if shown:
+        st.query_params[FIELD] = shown
     else:
         st.query_params.pop(FIELD, None)
 

@@ -85,15 +85,15 @@ def _dataset(lines) -> str | None:
 
 
 def _compared_ones(keys, unreadable, names, wanted, measure) -> None:
-    said = []
+    sentences = []
     if len(keys) > 1 and measure is not None:
-        said.append(f"No line is ticked, so the {len(keys)} best of the table in {measure} are compared.")
+        sentences.append(f"No line is ticked, so the {len(keys)} best of the table in {measure} are compared.")
     if len(wanted) > len(keys) + len(unreadable):
-        said.append(f"Showing {len(keys)} of {len(wanted)} lines.")
+        sentences.append(f"Showing {len(keys)} of {len(wanted)} lines.")
     if len(keys) > 1 and (wanted["n"] > 1).any():
-        said.append("Of several seeds, the result nearest to their mean stands for all.")
-    if said:
-        st.caption(" ".join(said))
+        sentences.append("Of several seeds, the result nearest to their mean stands for all.")
+    if sentences:
+        st.caption(" ".join(sentences))
     for key, reason in unreadable.items():
         st.warning(f"**{format.plain(names[key])}** is left out, because it cannot be read: {format.plain(reason)}.")
     if keys:
@@ -157,16 +157,16 @@ def _settings(keys, names, wanted) -> None:
     by_key = {key: line for _, line in wanted.iterrows() for key in line["keys"]}
     own = pd.DataFrame([by_key[key] for key in keys])
     columns = experiment.parameters(own, seed=False)
-    said, any_changed, fixed = [], False, []
+    lists, any_changed, fixed = [], False, []
     for key, (_, line), values in zip(keys, own.iterrows(), columns.to_dict("records")):
         present = {name: values[name] for name in values if name in line["params"]}
         text = settings.words(line["model"], present) if present else settings.changed(line["model"], line["params"])
         any_changed = any_changed or bool(text)
-        said.append(f"**{format.plain(names[key])}**: {format.plain(text or 'default settings')}.")
+        lists.append(f"**{format.plain(names[key])}**: {format.plain(text or 'default settings')}.")
         if not settings.changed(line["model"], line["params"]) and not of_runs.has_trials(key):
             fixed.append(names[key])
     st.markdown(
-        "Settings in which they differ. " + " ".join(said) if any_changed else "Each has its model’s default settings."
+        "Settings in which they differ. " + " ".join(lists) if any_changed else "Each has its model’s default settings."
     )
     tuned = [names[key] for key in keys if of_runs.has_trials(key)]
     if tuned and fixed:

@@ -87,11 +87,11 @@ def missing(frame, records: dict) -> None:
     kept = set(frame["key"])
     names = [f"{one.get('name') or one['model']} ({key[:4]})" for key, one in records.items() if key not in kept]
     if names:
-        said = [format.plain(name) for name in names[:NAMED]]
-        said += [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
+        named = [format.plain(name) for name in names[:NAMED]]
+        named += [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
         st.caption(
             f"Not in the table, because what was stored of {'it' if len(names) == 1 else 'them'} was deleted or "
-            f"damaged: {format.listed(said)}. Train with the same settings again to compare "
+            f"damaged: {format.listed(named)}. Train with the same settings again to compare "
             f"{'it' if len(names) == 1 else 'them'}."
         )
 
@@ -155,8 +155,8 @@ def _parameters(lines, choice) -> dict:
         if given and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in given):
             found[f"param.{name}"] = (title, pd.to_numeric(values), tables.number, help)
         else:
-            said = ["" if value is None else settings.value_text(value, known.get(name)) for value in values]
-            found[f"param.{name}"] = (title, said, tables.text, help)
+            texts = ["" if value is None else settings.value_text(value, known.get(name)) for value in values]
+            found[f"param.{name}"] = (title, texts, tables.text, help)
     return found
 
 

@@ -16,30 +16,30 @@ def show(data, described, examination, name) -> None:
     summary = described.summary | examination.summary
     st.markdown("\n".join(f"- {line}" for line in _sentences(data, summary)))
     left, right = st.columns(2, gap="medium")
-    for box, what, frame, name_of in (
+    for box, noun, frame, name_of in (
         (left, "feature", examination.features, data.feature_name),
         (right, "label", examination.labels, data.label_name),
     ):
         with box:
-            _table(what, frame, name_of, name)
+            _table(noun, frame, name_of, name)
 
 
 def _sentences(data, summary):
     lines = []
-    for what, count in (("feature", data.n_features), ("label", data.n_labels)):
-        tested, differ = summary[f"n_{what}s_tested"], summary[f"n_{what}s_drifted"]
+    for noun, count in (("feature", data.n_features), ("label", data.n_labels)):
+        tested, differ = summary[f"n_{noun}s_tested"], summary[f"n_{noun}s_drifted"]
         if tested == 0:
-            lines.append(f"No {what} occurs often enough to be compared.")
+            lines.append(f"No {noun} occurs often enough to be compared.")
         elif differ == 0:
             verb = "occurs" if tested == 1 else "occur"
             lines.append(
-                f"{tested:,} of {format.count(count, what)} {verb} often enough to be compared. **None differs** "
+                f"{tested:,} of {format.count(count, noun)} {verb} often enough to be compared. **None differs** "
                 "between training and test rows beyond chance."
             )
         else:
             verb = "differs" if differ == 1 else "differ"
             lines.append(
-                f"{tested:,} of {format.count(count, what)} occur often enough to be compared. **{differ:,} {verb}** "
+                f"{tested:,} of {format.count(count, noun)} occur often enough to be compared. **{differ:,} {verb}** "
                 "between training and test rows beyond chance."
             )
     new = summary["n_features_only_in_test"]
@@ -51,14 +51,14 @@ def _sentences(data, summary):
     return lines
 
 
-def _table(what, frame, name_of, name):
+def _table(noun, frame, name_of, name):
     shown = frame[frame["tested"]].head(SHOWN)
     shown = shown.assign(
         name=[name_of(int(j)) for j in shown["column"]], differs=shown["differs"].map({True: "yes", False: "no"})
     )
-    st.markdown(f"**{what.capitalize()}s that differ most**")
+    st.markdown(f"**{noun.capitalize()}s that differ most**")
     if shown.empty:
-        st.caption(f"No {what} occurs often enough to be compared.")
+        st.caption(f"No {noun} occurs often enough to be compared.")
         return
     number = st.column_config.NumberColumn
     columns = ["name", "difference", "rows_train", "rows_test"]
@@ -66,9 +66,9 @@ def _table(what, frame, name_of, name):
         columns.insert(2, "differs")
     tables.show(
         shown[columns],
-        f"alike.{what}",
+        f"alike.{noun}",
         {
-            "name": st.column_config.TextColumn(what.capitalize(), width=150),
+            "name": st.column_config.TextColumn(noun.capitalize(), width=150),
             "difference": number(
                 "Difference",
                 width=76,
@@ -87,14 +87,14 @@ def _table(what, frame, name_of, name):
     )
     tested = int(frame["tested"].sum())
     st.caption(
-        f"Showing {len(shown):,} of {tested:,} {what}s that could be compared, largest difference first. It is the "
+        f"Showing {len(shown):,} of {tested:,} {noun}s that could be compared, largest difference first. It is the "
         "mean in test rows minus that in training rows, in standard deviations: 0.2 is small, 0.8 is large. The CSV "
         "also has the means."
     )
     charts.csv_button(
-        f"All {what}s, CSV",
+        f"All {noun}s, CSV",
         lambda: tables.csv_safe(frame.assign(name=[name_of(int(j)) for j in frame["column"]])),
-        f"{name}-{what}-differences",
-        f"Every {what} that occurs, with its means and the test",
-        key=f"alike.{what}.csv",
+        f"{name}-{noun}-differences",
+        f"Every {noun} that occurs, with its means and the test",
+        key=f"alike.{noun}.csv",
     )

@@ -103,9 +103,9 @@ def _power_law(examination, fingerprint):
     """Say whether a power law fits, compared with other distributions, and offer to test it."""
     st.subheader("Is it a power law?")
     fit = examination.power_law
-    said = [_compared(row) for row in examination.alternatives.itertuples()]
+    comparisons = [_compared(row) for row in examination.alternatives.itertuples()]
     st.markdown(
-        f"For the {fit.n_tail:,} labels with at least {fit.x_min:,} training rows, {' and '.join(said)}.",
+        f"For the {fit.n_tail:,} labels with at least {fit.x_min:,} training rows, {' and '.join(comparisons)}.",
         help="Vuong's test of the two likelihoods, as in Clauset et al. 2009. A small p means that the difference is "
         "not chance; with a p of 0.1 or more, the two are said to fit about as well.",
     )

@@ -120,15 +120,15 @@ def findings(data, summary) -> tuple[list[str], list[str]]:
     counts = {"training rows": data.n_train, "test rows": data.n_test, "rows": data.n_train + data.n_test}
     counts |= {"labels": data.n_labels, "features": data.n_features}
     problems, fine = [], []
-    for key, of, noun, absent, said, advice in LOOKED_FOR:
+    for key, of, noun, absent, finding, advice in LOOKED_FOR:
         number = summary[key]
         if not number:
             fine.append(absent)
             continue
-        said = said.split("|")[number != 1]
+        finding = finding.split("|")[number != 1]
         if key == "n_test_seen_in_train":
-            said += f", and {summary['n_test_same_labels']:,} of {'it' if number == 1 else 'them'} also its labels"
-        problems.append(f"**{format.count(number, noun)}** ({format.rough(number / counts[of])}) {said}. {advice}")
+            finding += f", and {summary['n_test_same_labels']:,} of {'it' if number == 1 else 'them'} also its labels"
+        problems.append(f"**{format.count(number, noun)}** ({format.rough(number / counts[of])}) {finding}. {advice}")
     return problems, fine
 
 

@@ -53,25 +53,25 @@ def show(described, examination, fingerprint, name) -> None:
         )
 
     left, right = st.columns(2, gap="medium")
-    for box, what in ((left, "label"), (right, "feature")):
+    for box, noun in ((left, "label"), (right, "feature")):
         with box:
-            frame, figure = drawn(fingerprint, what)
+            frame, figure = drawn(fingerprint, noun)
             charts.show_figure(
                 figure,
                 frame,
-                f"{name}-{what}s-per-row",
-                f"Each pair of bars is the share of the training rows and of the test rows with the number of {what}s "
+                f"{name}-{noun}s-per-row",
+                f"Each pair of bars is the share of the training rows and of the test rows with the number of {noun}s "
                 f"that stands below it{_in_groups(figure.layout.meta)}. Similar heights mean that training and test "
-                f"rows have similar {what} counts.",
+                f"rows have similar {noun} counts.",
             )
 
 
 @server.shared(max_entries=8)
-def drawn(fingerprint, what):
+def drawn(fingerprint, noun):
     """Return the numbers of rows by their number of labels, or of features, and the figure of these."""
     data = server.dataset(fingerprint)
-    frame = tables.labels_per_row(data) if what == "label" else tables.features_per_row(data)
-    return frame, (figures.labels_per_row if what == "label" else figures.features_per_row)(frame)
+    frame = tables.labels_per_row(data) if noun == "label" else tables.features_per_row(data)
+    return frame, (figures.labels_per_row if noun == "label" else figures.features_per_row)(frame)
 
 
 def _in_groups(meta):

@@ -60,13 +60,10 @@ def _results(view, explained):
     rows = f"all {rows}" if len(explained.rows) == explained.n_test else f"{len(explained.rows):,} of {rows}"
     left, right = st.columns(2, gap="large")
     with left:
-        named = "of largest value" if view.kind == "score" else "that are named"  # methods that the model has
-        what = (
-            "share of its first label among the candidates"
-            if view.kind == "score"
-            else "probability of its first label"
-        )
-        axis = "Label’s share of the candidates" if view.kind == "score" else "Probability of the label"
+        is_score = view.kind == "score"
+        named = "of largest value" if is_score else "that are named"  # methods that the model has
+        curve = "share of its first label among the candidates" if is_score else "probability of its first label"
+        axis = "Label’s share of the candidates" if is_score else "Probability of the label"
         figure = figures.deletion_curves(explained.deletion, title=f"Do the features {named} matter?", score=axis)
         left_over = ", ".join(
             f"{explaining.share(value)} ({method})" for method, value in figure.layout.meta["left"].items()
@@ -75,9 +72,9 @@ def _results(view, explained):
             figure,
             explained.deletion,
             f"{view.files}-deletion",
-            f"Each row’s features are removed, those ranked highest first; the sooner the {what} falls, the better the "
-            f"ranking names what the model uses. What is left of it in the end: {left_over}. Means over {rows} with "
-            "95\u00a0% intervals." + (f" {SHARE}" if view.kind == "score" else ""),
+            f"Each row’s features are removed, those ranked highest first; the sooner the {curve} falls, the better "
+            f"the ranking names what the model uses. What is left of it in the end: {left_over}. Means over {rows} "
+            "with 95\u00a0% intervals." + (f" {SHARE}" if is_score else ""),
             key="explain.deletion",
         )
     with right:

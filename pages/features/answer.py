@@ -62,9 +62,9 @@ def _best_features(view, label) -> str:
     if view.selection.shared:
         return f"Best {'is' if one else 'are'} {best}"
     if view.weighted:
-        what = "the feature that matters" if one else "the features that matter"
+        subject = "the feature that matters" if one else "the features that matter"
         return (
-            f"Weighted by how often the label’s rows have them, {what} most to the label {name} "
+            f"Weighted by how often the label’s rows have them, {subject} most to the label {name} "
             f"{'is' if one else 'are'} {best}"
         )
     return f"For the label {name}, best {'is' if one else 'are'} {best}"

@@ -67,10 +67,10 @@ def few_rows(data, selection) -> str:
 
 
 def with_names(data, warning: str) -> str:
-    for what, name, n in (("feature", data.feature_name, data.n_features), ("label", data.label_name, data.n_labels)):
+    for noun, name, n in (("feature", data.feature_name, data.n_features), ("label", data.label_name, data.n_labels)):
 
         def named(match, name=name, n=n):
             return f"“{name(int(match[1]))}”" if int(match[1]) < n else match[0]
 
-        warning = re.sub(rf"\b{what} (\d+)\b", named, warning)
+        warning = re.sub(rf"\b{noun} (\d+)\b", named, warning)
     return warning[:1].upper() + warning[1:]

@@ -23,7 +23,7 @@ def sentence(name, measurements, settings) -> str:
         )
     if not np.isfinite(measurements.value(runs[0], "PSP@k", 1, 0.0)):
         return f"No test row of **{format.plain(name)}** that was measured has a label, so no prediction can be right."
-    what = format.plain(noise.noise_text(settings.kind, settings.options, level))
+    perturbed = format.plain(noise.noise_text(settings.kind, settings.options, level))
     parts = []
     for run in runs:
         clean, noisy = measurements.value(run, "P@k", 1, 0.0), measurements.value(run, "P@k", 1, level)
@@ -35,9 +35,9 @@ def sentence(name, measurements, settings) -> str:
             + (f" ({lost})" if np.isfinite(change) else "")
         )
     if KINDS[settings.kind].is_attack:
-        what += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'},"
+        perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'},"
     take = "take" if KINDS[settings.kind].text.endswith("s") else "takes"
-    return f"On **{format.plain(name)}** ({settings.rows_text}), {what} {take} P@1 {format.listed(parts)}."
+    return f"On **{format.plain(name)}** ({settings.rows_text}), {perturbed} {take} P@1 {format.listed(parts)}."
 
 
 def curves(measurements, settings, files) -> None:

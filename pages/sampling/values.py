@@ -28,13 +28,13 @@ def field(label: str, widget: str, first, help: str, **bounds) -> tuple:
     return fields.read_or_last(widget, tuple(values), tuple(first), written)
 
 
-def parse(text: str, what: str, *, whole: bool, least: float, most: float) -> tuple[list, str | None]:
+def parse(text: str, noun: str, *, whole: bool, least: float, most: float) -> tuple[list, str | None]:
     """Read values such as ``1, 2, 5``, and say what is wrong with them."""
 
     def fault(value):
         if not math.isfinite(value) or (whole and value != int(value)):
-            return f"{what} cannot be {{}}: it is a {'whole ' if whole else ''}number."
-        return "" if least <= value <= most else f"{what} cannot be {{}}: it is from {least:,g} to {most:,g} here."
+            return f"{noun} cannot be {{}}: it is a {'whole ' if whole else ''}number."
+        return "" if least <= value <= most else f"{noun} cannot be {{}}: it is from {least:,g} to {most:,g} here."
 
     values, problem = fields.numbers_in(text, "values", "1, 2, 5", fault, MOST_VALUES)
     if not values:

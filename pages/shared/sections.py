@@ -49,8 +49,8 @@ def _keep_in_address(key, title, first):
 def opened(page_name: str) -> str:
     """Return the title of the section of a page that its address names; empty if that is none."""
     titles = [title for key, title in st.session_state.get(_LAST, {}).items() if key.split(".")[0] == page_name.lower()]
-    said = st.query_params.get(FIELD, "")
-    return said if said in titles else ""
+    asked = st.query_params.get(FIELD, "")
+    return asked if asked in titles else ""
 
 
 def is_open(tab) -> bool:

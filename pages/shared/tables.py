@@ -55,12 +55,12 @@ def features_per_row(data) -> pd.DataFrame:
     return _per_row("features", {name: part(data, name)[0] for name in PARTS})
 
 
-def _per_row(what, matrices) -> pd.DataFrame:
-    """Count the rows of each matrix by their number of stored values; a table of ``part``, ``what``, ``rows``."""
+def _per_row(noun, matrices) -> pd.DataFrame:
+    """Count the rows of each matrix by their number of stored values; a table of ``part``, ``noun``, ``rows``."""
     frames = []
     for name, matrix in matrices.items():
         rows = np.bincount(np.diff(matrix.indptr))
-        frames.append(pd.DataFrame({"part": name, what: np.arange(rows.size), "rows": rows}))
+        frames.append(pd.DataFrame({"part": name, noun: np.arange(rows.size), "rows": rows}))
     frame = pd.concat(frames, ignore_index=True)
     return frame[frame["rows"] > 0].reset_index(drop=True)
 
@@ -247,12 +247,12 @@ def _contain(names, query) -> np.ndarray:
     return pd.Series(names, dtype="str").str.contains(query, case=False, regex=False).to_numpy(dtype=bool)
 
 
-def _named(names, count, what, query) -> np.ndarray:
+def _named(names, count, noun, query) -> np.ndarray:
     """Return a mask of ``count`` ids: those whose name contains ``query``; without names, the id that ``query`` is."""
     if names is not None:
         return _contain(names, query)
     mask = np.zeros(count, dtype=bool)
-    number = query.lower().removeprefix(what).strip()
+    number = query.lower().removeprefix(noun).strip()
     if number.isdecimal() and int(number) < count:
         mask[int(number)] = True
     return mask

@@ -127,9 +127,9 @@ def _offer(task, button, key):
 def _offer_all(waiting, button, key, of):
     seconds = [server.estimated_seconds(task) for task in waiting.values()]
     about = "" if None in seconds else f" ({takes(sum(max(value, 1.0) for value in seconds))})"
-    what = next(iter(waiting)) if len(waiting) == 1 else format.count(len(waiting), of)
+    noun = next(iter(waiting)) if len(waiting) == 1 else format.count(len(waiting), of)
     actions.button(
-        f"{button} {what}{about}",
+        f"{button} {noun}{about}",
         type="primary",
         key=key,
         on_click=lambda: [start(task, about=name) for name, task in waiting.items()],

@@ -159,9 +159,9 @@ def _rows_of_label(data, run, key, k, label):
         selection_mode="single-row",
     )
     counts = frame["how"].value_counts()
-    said = ", ".join(f"{counts.get(how, 0):,} {text}" for how, text in HOW.items())
+    counted = ", ".join(f"{counts.get(how, 0):,} {text}" for how, text in HOW.items())
     st.caption(
-        f"Showing {len(listed):,} of {format.count(len(frame), 'row')}: {said}. Tick a row to look at it in the "
+        f"Showing {len(listed):,} of {format.count(len(frame), 'row')}: {counted}. Tick a row to look at it in the "
         "section Single predictions, and on the Explain page."
     )
     if st.session_state[table_key].selection.rows:

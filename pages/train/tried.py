@@ -75,7 +75,7 @@ def _section(record, file_name):
 def _say_progress(record, task, plan, state):
     model, n = task.params["model"], format.count(len(task.settings), "setting")
     done = f"{plan.done:,} of {plan.total:,} trainings done"
-    said = {
+    text = {
         "running": f"Trying {n} of {model}: {done}{_time_left(task, plan)}.",
         "stopping": f"Stopping: {done}.",
         "stopped": f"Stopped: {done}. Resume goes on where it was.",
@@ -83,7 +83,7 @@ def _say_progress(record, task, plan, state):
         "failed": f"Failed: {done}.",
     }[state]
     driver = sweeping.driver_of(record)
-    st.progress(plan.done / max(plan.total, 1), text=format.plain(said))
+    st.progress(plan.done / max(plan.total, 1), text=format.plain(text))
     if state == "failed":
         st.error(format.plain(driver.error))
     waits = sweeping.waits(driver) if state == "running" else ""
@@ -137,9 +137,9 @@ def _say_test(result):
     values = {(line.measure, line.k): line for line in test.itertuples()}
     wanted = [("P@k", 1), ("P@k", 5), ("nDCG@k", 5), ("PSP@k", 5)]
     means = {f"{name[:-1]}{k}": values[name, k].mean for name, k in wanted if (name, k) in values}
-    said = [f"{name} = {hundredths(mean)}\u00a0%" for name, mean in means.items()]
+    measured = [f"{name} = {hundredths(mean)}\u00a0%" for name, mean in means.items()]
     seeds = f", means of {test['n_seeds'].iloc[0]} seeds" if test["n_seeds"].iloc[0] > 1 else ""
-    st.markdown(f"Trained on all training rows, on the **test rows**: {', '.join(said)}{seeds}.")
+    st.markdown(f"Trained on all training rows, on the **test rows**: {', '.join(measured)}{seeds}.")
 
 
 def _test(result):

@@ -29,11 +29,11 @@ def aligned(packed, data):
     return replace(data, **matrices, feature_names=features, label_names=labels, vectorizer=None)
 
 
-def _places(names, known, count, n_known, what):
+def _places(names, known, count, n_known, noun):
     """Return the new place of each column, the names of all places, and their number; unknown names come last."""
     if names is None or known is None:
         if count > n_known:
-            raise ValueError(f"the data has {count:,} {what}, but the model has {n_known:,}, and there are no names to "
+            raise ValueError(f"the data has {count:,} {noun}, but the model has {n_known:,}, and there are no names to "
                              "compare: are they those of its training data, in the same order?")  # fmt: skip
         return np.arange(count), known, n_known
     places, all_names = {name: j for j, name in enumerate(known)}, list(known)

@@ -43,14 +43,14 @@ def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
         read["separator"] = options["separator"].encode().decode("unicode_escape")
     if with_labels and options["vocabulary"]:
         read["names"] = options["vocabulary"]
-    for option, what in {"text": "texts", **({"labels": "labels"} if with_labels else {})}.items():
+    for option, noun in {"text": "texts", **({"labels": "labels"} if with_labels else {})}.items():
         if read[option] is None:
             there = ", ".join(guess.columns[:20])
             raise ValueError(
-                f"no column of {data} seems to have the {what}: name it with --{option}; there are {there}"
+                f"no column of {data} seems to have the {noun}: name it with --{option}; there are {there}"
             )
-    guessed = [f"the {what} from {_columns(read[what])} (--{what} says another)"
-               for what in ("text", "labels") if read.get(what) is not None and not options[what]]  # fmt: skip
+    guessed = [f"the {noun} from {_columns(read[noun])} (--{noun} says another)"
+               for noun in ("text", "labels") if read.get(noun) is not None and not options[noun]]  # fmt: skip
     if guessed and guess.format != "folder":
         note(f"{data} is read as documents: {' and '.join(guessed)}.")
     return read

@@ -69,8 +69,8 @@ def _read(rows, packed, options, first_index, progress):
     found = datasets.read_new_rows(
         rows, packed.n_features, packed.feature_names, packed.label_names, first_index=first_index, progress=progress
     )
-    for said in found.notes(packed.feature_names):
-        note(said)
+    for remark in found.notes(packed.feature_names):
+        note(remark)
     return found.X
 
 

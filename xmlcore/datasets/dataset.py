@@ -139,7 +139,7 @@ class Dataset:
                 )
             if X.shape[0] == 0:
                 raise ValueError(f"X_{part} has no rows")
-        for field, count, what in (
+        for field, count, noun in (
             ("feature_names", X_train.shape[1], "features"),
             ("label_names", Y_train.shape[1], "labels"),
             ("row_names_train", X_train.shape[0], "training rows"),
@@ -150,7 +150,7 @@ class Dataset:
             names = getattr(self, field)
             if names is not None and len(names) != count:
                 each = "texts" if field.startswith("texts") else "names"
-                raise ValueError(f"{field} has {len(names)} {each}, but there are {count} {what}")
+                raise ValueError(f"{field} has {len(names)} {each}, but there are {count} {noun}")
         if self.vectorizer is not None and getattr(self.vectorizer, "n_features_", None) != X_train.shape[1]:
             made = getattr(self.vectorizer, "n_features_", "no")
             raise ValueError(f"the vectorizer makes {made} features, but X_train has {X_train.shape[1]}")
@@ -259,11 +259,11 @@ def _is_matrix(Y):
     return len(getattr(Y, "shape", ())) == 2
 
 
-def name_of(names, j: int, count: int, what: str) -> str:
-    """Return the name of a label or feature, as ``what`` says, or "<what> <id>" if there are no names."""
+def name_of(names, j: int, count: int, noun: str) -> str:
+    """Return the name of a label or feature, as ``noun`` says, or "<noun> <id>" if there are no names."""
     if not 0 <= j < count:
-        raise IndexError(f"there is no {what} {j}: ids run from 0 to {count - 1}")
-    return f"{what} {j}" if names is None else names[j]
+        raise IndexError(f"there is no {noun} {j}: ids run from 0 to {count - 1}")
+    return f"{noun} {j}" if names is None else names[j]
 
 
 def _without_names(Y_train, Y_test, names):

@@ -96,8 +96,8 @@ def texts_from_plain(value: dict) -> dict:
 def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
     if value.get("format") != FORMAT:
         written_by = None if fingerprint is None else store.info(KIND, fingerprint).get("xmlcore")
-        what = f"The data set {value.get('name')!r:.100}"
-        raise store.UnreadableArtifactError(refusal(what, value.get("format"), FORMAT, written_by))
+        title = f"The data set {value.get('name')!r:.100}"
+        raise store.UnreadableArtifactError(refusal(title, value.get("format"), FORMAT, written_by))
     state = {name: value[name] for name in OTHERS} | {"notes": tuple(value["notes"])}
     state |= texts_from_plain(value)
     for name in MATRICES:

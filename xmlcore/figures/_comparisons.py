@@ -124,9 +124,9 @@ def _dimension(values, label) -> dict:
     if pd.api.types.is_numeric_dtype(values):
         distinct = sorted(values.astype(float).unique())
         by_ratio = bool(distinct) and distinct[0] > 0 and distinct[-1] >= BY_RATIO * distinct[0]
-        said = distinct if len(distinct) <= MOST_TICKS else _powers(distinct) if by_ratio else []
-        places, drawn = (np.log10(said), np.log10(values.astype(float))) if by_ratio else (np.array(said), values)
-        ticks = {"tickvals": places.tolist(), "ticktext": [f"{value:g}" for value in said]} if said else {}
+        marked = distinct if len(distinct) <= MOST_TICKS else _powers(distinct) if by_ratio else []
+        places, drawn = (np.log10(marked), np.log10(values.astype(float))) if by_ratio else (np.array(marked), values)
+        ticks = {"tickvals": places.tolist(), "ticktext": [f"{value:g}" for value in marked]} if marked else {}
         return {"label": label, "values": drawn.astype(float).tolist(), **ticks}
     distinct = sorted(values.astype(str).unique(), key=_by_number)
     places = {text: place for place, text in enumerate(distinct)}

@@ -141,10 +141,10 @@ def _short(number):
     return f"{number}"
 
 
-def _per_row(frame, what):
-    """Draw the share of rows with each number in the column ``labels``; ``what`` is counted: labels or features."""
+def _per_row(frame, noun):
+    """Draw the share of rows with each number in the column ``labels``; ``noun`` is counted: labels or features."""
     width, last = _groups(frame)
-    figure = new_figure(f"{what.capitalize()} per row", shown=len(frame), total=len(frame))
+    figure = new_figure(f"{noun.capitalize()} per row", shown=len(frame), total=len(frame))
     figure.update_layout(meta={**figure.layout.meta, "width": width, "last": last})
     parts = frame["part"] if "part" in frame.columns else pd.Series("training", index=frame.index)
     starts = frame["labels"] // width * width
@@ -160,13 +160,13 @@ def _per_row(frame, what):
             marker={"color": PART_COLORS.get(part, GREY), "line": {"width": 0}},
             hovertemplate="%{customdata[0]:,} "
             + str(part)
-            + f" rows (%{{y:.1f}} %) have %{{customdata[1]}} {what}<extra></extra>",
+            + f" rows (%{{y:.1f}} %) have %{{customdata[1]}} {noun}<extra></extra>",
         )
     figure.update_layout(barmode="group", showlegend=True)
     axis = _counting_axis(frame["labels"])
     if width > 1 or last is not None:
         axis = _group_axis(starts.min(), starts.max(), width, last)
-    figure.update_xaxes(title_text=f"{what.capitalize()} of a row", tickformat=",d", showgrid=False, **axis)
+    figure.update_xaxes(title_text=f"{noun.capitalize()} of a row", tickformat=",d", showgrid=False, **axis)
     highest = max((max(bar.y, default=0) for bar in figure.data), default=0) or 1
     figure.update_yaxes(title_text="Share of the rows, %", range=[0, min(1.08 * float(highest), 100)])
     return figure

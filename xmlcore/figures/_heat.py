@@ -11,7 +11,7 @@ BAR = 150  # length of the colour bar, in pixels
 LETTERS = 18  # most letters of a name beside the map
 
 
-def heat_map(figure, values, labels, names, wording, what, scale, ends):
+def heat_map(figure, values, labels, names, wording, title, scale, ends):
     rows, columns = values.shape
     # Names are categories of the axis. If there is no space for all of them, Plotly writes every second or third name.
     figure.add_heatmap(
@@ -52,7 +52,7 @@ def heat_map(figure, values, labels, names, wording, what, scale, ends):
     )
     # The title is an annotation, because the dashboard's theme would put a title of the colour bar on top of the bar.
     figure.add_annotation(
-        text=what[:1].upper() + what[1:],
+        text=title[:1].upper() + title[1:],
         showarrow=False,
         x=0,
         xref="paper",

@@ -63,10 +63,10 @@ def feature_bars(
     if "standard_error" in shown.columns:
         errors = 2 * shown["standard_error"].to_numpy(dtype=np.float64)
     wording = "%{x:.4~g}" if errors is None else "%{x:.4~g} ± %{error_x.array:.2~g}"
-    for mine, color, what in parts:
+    for mine, color, meaning in parts:
         if by_occurrence and not mine.any():
             continue
-        bars(figure, values, mine, hovers, color, what, f"score {wording}")
+        bars(figure, values, mine, hovers, color, meaning, f"score {wording}")
         if errors is not None and values.size:
             # A white line below the dark one: one of them is seen on every bar, on a white and on a dark page.
             figure.data[-1].error_x = {"array": errors[mine], "color": "white", "thickness": 4, "width": 5}
@@ -187,10 +187,10 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
     return heat_map(figure, values, names, None, wording, "share of the features kept", percent_ticks(*ends), ends)
 
 
-def _and_more(name, count, what, letters):
+def _and_more(name, count, noun, letters):
     """Return a group's name followed by the number of its other members."""
     rest = count - 1
-    return short(name, letters) + (f" and {rest:,} more {what}{'s' if rest > 1 else ''}" if rest else "")
+    return short(name, letters) + (f" and {rest:,} more {noun}{'s' if rest > 1 else ''}" if rest else "")
 
 
 def _plus(name, count):

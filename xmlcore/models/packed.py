@@ -97,16 +97,16 @@ class PackedModel:
             self._set("feature_names", None if hashed else [*map(str, self.vectorizer.get_feature_names_out())])
         elif self.feature_names is None:
             self._set("feature_names", getattr(model, "feature_names_in_", None))
-        for what, count in (("label", self.n_labels), ("feature", self.n_features)):
-            names = getattr(self, f"{what}_names")
+        for noun, count in (("label", self.n_labels), ("feature", self.n_features)):
+            names = getattr(self, f"{noun}_names")
             if names is None:
                 continue
             names = list(names)
             if not all(isinstance(name, str) for name in names):
-                raise TypeError(f"{what}_names must be strings")
+                raise TypeError(f"{noun}_names must be strings")
             if len(names) != count:
-                raise ValueError(f"{what}_names has {len(names)} names, but the model has {count} {what}s")
-            self._set(f"{what}_names", names)
+                raise ValueError(f"{noun}_names has {len(names)} names, but the model has {count} {noun}s")
+            self._set(f"{noun}_names", names)
         facts = {"model": type(model).__name__, "features": self.n_features, "labels": self.n_labels}
         self._set("card", json.loads(archives.as_json(facts | _own_card(model) | dict(self.card or {}) | facts)))
 
@@ -115,8 +115,8 @@ class PackedModel:
         object.__setattr__(self, name, value)
 
     def __repr__(self):
-        what = "texts" if self.is_text else f"rows of {self.n_features:,} features"
-        return f"PackedModel({type(self.model).__name__} for {what}, {self.n_labels:,} labels)"
+        rows = "texts" if self.is_text else f"rows of {self.n_features:,} features"
+        return f"PackedModel({type(self.model).__name__} for {rows}, {self.n_labels:,} labels)"
 
     @property
     def is_text(self) -> bool:

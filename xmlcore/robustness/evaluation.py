@@ -302,9 +302,9 @@ def _check_attacked(model, kind, surrogate):
         return None
     attacked = model if surrogate is None else surrogate
     if not hasattr(attacked, "log_proba_gradient"):
-        what = "model" if surrogate is None else "surrogate"
+        role = "model" if surrogate is None else "surrogate"
         raise ValueError(
-            f"{kind!r} follows a gradient, and the {what}, a {type(attacked).__name__}, has no log_proba_gradient: "
+            f"{kind!r} follows a gradient, and the {role}, a {type(attacked).__name__}, has no log_proba_gradient: "
             "give a fitted PLT as surrogate="
         )
     return attacked

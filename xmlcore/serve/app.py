@@ -109,8 +109,8 @@ class _Service:
             return next(iter(self.by_name.values()))
         if name not in self.by_name:
             places = ", ".join(f"/v1/models/{one}" for one in self.by_name)
-            what = "there are several models" if name is None else f"there is no model {name[:100]!r}"
-            raise Refused(404, f"{what}: use {places}")
+            problem = "there are several models" if name is None else f"there is no model {name[:100]!r}"
+            raise Refused(404, f"{problem}: use {places}")
         return self.by_name[name]
 
     async def _working(self, work) -> Response:

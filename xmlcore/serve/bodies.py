@@ -44,8 +44,8 @@ def as_json(body: bytes) -> dict:
     except Refused:
         raise
     except (ValueError, RecursionError) as error:
-        what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise Refused(400, f"the body is no JSON: {what}") from None
+        problem = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise Refused(400, f"the body is no JSON: {problem}") from None
     if not isinstance(given, dict):
         raise Refused(422, f'the body is {_kind(given)}: send an object, such as {{"texts": ["..."]}}')
     return given
@@ -76,8 +76,8 @@ def asked(given: dict, served, limits):
         raise Refused(422, f"the model {served.name!r} takes rows of features, not texts: send row or rows")
     values = [value] if name in ("text", "row") else value
     if not isinstance(values, list) or not values:
-        what = "an empty list" if values == [] else _kind(values)
-        raise Refused(422, f"{name} is {what}: send a list with at least one")
+        wrong = "an empty list" if values == [] else _kind(values)
+        raise Refused(422, f"{name} is {wrong}: send a list with at least one")
     if len(values) > limits.rows:
         raise Refused(413, f"{name} has {len(values):,} items; at most {limits.rows:,} are taken in a request")
     k = count_of(given.get("k", 5), "k", limits.k)

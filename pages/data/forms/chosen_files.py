@@ -17,45 +17,45 @@ class ChosenFiles:
         self.form, self.fields, self.kind = form, tuple(fields), kind
         self._before, self._reading, self._round = f"{form}.chosen", f"{form}.reading", f"{form}.round"
 
-    def key(self, what: str) -> str:
+    def key(self, field: str) -> str:
         """Return the key of the widget for one input; it changes after each upload, which empties the widget."""
-        return f"{self.form}.{what}.{reconnected.number(self._round)}"
+        return f"{self.form}.{field}.{reconnected.number(self._round)}"
 
     def chosen(self) -> dict:
         """Return the files and the name chosen so far, by input; changing the dict changes what is remembered."""
         return st.session_state.setdefault(self._before, {})
 
-    def file(self, what: str):
+    def file(self, field: str):
         """Return the file chosen in a widget, now or before a page switch; None when no file is chosen."""
-        return st.session_state.get(self.key(what)) or self.chosen().get(what)
+        return st.session_state.get(self.key(field)) or self.chosen().get(field)
 
     def ids(self) -> list:
-        return [getattr(self.file(what), "file_id", None) for what in self.fields]
+        return [getattr(self.file(field), "file_id", None) for field in self.fields]
 
-    def note(self, what: str) -> None:
+    def note(self, field: str) -> None:
         """Remember the new value of an input, or forget the old value when the input was emptied."""
         # Streamlit calls this when the user has changed the widget, so None means that the file was removed.
-        value = st.session_state.get(self.key(what))
+        value = st.session_state.get(self.key(field))
         if value is None:
-            self.chosen().pop(what, None)
+            self.chosen().pop(field, None)
         else:
-            self.chosen()[what] = value
+            self.chosen()[field] = value
 
-    def uploader(self, what: str, label: str, help: str):
+    def uploader(self, field: str, label: str, help: str):
         """Draw the field for one file, and return the file chosen now or before a page switch; None without one."""
-        key = self.key(what)
-        file = st.file_uploader(label, key=key, on_change=self.note, args=(what,), help=help)
+        key = self.key(field)
+        file = st.file_uploader(label, key=key, on_change=self.note, args=(field,), help=help)
         if file is not None:
-            self.chosen()[what] = file
+            self.chosen()[field] = file
             return file
-        file = self.chosen().get(what)
+        file = self.chosen().get(field)
         if file is not None:
             with st.container(horizontal=True, gap="small", vertical_alignment="center"):
                 st.caption(f"Chosen before: {format.plain(file.name)} ({format.size(file.size)})", width="content")
                 st.button(
                     "Clear",
                     key=f"{key}.clear",
-                    on_click=lambda: self.chosen().pop(what, None),
+                    on_click=lambda: self.chosen().pop(field, None),
                     type="tertiary",
                     icon=":material/close:",
                     help=f"{label}: do not use {format.plain(file.name)} any more",

@@ -51,7 +51,7 @@ def describe_file(beginning, file, has_label_file: bool) -> None:
         }
         if "train_rows" in beginning.inside:
             parts = {"train": "all rows", "train_rows": "training row numbers", "test_rows": "test row numbers"}
-        named = {words: beginning.inside[what] for what, words in parts.items() if what in beginning.inside}
+        named = {words: beginning.inside[role] for role, words in parts.items() if role in beginning.inside}
         shown = [f"{words} from {format.plain(inside)}" for words, inside in named.items()]
         st.caption(f"{name} is an archive: {', '.join(shown)}.")
         name = format.plain(beginning.inside["train"])
@@ -87,7 +87,7 @@ def describe_file(beginning, file, has_label_file: bool) -> None:
 
 def choose(beginning, key: str):
     """Show the fields that say which columns are labels, and return the argument ``labels`` of ``read_dataset``."""
-    what = "attributes" if beginning.format == "arff" else "columns"
+    noun = "attributes" if beginning.format == "arff" else "columns"
     options = [SAID] * bool(beginning.n_said) + [LAST, FIRST]
     if beginning.columns and len(beginning.columns) <= MOST_NAMES:
         options += [NAMED] + [LISTED] * (beginning.format == "csv")
@@ -101,21 +101,21 @@ def choose(beginning, key: str):
             options,
             index=options.index(first) if first in options else None,
             placeholder="Choose how to name the labels",
-            format_func=lambda option: TITLES[option].replace("columns", what),
+            format_func=lambda option: TITLES[option].replace("columns", noun),
             key=f"{key}.how",
             help="A label file, if you choose one below, comes before this.",
         )
     with right:
-        return _which(beginning, how, what, key)
+        return _which(beginning, how, noun, key)
 
 
-def _which(beginning, how, what, key):
+def _which(beginning, how, noun, key):
     """Show the field that belongs to a way of naming labels; return the argument ``labels``."""
     if how in (LAST, FIRST):
         most = len(beginning.columns) - 1 if beginning.columns else 2**31 - 1
         likely = abs(beginning.n_likely) if (beginning.n_likely < 0) == (how == LAST) else 0
         count = st.number_input(
-            f"How many {what}",
+            f"How many {noun}",
             min_value=1,
             max_value=max(1, most),
             value=min(max(1, likely), max(1, most)),

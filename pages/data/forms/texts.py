@@ -64,7 +64,7 @@ def _fields() -> form.Request | None:
     split = form.share_and_seed("texts", "documents", second, third, test is not None)
     if columns is None or settings is None:
         return None
-    files = {what: file for what, file in (("train", train), ("test", test), ("names", names)) if file is not None}
+    files = {role: file for role, file in (("train", train), ("test", test), ("names", names)) if file is not None}
     params = columns.options | split | {"vectorizer": settings}
     return form.Request(
         lambda: experiment.task("read_texts", {}, params | {"files": given.described(files)}),

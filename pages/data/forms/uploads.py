@@ -19,14 +19,14 @@ _lock = threading.Lock()  # two sessions may give the same files for the same ta
 def reading(train, test, **options):
     """Return a function that makes the task that reads uploaded files, and the files by their argument of it."""
     options |= {"train": train, "test": test}
-    files = {what: file for what, file in options.items() if hasattr(file, "read")}
+    files = {role: file for role, file in options.items() if hasattr(file, "read")}
     others = {name: value for name, value in options.items() if name not in files and value is not None}
     return lambda: experiment.task("read", {}, others | {"files": given.described(files)}), files
 
 
 def names_of(files: dict) -> dict:
     """Return the names of files, by what they are; training and test rows of one name are told apart."""
-    names = {what: visible(file.name) for what, file in files.items()}
+    names = {role: visible(file.name) for role, file in files.items()}
     if "train" in names and names["train"] == names.get("test"):
         names["train"], names["test"] = f"{names['train']} (training)", f"{names['train']} (test)"
     return names
@@ -56,12 +56,12 @@ def run(task, files: dict):
     return task.load()
 
 
-def failures(kind: str, what: str) -> None:
-    """Show why jobs of a kind failed, in the words of the page; ``what`` begins the message."""
+def failures(kind: str, beginning: str) -> None:
+    """Show why jobs of a kind failed, in the words of the page; ``beginning`` begins it."""
     for record, job in jobs.failed(kind):
         reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
         reason = on_page(made.with_names(reason, record.get("about", {}).get("files", {})))
-        st.error(f"**{what}** {format.plain(reason)}")
+        st.error(f"**{beginning}** {format.plain(reason)}")
         actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))
 
 

@@ -67,8 +67,8 @@ def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
 def in_words(origin: dict[str, str]) -> str:
     """Return the origin of a figure as a line of text; the parameters in full are only in the files' metadata."""
     shown = ("Data set", "Model", "Selection", "Settings", "Results")
-    said = "; ".join(f"{name.lower()}: {origin[name]}" for name in shown if name in origin)
-    return f"{said[:1].upper()}{said[1:]}. {origin['Software']}, {origin['Creation Time']}."
+    sentence = "; ".join(f"{name.lower()}: {origin[name]}" for name in shown if name in origin)
+    return f"{sentence[:1].upper()}{sentence[1:]}. {origin['Software']}, {origin['Creation Time']}."
 
 
 def html_page(figure, page_title: str, caption: str, name: str, config: dict, origin: dict[str, str]) -> bytes:

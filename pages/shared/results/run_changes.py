@@ -68,11 +68,11 @@ def archive_button(records: list, page: str) -> None:
 
 def delete_button(records: list, page: str) -> None:
     """Show a button that removes results from the workspace, after asking once more."""
-    what = "this result" if len(records) == 1 else f"{len(records)} results"
+    noun = "this result" if len(records) == 1 else f"{len(records)} results"
     with st.popover("Delete", icon=":material/delete:", type="tertiary", **actions.refusal()):
         again = "it" if len(records) == 1 else "them"
-        st.markdown(f"Remove {what} from this workspace? Training with the same settings brings {again} back.")
-        actions.button(f"Delete {what}", type="primary", key=f"{page}.delete", on_click=_delete, args=(records,))
+        st.markdown(f"Remove {noun} from this workspace? Training with the same settings brings {again} back.")
+        actions.button(f"Delete {noun}", type="primary", key=f"{page}.delete", on_click=_delete, args=(records,))
 
 
 def tags(record: dict) -> list[str]:

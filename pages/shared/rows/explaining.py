@@ -164,11 +164,11 @@ def totals(before: dict, after: dict) -> str:
 def range_of_totals(attrs: dict, found) -> str:
     """Return a clause on the values between which a score lies over noisy copies, and what it is without noise."""
     kind, low, high = attrs["kind"], float(found.min()), float(found.max())
-    what = "f" if kind == "score" else "the label’s P"
+    noun = "f" if kind == "score" else "the label’s P"
     low, high, without = (
         format.signed(score) if kind == "score" else _probability(kind, score) for score in (low, high, attrs["total"])
     )
-    return f"{what} lies between {low} and {high}; without noise it is {without}"
+    return f"{noun} lies between {low} and {high}; without noise it is {without}"
 
 
 def _probability(kind, score) -> str:

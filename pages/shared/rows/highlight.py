@@ -77,17 +77,17 @@ def words(text: str, spans, contributions: dict) -> pd.DataFrame:
     return frame.iloc[order].reset_index(drop=True)
 
 
-def page(text: str, spans, contributions: dict, label: str, unit: str, what: str = "Text") -> str:
+def page(text: str, spans, contributions: dict, label: str, unit: str, title: str = "Text") -> str:
     """Return a text with marked words, a legend, and a table of the words, as HTML; all texts are escaped."""
     cut = pieces(text, spans, contributions)
     most = max((abs(value) for _, value in cut), default=0.0)
     marked = "".join(_marked(piece, value, most, unit) for piece, value in cut)
-    about = html.escape(f"{what}, with words for and against {visible(label)}", quote=True)
+    about = html.escape(f"{title}, with words for and against {visible(label)}", quote=True)
     listed = words(text, spans, contributions)
     return (
         f"<style>{STYLE}</style>"
         f'<div class="hl-text" role="region" aria-label="{about}" tabindex="0">{marked}</div>'
-        f"{_legend(listed, label, unit)}{_table(listed, label, unit, what)}"
+        f"{_legend(listed, label, unit)}{_table(listed, label, unit, title)}"
     )
 
 
@@ -115,7 +115,7 @@ def _legend(listed, label, unit):
     return f'<p class="hl-legend">{text}</p>'
 
 
-def _table(listed, label, unit, what):
+def _table(listed, label, unit, title):
     lines = "".join(
         f"<tr><td>{html.escape(visible(line.word), quote=False)}</td><td>{line.times:,}</td>"
         f"<td>{format.signed(line.contribution) if line.contribution else 0}</td></tr>"
@@ -124,7 +124,7 @@ def _table(listed, label, unit, what):
     name, unit = (html.escape(visible(part), quote=False) for part in (label, unit))
     return (
         f'<details class="hl-words"><summary>The {format.count(len(listed), "known word")} as a table</summary>'
-        f'<div role="region" aria-label="{html.escape(what)}: known words" tabindex="0"><table>'
+        f'<div role="region" aria-label="{html.escape(title)}: known words" tabindex="0"><table>'
         f"<caption>Contributions to {unit} of {name}, the largest first</caption>"
         '<thead><tr><th scope="col">Word</th><th scope="col">Times</th><th scope="col">Contribution</th></tr></thead>'
         f"<tbody>{lines}</tbody></table></div></details>"

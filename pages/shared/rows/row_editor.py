@@ -168,13 +168,13 @@ def find_features(names, query: str, without=()) -> np.ndarray:
 def changes(names, before, after) -> list[str]:
     """Return what is changed in a row, in words for Markdown; rows are sparse and of shape (1, D)."""
     old, new = (dict(zip(x.indices.tolist(), x.data.tolist())) for x in (before, after))
-    said = []
+    texts = []
     for j in sorted(old.keys() | new.keys()):
         name = f"**{format.plain(names.feature_name(j))}**"
         if j not in new:
-            said.append(f"{name} dropped")
+            texts.append(f"{name} dropped")
         elif j not in old:
-            said.append(f"{name} added with {format.value(new[j])}")
+            texts.append(f"{name} added with {format.value(new[j])}")
         elif old[j] != new[j]:
-            said.append(f"{name} from {format.value(old[j])} to {format.value(new[j])}")
-    return said
+            texts.append(f"{name} from {format.value(old[j])} to {format.value(new[j])}")
+    return texts

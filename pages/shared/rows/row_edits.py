@@ -23,9 +23,9 @@ def text(edits: list) -> str:
     return "_".join(f"{j}~{'x' if value is None else repr(value)}" for j, value in edits)
 
 
-def parsed(said: str) -> list:
+def parsed(text: str) -> list:
     """Return the changes that an address says: of each feature the last one, and only what has the form of a change."""
-    found = [(int(j), None if value == "x" else _number(value)) for j, value in _ONE.findall(said)]
+    found = [(int(j), None if value == "x" else _number(value)) for j, value in _ONE.findall(text)]
     return [[j, value] for j, value in dict(found[:MOST]).items() if value is None or math.isfinite(value)]
 
 

@@ -59,10 +59,10 @@ def roles(names) -> dict[str, str]:
     """Return which file of an archive is which argument of :func:`xmlcore.datasets.read_dataset`."""
     named = {name: bare(name) for name in names if not ADDED.search(name) and not name.endswith("/")}
     found = {}
-    for what, rule in _NAMES.items():
+    for role, rule in _NAMES.items():
         matching = [name for name in named if rule.fullmatch(named[name])]
         if len(matching) == 1 and len(named) > 1:
-            found[what] = matching[0]
+            found[role] = matching[0]
     data = [name for name in named if named[name].endswith(DATA) and not is_about(named[name])]
     data = [name for name in data if name not in found.values()]
     split = {f"{part}_rows": [name for name in data if rule.search(named[name])] for part, rule in SPLIT.items()}
@@ -106,7 +106,7 @@ def opened(source, max_bytes: int | None = None) -> dict[str, ArchiveMember]:
         found = {} if archive is None else roles(archive.namelist())
         if sum(archive.getinfo(name).file_size for name in found.values()) > max_bytes:
             raise too_large(label, max_bytes)
-        return {what: ArchiveMember(_shown(name), _content(archive, name, label)) for what, name in found.items()}
+        return {role: ArchiveMember(_shown(name), _content(archive, name, label)) for role, name in found.items()}
 
 
 def beginning(source, size: int) -> tuple[dict[str, str], bytes]:
@@ -114,7 +114,7 @@ def beginning(source, size: int) -> tuple[dict[str, str], bytes]:
     with _archive(source) as archive:
         found = {} if archive is None else roles(archive.namelist())
         content = _content(archive, found["train"], source_name(source), size) if found else b""
-    return {what: _shown(name) for what, name in found.items()}, content
+    return {role: _shown(name) for role, name in found.items()}, content
 
 
 def _shown(name) -> str:

@@ -162,8 +162,8 @@ def _attributes_named(header, names, source) -> list[int]:
         remedy = f"Attributes with a name like {shown(missing[0])}: {_some(near)}." if near else ""
         rule = "Do the labels belong to this file? Each label is the name of an attribute."
         several = "is" if len(missing) == 1 else "are"
-        what = f"{len(missing):,} of the {_counted(len(names), 'label')} {several} not among its attributes"
-        raise DatasetFormatError(source, f"{what}: {_some(missing)}", f"{remedy} {rule}".strip())
+        lacking = f"{len(missing):,} of the {_counted(len(names), 'label')} {several} not among its attributes"
+        raise DatasetFormatError(source, f"{lacking}: {_some(missing)}", f"{remedy} {rule}".strip())
     if len(set(found)) < len(found):
         most = Counter(found).most_common(1)[0][0]
         twice = names[len(found) - 1 - found[::-1].index(most)]
@@ -343,8 +343,8 @@ def _feature_names(header, columns) -> list[str]:
     return [name + suffix for name, number, is_label in found if not is_label for suffix in suffixes[number]]
 
 
-def _counted(number, what) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _counted(number, noun) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _some(names) -> str:
@@ -353,14 +353,14 @@ def _some(names) -> str:
 
 
 def _warn(kernels, out, source):
-    for count, first, what, done in (
+    for count, first, noun, done in (
         (kernels.MISSING_FEATURES, kernels.MISSING_FEATURE_LINE, "missing value", "read as 0"),
         (kernels.MISSING_LABELS, kernels.MISSING_LABEL_LINE, "missing label", "read as not given"),
         (kernels.WEIGHTED_ROWS, kernels.WEIGHT_LINE, "row weight", "not used"),
     ):
         if out[count]:
             are = "is" if out[count] == 1 else "are"
-            warn(f"{source}: {_counted(int(out[count]), what)} (first in line {out[first]:,}) {are} {done}")
+            warn(f"{source}: {_counted(int(out[count]), noun)} (first in line {out[first]:,}) {are} {done}")
 
 
 def _token(text, at):

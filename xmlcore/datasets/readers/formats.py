@@ -94,18 +94,18 @@ def read_rows(
     return rows
 
 
-def _check_width(rows, what, matrix, max_columns):
+def _check_width(rows, noun, matrix, max_columns):
     """Raise DatasetFormatError if a few large ids, or a header, make far more columns than there are values."""
     width = matrix.shape[1]
     most = max(ENOUGH_COLUMNS, COLUMNS_PER_VALUE * matrix.nnz) if max_columns is None else max_columns
     if width <= most:
         return
-    own = what == "label" and rows.label_source is not None
+    own = noun == "label" and rows.label_source is not None
     line = None if own else rows.header_line or None
-    has = f"the rows have only {matrix.nnz:,} {what}{'' if matrix.nnz == 1 else 's'} in all"
-    found, remedy = f"the largest {what} id makes {width:,} {what}s, but {has}", f"Number the {what}s without gaps."
-    if rows.has_width(what):
-        found = f"{'it' if line is None else 'the header'} promises {width:,} {what}s, but {has}"
+    has = f"the rows have only {matrix.nnz:,} {noun}{'' if matrix.nnz == 1 else 's'} in all"
+    found, remedy = f"the largest {noun} id makes {width:,} {noun}s, but {has}", f"Number the {noun}s without gaps."
+    if rows.has_width(noun):
+        found = f"{'it' if line is None else 'the header'} promises {width:,} {noun}s, but {has}"
         remedy = "Correct the number."
     remedy += f" If it is right, pass max_columns={width}."
     raise DatasetFormatError(rows.label_source if own else rows.source, found, remedy, line)

@@ -60,10 +60,10 @@ def _arff(text, source) -> Look:
         header = arff_header.read_header(text, source)
     except DatasetFormatError:
         return Look("arff")  # too long for the beginning, or wrong, which is said when the file is read
-    said = arff.said_by(header)
+    n_said = arff.said_by(header)
     ahead, last = arff.binary_ends(header)
     likely = -last if last >= ahead else ahead
-    return Look("arff", columns=header.names, n_likely=likely, n_said=said, relation=_telling(header.relation))
+    return Look("arff", columns=header.names, n_likely=likely, n_said=n_said, relation=_telling(header.relation))
 
 
 def _telling(relation) -> str:

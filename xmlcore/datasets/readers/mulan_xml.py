@@ -45,9 +45,9 @@ def _parse_again(content, label, error):
         else:
             warn(f"{label}: it is not written in the encoding that it declares, so its names were read as Latin-1")
             return names
-    what = expat.errors.messages[error.code] if error.code in expat.errors.messages else str(error)
+    fault = expat.errors.messages[error.code] if error.code in expat.errors.messages else str(error)
     remedy = f"In a name, write &amp; for & and &lt; for <. {_FORM}"
-    raise DatasetFormatError(label, f"it is not valid XML ({what})", remedy, error.lineno, error.offset + 1) from error
+    raise DatasetFormatError(label, f"it is not valid XML ({fault})", remedy, error.lineno, error.offset + 1) from error
 
 
 def _parse(content, label, encoding):

@@ -31,22 +31,22 @@ class NewRows:
 
     def notes(self, feature_names: list[str] | None = None) -> list[str]:
         """Return sentences on the columns that are missing, unknown or not used."""
-        said, n_features = [], self.X.shape[1]
+        remarks, n_features = [], self.X.shape[1]
         if self.missing.size:
             names = [f"feature {j}" if feature_names is None else feature_names[j] for j in self.missing[:_NAMED]]
             count = "counts" if self.missing.size == 1 else "count"
             listed = _some(names, self.missing.size)
-            said.append(
+            remarks.append(
                 f"The file lacks {self.missing.size:,} of the model’s {n_features:,} features, which {count} as 0: "
                 f"{listed}."
             )
         if self.unknown:
             columns = "column that is no feature" if len(self.unknown) == 1 else "columns that are no features"
             listed = _some(self.unknown[:_NAMED], len(self.unknown))
-            said.append(f"The file has {len(self.unknown):,} {columns} of the model, and not used: {listed}.")
+            remarks.append(f"The file has {len(self.unknown):,} {columns} of the model, and not used: {listed}.")
         if self.n_labels:
-            said.append("The labels in the file are not used.")
-        return said
+            remarks.append("The labels in the file are not used.")
+        return remarks
 
 
 def read_new_rows(
@@ -101,9 +101,9 @@ def read_new_rows(
     progress = to_progress(progress)
     n_features = check_count(n_features, "n_features")
     first_index = check_count(first_index, "first_index", 0, 1)
-    for what, names, count in (("feature", feature_names, n_features), ("label", label_names, None)):
+    for noun, names, count in (("feature", feature_names, n_features), ("label", label_names, None)):
         if names is not None and count is not None and len(names) != count:
-            raise ValueError(f"{what}_names has {len(names)} names, but there are {count} {what}s")
+            raise ValueError(f"{noun}_names has {len(names)} names, but there are {count} {noun}s")
     text = read_or_open(source, max_bytes=max_bytes, name=name, npz=True, progress=progress)
     source = source_name(source, name)
     rows = _parsed(text, source, first_index, max_bytes)

@@ -83,8 +83,8 @@ def _classes(arrays, name, source, are_classes):
             n_labels, is_exact = max(n_labels, arrays["label_names"].size), True
             names = _names(arrays, "label_names", n_labels, source)
     n_labels = len(names) if names is not None else n_labels
-    what = "name of a class" if values.dtype.kind in "US" else "class number"
-    warn(f"{source}: the array {name} has a {what} for each row, which is read as the one label of the row")
+    noun = "name of a class" if values.dtype.kind in "US" else "class number"
+    warn(f"{source}: the array {name} has a {noun} for each row, which is read as the one label of the row")
     indices = numbers[has_label].astype(np.int32)
     Y = canonical_csr(np.append(0, np.cumsum(has_label)), indices, np.ones(indices.size, bool), n_labels)
     return Y, names, is_exact
@@ -105,14 +105,14 @@ def _no_classes(values, classes, are_classes) -> str | None:
     return None
 
 
-def _checked(check, matrix, source, what):
+def _checked(check, matrix, source, noun):
     """Return a matrix in canonical form; raise DatasetFormatError if it is not one of features or labels."""
     try:
         with np.errstate(over="ignore"):  # the check says which value is too large
             return check(matrix)
     except (ValueError, TypeError, OverflowError) as error:
         raise DatasetFormatError(
-            source, f"its {what} cannot be used ({error})", "Correct the matrix, and save it again."
+            source, f"its {noun} cannot be used ({error})", "Correct the matrix, and save it again."
         ) from error
 
 
@@ -276,13 +276,13 @@ def _names(arrays, field, count, source):
     if field not in arrays:
         return None
     names = arrays[field]
-    what = field.removesuffix("_names")
+    noun = field.removesuffix("_names")
     if names.ndim != 1 or names.dtype.kind not in "US":
         found = f"the array {field} has the type {names.dtype} and {names.ndim} dimensions"
         raise DatasetFormatError(source, found, "It should be a list of texts: numpy.array(names, dtype=str).")
     if names.size != count:
-        found = f"it holds {names.size:,} {what} names, but there are {count:,} {what}s"
-        raise DatasetFormatError(source, found, f"Give one name for each {what}, in their order.")
+        found = f"it holds {names.size:,} {noun} names, but there are {count:,} {noun}s"
+        raise DatasetFormatError(source, found, f"Give one name for each {noun}, in their order.")
     return _text(names, field, source)
 
 

@@ -134,20 +134,20 @@ def read_matrix(
         source, labels = inside["train"], inside.get("labels") if labels is None else labels
     rows = read_rows(source, format, labels, first_index, max_bytes, counts, leave_out, max_columns, name)
     _warn_of_ids_from_one([rows], first_index)
-    for matrix, what in ((rows.X, "feature"), (rows.Y, "label")):
+    for matrix, noun in ((rows.X, "feature"), (rows.Y, "label")):
         if matrix.shape[1] == 0:
-            raise _nothing(rows, what)
+            raise _nothing(rows, noun)
     remark([rows], rows.feature_names, rows.label_names)
     return rows.X, rows.Y, rows.feature_names, rows.label_names
 
 
-def _nothing(rows, what) -> DatasetFormatError:
+def _nothing(rows, noun) -> DatasetFormatError:
     if rows.format == "csv":  # a column that lists labels
         return DatasetFormatError(rows.source, "no row has a label", "Does another column list the labels?")
     return DatasetFormatError(
         rows.source,
-        f"no row has a {what}, and there is no header to say how many {what}s there are",
-        f"Add a header line: rows, features, labels. A row with a {what} looks like 0,3 1:0.5 7:2.",
+        f"no row has a {noun}, and there is no header to say how many {noun}s there are",
+        f"Add a header line: rows, features, labels. A row with a {noun} looks like 0,3 1:0.5 7:2.",
     )
 
 
@@ -363,7 +363,7 @@ def _join_listed_labels(parts):
 
 def _names_inside(parts, field):
     """Return the names of features or labels that the files hold, and the name of such a file; or None."""
-    what = field.removesuffix("_names")
+    noun = field.removesuffix("_names")
     named = [part for part in parts if getattr(part, field) is not None]
     for part in named[1:]:
         for i, (first, other) in enumerate(zip_longest(getattr(named[0], field), getattr(part, field))):
@@ -372,8 +372,8 @@ def _names_inside(parts, field):
             here, there = ("nothing" if name is None else repr(name) for name in (other, first))
             raise DatasetFormatError(
                 part.source,
-                f"its {what} {i + 1:,} is {here}, but that of {named[0].source} is {there}",
-                f"Both files need the same {what}s in the same order: are they from the same data set?",
+                f"its {noun} {i + 1:,} is {here}, but that of {named[0].source} is {there}",
+                f"Both files need the same {noun}s in the same order: are they from the same data set?",
             )
     return (getattr(named[0], field), named[0].source) if named else None
 
@@ -385,43 +385,43 @@ def name_of(source) -> str:
     return telling_name(file) or telling_name(folder) or stem(file)
 
 
-def _pad(parts, what, names):
+def _pad(parts, noun, names):
     """Return the X or the Y of every part, all with the same number of columns."""
-    matrices = [part.X if what == "feature" else part.Y for part in parts]
-    fixed = [i for i, part in enumerate(parts) if part.has_width(what)]
-    given = names[f"{what}_names"]
+    matrices = [part.X if noun == "feature" else part.Y for part in parts]
+    fixed = [i for i, part in enumerate(parts) if part.has_width(noun)]
+    given = names[f"{noun}_names"]
     if fixed:
         width = matrices[fixed[0]].shape[1]
         for i, (part, matrix) in enumerate(zip(parts, matrices)):
             if i in fixed and matrix.shape[1] != width:
                 raise DatasetFormatError(
                     part.source,
-                    f"the header promises {matrix.shape[1]} {what}s, but that of {parts[0].source} promises {width}"
+                    f"the header promises {matrix.shape[1]} {noun}s, but that of {parts[0].source} promises {width}"
                     if part.header_line
-                    else f"it has {matrix.shape[1]} {what}s, but {parts[0].source} has {width}",
-                    f"Both files need the same {what}s in the same order: are they from the same data set?",
+                    else f"it has {matrix.shape[1]} {noun}s, but {parts[0].source} has {width}",
+                    f"Both files need the same {noun}s in the same order: are they from the same data set?",
                     part.header_line or None,
                 )
             if matrix.shape[1] > width:
                 raise DatasetFormatError(
                     part.source,
-                    f"the largest {what} id makes {matrix.shape[1]} {what}s, but the header of "
+                    f"the largest {noun} id makes {matrix.shape[1]} {noun}s, but the header of "
                     f"{parts[fixed[0]].source} promises {width}",
-                    f"Both files need the same {what}s in the same order.",
+                    f"Both files need the same {noun}s in the same order.",
                 )
     else:
         width = max(matrix.shape[1] for matrix in matrices)
         if given is not None:
             width = max(width, len(given[0]))
     if width == 0:
-        raise _nothing(parts[0], what)
+        raise _nothing(parts[0], noun)
     if given is not None and len(given[0]) != width:
         listed, source = given
-        found = f"{len(listed)} {what} names, but there are {width} {what}s"
+        found = f"{len(listed)} {noun} names, but there are {width} {noun}s"
         if source is None:
-            raise ValueError(f"{what}_names holds {found}")
+            raise ValueError(f"{noun}_names holds {found}")
         raise DatasetFormatError(
-            source, f"it holds {found}", f"Give one name per line, in the order of the {what} ids."
+            source, f"it holds {found}", f"Give one name per line, in the order of the {noun} ids."
         )
     return [
         matrix if matrix.shape[1] == width else canonical_csr(matrix.indptr, matrix.indices, matrix.data, width)

@@ -10,8 +10,8 @@ _SHOWN = 3  # most examples that a warning names
 def remark(parts, feature_names, label_names) -> None:
     """Warn of names that stand for two things, and of labels that all rows have or, in tables and ARFF, none."""
     source = parts[0].source
-    for what, names in (("label", label_names), ("feature", feature_names)):
-        _warn_of_repeated(source, what, names)
+    for noun, names in (("label", label_names), ("feature", feature_names)):
+        _warn_of_repeated(source, noun, names)
     if feature_names is not None and label_names is not None:
         both = sorted(set(feature_names) & set(label_names))
         if both:
@@ -43,7 +43,7 @@ def _warn_of_constant(source, labels, names, which):
         warn(f"{source}: there {'is' if labels.size == 1 else 'are'} {count} {which}: {shown}")
 
 
-def _warn_of_repeated(source, what, names):
+def _warn_of_repeated(source, noun, names):
     """Warn if two labels or two features have one name."""
     if names is None or len(set(names)) == len(names):
         return
@@ -52,12 +52,12 @@ def _warn_of_repeated(source, what, names):
         ids.setdefault(name, []).append(j)
     repeated = {name: found for name, found in ids.items() if len(found) > 1}
     name, found = next(iter(repeated.items()))
-    which = f"{what}s {', '.join(map(str, found[:_SHOWN]))}{' and more' if len(found) > _SHOWN else ''}"
+    which = f"{noun}s {', '.join(map(str, found[:_SHOWN]))}{' and more' if len(found) > _SHOWN else ''}"
     first = f"{name[:40] + ('…' if len(name) > 40 else '')!r} stands for the {which}"
     if len(repeated) == 1:
-        warn(f"{source}: a {what} name is not unique: {first}. Ids tell them apart.")
+        warn(f"{source}: a {noun} name is not unique: {first}. Ids tell them apart.")
     else:
-        warn(f"{source}: {len(repeated):,} {what} names are not unique; {first}. Ids tell them apart.")
+        warn(f"{source}: {len(repeated):,} {noun} names are not unique; {first}. Ids tell them apart.")
 
 
 def _some(shown) -> str:

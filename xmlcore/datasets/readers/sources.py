@@ -404,12 +404,12 @@ def check_text(text, label) -> None:
     head = text[:4096].tobytes()
     if head[257:262] == b"ustar":
         raise DatasetFormatError(label, "it is a compressed tar archive", "Unpack it and give one of its files.")
-    for magic, what in _NOT_TEXT:
+    for magic, kind in _NOT_TEXT:
         if head.startswith(magic):
-            remedy = "Save the file as UTF-8." if what.startswith("UTF-") else "Give the text file itself."
-            remedy = REMEDY if any(word in what for word in _OF_DATA) else remedy
-            remedy = f"{TEXTS} {REMEDY}" if "Parquet" in what else remedy
-            raise DatasetFormatError(label, f"it is {what}, not rows of UTF-8 text", remedy)
+            remedy = "Save the file as UTF-8." if kind.startswith("UTF-") else "Give the text file itself."
+            remedy = REMEDY if any(word in kind for word in _OF_DATA) else remedy
+            remedy = f"{TEXTS} {REMEDY}" if "Parquet" in kind else remedy
+            raise DatasetFormatError(label, f"it is {kind}, not rows of UTF-8 text", remedy)
     if head.lstrip().startswith(b"<") and re.search(rb"<labels[\s>]", head):
         raise DatasetFormatError(
             label,

@@ -272,15 +272,15 @@ def likely_listing(form) -> str | None:
 def _likely(form, first):
     """Return which columns may be labels, as the end of a sentence: those at an end with nothing but 0 and 1."""
     ahead, last = binary_ends(form, first)
-    said = [
+    guesses = [
         f"the {which} {n:,} hold{'s' if n == 1 else ''} nothing but 0 and 1 (labels={sign * n})"
         for which, n, sign in (("last", last, -1), ("first", ahead, 1))
         if n
     ]
-    if not said:
+    if not guesses:
         named = likely_listing(form)
         return f'; perhaps labels="{named}"' if named else ""
-    return "; in the first lines, " + ", and ".join(said)
+    return "; in the first lines, " + ", and ".join(guesses)
 
 
 def _read(text, source, form, features, labels, listing, leave_out=False):

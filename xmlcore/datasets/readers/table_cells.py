@@ -199,6 +199,6 @@ def texts(block, form, source, columns):
                 found[row] = cell.encode("latin-1").decode("utf-8")
             except UnicodeDecodeError:
                 place = block.line(row), block.column(row, column, form.separator)
-                what = f"a cell in column {column_name(form, column)} is not UTF-8"
-                raise DatasetFormatError(source, what, "Save the file as UTF-8.", *place) from None
+                problem = f"a cell in column {column_name(form, column)} is not UTF-8"
+                raise DatasetFormatError(source, problem, "Save the file as UTF-8.", *place) from None
         yield found

@@ -46,9 +46,9 @@ class Rows:
     has_label_width: bool | None = None  # whether the number of labels is exact; None: as ``header_line`` says
     classes: bool = False  # whether the file lists the class number of each row
 
-    def has_width(self, what: str) -> bool:
+    def has_width(self, noun: str) -> bool:
         """Return whether the file says how many features or labels there are, so that the number is exact."""
-        if what == "label" and self.has_label_width is not None:
+        if noun == "label" and self.has_label_width is not None:
             return self.has_label_width
         return self.header_line is not None
 
@@ -186,9 +186,9 @@ def _read_without_counts(kernels, reader, n_rows, source):
 def _warn_of_counts(kernels, out, source, promised):
     found = (int(out[kernels.ROWS]), int(out[kernels.MAX_FEATURE]) + 1, int(out[kernels.MAX_LABEL]) + 1)
     differ = [
-        f"{said:,} {what}, but there are {seen:,}"
-        for what, said, seen in zip(("rows", "features", "labels"), promised, found)
-        if said != seen
+        f"{promise:,} {noun}, but there are {seen:,}"
+        for noun, promise, seen in zip(("rows", "features", "labels"), promised, found)
+        if promise != seen
     ]
     warn(f"{source}: the header promises {'; '.join(differ)}. The numbers of the data are taken.")
 
@@ -215,7 +215,7 @@ def _cut(array, size):
 
 def _header(match, source, line):
     values = []
-    for group, what, least, most in ((1, "rows", 0, 2**62), (2, "features", 1, INT32_MAX), (3, "labels", 1, INT32_MAX)):
+    for group, noun, least, most in ((1, "rows", 0, 2**62), (2, "features", 1, INT32_MAX), (3, "labels", 1, INT32_MAX)):
         digits = match.group(group).lstrip(b"0")
         value = int(digits or b"0") if len(digits) < 20 else 10**19
         if not least <= value <= most:
@@ -224,20 +224,20 @@ def _header(match, source, line):
             if value > most:
                 remedy += f" At most {INT32_MAX} features and labels are supported."
             column = match.start(group) - match.start() + 1
-            raise DatasetFormatError(source, f"the header promises {shown} {what}", remedy, line, column)
+            raise DatasetFormatError(source, f"the header promises {shown} {noun}", remedy, line, column)
         values.append(value)
     return values
 
 
 def _warn_of_repeats(kernels, out, source):
     warnings_of_file = []
-    for count, first, what, done in (
+    for count, first, noun, done in (
         (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE, "feature", "values were summed"),
         (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE, "label", "label counts once"),
     ):
         if out[count]:
             rows = "1 row names" if out[count] == 1 else f"{out[count]:,} rows name"
-            warnings_of_file.append(f"{rows} a {what} more than once (first in line {out[first]:,}): {done}")
+            warnings_of_file.append(f"{rows} a {noun} more than once (first in line {out[first]:,}): {done}")
     if warnings_of_file:
         warn(f"{source}: {'; '.join(warnings_of_file)}")
 
@@ -362,41 +362,41 @@ def _bad_value(token, shown):
     return f"{shown} where a number belongs", "Values are decimal numbers, such as 1, -0.25 or 3e-5."
 
 
-def _out_of_range(kernels, reader, what, token, n_features, n_labels, count, format):
+def _out_of_range(kernels, reader, noun, token, n_features, n_labels, count, format):
     digits = re.match(rb"[0-9]+", token).group()
     shown = digits.decode() if len(digits) <= _SHOWN else digits[:_SHOWN].decode() + "..."
     value = int(digits) if len(digits) < 20 else 10**19
     first = reader.first_index
     if value < first:
         return (
-            f"{what} id {shown} but with first_index=1 ids start at 1",
+            f"{noun} id {shown} but with first_index=1 ids start at 1",
             "Pass first_index=0 if ids start at 0 in this file.",
         )
     if format == "svmlight":
-        return f"{what} id {shown}", f"At most {INT32_MAX} features and labels are supported: number them without gaps."
+        return f"{noun} id {shown}", f"At most {INT32_MAX} features and labels are supported: number them without gaps."
     plural = "" if count == 1 else "s"
-    found = f"{what} id {shown} but the header promises {count} {what}{plural} (ids {first} to {count - 1 + first})"
+    found = f"{noun} id {shown} but the header promises {count} {noun}{plural} (ids {first} to {count - 1 + first})"
     if first == 0 and value == count:
         return found, _one_based_remedy(kernels, reader, n_features, n_labels)
-    greatest = _greatest(kernels, reader, what)
+    greatest = _greatest(kernels, reader, noun)
     if greatest < 0:
-        return found, f"Put the right number of {what}s in the header, or correct the id. {_COUNTS}"
+        return found, f"Put the right number of {noun}s in the header, or correct the id. {_COUNTS}"
     return (
         found,
-        f"{_greatest_text(what, greatest + first)} Put {greatest + 1} in the header, or correct the id. {_COUNTS}",
+        f"{_greatest_text(noun, greatest + first)} Put {greatest + 1} in the header, or correct the id. {_COUNTS}",
     )
 
 
-def _greatest_text(what, greatest):
-    return f"The greatest {what} id in the file is {greatest}."
+def _greatest_text(noun, greatest):
+    return f"The greatest {noun} id in the file is {greatest}."
 
 
-def _greatest(kernels, reader, what):
+def _greatest(kernels, reader, noun):
     """Return the greatest id of features or labels in the file, counted from 0; -1 if the file has other errors."""
     scan = TextReader(kernels, reader.text, reader.start, reader.first_line, reader.first_index, reader.skip_blank)
     if scan.run(-1, INT32_MAX, INT32_MAX) != kernels.OK:
         return -1
-    return int(scan.out[kernels.MAX_FEATURE if what == "feature" else kernels.MAX_LABEL])
+    return int(scan.out[kernels.MAX_FEATURE if noun == "feature" else kernels.MAX_LABEL])
 
 
 def _seen_rows(kernels, reader):
@@ -427,15 +427,15 @@ def _one_based_remedy(kernels, reader, n_features, n_labels):
     fits["label"] |= labels[1] < 0
     if fits["feature"] and fits["label"]:
         return "No id in this file is 0, so its ids seem to start at 1: pass first_index=1."
-    for what in ("feature", "label"):
-        if shifted[what]:
+    for noun in ("feature", "label"):
+        if shifted[noun]:
             return (
-                f"Only the {what} ids of this file seem to start at 1: promise one more {what} in the header, "
-                f"and {what} 0 stays unused."
+                f"Only the {noun} ids of this file seem to start at 1: promise one more {noun} in the header, "
+                f"and {noun} 0 stays unused."
             )
-    what, greatest = ("feature", features[1]) if features[1] >= n_features else ("label", labels[1])
+    noun, greatest = ("feature", features[1]) if features[1] >= n_features else ("label", labels[1])
     return (
-        f"{_greatest_text(what, greatest)} The header promises too little, or an id is wrong: put {greatest + 1} in "
+        f"{_greatest_text(noun, greatest)} The header promises too little, or an id is wrong: put {greatest + 1} in "
         f"the header. {_COUNTS}"
     )
 

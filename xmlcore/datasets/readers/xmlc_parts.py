@@ -61,7 +61,7 @@ def header_at(text, start):
     return _HEADER.match(text, start)
 
 
-def _run(text, source, what, n_rows, first_index, counts):
+def _run(text, source, noun, n_rows, first_index, counts):
     from xmlcore._kernels import xmlc as kernels
 
     start, line = first_row(text, source)
@@ -71,8 +71,8 @@ def _run(text, source, what, n_rows, first_index, counts):
         header_line = line
         promised, width = int(header[1]), int(header[2])
         if not 0 < width <= INT32_MAX:
-            found = f"the header promises {width} {what}s"
-            remedy = f"The header is: rows, {what}s. At most {INT32_MAX} {what}s are supported."
+            found = f"the header promises {width} {noun}s"
+            remedy = f"The header is: rows, {noun}s. At most {INT32_MAX} {noun}s are supported."
             raise DatasetFormatError(source, found, remedy, line)
         if counts == "header" and n_rows not in (-1, promised):
             found = f"the header promises {promised:,} rows, but the file of features has {n_rows:,}"
@@ -88,15 +88,15 @@ def _run(text, source, what, n_rows, first_index, counts):
     if promised < 0:
         check_not_blank(text, start, -1, source, line)
     reader = TextReader(kernels, text, start, line, first_index, skip_blank=False)
-    label_bound = width if what == "label" else 0
+    label_bound = width if noun == "label" else 0
     status = reader.run(promised, width, label_bound)
     if status != kernels.OK:
-        raise _error(kernels, reader, status, source, what, promised, width, header is not None)
+        raise _error(kernels, reader, status, source, noun, promised, width, header is not None)
     if width == INT32_MAX and header_line is None:
         width = 1 + int(max(reader.out[kernels.MAX_FEATURE], reader.out[kernels.MAX_LABEL]))
         if header is not None and (int(reader.out[kernels.ROWS]), width) != (int(header[1]), int(header[2])):
             warn(
-                f"{source}: the header promises {int(header[1]):,} rows and {int(header[2]):,} {what}s, but there are "
+                f"{source}: the header promises {int(header[1]):,} rows and {int(header[2]):,} {noun}s, but there are "
                 f"{int(reader.out[kernels.ROWS]):,} and {width:,}, which are taken"
             )
     return kernels, reader, header_line, width
@@ -110,9 +110,9 @@ def _matrix(kernels, reader, width):
     )
 
 
-def _error(kernels, reader, status, source, what, n_rows, width, has_header):
+def _error(kernels, reader, status, source, noun, n_rows, width, has_header):
     line = int(reader.out[kernels.LINE])
-    if what == "feature" and status in (kernels.LABEL_RANGE, kernels.BAD_LABEL):
+    if noun == "feature" and status in (kernels.LABEL_RANGE, kernels.BAD_LABEL):
         at = int(reader.out[kernels.LINE_START])
         return DatasetFormatError(
             source,
@@ -129,7 +129,7 @@ def _error(kernels, reader, status, source, what, n_rows, width, has_header):
             source, found, "Give a line for each row, a blank one for a row without labels.", line
         )
     error = error_of(kernels, reader, status, source, "xmlc" if has_header else "svmlight", n_rows, width, width)
-    if what == "feature":
+    if noun == "feature":
         return error
     found = error.found.replace("feature", "label")
     remedy = error.remedy.replace("feature", "label") if "header" in error.remedy else _RULE["label"]

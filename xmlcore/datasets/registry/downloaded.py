@@ -213,5 +213,5 @@ def _other_sizes(entry, data) -> list[str]:
     """Return a note, in a list, if the data set has other sizes than its source says; else an empty list."""
     sizes = {"rows": (entry.n_rows, data.n_train + data.n_test), "features": (entry.n_features, data.n_features)}
     sizes |= {"labels": (entry.n_labels, data.n_labels)}
-    other = [f"{want:,} {what}, read are {got:,}" for what, (want, got) in sizes.items() if want not in (None, got)]
+    other = [f"{want:,} {noun}, read are {got:,}" for noun, (want, got) in sizes.items() if want not in (None, got)]
     return [f"Not as published: {'; '.join(other)}."] if other else []

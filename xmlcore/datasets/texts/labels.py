@@ -162,11 +162,11 @@ class LabelReader:
         raise place.error(f"a label is {_shown(value)}", remedy)
 
 
-def of_many(count: int, total: int, what: str, first) -> str:
+def of_many(count: int, total: int, noun: str, first) -> str:
     """Return the subject and the verb of a warning, such as "2 of 30 texts (first in line 7) are"."""
     where = f"in {first}" if isinstance(first, RecordPlace) else first
     return (
-        f"1 of {total:,} {what}s ({where}) is" if count == 1 else f"{count:,} of {total:,} {what}s (first {where}) are"
+        f"1 of {total:,} {noun}s ({where}) is" if count == 1 else f"{count:,} of {total:,} {noun}s (first {where}) are"
     )
 
 

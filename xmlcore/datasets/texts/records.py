@@ -182,16 +182,16 @@ def _is_blank(row) -> bool:
 
 def _unreadable(error, line, until) -> UnreadableRow:
     """Return the error to raise for a row which the csv module refuses."""
-    said = str(error)
-    if "expected after" in said:
+    reason = str(error)
+    if "expected after" in reason:
         remedy = 'Inside a cell in quotation marks, write each quotation mark twice: "a ""word""".'
         return UnreadableRow(until, "a cell goes on after its closing quotation mark", remedy)
-    if "unexpected end" in said or "field larger" in said:
+    if "unexpected end" in reason or "field larger" in reason:
         remedy = 'Close it, or write a quotation mark inside a cell as """".'
         return UnreadableRow(line, "a quotation mark opens a cell here and is never closed", remedy)
-    if "NUL" in said:
+    if "NUL" in reason:
         return UnreadableRow(until, "it holds binary data (a NUL byte)", "Give rows of text.")
-    return UnreadableRow(until, f"the row cannot be read ({said})", "Write it as other tables are written.")
+    return UnreadableRow(until, f"the row cannot be read ({reason})", "Write it as other tables are written.")
 
 
 def _uneven(row, width, form):

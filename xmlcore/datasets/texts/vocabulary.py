@@ -64,10 +64,10 @@ def read_vocabulary(
             found[key] = value
     if not found:
         raise DatasetFormatError(label, "it names no subject", _REMEDY)
-    for those, what in ((again, "twice: its first name counts"), (bare, "without a name: the URI is kept")):
+    for those, problem in ((again, "twice: its first name counts"), (bare, "without a name: the URI is kept")):
         if those:
             more = f" and {len(those) - 1:,} more" if len(those) > 1 else ""
-            warn(f"{label}: {those[0][0]} in {those[0][1]}{more} {what}")
+            warn(f"{label}: {those[0][0]} in {those[0][1]}{more} {problem}")
     return found
 
 

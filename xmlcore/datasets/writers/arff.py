@@ -83,19 +83,19 @@ def write_arff(
             stream.write(content)
 
 
-def _names(given, what, count) -> list[str]:
+def _names(given, noun, count) -> list[str]:
     if given is None:
-        return [f"{what}{i}" for i in range(count)]
+        return [f"{noun}{i}" for i in range(count)]
     names = list(given)
     if len(names) != count:
-        raise ValueError(f"{what}_names holds {len(names):,} names, but there are {count:,} {what}s")
+        raise ValueError(f"{noun}_names holds {len(names):,} names, but there are {count:,} {noun}s")
     for i, name in enumerate(names):
         if not isinstance(name, str):
-            raise TypeError(f"{what}_names[{i}] is {name!r}: names are strings")
+            raise TypeError(f"{noun}_names[{i}] is {name!r}: names are strings")
         try:
             name.encode()
         except UnicodeEncodeError:
-            raise ValueError(f"{what}_names[{i}] is {name!r}, which is not valid Unicode text") from None
+            raise ValueError(f"{noun}_names[{i}] is {name!r}, which is not valid Unicode text") from None
     return names
 
 

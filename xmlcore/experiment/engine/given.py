@@ -22,7 +22,7 @@ NAME = "‹{}›"  # what a file is called, so that its name in messages can be 
 
 
 def described(files: dict) -> dict:
-    return {what: _hashed(_content(file)) for what, file in files.items()}
+    return {role: _hashed(_content(file)) for role, file in files.items()}
 
 
 def give(key: str, files: dict) -> None:
@@ -32,9 +32,9 @@ def give(key: str, files: dict) -> None:
     secure_cache()
     make_private(own)
     try:
-        for what, file in files.items():
-            (own / NAME.format(what)).touch(mode=0o600)
-            (own / NAME.format(what)).write_bytes(_content(file))
+        for role, file in files.items():
+            (own / NAME.format(role)).touch(mode=0o600)
+            (own / NAME.format(role)).write_bytes(_content(file))
         os.rename(own, folder)  # all files in one step, as a task may take those of another session at this moment
     except OSError:
         if not folder.is_dir():

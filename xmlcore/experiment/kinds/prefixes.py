@@ -66,11 +66,11 @@ def prefix_measures(
     work = np.array([trees * np.log2(1 + most) for _, trees, most in points])
     lines = []
     for i, (axis, trees, most) in enumerate(points):
-        what = f"{trees:,} trees" if axis == "n_trees" else f"{most:,} nodes"
+        size = f"{trees:,} trees" if axis == "n_trees" else f"{most:,} nodes"
         done, part = work[:i].sum() / work.sum(), work[i] / work.sum()
 
-        def report(phase, fraction, detail="", *, what=what, done=done, part=part):
-            progress("Predicting with parts of the model", float(done + fraction * part), what)
+        def report(phase, fraction, detail="", *, size=size, done=done, part=part):
+            progress("Predicting with parts of the model", float(done + fraction * part), size)
 
         ranking = predict_by_leaves(model, dataset.X_test, max(k, LEAST_RANKED), report, trees, most)
         nodes = 1 + arity * ((most - 1) // arity)

@@ -93,10 +93,10 @@ def read_noted(reader, arguments, progress):
     with _lock, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DatasetWarning)
         data = reader(**arguments, name="uploaded data", max_bytes=given.MAX_TEXT, progress=progress)
-    for what, count, most in (("labels", data.n_labels, MAX_LABELS), ("features", data.n_features, MAX_FEATURES)):
+    for noun, count, most in (("labels", data.n_labels, MAX_LABELS), ("features", data.n_features, MAX_FEATURES)):
         if count > most:
             raise ValueError(
-                f"the files have {count:,} {what}; the dashboard takes up to {most:,}. "
+                f"the files have {count:,} {noun}; the dashboard takes up to {most:,}. "
                 "Is the header right? Larger data can be used from a notebook."
             )
     notes = [*data.notes, *(str(warning.message) for warning in caught if issubclass(warning.category, DatasetWarning))]
@@ -113,6 +113,6 @@ def _show_names(data) -> list[str]:
         names, changed = all_visible(getattr(data, field))
         if changed:
             object.__setattr__(data, field, names)
-            what = field.removesuffix("_names") + (" name has" if changed == 1 else " names have")
-            notes.append(f"{changed:,} {what} control characters, such as line breaks: these are shown as blanks or �.")
+            have = field.removesuffix("_names") + (" name has" if changed == 1 else " names have")
+            notes.append(f"{changed:,} {have} control characters, such as line breaks: these are shown as blanks or �.")
     return notes

@@ -271,8 +271,8 @@ class StudySampling(Task):
 
     def title_on(self, dataset):
         trains = self.params["n_adversarial"] or self.params["examples_per_class"]
-        what = "κ and examples per label" if trains else "numbers of candidates"
-        return f"Double sampling with other {what} on {dataset}"
+        varied = "κ and examples per label" if trains else "numbers of candidates"
+        return f"Double sampling with other {varied} on {dataset}"
 
     def estimate(self) -> Estimate:
         return estimates.sampling(load("train", self.inputs["run"]), self.dataset(), self.params)

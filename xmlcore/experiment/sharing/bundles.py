@@ -69,8 +69,8 @@ class Rerun:
                 f"{100 * worst['then']:.3f} % then, {100 * worst['now']:.3f} % now."
             )
         other = self.versions[~self.versions["same"]]
-        said = ", ".join(f"{one.what} {one.then} then, {one.now} now" for one in other.itertuples())
-        lines.append(f"Versions: {'differing: ' + said if said else 'all the same'}.")
+        changed = ", ".join(f"{one.what} {one.then} then, {one.now} now" for one in other.itertuples())
+        lines.append(f"Versions: {'differing: ' + changed if changed else 'all the same'}.")
         return "\n".join(lines)
 
 
@@ -254,6 +254,6 @@ def _versions(then):
     import pandas as pd
 
     now = versions()
-    lines = [(what, str(then.get(what, "unknown")), now.get(what, "unknown")) for what in {**now, **then}]
+    lines = [(package, str(then.get(package, "unknown")), now.get(package, "unknown")) for package in {**now, **then}]
     frame = pd.DataFrame(lines, columns=["what", "then", "now"])
     return frame.assign(same=frame["then"] == frame["now"])

@@ -136,8 +136,8 @@ def _missing(keys, frame, names) -> str:
 
 def _left_out(why) -> str:
     """Return a paragraph on what is left out, and why; empty if there is nothing: ``why`` has the reasons by name."""
-    said = "; ".join(f"<b>{html.escape(name)}</b>: {html.escape(str(reason))}" for name, reason in why.items())
-    return f"<p>Left out, because it cannot be read: {said}.</p>" if why else ""
+    reasons = "; ".join(f"<b>{html.escape(name)}</b>: {html.escape(str(reason))}" for name, reason in why.items())
+    return f"<p>Left out, because it cannot be read: {reasons}.</p>" if why else ""
 
 
 def _names(lines, names) -> list[str]:
@@ -237,8 +237,8 @@ def _by_settings(lines, measure, where) -> list:
 def _axis(values, parameter):
     if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
         return values.astype(float)
-    said = values.map(lambda value: str(value) if parameter is None else parameter.named(value))
-    return said.mask([value is None or value == AUTO for value in values], "automatic")
+    texts = values.map(lambda value: str(value) if parameter is None else parameter.named(value))
+    return texts.mask([value is None or value == AUTO for value in values], "automatic")
 
 
 def _middle(line, measure) -> str:
@@ -263,14 +263,14 @@ def _answer(data, kept, lines, measure, of_readable) -> str:
     weights = {"inv_ps": metrics.inverse_propensity(data.Y_train)} if name.startswith("PS") else {}
     rankings = {run: kept[run].ranking for run in names}
     tests = metrics.compare_rankings(data.Y_test, rankings, f"{name}@k", int(k), reference=names[0], **weights)
-    said = [best]
+    sentences = [best]
     for test in tests.itertuples():
         points = f"{100 * test.difference:+.1f} points ({100 * test.low:.1f} to {100 * test.high:.1f})".replace(
             "-", "−"
         )
         sure = "" if test.p_holm < side_by_side.SURE else ", which does not show that one is better"
-        said.append(f"Against {html.escape(test.b)}: {points}{sure} (p = {test.p_holm:.2g}).")
-    return " ".join(said) + (
+        sentences.append(f"Against {html.escape(test.b)}: {points}{sure} (p = {test.p_holm:.2g}).")
+    return " ".join(sentences) + (
         " <small>p is the share of cases in which two equally good models would differ so much: by a permutation test "
         "over test rows, corrected by Holm’s method.</small>"
     )
@@ -333,8 +333,8 @@ def _ranks(lines, measure, figures) -> str:
         return f"{text}<p>Wilcoxon’s signed-rank test of the two models in {measure}: p = {p:.2g}.</p>"
     found = metrics.friedman(wide)
     figure = drawing.critical_difference(found.ranks, found.critical_difference, f"Mean rank in {measure}")
-    said = f"<p>Friedman’s test of the mean ranks in {measure}: p = {found.p_value:.2g}. Bars join models whose ranks"
-    return f"{text}{said} Nemenyi’s test does not tell apart.</p>{_figure(figures, figure)}"
+    test = f"<p>Friedman’s test of the mean ranks in {measure}: p = {found.p_value:.2g}. Bars join models whose ranks"
+    return f"{text}{test} Nemenyi’s test does not tell apart.</p>{_figure(figures, figure)}"
 
 
 def best_of_models(lines: "DataFrame", measure: str) -> "DataFrame":

@@ -75,17 +75,17 @@ def _rows(dataset: "Dataset", one: "Run", other: "Run", frame: "DataFrame", k: i
         cells += [_predicted(dataset, run.ranking.labels[row, :k].tolist(), set(true)) for run in (one, other)]
         lines.append(cells)
     better = int((frame["difference"] > 0).sum())
-    said = f"The first finds more right labels in {better:,} test rows, the second in {len(frame) - better:,}, of "
+    sentence = f"The first finds more right labels in {better:,} test rows, the second in {len(frame) - better:,}, of "
     return (
-        f"<p>{said}{dataset.n_test:,}. {_how_many(lines, frame, 'rows')} ✓ marks right labels.</p>"
+        f"<p>{sentence}{dataset.n_test:,}. {_how_many(lines, frame, 'rows')} ✓ marks right labels.</p>"
         f"{table(heads, lines, len(heads)) if lines else ''}"
     )
 
 
 def _predicted(dataset: "Dataset", labels: list[int], true: set[int]) -> str:
     """Return the names of predicted labels; right ones are marked."""
-    said = [f"✓ {dataset.label_name(j)}" if j in true else dataset.label_name(j) for j in labels if j >= 0]
-    return html.escape(", ".join(said))
+    names = [f"✓ {dataset.label_name(j)}" if j in true else dataset.label_name(j) for j in labels if j >= 0]
+    return html.escape(", ".join(names))
 
 
 def _cut(text: str) -> str:
@@ -97,5 +97,5 @@ def _signed(value: float, decimals: int) -> str:
     return f"{value:+.{decimals}f}".replace("-", "−")
 
 
-def _how_many(listed: list, frame: "DataFrame", what: str) -> str:
-    return f"{len(listed):,} of {len(frame):,} {what} that differ, largest differences first." if listed else ""
+def _how_many(listed: list, frame: "DataFrame", noun: str) -> str:
+    return f"{len(listed):,} of {len(frame):,} {noun} that differ, largest differences first." if listed else ""

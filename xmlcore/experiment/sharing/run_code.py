@@ -74,7 +74,7 @@ def data_code(fingerprint: str, files: dict) -> tuple[list[str], bool]:
         written = changed | {name: params[name] for name in ("shape", "random_state")}
         return [f"data = datasets.make_synthetic({_arguments(written)})"], True
     if kind in ("read", "read_texts"):
-        names = {what: files.get(what) or GIVEN.format(what.replace("_", "-")) for what in params["files"]}
+        names = {role: files.get(role) or GIVEN.format(role.replace("_", "-")) for role in params["files"]}
         options = {name: value for name, value in changed.items() if name not in ("files", "vectorizer")}
         if "test" not in names:
             options |= {name: params[name] for name in ("test_size", "random_state")}

@@ -61,13 +61,13 @@ def check_scores(fitted: dict, k: int, X) -> None:
             "the scores of all features are 0 for all labels, as the network's outputs do not change with any "
             f"feature: {remedy}"
         )
-    for few, what in (
+    for few, problem in (
         (positive == 0, "no feature with a score above 0, and keep the first ones"),
         ((positive > 0) & (positive < k), f"fewer than {k:,} features with a score above 0, and keep others with 0"),
     ):
         if few.any():
             warnings.warn(
-                f"{few.sum():,} of {few.size:,} labels, label {few.argmax()} first, have {what}",
+                f"{few.sum():,} of {few.size:,} labels, label {few.argmax()} first, have {problem}",
                 UserWarning,
                 stacklevel=5,
             )
