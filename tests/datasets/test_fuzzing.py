@@ -152,6 +152,7 @@ print(test_fuzzing.run(seeds, fuzzing.MANY, random.Random(2), options))
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.real_data
 @pytest.mark.timeout(100 + MANY / 20)
 @pytest.mark.parametrize("kind", KINDS)

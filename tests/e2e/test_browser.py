@@ -395,12 +395,13 @@ def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.real_data
 @pytest.mark.parametrize(
     "name, facts, p1",
     [
         ("bibtex", "7,395 rows, 1,836 features, 159 labels", 62.5),
-        pytest.param("wordnet-hyper", "82,109 rows, 36,865 features, 15,952 labels", 92.5, marks=pytest.mark.long),
+        ("wordnet-hyper", "82,109 rows, 36,865 features, 15,952 labels", 92.5),
     ],
 )
 def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_data, name, facts, p1):

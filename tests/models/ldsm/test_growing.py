@@ -158,7 +158,10 @@ def test_rows_without_labels_are_left_out_with_a_warning():
 @pytest.mark.real_data
 @pytest.mark.parametrize(
     "name, figures",
-    [("bibtex", (58.3, 34.4, 25.7)), pytest.param("delicious", (67.9, 61.5, 56.4), marks=pytest.mark.slow)],
+    [
+        ("bibtex", (58.3, 34.4, 25.7)),
+        pytest.param("delicious", (67.9, 61.5, 56.4), marks=[pytest.mark.slow, pytest.mark.long]),
+    ],
 )
 def test_precision_is_that_of_the_published_program(name, figures, real_data):
     """The figures are means of three seeds; one seed may be 1 point below in P@1 and half a point in the others."""
