@@ -30,17 +30,3 @@ def as_matrix(ranking, n_labels=6):
     for i, (labels, found) in enumerate(zip(*ranking)):
         scores[i, labels[labels >= 0]] = found[labels >= 0]
     return sp.csr_array(scores)
-
-
-def assert_same_model(one, two, X):
-    for a, b in zip(one.trees_, two.trees_, strict=True):
-        for name in a._fields:
-            x, y = getattr(a, name), getattr(b, name)
-            if name == "histograms":
-                assert (x != y).nnz == 0 and x.shape == y.shape
-            else:
-                np.testing.assert_array_equal(x, y, err_msg=name)
-                assert x.dtype == y.dtype
-    for a, b in zip(one.predict_topk(X, 4), two.predict_topk(X, 4)):
-        np.testing.assert_array_equal(a, b)
-    assert (one.predict_proba(X) != two.predict_proba(X)).nnz == 0

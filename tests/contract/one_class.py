@@ -1,18 +1,13 @@
 """Our estimators with a class per row in place of labels, for scikit-learn's checks."""
 
+import functools
+
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest
+from xmlcore.models.base import MultiLabelModel
 from xmlcore.progress import silent
-from xmlcore.selection import (
-    BRDT,
-    ChiSquaredSelection,
-    LassoSelection,
-    MutualInformationSelection,
-    RandomForestSelection,
-)
 
 
 class FitsOneClassPerRow:
@@ -74,50 +69,23 @@ class LearnsOneClassPerRow(OneClassPerRow):
         return super().partial_fit(X, [[i] for i in np.searchsorted(self.own_classes_, y)])
 
 
-class OneClassPLT(OneClassPerRow, PLT):
-    """PLT."""
-
-
-class OneClassLdSM(LearnsOneClassPerRow, LdSM):
-    """LdSM."""
-
-
-class OneClassOneVsRest(OneClassPerRow, OneVsRest):
-    """OneVsRest."""
-
-
-class OneClassDoubleSampling(LearnsOneClassPerRow, DoubleSampling):
-    """DoubleSampling."""
-
-
-class OneClassExtendedPLT(OneClassPerRow, ExtendedPLT):
-    """ExtendedPLT."""
-
-
-class OneClassFALS(OneClassPerRow, FALS):
-    """FALS."""
-
-
-class OneClassForest(FitsOneClassPerRow, RandomForestSelection):
-    """RandomForestSelection."""
-
-
-class OneClassLasso(FitsOneClassPerRow, LassoSelection):
-    """LassoSelection."""
-
-
-class OneClassChiSquared(FitsOneClassPerRow, ChiSquaredSelection):
-    """ChiSquaredSelection."""
-
-
-class OneClassMutualInformation(FitsOneClassPerRow, MutualInformationSelection):
-    """MutualInformationSelection."""
-
-
-class OneClassBRDT(FitsOneClassPerRow, BRDT):
-    """BRDT, which predicts the class of the tree with the largest share."""
+class OneTreePerClass(FitsOneClassPerRow):
+    """Mixed into the class of decision trees: predicts the class of the tree with the largest share."""
 
     def predict(self, X):
         """Return the most probable class of each row."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.own_classes_[best]
+
+
+@functools.cache
+def one_class(cls):
+    """Return an estimator's class that takes a class per row; pickles find it in this module."""
+    mixin = FitsOneClassPerRow
+    if issubclass(cls, MultiLabelModel):
+        mixin = LearnsOneClassPerRow if hasattr(cls, "partial_fit") else OneClassPerRow
+    elif hasattr(cls, "predict_proba"):
+        mixin = OneTreePerClass
+    made = type(f"OneClass{cls.__name__}", (mixin, cls), {"__module__": __name__, "__doc__": cls.__doc__})
+    globals()[made.__name__] = made
+    return made

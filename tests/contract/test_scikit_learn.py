@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
-from contract import one_class
 from contract.estimators import (
     N_LABELS,
     assert_same,
@@ -23,6 +22,7 @@ from contract.estimators import (
     problem,
     results,
 )
+from contract.one_class import one_class
 from sklearn.base import is_classifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import average_precision_score, label_ranking_loss
@@ -32,7 +32,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
-from xmlcore import FALS, PLT, OneVsRest, load_model, metrics
+from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, load_model, metrics
 from xmlcore.models import DenseOutput, NotFittedError
 from xmlcore.selection import (
     BRDT,
@@ -93,17 +93,17 @@ DENSE["check_classifiers_multilabel_output_format_predict"] = "predictions are b
 
 # Estimator -> the checks that it fails, with the reason.
 ONE_CLASS_EACH = [
-    (one_class.OneClassPLT(), ONE_CLASS),
-    (one_class.OneClassExtendedPLT(), ONE_CLASS | TAKES_ALL),
-    (one_class.OneClassOneVsRest(), ONE_CLASS),
-    (one_class.OneClassLdSM(n_estimators=3, n_epochs=5), ONE_CLASS),
-    (one_class.OneClassDoubleSampling(), ONE_CLASS | COUNTS),
-    (one_class.OneClassFALS(n_epochs=30, n_hidden=32, learning_rate=0.01), ONE_CLASS),
-    (one_class.OneClassBRDT(), ONE_CLASS | KEEPS_FURTHER),
-    (one_class.OneClassForest(n_estimators=3), ONE_CLASS | KEEPS_FURTHER),
-    (one_class.OneClassLasso(), ONE_CLASS),
-    (one_class.OneClassChiSquared(), ONE_CLASS),
-    (one_class.OneClassMutualInformation(), ONE_CLASS),
+    (one_class(PLT)(), ONE_CLASS),
+    (one_class(ExtendedPLT)(), ONE_CLASS | TAKES_ALL),
+    (one_class(OneVsRest)(), ONE_CLASS),
+    (one_class(LdSM)(n_estimators=3, n_epochs=5), ONE_CLASS),
+    (one_class(DoubleSampling)(), ONE_CLASS | COUNTS),
+    (one_class(FALS)(n_epochs=30, n_hidden=32, learning_rate=0.01), ONE_CLASS),
+    (one_class(BRDT)(), ONE_CLASS | KEEPS_FURTHER),
+    (one_class(RandomForestSelection)(n_estimators=3), ONE_CLASS | KEEPS_FURTHER),
+    (one_class(LassoSelection)(), ONE_CLASS),
+    (one_class(ChiSquaredSelection)(), ONE_CLASS),
+    (one_class(MutualInformationSelection)(), ONE_CLASS),
 ]
 CHECKED = [
     (PLT(), AS_THEY_ARE),

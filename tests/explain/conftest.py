@@ -1,11 +1,16 @@
 """Fitted models that tests of explanations share."""
 
+import warnings
+
 import pytest
-from explain.fitted import data, ldsm, plt
+from explain.fitted import data, ldsm, of_pairs, plt
 
 from xmlcore import OneVsRest
 
 
 @pytest.fixture(scope="session")
 def models():
-    return {"PLT": plt(), "PLTs": plt(n_estimators=3), "OneVsRest": OneVsRest(n_jobs=1).fit(*data()), "LdSM": ldsm()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # trees are small, and values are negative
+        trees = {"PLT": plt(), "PLTs": plt(n_estimators=3), "LdSM": ldsm()}
+        return trees | {"OneVsRest": OneVsRest(n_jobs=1).fit(*data()), "pairs": of_pairs()}

@@ -1,12 +1,10 @@
 """Small data, fitted models and helpers that tests of explanations share."""
 
-from types import SimpleNamespace
-
 import naive
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore import PLT, LdSM
+from xmlcore import PLT, DoubleSampling, LdSM
 
 D, L = 30, 14
 NAMES = ("PLT", "PLTs", "OneVsRest", "LdSM")
@@ -34,29 +32,9 @@ def ldsm(**params):
     return LdSM(**settings).fit(*data())
 
 
-class Pairs:
-    """What :mod:`xmlcore.explain` asks of DoubleSampling."""
-
-    n_features_in_, n_labels_ = D, L
-    feature_names_ = ["common", "largest", "length"]
-    weights_ = np.array([0.5, -1.0, 0.25])
-
-    def pair_features(self, X, classes):
-        X = X.toarray().astype(np.float64)
-        out = np.empty((*classes.shape, 3))
-        out[..., 0] = np.take_along_axis(X, classes, axis=1)
-        out[..., 1] = X.max(axis=1)[:, None]
-        out[..., 2] = np.linalg.norm(X, axis=1)[:, None]
-        return out
-
-    def predict_proba(self, X, threshold=0.0):
-        classes = np.tile(np.arange(L), (X.shape[0], 1))
-        score = np.exp(self.pair_features(X, classes) @ self.weights_)
-        return sp.csr_array(score / score.sum(axis=1, keepdims=True))
-
-    def predict_topk(self, X, k=5, progress=None):
-        best = np.argsort(-self.predict_proba(X).toarray(), axis=1)[:, :k]
-        return SimpleNamespace(labels=best.astype(np.int32))
+def of_pairs():
+    """A model that scores pairs of row and label; negative values count as zero."""
+    return DoubleSampling.preset("paper", n_candidates=L, negative="zero", n_jobs=1).fit(*data())
 
 
 def log_proba(model, tree, u, label):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from explain.fitted import NAMES, Pairs, data, ldsm, unit
+from explain.fitted import NAMES, data, ldsm, unit
 
 from xmlcore import explain
 
@@ -72,8 +72,8 @@ def test_many_features_are_left_out_in_blocks(monkeypatch):
     assert explain.contrast(model, X, 0, 1).equals(whole)
 
 
-def test_a_contrast_of_pairs_has_their_features_and_adds_up_to_the_difference_of_f():
-    model, (X, _) = Pairs(), data(12, n=1)
+def test_a_contrast_of_pairs_has_their_features_and_adds_up_to_the_difference_of_f(models):
+    model, (X, _) = models["pairs"], data(12, n=1)
     frame = explain.contrast(model, X, 3, 8).set_index("name")
     one, other = model.pair_features(X, np.array([[3, 8]]))[0]
     assert frame["value"].loc[model.feature_names_].tolist() == pytest.approx((one - other).tolist())

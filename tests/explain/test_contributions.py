@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from explain.fitted import NAMES, D, L, data, ldsm, log_proba, plt, unit
 
-from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, explain
+from xmlcore import PLT, LdSM, OneVsRest, explain
 from xmlcore.robustness import GaussianNoise
 from xmlcore.robustness.training import AdversarialTraining
 
@@ -163,7 +163,7 @@ def test_models_without_explanations_are_refused_with_the_reason(models):
     with pytest.raises(TypeError, match="SimpleNamespace cannot be explained: it has no linear_nodes"):
         explain.attributions(SimpleNamespace(n_features_in_=D, n_labels_=L), X, [0, 1])
     assert explain.can_explain(models["LdSM"]) and not explain.can_explain(object())
-    assert explain.explains_features(models["LdSM"]) and not explain.explains_features(object())
+    assert explain.explains_features(models["LdSM"])
     with pytest.raises(ValueError, match="x has 2 rows"):
         explain.contributions(models["PLT"], X, 0)
     with pytest.raises(ValueError, match="label must be from 0 to 13"):
@@ -189,19 +189,16 @@ def test_a_wrapped_model_is_explained_as_the_model_inside():
     assert len(explain.stability(wrapped, X[[0]], 3, GaussianNoise(0.1), n_repeats=2)) == 2
 
 
-def test_double_sampling_is_explained_by_its_pair_features():
-    rng = np.random.default_rng(0)
-    classes = rng.integers(0, 5, 60)
-    X = rng.poisson(0.4, (60, 20)) + 3 * np.eye(5, 20, dtype=int)[classes]
-    model = DoubleSampling.preset("paper", n_candidates=5, random_state=0).fit(X, [[c] for c in classes.tolist()])
-    frame = explain.contributions(model, X[7], 2)
+def test_double_sampling_is_explained_by_its_pair_features(models):
+    model, (X, _) = models["pairs"], data(6, n=8)
+    frame = explain.contributions(model, X[[7]], 2)
     phi = model.pair_features(X[[7]], np.array([[2]]))[0, 0]
     assert sorted(frame["feature"]) == list(range(10)) and set(frame["name"]) == set(model.feature_names_)
+    np.testing.assert_allclose(frame.sort_values("feature")["value"], phi)
     np.testing.assert_allclose(frame.sort_values("feature")["contribution"], phi * model.weights_)
-    assert frame.attrs["total"] == pytest.approx(phi @ model.weights_) and frame.attrs["kind"] == "score"
-    assert len(explain.importance(model, X, n=None)) == 10
-    found = explain.deletion_curve(model, X[:4], classes[:4], methods=("magnitude", "random"), counts=(0, 2))
-    proba = model.predict_proba(X[:4]).toarray()[np.arange(4), classes[:4]]
+    assert frame.attrs == {"baseline": 0.0, "total": pytest.approx(phi @ model.weights_), "kind": "score"}
+    found = explain.deletion_curve(model, X[:4], [0, 1, 2, 3], methods=("magnitude", "random"), counts=(0, 2))
+    proba = model.predict_proba(X[:4]).toarray()[np.arange(4), np.arange(4)]
     np.testing.assert_allclose(found["score"][:4], proba, rtol=1e-6)
     assert explain.can_explain(model) and not explain.explains_features(model)
 

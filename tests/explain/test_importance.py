@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from explain.fitted import NAMES, D, Pairs, data
+from explain.fitted import NAMES, D, data
 
 from xmlcore import explain
 from xmlcore.datasets import Dataset
@@ -47,10 +47,10 @@ def test_importance_takes_all_labels_of_rows(models):
     assert len(nothing) == 0 and nothing.attrs["n_pairs"] == 0
 
 
-def test_importance_of_pairs_is_that_of_their_features():
+def test_importance_of_pairs_is_that_of_their_features(models):
     X, _ = data(19, n=10)
-    found = explain.importance(Pairs(), X)
-    assert set(found["name"]) == set(Pairs.feature_names_) and found.attrs["kind"] == "score"
+    found = explain.importance(models["pairs"], X)
+    assert set(found["name"]) == set(models["pairs"].feature_names_) and found.attrs["kind"] == "score"
     assert (found["n_rows"] == 10).all()
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from explain.fitted import D, L, Pairs, data, ldsm, log_proba, plt, unit
+from explain.fitted import D, L, data, ldsm, log_proba, plt, unit
 
 from xmlcore import explain
 
@@ -68,9 +68,9 @@ def test_ways_through_decision_trees_lead_to_the_leaves_reached(arity):
     assert ends["weight"].sum() == pytest.approx(1)
 
 
-def test_pairs_have_no_path():
-    with pytest.raises(TypeError, match="Pairs scores pairs of row and label: there is no path"):
-        explain.path(Pairs(), np.ones(D), 0)
+def test_pairs_have_no_path(models):
+    with pytest.raises(TypeError, match="DoubleSampling scores pairs of row and label: there is no path"):
+        explain.path(models["pairs"], np.ones(D), 0)
 
 
 # Magnitude, agreement, stability --------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from explain.fitted import NAMES, D, L, Pairs, data
+from explain.fitted import NAMES, D, L, data
 
 from xmlcore import explain
 from xmlcore.explain import _removal
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "igno
 
 @pytest.mark.parametrize("name", [*NAMES, "pairs"])
 def test_scores_of_one_label_are_the_models_probabilities(models, name, monkeypatch):
-    model = models.get(name, Pairs())
+    model = models[name]
     X, _ = data(14, n=30)
     labels = np.arange(30) % L
     monkeypatch.setattr(_removal, "PROBA_ROWS", 7)
@@ -77,6 +77,6 @@ def test_invalid_arguments_of_removal_are_refused(models):
     with pytest.raises(ValueError, match="each once"):
         explain.deletion_curve(models["PLT"], X, [0, 1], counts=(1, 1))
     with pytest.raises(ValueError, match="features of pairs of row and label.*use methods="):
-        explain.deletion_curve(Pairs(), X, [0, 1])
-    found = explain.deletion_curve(Pairs(), X, [0, 1], methods=("magnitude", "random"), counts=(0, 1))
-    assert len(found) == 8
+        explain.deletion_curve(models["pairs"], X, [0, 1])
+    methods = ("magnitude", "random")
+    assert len(explain.deletion_curve(models["pairs"], X, [0, 1], methods=methods, counts=(0, 1))) == 8

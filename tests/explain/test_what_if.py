@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from explain.fitted import NAMES, L, Pairs, data
+from explain.fitted import NAMES, L, data
 
 from xmlcore import explain
 
@@ -21,10 +21,10 @@ def test_values_of_labels_are_the_probabilities_that_explanations_add_up_to(mode
         assert explain.label_values(models[name], X[[i]], np.array([], int)).size == 0
 
 
-def test_values_of_labels_of_a_linear_function_of_pairs_are_its_values():
+def test_values_of_labels_of_a_linear_function_of_pairs_are_its_values(models):
     X, _ = data(3, n=1)
-    wanted = [explain.contributions(Pairs(), X, j).attrs["total"] for j in (4, 0)]
-    np.testing.assert_allclose(explain.label_values(Pairs(), X, np.array([4, 0])), wanted)
+    wanted = [explain.contributions(models["pairs"], X, j).attrs["total"] for j in (4, 0)]
+    np.testing.assert_allclose(explain.label_values(models["pairs"], X, np.array([4, 0])), wanted)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -72,10 +72,9 @@ def test_series_sets_and_repeated_labels_are_read():
         np.testing.assert_array_equal(found.predict_topk(texts).scores, expected.predict_topk(texts).scores)
 
 
-@pytest.mark.parametrize("model", [None, OneVsRest()], ids=str)
-def test_what_is_saved_predicts_the_same_in_a_new_process(tmp_path, model):
+def test_what_is_saved_predicts_the_same_in_a_new_process(tmp_path):
     texts, label_lists = some_texts()
-    fitted = TextClassifier(model, TextVectorizer(ngrams=(1, 2), stop_words="english")).fit(texts, label_lists)
+    fitted = TextClassifier(OneVsRest(), TextVectorizer(ngrams=(1, 2), stop_words="english")).fit(texts, label_lists)
     fitted.save(tmp_path / "model")
     assert sorted(path.name for path in (tmp_path / "model").iterdir()) == ["arrays.npz", "params.json"]
     (tmp_path / "texts.json").write_text(json.dumps(texts[:20]))

@@ -18,7 +18,6 @@ from xmlcore.models import LabelTree
 from xmlcore.models.base import warm_up
 from xmlcore.models.plt import building
 from xmlcore.models.plt.building import build_tree, label_representations
-from xmlcore.progress import Cancelled
 from xmlcore.validation import check_features, check_labels, csr_parts
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -154,24 +153,6 @@ def test_many_labels_are_no_work_per_label():
     tree = build_tree("random", 200_000, 2, 1, 0)
     assert time.process_time() - start < 3  # a Python step per label would take longer
     assert tree.n_nodes == 399_999 and tree.depth.max() == 18
-
-
-@pytest.mark.parametrize("strategy", ["kmeans", "random", "huffman"])
-def test_building_reports_its_levels_and_can_be_stopped(strategy):
-    seen = []
-    build_tree(strategy, 41, 3, 4, 0, representations(41), 1, lambda *r: seen.append(r), np.arange(41))
-    assert {phase for phase, *_ in seen} == {building.CLUSTERING}
-    fractions = [fraction for _, fraction, _ in seen]
-    assert fractions == sorted(fractions) and fractions[-1] == 1 and 0 <= fractions[0]
-    assert seen[-1][2] == "41 labels placed"
-    assert strategy == "huffman" or "level 2 of 3" in {detail for *_, detail in seen}
-
-    def stop(phase, fraction, detail):
-        if strategy == "huffman" or "level 2" in detail:
-            raise Cancelled
-
-    with pytest.raises(Cancelled):
-        build_tree(strategy, 41, 3, 4, 0, representations(41), 1, stop, np.arange(41))
 
 
 @pytest.mark.parametrize("tree", ["kmeans", "random", "huffman"])

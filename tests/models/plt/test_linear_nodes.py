@@ -105,14 +105,6 @@ def test_gradient_stores_only_features_of_the_path_and_of_the_row():
     assert gradient.nnz < 0.9 * 60 * 60
 
 
-def test_log_probability_is_the_predicted_one():
-    X, Y = data(5)
-    model = PLT(n_estimators=2).fit(X, Y)
-    labels = np.arange(60) % 14
-    found = np.exp(model.log_proba_gradient(X, labels)[0])
-    np.testing.assert_allclose(found, model.predict_proba(X).toarray()[np.arange(60), labels], rtol=1e-4, atol=1e-7)
-
-
 def test_rows_of_zeros_and_factors_that_are_fixed_have_gradient_zero():
     X, Y = data(6)
     Y = Y.tolil()

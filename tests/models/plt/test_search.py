@@ -73,33 +73,6 @@ def test_an_ensembles_top_k_is_that_of_all_mean_probabilities(trial):
         np.testing.assert_array_equal(model.predict_topk(rows, k).labels, order[:, :k])
 
 
-@pytest.mark.parametrize("params", [{}, {"beam": 2}, {"tree": "huffman"}])
-@pytest.mark.parametrize("waiting", [60, 1 << 22])
-def test_a_large_model_finds_the_same_with_rows_searched_together(monkeypatch, params, waiting):
-    X, Y, X_test, _ = problem(n_labels=60)
-    model = PLT(**{"max_leaf_labels": 3, "n_jobs": 1} | params).fit(X, Y)
-    rows = sp.csr_array(sp.vstack([X_test, X]))
-    expected = model.predict_topk(rows, 5)
-    searched = []
-    monkeypatch.setattr(
-        "xmlcore.models.plt.search.search_together",
-        lambda *args, f=plt_search_together.search_together: searched.append(f(*args)) or searched[-1],
-    )
-    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_BYTES", 0)
-    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_PAIRS", waiting)
-    for size, n_jobs in ((10, 1), (64, 2), (1000, 3)):
-        monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_ROWS", (9, size))
-        found = model.set_params(n_jobs=n_jobs).predict_topk(rows, 5)
-        np.testing.assert_array_equal(found.labels, expected.labels)
-        np.testing.assert_array_equal(found.scores, expected.scores)
-    assert searched and any(alone.any() for alone in searched) == (waiting == 60)
-    searched.clear()
-    assert model.predict_topk(rows[:0], 5).labels.shape == (0, 5)
-    few = model.predict_topk(rows[:8], 5)
-    np.testing.assert_array_equal(few.labels, expected.labels[:8])
-    assert not searched
-
-
 @pytest.fixture(scope="module")
 def mixed():
     """A model with groups of many and few weights, and rows without values up to rows full of them, in any order."""
@@ -130,12 +103,13 @@ def test_a_rows_result_does_not_depend_on_the_rows_beside_it_nor_on_the_search(m
     alone = [model.predict_topk(rows[[i]], 4) for i in range(rows.shape[0])]
     expected = Ranking(*(np.concatenate([getattr(one, name) for one in alone]) for name in ("labels", "scores")))
     proba = [sp.csr_array(sp.vstack([model.predict_proba(rows[[i]], t) for i in range(30)])) for t in (0.0, 0.05)]
-    for together, places, most, n_jobs in (
-        ((10**6, 10**6), 10**6, 64 << 20, 2), ((9, 1000), 2, 64 << 20, 1), ((9, 30), 2, 64 << 20, 3),
-        ((9, 1000), 2, 700 * 4 * 3, 2), ((9, 1000), 2, 1, 2),
+    for together, pairs, places, most, n_jobs in (
+        ((10**6, 10**6), 1 << 22, 10**6, 64 << 20, 2), ((9, 1000), 1 << 22, 2, 64 << 20, 1),
+        ((9, 30), 60, 2, 64 << 20, 3), ((9, 1000), 60, 2, 700 * 4 * 3, 2), ((9, 1000), 1 << 22, 2, 1, 2),
     ):  # fmt: skip
         monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_ROWS", together)
         monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_BYTES", 0)
+        monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_PAIRS", pairs)
         monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_DENSE", places)
         monkeypatch.setattr("xmlcore.models.plt.search.DENSE_BYTES", most)
         assert same_scores(model.set_params(n_jobs=n_jobs).predict_topk(rows, 4), expected)

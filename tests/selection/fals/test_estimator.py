@@ -1,5 +1,7 @@
 """FALS: its selection, network, warnings and saved files."""
 
+import copy
+
 import naive
 import numpy as np
 import pytest
@@ -62,7 +64,7 @@ def test_damaged_files_are_refused(tmp_path):
         ("layer_sizes_", []), ("layer_sizes_", "x"), ("layer_sizes_", [11, 8, 5]), ("n_scored_", 0), ("shared_", 2),
         ("n_rows_", None), ("seed_", -1),
     ):  # fmt: skip
-        bad = FALS(4, n_epochs=1).fit(X, Y)
+        bad = copy.copy(model)
         setattr(bad, name, value)
         with pytest.raises(ModelFormatError):
             load_model(bad.save(tmp_path / name))

@@ -74,36 +74,25 @@ def test_sampled_scores_are_within_their_standard_errors(sizes, activation, fish
     assert np.abs(more.scores - wanted).mean() < np.mean(errors) / 3
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("method", ["integrated_gradients", "deeplift", "lrp"])
-def test_scores_from_sampled_rows_are_within_their_standard_errors(method):
+def test_scores_from_sampled_rows_are_within_their_standard_errors(method, shared, monkeypatch):
+    """Those of a sum over labels, too, although all labels have the same rows."""
     X, _ = problem(n=300)
-    network = random_network([12, 9, 5])
-    exact = joined(present.present_order(task_of(network, X, method), None))
+    task = task_of(random_network([12, 9, 5]), X, method)
+    each = joined(present.present_order(task, None))
+    expected = each.sum(axis=0)[None] if shared else each
+    (whole,) = present.present_order(task, None if shared else np.arange(300), shared=shared)
+    np.testing.assert_allclose(whole.scores, expected, rtol=1e-5)
+    assert whole.error is None if shared else not whole.error.any()
+    assert whole.labels == slice(0, 5)
+    if shared:
+        monkeypatch.setattr(blocks, "MEMORY", 48 * 12 * 2)  # two labels at a time
     z = []
     for seed in range(12):
         rows = np.random.default_rng(seed).choice(300, 100, replace=False)
-        (block,) = present.present_order(task_of(network, X, method), rows)
-        z.append(((block.scores - exact) / np.maximum(block.error, 1e-12))[exact > 0])
-    assert abs(np.mean(z)) < 0.4 and 0.7 < np.std(z) < 1.5
-    (whole,) = present.present_order(task_of(network, X, method), np.arange(300))
-    np.testing.assert_allclose(whole.scores, exact, rtol=1e-6)
-    assert not whole.error.any()
-
-
-@pytest.mark.parametrize("method", ["integrated_gradients", "deeplift", "lrp"])
-def test_the_error_of_a_sum_over_labels_accounts_for_their_common_rows(method, monkeypatch):
-    X, _ = problem(n=300)
-    network = random_network([12, 9, 5])
-    whole = joined(present.present_order(task_of(network, X, method), None))
-    (together,) = present.present_order(task_of(network, X, method), None, shared=True)
-    np.testing.assert_allclose(together.scores[0], whole.sum(axis=0), rtol=1e-5)
-    assert together.error is None and together.labels == slice(0, 5)
-    monkeypatch.setattr(blocks, "MEMORY", 48 * 12 * 2)  # two labels at a time
-    z = []
-    for seed in range(12):
-        rows = np.random.default_rng(seed).choice(300, 100, replace=False)
-        (block,) = present.present_order(task_of(network, X, method), rows, shared=True)
-        z.append(((block.scores - together.scores) / np.maximum(block.error, 1e-12))[together.scores > 0])
+        (block,) = present.present_order(task, rows, shared=shared)
+        z.append(((block.scores - whole.scores) / np.maximum(block.error, 1e-12))[whole.scores > 0])
     assert abs(np.mean(z)) < 0.5 and 0.7 < np.std(z) < 1.5
 
 
