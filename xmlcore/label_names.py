@@ -125,7 +125,7 @@ def are_single_names(Y) -> bool:
     """Return whether Y has one string, the name of a label, for each row."""
     if isinstance(Y, (str, bytes)) or getattr(Y, "ndim", 1) != 1 or sp.issparse(Y):
         return False
-    return (isinstance(Y, Sequence) or hasattr(Y, "dtype")) and len(Y) > 0 and all(isinstance(one, str) for one in Y)
+    return (isinstance(Y, Sequence) or hasattr(Y, "dtype")) and len(Y) > 0 and all(isinstance(name, str) for name in Y)
 
 
 def _are_single_ids(Y) -> bool:

@@ -75,7 +75,7 @@ def _folder_of_caches() -> Path:
 
 
 def _can_be_written(folder: Path) -> bool:
-    existing = next(one for one in (folder, *folder.parents) if one.exists())
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
     return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
 
 
@@ -101,9 +101,9 @@ def own_temporary_folder() -> Path:
 def make_private(folder) -> Path:
     """Make a folder, and those above it that do not exist, so that only this user can enter them; return it."""
     folder = Path(folder)
-    missing = [one for one in (folder, *folder.parents) if not one.is_dir()]
-    for one in reversed(missing):
-        one.mkdir(mode=0o700, exist_ok=True)
+    missing = [path for path in (folder, *folder.parents) if not path.is_dir()]
+    for path in reversed(missing):
+        path.mkdir(mode=0o700, exist_ok=True)
     return folder
 
 
@@ -337,7 +337,7 @@ def _own_groups(root, kind, own) -> list[Path]:
     fields = [line.split(":", 2) for line in lines if line.count(":") > 1]  # number, kinds, path
     path = next((path for _, kinds, path in fields if kind in kinds.split(",")), "/")
     inner = Path(*(part for part in path.split("/") if part not in ("", "..")))
-    return [root / one for one in (inner, *inner.parents)]
+    return [root / group for group in (inner, *inner.parents)]
 
 
 def return_free_memory() -> bool:

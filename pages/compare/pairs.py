@@ -62,7 +62,7 @@ def _labels_compared(a, b, k, names, file_name) -> None:
     )
     matching = tables.find_labels(every, query)
     drawn = matching.head(LISTED).assign(
-        **{one: 100 * matching[one].head(LISTED) for one in ("f1_a", "f1_b", "difference")}
+        **{column: 100 * matching[column].head(LISTED) for column in ("f1_a", "f1_b", "difference")}
     )
     tables.show(
         drawn,
@@ -93,8 +93,8 @@ def _labels_compared(a, b, k, names, file_name) -> None:
 def _rows(a, b, k, names, file_name) -> None:
     st.subheader("Rows for which one is better")
     frame = of_runs.rows(a, b, k)
-    one, other = server.run(a), server.run(b)
-    data = server.dataset(one.fingerprint)
+    first_run, other = server.run(a), server.run(b)
+    data = server.dataset(first_run.fingerprint)
     first, second = names[a], names[b]
     better = int((frame["difference"] > 0).sum())
     st.markdown(
@@ -105,7 +105,7 @@ def _rows(a, b, k, names, file_name) -> None:
         return
     listed = frame.head(LISTED)
     drawn = listed.merge(tables.rows(data, "test", listed["row"]), on="row")
-    for name, run in (("first", one), ("second", other)):
+    for name, run in (("first", first_run), ("second", other)):
         drawn[name] = [_predicted(data, run.ranking, row, k) for row in listed["row"]]
     columns = {
         "row": tables.number("Row", 60, "%d"),
@@ -131,7 +131,7 @@ def _rows(a, b, k, names, file_name) -> None:
     )
     ticked = [line for line in event.selection.rows if line < len(listed)]
     if ticked:
-        _one_row(data, {first: one, second: other}, int(listed["row"].iloc[ticked[0]]), k)
+        _one_row(data, {first: first_run, second: other}, int(listed["row"].iloc[ticked[0]]), k)
     charts.csv_button(
         "Rows compared, CSV", frame, f"{file_name}-rows-{a[:6]}-{b[:6]}-at-{k}", "All test rows for which they differ"
     )

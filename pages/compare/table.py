@@ -85,7 +85,7 @@ def _empty(frame) -> None:
 
 def missing(frame, records: dict) -> None:
     kept = set(frame["key"])
-    names = [f"{one.get('name') or one['model']} ({key[:4]})" for key, one in records.items() if key not in kept]
+    names = [f"{run.get('name') or run['model']} ({key[:4]})" for key, run in records.items() if key not in kept]
     if names:
         named = [format.plain(name) for name in names[:NAMED]]
         named += [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []

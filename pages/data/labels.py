@@ -56,8 +56,8 @@ def partners(data, labels, examination) -> list[str]:
         return [""] * len(labels)
     mine = examination.partners[examination.partners["label"].isin(labels)]
     texts = {}
-    for one in mine.itertuples():
-        texts.setdefault(one.label, []).append(f"{data.label_name(one.partner)} ({one.phi:.2f})")
+    for pair in mine.itertuples():
+        texts.setdefault(pair.label, []).append(f"{data.label_name(pair.partner)} ({pair.phi:.2f})")
     return [", ".join(texts.get(label, ())) for label in labels]
 
 

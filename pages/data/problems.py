@@ -139,7 +139,7 @@ def _rows(data, duplicates, name):
     labels = [", ".join(tables.label_names(data, tables.ids(Y, row))) for (_, Y, _), row in zip(parts, shown["row"])]
     names = [None if known is None else known[row] for (_, _, known), row in zip(parts, shown["row"])]
     frame = shown[["group", "part", "row"]].assign(labels=labels)
-    if any(one is not None for one in names):
+    if any(each is not None for each in names):
         frame.insert(3, "name", names)
     tables.show(
         frame.assign(group=frame["group"] + 1),

@@ -87,7 +87,7 @@ def _sentence(data, examination):
     if examination.pairs.empty:
         return f"{text} None does so more often than by chance in at least two rows."
     pair = examination.pairs.iloc[0]
-    first, second = (format.plain(data.label_name(int(pair[one]))) for one in ("first", "second"))
+    first, second = (format.plain(data.label_name(int(pair[side]))) for side in ("first", "second"))
     return (
         f"{text} The strongest is **{first}** with **{second}**: {format.count(int(pair['n_both']), 'row')} "
         f"with both, where chance would give {pair['expected']:.2g}."

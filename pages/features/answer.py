@@ -58,16 +58,16 @@ def _best_features(view, label) -> str:
     for feature, share in zip(table["name"], table["with_label"]):
         rows = f" (in {format.probability(share)} of its rows)" if say_rows and not np.isnan(share) else ""
         parts.append(f"**{format.plain(feature)}**{rows}")
-    best, one = format.listed(parts), len(parts) == 1
+    best, is_one = format.listed(parts), len(parts) == 1
     if view.selection.shared:
-        return f"Best {'is' if one else 'are'} {best}"
+        return f"Best {'is' if is_one else 'are'} {best}"
     if view.weighted:
-        subject = "the feature that matters" if one else "the features that matter"
+        subject = "the feature that matters" if is_one else "the features that matter"
         return (
             f"Weighted by how often the label’s rows have them, {subject} most to the label {name} "
-            f"{'is' if one else 'are'} {best}"
+            f"{'is' if is_one else 'are'} {best}"
         )
-    return f"For the label {name}, best {'is' if one else 'are'} {best}"
+    return f"For the label {name}, best {'is' if is_one else 'are'} {best}"
 
 
 def cards(view) -> None:

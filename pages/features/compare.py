@@ -52,7 +52,7 @@ def compare(view) -> None:
             st.caption("This draws the measure against the share of features that each label keeps, from 0.1 to 0.7.")
     if comparison is not None:
         _table(view, comparison)
-    warnings(view, [warning for one in (comparison, curve) if one is not None for warning in one.warnings])
+    warnings(view, [warning for result in (comparison, curve) if result is not None for warning in result.warnings])
 
 
 def _choose(view):
@@ -112,10 +112,10 @@ def _options(view) -> dict:
     for method, at_first in rivals.items():
         options[experiment.selection_title(method)] = ((method, params(method)), at_first)
     for method in ("RandomForest", "Lasso"):
-        one = (method, params(method, {"per_label": False}))
-        options[experiment.selection_title(*one)] = (one, False)
+        selection = (method, params(method, {"per_label": False}))
+        options[experiment.selection_title(*selection)] = (selection, False)
     varied = {"n_features": None, "random_state": None}  # the comparison varies these itself
-    known = [one[1] | varied for one, _ in options.values() if one is not None]
+    known = [selection[1] | varied for selection, _ in options.values() if selection is not None]
     for record in view.past:
         if record["params"] | varied not in known:
             known.append(record["params"] | varied)

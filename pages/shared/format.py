@@ -18,15 +18,15 @@ from xmlcore.datasets.readers.visible import visible
 _UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
 
 
-def count(number: int, one: str = "", many: str | None = None) -> str:
+def count(number: int, noun: str = "", many: str | None = None) -> str:
     """Return a number with its noun in the right form: ``1,234 rows``, ``1 row``."""
-    word = one if number == 1 else (many if many is not None else one + "s" if one else "")
+    word = noun if number == 1 else (many if many is not None else noun + "s" if noun else "")
     return f"{number:,} {word}".rstrip()
 
 
-def showing(shown: int, total: int, one: str, many: str | None = None) -> str:
+def showing(shown: int, total: int, noun: str, many: str | None = None) -> str:
     """Return how many are shown: ``Showing 5 of 12 rows``, or ``12 rows`` if that is all."""
-    return f"Showing {shown:,} of {count(total, one, many)}" if shown < total else count(total, one, many)
+    return f"Showing {shown:,} of {count(total, noun, many)}" if shown < total else count(total, noun, many)
 
 
 def listed(parts: list[str]) -> str:

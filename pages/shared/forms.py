@@ -33,7 +33,7 @@ def values(name: str, info, *, skip=()) -> dict:
     # page that was cut short has drawn all widgets.
     remembered = workspace.get("forms").get(name, {})
     typed = {}
-    for p in (one for one in info.parameters if one.name not in skip):
+    for p in (parameter for parameter in info.parameters if parameter.name not in skip):
         first = remembered.get(p.name, p.default)
         typed[p.name] = st.session_state.get(key(name, p), None if p.can_be_auto and first == AUTO else first)
     auto = {p.name for p in info.parameters if p.can_be_auto}

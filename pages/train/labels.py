@@ -75,7 +75,7 @@ def _table(data, every, key, k):
         st.info(f"No label has “{format.plain(query.strip())}” in its name. Try a shorter part of a name.")
         return None
     tables.show(
-        listed.assign(**{one: 100 * listed[one] for one in ("precision", "recall", "f1")}),
+        listed.assign(**{column: 100 * listed[column] for column in ("precision", "recall", "f1")}),
         table_key,
         {
             "name": tables.text("Label", 185, pinned=True),

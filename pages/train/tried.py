@@ -182,8 +182,8 @@ def _buttons(record, task, result, state):
 
 
 def _train(finals):
-    for one in finals:
-        tasks.start(one)
+    for task in finals:
+        tasks.start(task)
 
 
 def _use(result):

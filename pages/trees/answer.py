@@ -12,12 +12,12 @@ from pages.trees import words
 def sentence(data, name, model) -> None:
     trees = model.trees_
     sizes = [tree.parent.size for tree in trees]
-    one = len(trees) == 1
-    same = f"{sizes[0]:,} nodes" + ("" if one else " each")
+    is_one = len(trees) == 1
+    same = f"{sizes[0]:,} nodes" + ("" if is_one else " each")
     nodes = same if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,} nodes"
     deepest = max(int(tree.depth.max()) for tree in trees)
-    grown = "a decision tree" if one else f"{len(trees):,} decision trees"
-    down = "the tree" if one else "each tree"
+    grown = "a decision tree" if is_one else f"{len(trees):,} decision trees"
+    down = "the tree" if is_one else "each tree"
     st.markdown(
         f"On **{format.plain(name)}** LdSM has grown **{grown}** of {nodes}. A tree splits the training rows again and "
         f"again, into groups with similar labels; the deepest group is **{format.count(deepest, 'split')}** below the "

@@ -70,9 +70,9 @@ def _label_text(view, ends_of):
         "no label is more frequent" if place == 1 else f"it is the {format.ordinal(place)} most frequent label"
     )
     text = f"**{format.plain(view.label_name)}** has **{format.count(rows, 'training row')}**, which "
-    one, of = len(ends_of) == 1, format.count(leaves, "leaf", "leaves")
+    is_one, of = len(ends_of) == 1, format.count(leaves, "leaf", "leaves")
     whose = f" of tree {view.t + 1}" if len(view.model.trees_) > 1 else ""
-    if one:
+    if is_one:
         text += f"{'ends' if rows == 1 else 'all end'} in **1 of {of}**{whose}: {where}."
     else:
         text += f"{'ends' if rows == 1 else 'end'} in **{len(ends_of):,} of {of}**{whose}"
@@ -81,7 +81,7 @@ def _label_text(view, ends_of):
     if ends > rows:
         went = f"it goes {ends:,} ways" if rows == 1 else f"these go {ends / rows:.2f} ways on average"
         text += f" Rows may go several ways: {went}, so shares add up to {100 * ends / rows:,.0f}\u00a0%."
-    if not one:
+    if not is_one:
         whole = tree_frames.together_until(tree, view.label)
         kind = "Node" if tree.children[whole, 0] >= 0 else "Leaf"
         text += (

@@ -37,7 +37,7 @@ def usable_folders(folder: Path) -> tuple[tuple[Path, ...], Path | None]:
         _make_writable(own)
     except OSError:
         own = None
-    found = tuple(one for one in (folder if is_filled else None, own) if one is not None)
+    found = tuple(place for place in (folder if is_filled else None, own) if place is not None)
     if not is_filled:
         instead = "each process compiles them anew" if own is None else f"they are kept in {own}"
         warnings.warn(

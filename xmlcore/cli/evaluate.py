@@ -37,7 +37,7 @@ def command(model, data, k, intervals, to_json, quiet, **options):
         done = experiment.evaluate(packed.model, dataset, k, progress, intervals=intervals)
     ranking, frame = done.pop("ranking"), done.pop("intervals", None)
     times = {name: done.pop(name) for name in ("predict_s", "predict_ms_per_row")}
-    ends = {} if frame is None else {(one.measure, one.k): (one.low, one.high) for one in frame.itertuples()}
+    ends = {} if frame is None else {(row.measure, row.k): (row.low, row.high) for row in frame.itertuples()}
     if to_json:
         listed = {} if frame is None else {"intervals": frame.to_dict("records")}
         as_json({

@@ -206,7 +206,7 @@ def _is_whole(summary) -> bool:
     if not isinstance(summary, dict) or not all(isinstance(summary.get(name, {}), dict) for name in _PARTS):
         return False
     measures = summary.get("measures", {}).values()
-    return all(isinstance(v, list) and all(isinstance(one, (int, float)) for one in v) for v in measures)
+    return all(isinstance(v, list) and all(isinstance(value, (int, float)) for value in v) for v in measures)
 
 
 def _summary(record) -> dict:

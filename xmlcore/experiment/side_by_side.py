@@ -65,18 +65,18 @@ def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "Data
     """Compare two runs label by label, when the first k labels of every row count as predicted."""
     import pandas as pd
 
-    one, other = (metrics.by_label(dataset.Y_test, wide(run, k), k) for run in (a, b))
+    first, other = (metrics.by_label(dataset.Y_test, wide(run, k), k) for run in (a, b))
     n_train = _training_rows(dataset)
     frame = pd.DataFrame(
         {
-            "label": one["label"],
+            "label": first["label"],
             "name": [dataset.label_name(j) for j in range(dataset.n_labels)],
             "n_train": n_train,
             "bucket": label_buckets(n_train),
-            "rows": one["rows"],
-            "right_a": one["right"],
+            "rows": first["rows"],
+            "right_a": first["right"],
             "right_b": other["right"],
-            "f1_a": one["f1"],
+            "f1_a": first["f1"],
             "f1_b": other["f1"],
         }
     )

@@ -102,9 +102,9 @@ def intervals_of_several(
         raise ValueError("there is nothing to measure: give at least one measure and one k of at least 1")
     most = max(item.k for item in items)
     counts = of_several(Y_true, rankings, most, inv_ps, labels, n_labels)
-    statistics = [Statistics(one, items) for one in counts]
+    statistics = [Statistics(of_rows, items) for of_rows in counts]
     resampled = bootstrap_values(statistics, n_resamples, random_state) if statistics else []
-    return [_table(items, one.measured(), values, confidence) for one, values in zip(statistics, resampled)]
+    return [_table(items, of_rows.measured(), values, confidence) for of_rows, values in zip(statistics, resampled)]
 
 
 def _table(items, values, resampled, confidence) -> "DataFrame":

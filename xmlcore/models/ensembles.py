@@ -52,4 +52,4 @@ def _join_plt(model, parts):
 def _join_ldsm(model, parts):
     """Set the fitted attributes of an LdSM to those of models that have one tree each."""
     found = [fitted_from(*state_of(part)) for part in parts]
-    model._set_fitted(found[0]._replace(trees=[tree for one in found for tree in one.trees]))
+    model._set_fitted(found[0]._replace(trees=[tree for state in found for tree in state.trees]))

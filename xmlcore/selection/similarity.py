@@ -15,7 +15,7 @@ THIN, THICK = 0.05, 0.1  # least p-values of a thin and of a thick line in the d
 def jaccard(a: npt.ArrayLike, b: npt.ArrayLike) -> np.ndarray:
     """Return the Jaccard similarity of two selections for each label (FALS, equation 63)."""
     a, b = _pair(a, b)
-    common = np.array([np.intersect1d(one, other, assume_unique=True).size for one, other in zip(a, b)], np.float64)
+    common = np.array([np.intersect1d(first, other, assume_unique=True).size for first, other in zip(a, b)], np.float64)
     return common / (a.shape[1] + b.shape[1] - common)
 
 
@@ -59,19 +59,19 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike =
     progress = to_progress(progress)
 
     runs = [
-        (name, seed, one)
+        (name, seed, selector)
         for name, several in fitted.items()
-        for seed, one in enumerate(several if isinstance(several, (list, tuple)) else [several])
+        for seed, selector in enumerate(several if isinstance(several, (list, tuple)) else [several])
     ]
     pairs = [(first, second) for at, first in enumerate(runs) for second in runs[at + 1 :]]
     frames = []
-    for number, ((a, seed_a, one), (b, seed_b, other)) in enumerate(pairs):
+    for number, ((a, seed_a, selector), (b, seed_b, other)) in enumerate(pairs):
         progress("Comparing selections", number / len(pairs), f"{number:,} of {len(pairs):,} pairs")
-        overlap = jaccard(one.selected_, other.selected_)
-        scores = getattr(one, "scores_", None), getattr(other, "scores_", None)
+        overlap = jaccard(selector.selected_, other.selected_)
+        scores = getattr(selector, "scores_", None), getattr(other, "scores_", None)
         ranks = np.full(overlap.size, np.nan)
         if scores[0] is not None and scores[1] is not None:
-            ranks = spearman(scores[0], one.selected_, scores[1], other.selected_)
+            ranks = spearman(scores[0], selector.selected_, scores[1], other.selected_)
         pair = {"a": a, "seed_a": seed_a, "b": b, "seed_b": seed_b}
         if per_label:
             values = {"label": np.arange(overlap.size), "jaccard": overlap, "spearman": ranks}

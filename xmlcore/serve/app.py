@@ -40,14 +40,14 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None) -> Starle
         There are no models, or two have the same name.
     """
     models = list(models)
-    names = [one.name for one in models]
+    names = [model.name for model in models]
     if not models:
         raise ValueError("there are no models to serve")
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ValueError(f"two models have the name {twice[0]!r}: give one another, as in NAME=PATH")
-    for one in models:
-        one.warm_up()
+    for model in models:
+        model.warm_up()
     service = _Service(models, limits or Limits())
     routes = [
         Route("/", service.home),
@@ -97,7 +97,7 @@ class _Service:
     """
 
     def __init__(self, models, limits):
-        self.by_name = {one.name: one for one in models}
+        self.by_name = {model.name: model for model in models}
         self.limits = limits
         self.pool = ThreadPoolExecutor(limits.at_once, thread_name_prefix="predict")
         self.busy = 0  # requests that are worked on or wait; changed on the event loop only
@@ -108,7 +108,7 @@ class _Service:
         if name is None and len(self.by_name) == 1:
             return next(iter(self.by_name.values()))
         if name not in self.by_name:
-            places = ", ".join(f"/v1/models/{one}" for one in self.by_name)
+            places = ", ".join(f"/v1/models/{known}" for known in self.by_name)
             problem = "there are several models" if name is None else f"there is no model {name[:100]!r}"
             raise Refused(404, f"{problem}: use {places}")
         return self.by_name[name]
@@ -153,7 +153,7 @@ class _Service:
         return JSONResponse({"status": "ok", "xmlcore": __version__, "models": [*self.by_name], "busy": self.busy})
 
     async def models_list(self, request):
-        return JSONResponse({"models": [one.about() for one in self.by_name.values()]})
+        return JSONResponse({"models": [model.about() for model in self.by_name.values()]})
 
     async def card(self, request):
         """Return what is known of a model."""
@@ -178,7 +178,7 @@ class _Service:
         return await self._working(work)
 
     async def projects(self, request):
-        return JSONResponse({"projects": [annif.project(one) for one in self.by_name.values()]})
+        return JSONResponse({"projects": [annif.project(model) for model in self.by_name.values()]})
 
     async def project(self, request):
         return JSONResponse(annif.project(self._model(request)))

@@ -43,5 +43,5 @@ class Limits:
 
     def __post_init__(self):
         object.__setattr__(self, "at_once", effective_jobs(self.at_once))
-        for one in fields(self):
-            check_count(getattr(self, one.name), one.name)
+        for field in fields(self):
+            check_count(getattr(self, field.name), field.name)

@@ -52,13 +52,13 @@ class Inventory:
     """All artifacts at a time."""
 
     def __init__(self, found: "Iterable[Artifact]"):
-        self.artifacts = {one.name: one for one in found}
+        self.artifacts = {artifact.name: artifact for artifact in found}
         self._of_key = defaultdict(list)
         self._dependents = defaultdict(list)
-        for one in self.artifacts.values():
-            self._of_key[one.key].append(one)
-            for key in set(one.inputs.values()):
-                self._dependents[key].append(one)
+        for artifact in self.artifacts.values():
+            self._of_key[artifact.key].append(artifact)
+            for key in set(artifact.inputs.values()):
+                self._dependents[key].append(artifact)
 
     def with_key(self, key: str) -> list[Artifact]:
         """Return the artifacts with a key: one, if any, as keys of different kinds are different."""
@@ -68,23 +68,23 @@ class Inventory:
         """Return all artifacts that were computed from one, directly or not, nearest first."""
         found, line = {}, [key]
         while line:
-            for one in self._dependents.get(line.pop(0), ()):
-                if one.name not in found and one.name != (kind, key):
-                    found[one.name] = one
-                    line.append(one.key)
+            for artifact in self._dependents.get(line.pop(0), ()):
+                if artifact.name not in found and artifact.name != (kind, key):
+                    found[artifact.name] = artifact
+                    line.append(artifact.key)
         return list(found.values())
 
     def computed_from(self, key: str) -> list[Artifact]:
         """Return the artifacts that were computed from the one with a key, directly."""
         return self._dependents.get(key, [])
 
-    def can_be_made_again(self, one: Artifact) -> bool:
+    def can_be_made_again(self, artifact: Artifact) -> bool:
         """Return whether an artifact can be made again: it is no upload, and what it was made from is there."""
-        return one.again and all(self.with_key(key) for key in one.sources.values())
+        return artifact.again and all(self.with_key(key) for key in artifact.sources.values())
 
     @property
     def bytes(self) -> int:
-        return sum(one.bytes for one in self.artifacts.values())
+        return sum(artifact.bytes for artifact in self.artifacts.values())
 
 
 def inventory(kinds: Iterable[str] | None = None) -> Inventory:

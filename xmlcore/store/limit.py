@@ -37,8 +37,8 @@ class Removal:
 
     def __str__(self):
         """Return ``removed 3 results, 1.2 GB, unused for 40 days``."""
-        one = "result" if self.count == 1 else "results"
-        return f"removed {self.count:,} {one}, {wording.size(self.bytes)}, unused for {_span(self.unused)}"
+        noun = "result" if self.count == 1 else "results"
+        return f"removed {self.count:,} {noun}, {wording.size(self.bytes)}, unused for {_span(self.unused)}"
 
 
 def _span(seconds) -> str:
@@ -98,9 +98,9 @@ def usage(found: Inventory | None = None) -> dict[str, Any]:
     """Return what artifacts take on the disk."""
     found = inventory() if found is None else found
     by_kind, pinned = {}, 0
-    for one in found.artifacts.values():
-        by_kind[one.kind] = by_kind.get(one.kind, 0) + one.bytes
-        pinned += one.bytes if one.pins else 0
+    for artifact in found.artifacts.values():
+        by_kind[artifact.kind] = by_kind.get(artifact.kind, 0) + artifact.bytes
+        pinned += artifact.bytes if artifact.pins else 0
     return {
         "bytes": found.bytes,
         "count": len(found.artifacts),
@@ -121,31 +121,30 @@ def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | 
     stays too: other programs may have filled the disk.
     """
     found, now = inventory(), time.time() if now is None else now
-    total = found.bytes
-    recent = RECENT
+    total, recent = found.bytes, RECENT
     if most is None:
         most = bound(total)
         recent = MONTH if most < LARGEST and not _bound_is_set() else RECENT
     if total <= most:
         return None
-    spared = _with_sources(found, {one.key for one in found.artifacts.values() if one.pins} | set(needed))
-    removed, last = [], {name: _used_with(found, one) for name, one in found.artifacts.items()}
+    spared = _with_sources(found, {known.key for known in found.artifacts.values() if known.pins} | set(needed))
+    removed, last = [], {name: _used_with(found, artifact) for name, artifact in found.artifacts.items()}
     # Of things used at one time, such as a run and what was computed from it, the one made last goes first.
-    for one in sorted(found.artifacts.values(), key=lambda one: (last[one.name], -one.created)):
-        if total <= most or now - last[one.name] < recent:
+    for artifact in sorted(found.artifacts.values(), key=lambda artifact: (last[artifact.name], -artifact.created)):
+        if total <= most or now - last[artifact.name] < recent:
             break
-        if one.key not in spared and one.bytes > 0 and found.can_be_made_again(one):
-            if removing.delete(*one.name):
-                total -= one.bytes
-                removed.append(one)
+        if artifact.key not in spared and artifact.bytes > 0 and found.can_be_made_again(artifact):
+            if removing.delete(*artifact.name):
+                total -= artifact.bytes
+                removed.append(artifact)
     if not removed:
         return None
-    unused = now - max(last[one.name] for one in removed)
-    removal = Removal(now, len(removed), sum(one.bytes for one in removed), unused)
+    unused = now - max(last[artifact.name] for artifact in removed)
+    removal = Removal(now, len(removed), sum(artifact.bytes for artifact in removed), unused)
     _log.warning("%s: all results may take %s", str(removal), wording.size(most))
     with contextlib.suppress(OSError):
         with database().change():
-            database().put("settings", _REMOVALS, [asdict(one) for one in [removal, *removals()][:KEPT_REMOVALS]])
+            database().put("settings", _REMOVALS, [asdict(each) for each in [removal, *removals()][:KEPT_REMOVALS]])
     return removal
 
 
@@ -157,9 +156,9 @@ def removals() -> list[Removal]:
         return []
 
 
-def _used_with(found, one) -> float:
+def _used_with(found, artifact) -> float:
     """Return when an artifact, or something computed from it, was used last."""
-    return max([one.used, *(other.used for other in found.dependents(*one.name))])
+    return max([artifact.used, *(other.used for other in found.dependents(*artifact.name))])
 
 
 def _with_sources(found, keys) -> set[str]:
@@ -168,6 +167,6 @@ def _with_sources(found, keys) -> set[str]:
         key = line.pop()
         if key not in known:
             known.add(key)
-            for one in found.with_key(key):
-                line += [*one.sources.values(), *one.inputs.values()]
+            for artifact in found.with_key(key):
+                line += [*artifact.sources.values(), *artifact.inputs.values()]
     return known

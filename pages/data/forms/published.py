@@ -25,7 +25,7 @@ def names() -> set[str]:
 
 def _fields() -> form.Request:
     offered = entries()
-    rows = {name: f"{name} – {one.row}, {format.count(one.n_labels, 'label')}" for name, one in offered.items()}
+    rows = {name: f"{name} – {entry.row}, {format.count(entry.n_labels, 'label')}" for name, entry in offered.items()}
     name = fields.choice("Published data set", rows, "known.name", FIRST)
     _about(offered[name])
     label, waits = _offer(name)

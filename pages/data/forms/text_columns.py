@@ -46,7 +46,7 @@ def _seen(key, made):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", datasets.DatasetWarning)
                 found = made()
-            notes = [str(one.message) for one in caught if issubclass(one.category, datasets.DatasetWarning)]
+            notes = [str(note.message) for note in caught if issubclass(note.category, datasets.DatasetWarning)]
             known[key[0]] = key, found, notes
         except (ValueError, TypeError, OSError) as error:
             known[key[0]] = key, uploads.explain(error), None

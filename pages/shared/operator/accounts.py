@@ -54,7 +54,7 @@ def user_of(claims: dict) -> User | None:
 
 def may_use(who: User) -> bool:
     """Return whether a user is among those in the environment variable; all are if it is not set."""
-    listed = [one.strip().lower() for one in os.environ.get(USERS, "").split(",") if one.strip()]
+    listed = [user_name.strip().lower() for user_name in os.environ.get(USERS, "").split(",") if user_name.strip()]
     if not listed:
         return True
     if who.address is None:

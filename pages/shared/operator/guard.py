@@ -180,4 +180,4 @@ def _is_address(name):
 
 
 def _matches(name, names):
-    return "*" in names or name in names or any(one[:2] == "*." and name.endswith(one[1:]) for one in names)
+    return "*" in names or name in names or any(allowed[:2] == "*." and name.endswith(allowed[1:]) for allowed in names)

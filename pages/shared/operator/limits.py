@@ -73,5 +73,5 @@ def kept() -> int:
     for token in tokens():
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged file lists nothing
             listed = user_workspaces.listed_keys(stored.read(token))
-            names |= {one.name: one.bytes for key in listed for one in found.with_key(key)}
+            names |= {artifact.name: artifact.bytes for key in listed for artifact in found.with_key(key)}
     return sum(names.values())

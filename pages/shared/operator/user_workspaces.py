@@ -73,8 +73,8 @@ def remember(user: str, token: str) -> None:
     """Note that a user has opened one of his workspaces now. A full disk is no error."""
     with contextlib.suppress(OSError), database().change():
         opened = {**_read(user), token: time.time()}
-        newest = sorted(opened, key=lambda one: -opened[one])[:MOST]
-        database().put(TABLE, user, {one: opened[one] for one in newest})
+        newest = sorted(opened, key=lambda token_of: -opened[token_of])[:MOST]
+        database().put(TABLE, user, {token_of: opened[token_of] for token_of in newest})
 
 
 def _read(user) -> dict:

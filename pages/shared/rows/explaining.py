@@ -157,8 +157,8 @@ def totals(before: dict, after: dict) -> str:
     kind = before["kind"]
     if kind == "score":
         return f"f goes from {format.signed(before['total'])} to {format.signed(after['total'])}."
-    one, other = (_probability(kind, attrs["total"]) for attrs in (before, after))
-    return f"The label’s P goes from {one} to {other}."
+    before_text, other = (_probability(kind, attrs["total"]) for attrs in (before, after))
+    return f"The label’s P goes from {before_text} to {other}."
 
 
 def range_of_totals(attrs: dict, found) -> str:

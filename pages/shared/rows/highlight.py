@@ -70,7 +70,7 @@ def words(text: str, spans, contributions: dict) -> pd.DataFrame:
     for feature, (spellings, times) in found.items():
         shown = list(spellings.values())
         more = f" and {len(shown) - SHOWN_WORDS:,} more" if len(shown) > SHOWN_WORDS else ""
-        word = " / ".join(" ".join(one.split()) for one in shown[:SHOWN_WORDS]) + more
+        word = " / ".join(" ".join(spelling.split()) for spelling in shown[:SHOWN_WORDS]) + more
         lines.append((feature, word, times, contributions.get(feature, 0.0)))
     frame = pd.DataFrame(lines, columns=["feature", "word", "times", "contribution"])
     order = np.lexsort((frame["feature"].to_numpy(np.int64), -frame["contribution"].abs().to_numpy(np.float64)))

@@ -53,9 +53,9 @@ def read(token) -> dict | None:
     read["forms"] = {model: form for model, form in read["forms"].items() if isinstance(form, dict)}
     read["known"] = {f: entry for f, entry in read["known"].items() if _is_known(entry)}
     read["runs"] = [_without_damage(run) for run in read["runs"] if _is_result(run, *_RUN)]
-    read["selections"] = [one for one in read["selections"] if _is_result(one, *_SELECTION)]
-    read["sweeps"] = [one for one in read["sweeps"] if _is_result(one, *_SWEEP)]
-    read["made"] = [one for one in read["made"] if isinstance(one, list) and len(one) == 2 and _are_texts(one)]
+    read["selections"] = [record for record in read["selections"] if _is_result(record, *_SELECTION)]
+    read["sweeps"] = [record for record in read["sweeps"] if _is_result(record, *_SWEEP)]
+    read["made"] = [pair for pair in read["made"] if isinstance(pair, list) and len(pair) == 2 and _are_texts(pair)]
     read["shown"] = {fingerprint: key for fingerprint, key in read["shown"].items() if isinstance(key, str)}
     read["jobs"] = [job for job in read["jobs"] if _is_job(job)]
     return read

@@ -97,7 +97,7 @@ def _take(data, keys):
     data["known"] = {fingerprint: entry for fingerprint, entry in data["known"].items() if fingerprint not in keys}
     for name in LISTS:
         data[name] = [record for record in data[name] if record["key"] not in keys]
-    data["made"] = [one for one in data["made"] if one[1] not in keys]
+    data["made"] = [pair for pair in data["made"] if pair[1] not in keys]
     data["shown"] = {name: key for name, key in data["shown"].items() if key not in keys and name not in keys}
     if data["dataset"] in keys:
         data["dataset"], data["wanted"] = None, None

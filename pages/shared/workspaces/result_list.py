@@ -10,7 +10,7 @@ def add_made(kind: str, key: str) -> None:
     """Note that this workspace asked for a result that it does not list otherwise; ``kind`` is that of the store."""
 
     def add(data):
-        data["made"] = [one for one in data["made"] if one != [kind, key]][1 - MOST_MADE :] + [[kind, key]]
+        data["made"] = [pair for pair in data["made"] if pair != [kind, key]][1 - MOST_MADE :] + [[kind, key]]
 
     workspace.update(add)
 
@@ -21,20 +21,20 @@ def add_result(kind: str, record: dict) -> None:
 
     def add(data):
         listed, key = data[LISTS[kind]], record["key"]
-        for one in listed:
-            if one["key"] == key and record["asked"] > one.get("asked", 0.0):
-                one["asked"] = record["asked"]
-                one.pop("archived", None)  # whoever asks for a result wants to see it
-        if key not in {one["key"] for one in listed}:
-            replaced = [one for one in listed if all(one.get(name) == record.get(name) for name in same)]
-            listed[:] = [one for one in listed if one not in replaced]
-            given = {name: one[name] for one in replaced for name in records.OWN if name in one}
+        for kept in listed:
+            if kept["key"] == key and record["asked"] > kept.get("asked", 0.0):
+                kept["asked"] = record["asked"]
+                kept.pop("archived", None)  # whoever asks for a result wants to see it
+        if key not in {kept["key"] for kept in listed}:
+            replaced = [kept for kept in listed if all(kept.get(name) == record.get(name) for name in same)]
+            listed[:] = [kept for kept in listed if kept not in replaced]
+            given = {name: kept[name] for kept in replaced for name in records.OWN if name in kept}
             listed.append(record | given)
         if kind == "train":
             field, name = "shown", record["fingerprint"]
         else:
             field, name = "widgets", f"{workspace.FEATURES_SELECTION} {record['fingerprint']}"
-        shown = next((one for one in listed if one["key"] == data[field].get(name)), {})
+        shown = next((kept for kept in listed if kept["key"] == data[field].get(name)), {})
         if record["asked"] >= shown.get("asked", 0.0):
             data[field][name] = key
 

@@ -17,4 +17,4 @@ def words(entry: dict) -> str:
 
 def of_catalog(name: str) -> str:
     """Return where a data set of the catalog comes from, given by its name there."""
-    return DOWNLOADED if any(one.published for one in datasets.catalog() if one.name == name) else WITH_XMLCORE
+    return DOWNLOADED if any(entry.published for entry in datasets.catalog() if entry.name == name) else WITH_XMLCORE

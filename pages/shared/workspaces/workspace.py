@@ -218,7 +218,7 @@ def _current() -> dict:
 def _copied(value):
     """Return a deep copy of what JSON can hold, several times faster than ``deepcopy``."""
     if isinstance(value, dict):
-        return {name: one if type(one) in _SCALARS else _copied(one) for name, one in value.items()}
+        return {name: inner if type(inner) in _SCALARS else _copied(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [one if type(one) in _SCALARS else _copied(one) for one in value]
+        return [inner if type(inner) in _SCALARS else _copied(inner) for inner in value]
     return value if type(value) in _SCALARS else deepcopy(value)

@@ -86,7 +86,7 @@ def load(entry: CatalogEntry, progress: Progress = silent, limits: DownloadLimit
         warnings.simplefilter("always", DatasetWarning)
         data = _read(entry, found, progress)
     notes = [*_origin(entry, found), *data.notes, *_other_sizes(entry, data)]
-    notes += [str(one.message) for one in caught if issubclass(one.category, DatasetWarning)]
+    notes += [str(warning.message) for warning in caught if issubclass(warning.category, DatasetWarning)]
     data = copy.copy(data)  # a shallow copy: the matrices are shared
     object.__setattr__(data, "notes", tuple(notes))  # the class is frozen; this copy is ours
     return data

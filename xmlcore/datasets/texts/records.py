@@ -325,7 +325,7 @@ def opened_folder(source):
     except ZIP_ERRORS:
         archive = None
     try:
-        names = {} if archive is None else {one.filename: one.file_size for one in archive.infolist()}
+        names = {} if archive is None else {member.filename: member.file_size for member in archive.infolist()}
         names = {name: size for name, size in names.items() if not name.endswith("/") and not ADDED.search(name)}
         yield (names, archive.read) if is_folder(names) else None
     finally:

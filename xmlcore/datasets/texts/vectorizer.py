@@ -384,7 +384,8 @@ class TextVectorizer(HasParameters):
         WordFinder(self.pattern)
 
     def _bounds(self, n_texts) -> tuple[float, float]:
-        least, most = (value if _is_count(value) else value * n_texts for value in (self.min_df, self.max_df))
+        limits = (self.min_df, self.max_df)  # counts of texts, or shares of them
+        least, most = (n if isinstance(n, (int, np.integer)) else n * n_texts for n in limits)
         if most < least:
             raise ValueError(
                 f"max_df={self.max_df!r} is fewer texts than min_df={self.min_df!r}, of {n_texts:,} texts: no word can "
@@ -501,11 +502,6 @@ def _hashed(gram, bits) -> int:
     """Return the feature of an n-gram by its hash, which is the same on every machine."""
     content = gram.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little") >> (64 - bits)
-
-
-def _is_count(value) -> bool:
-    """Return whether a number of texts is a count, and not a share."""
-    return isinstance(value, (int, np.integer))
 
 
 def _names_in(vectorizer, arrays) -> list[str]:

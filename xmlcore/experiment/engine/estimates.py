@@ -213,18 +213,18 @@ def comparison_steps(dataset, selections, counts, seeds, n_rows: int | None) -> 
     part = min(n_rows or dataset.n_train, dataset.n_train) / max(1, dataset.n_train)
     trees = [tree_seconds(dataset, count, n_rows) for count in counts]
     steps = []
-    for one in selections:
-        if one is None:
+    for selection in selections:
+        if selection is None:
             each = [tree_seconds(dataset, dataset.n_features, n_rows)]
         else:
-            each = [part * selection_plan(dataset, *one)["seconds"], *trees]
+            each = [part * selection_plan(dataset, *selection)["seconds"], *trees]
         steps += each * len(seeds)
     return steps
 
 
 def comparison(dataset, selections, counts, seeds, n_rows: int | None) -> Estimate:
     """Estimate a comparison of selections; see :func:`comparison_steps`."""
-    n_bytes = max((selection_plan(dataset, *one)["bytes"] for one in selections if one is not None), default=0)
+    n_bytes = max((selection_plan(dataset, *each)["bytes"] for each in selections if each is not None), default=0)
     return Estimate(START + sum(comparison_steps(dataset, selections, counts, seeds, n_rows)), int(n_bytes))
 
 

@@ -390,7 +390,7 @@ def settings_table(trials: list[dict], settings: list[dict]) -> "DataFrame":
         own = [line for line in trials if line["setting"] == setting]
         if not own:
             continue
-        last = [line for line in own if line["rung"] == max(one["rung"] for one in own)]
+        last = [line for line in own if line["rung"] == max(trial["rung"] for trial in own)]
         scores = [line["value"] for line in last if line["state"] == "done"]
         errors = [line["error"] for line in last if line["state"] == "failed"]
         low, high = interval(scores)

@@ -159,7 +159,7 @@ class _Study:
         trees = BRDT(selected, random_state=seed)
         trees.fit(self.X, self.Y, progress=self._step("Growing trees", detail))
         scores = trees.predict_proba(self.X_test)
-        values = {name: float(one.compute(self.Y_test, scores)) for name, one in metrics.SCORE_MEASURES.items()}
+        values = {name: float(measure.compute(self.Y_test, scores)) for name, measure in metrics.SCORE_MEASURES.items()}
         return values, time.perf_counter() - start
 
     def _step(self, phase, detail) -> Progress:

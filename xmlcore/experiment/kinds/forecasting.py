@@ -49,7 +49,7 @@ def fit_curve(n_rows, values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     at = np.arange(curves.shape[0])
     c = EXPONENTS[best]
     found = a[best, at], b[best, at] * n.max() ** c, c
-    return found if values.ndim == 2 else tuple(one[0] for one in found)
+    return found if values.ndim == 2 else tuple(values_of[0] for values_of in found)
 
 
 def curve_at(a, b, c, n) -> np.ndarray:

@@ -69,7 +69,7 @@ class Rerun:
                 f"{100 * worst['then']:.3f} % then, {100 * worst['now']:.3f} % now."
             )
         other = self.versions[~self.versions["same"]]
-        changed = ", ".join(f"{one.what} {one.then} then, {one.now} now" for one in other.itertuples())
+        changed = ", ".join(f"{package.what} {package.then} then, {package.now} now" for package in other.itertuples())
         lines.append(f"Versions: {'differing: ' + changed if changed else 'all the same'}.")
         return "\n".join(lines)
 
@@ -229,7 +229,7 @@ def _data_of(record, progress):
     try:
         return datasets.in_use_or_saved(about["fingerprint"])
     except (store.StoreError, ValueError):
-        if isinstance(about.get("catalog"), str) and about["catalog"] in {one.name for one in datasets.catalog()}:
+        if isinstance(about.get("catalog"), str) and about["catalog"] in {entry.name for entry in datasets.catalog()}:
             return datasets.load(about["catalog"], progress)
     raise ValueError(
         f"the data set {about.get('name')!r} of the bundle is not on this machine: pass it as data=...; "

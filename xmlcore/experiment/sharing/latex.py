@@ -61,11 +61,11 @@ def latex_table(frame: "DataFrame", caption: str = "", digits: int = 2) -> str:
     first, across, down = "Model", columns, runs
     if len(columns) > max(MOST_ACROSS, len(runs)):
         first, across, down = r"\%", runs, columns
-    heads = [first, *(names[one] for one in across)]
+    heads = [first, *(names[line] for line in across)]
     lines += [rf"\begin{{tabular}}{{l{'r' * len(across)}}}", r"\toprule", _row(heads), r"\midrule"]
-    for one in down:
-        found = [cells[(one, other) if down is runs else (other, one)] for other in across]
-        lines.append(_row([names[one], *(cell for cell, _ in found)]))
+    for line in down:
+        found = [cells[(line, other) if down is runs else (other, line)] for other in across]
+        lines.append(_row([names[line], *(cell for cell, _ in found)]))
         if any(below for _, below in found):
             lines.append(_row(["", *(below for _, below in found)]))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])

@@ -28,12 +28,12 @@ def _class(is_text: bool) -> str:
 
 def of_two(dataset: "Dataset", runs: "dict[str, Run]") -> str:
     """Return the labels and the test rows for which one of two runs is better, largest differences first."""
-    (a, one), (b, other) = runs.items()
-    k = min(K, one.k, other.k)
+    (a, first), (b, other) = runs.items()
+    k = min(K, first.k, other.k)
     names = f"<b>First</b>: {html.escape(a)}. <b>Second</b>: {html.escape(b)}. {k} labels are predicted for each row."
-    labels = side_by_side.labels_compared(dataset, one, other, k)
-    rows = side_by_side.rows_compared(dataset, one, other, k)
-    return f"<h3>Where the best two differ</h3><p>{names}</p>{_labels(labels)}{_rows(dataset, one, other, rows, k)}"
+    labels = side_by_side.labels_compared(dataset, first, other, k)
+    rows = side_by_side.rows_compared(dataset, first, other, k)
+    return f"<h3>Where the best two differ</h3><p>{names}</p>{_labels(labels)}{_rows(dataset, first, other, rows, k)}"
 
 
 def _labels(frame: "DataFrame") -> str:
@@ -60,7 +60,7 @@ def _labels(frame: "DataFrame") -> str:
     )
 
 
-def _rows(dataset: "Dataset", one: "Run", other: "Run", frame: "DataFrame", k: int) -> str:
+def _rows(dataset: "Dataset", first: "Run", other: "Run", frame: "DataFrame", k: int) -> str:
     """Return the test rows for which the numbers of right labels differ most, with what is predicted for them."""
     names, texts = dataset.row_names_test, dataset.texts_test
     heads = ["Row", *["Name"] * (names is not None), *["Text"] * (texts is not None)]
@@ -72,7 +72,7 @@ def _rows(dataset: "Dataset", one: "Run", other: "Run", frame: "DataFrame", k: i
         cells += [html.escape(names[row])] if names is not None else []
         cells += [html.escape(_cut(texts[row]))] if texts is not None else []
         cells.append(html.escape(", ".join(dataset.label_name(label) for label in true)))
-        cells += [_predicted(dataset, run.ranking.labels[row, :k].tolist(), set(true)) for run in (one, other)]
+        cells += [_predicted(dataset, run.ranking.labels[row, :k].tolist(), set(true)) for run in (first, other)]
         lines.append(cells)
     better = int((frame["difference"] > 0).sum())
     sentence = f"The first finds more right labels in {better:,} test rows, the second in {len(frame) - better:,}, of "

@@ -76,15 +76,15 @@ def export_workspace(
     written = []
     about = {"created": datetime.now(UTC).isoformat(timespec="seconds"), "artifacts": written}
     with atomic_write(Path(path)) as file, archives.writing(file, USE, about) as archive:
-        for i, one in enumerate(wanted):
+        for i, artifact in enumerate(wanted):
             progress("Writing", i / len(wanted), f"{i + 1} of {len(wanted)}")
             try:
-                _write_artifact(archive, one)
+                _write_artifact(archive, artifact)
             except (NotPortableError, store.StoreError) as error:
                 left_out["cannot be read" if isinstance(error, store.StoreError) else "cannot be written"] += 1
                 continue
-            record = {fact: one.record[fact] for fact in RECORD if fact in one.record}
-            written.append({"kind": one.kind, "key": one.key, "record": record})
+            record = {fact: artifact.record[fact] for fact in RECORD if fact in artifact.record}
+            written.append({"kind": artifact.kind, "key": artifact.key, "record": record})
         about["contents"] = _listed(contents, wanted, sweeps, written)
     return {"count": len(written), "left_out": dict(left_out)}
 
@@ -96,21 +96,21 @@ def _closure(found, keys):
     def add(key) -> bool:
         """Add what has a key, after its inputs; return whether all of that is kept and can be written."""
         complete = True
-        for one in found.with_key(key):
-            if one.name in order:
+        for artifact in found.with_key(key):
+            if artifact.name in order:
                 continue
-            if one.kind != DATASETS and "task" not in one.record:
+            if artifact.kind != DATASETS and "task" not in artifact.record:
                 left_out["no task makes it"] += 1
                 complete = False
-            elif one.kind == "sweeps":
-                sweeps.append(one)
-                for trial in _trials(one):
+            elif artifact.kind == "sweeps":
+                sweeps.append(artifact)
+                for trial in _trials(artifact):
                     add(trial)
-            elif not all([add(other) for other in one.inputs.values()]) or not _has_inputs(found, one):
+            elif not all([add(other) for other in artifact.inputs.values()]) or not _has_inputs(found, artifact):
                 left_out["what it was computed from is gone"] += 1
                 complete = False
-            elif one.kind not in LEFT_OUT:
-                order[one.name] = one
+            elif artifact.kind not in LEFT_OUT:
+                order[artifact.name] = artifact
         return complete
 
     for key in keys:
@@ -127,21 +127,22 @@ def _trials(sweep) -> list[str]:
         return []
 
 
-def _has_inputs(found, one) -> bool:
+def _has_inputs(found, artifact) -> bool:
     """Return whether all that an artifact was computed from is kept."""
-    return all(found.with_key(key) for key in one.inputs.values())
+    return all(found.with_key(key) for key in artifact.inputs.values())
 
 
-def _write_artifact(archive, one) -> None:
+def _write_artifact(archive, artifact) -> None:
     """Write the files of an artifact into the archive, or nothing if it raises an error."""
     from xmlcore.datasets import load_saved
     from xmlcore.datasets.saved import as_plain
 
-    tree, arrays = pack(as_plain(load_saved(one.key)) if one.kind == DATASETS else store.load(one.kind, one.key))
-    folder, place = store.folder(one.kind, one.key), f"{one.kind}/{one.key}"
+    kind, key = artifact.kind, artifact.key
+    tree, arrays = pack(as_plain(load_saved(key)) if kind == DATASETS else store.load(kind, key))
+    folder, place = store.folder(kind, key), f"{kind}/{key}"
     models = MODEL_FILES if all((folder / name).is_file() for name in MODEL_FILES) else ()
     if models:
-        store.verify(one.kind, one.key)
+        store.verify(kind, key)
     archive.json(f"{place}/{VALUE}", tree)
     archive.arrays(f"{place}/{ARRAYS}", arrays)
     for name in models:
@@ -172,11 +173,11 @@ def _record_of(sweep) -> dict:
 def _contents_of(artifacts) -> dict:
     """Return what a workspace would list of artifacts, without names of its own."""
     known, lists, made = {}, {"runs": [], "selections": []}, []
-    for one in artifacts:
-        if one.kind == DATASETS:
-            known[one.key] = {"name": one.record.get("name", "data"), "source": "upload", "notes": []}
-        elif one.kind in lists:
-            lists[one.kind].append({"key": one.key, "created": one.record["created"]})
-        elif one.kind != "trials":
-            made.append([one.kind, one.key])
+    for artifact in artifacts:
+        if artifact.kind == DATASETS:
+            known[artifact.key] = {"name": artifact.record.get("name", "data"), "source": "upload", "notes": []}
+        elif artifact.kind in lists:
+            lists[artifact.kind].append({"key": artifact.key, "created": artifact.record["created"]})
+        elif artifact.kind != "trials":
+            made.append([artifact.kind, artifact.key])
     return {"known": known, **lists, "made": made}

@@ -67,18 +67,18 @@ def import_workspace(
         with archives.reading(path, USE, most_bytes=max_bytes, scratch=make_private(cache_root() / "given")) as archive:
             artifacts = _artifacts(archive)
             store.check_room(archive.total)
-            for i, one in enumerate(artifacts):
+            for i, artifact in enumerate(artifacts):
                 progress("Reading the workspace", i / len(artifacts), f"{i + 1} of {len(artifacts)}")
-                if _keep(archive, one):
-                    added.append(one)
+                if _keep(archive, artifact):
+                    added.append(artifact)
             contents = _contents(archive.about.get("contents"), artifacts)
         for sweep in contents["sweeps"]:
             added += _keep_sweep(sweep)
     except BaseException:
-        for one in reversed(added):
-            store.delete(one.kind, one.key)
+        for artifact in reversed(added):
+            store.delete(artifact.kind, artifact.key)
         raise
-    new = sum(isinstance(one, _Described) for one in added)
+    new = sum(isinstance(artifact, _Described) for artifact in added)
     return {"contents": contents, "added": new, "there": len(artifacts) - new}
 
 
@@ -91,8 +91,8 @@ def _artifacts(archive) -> list["_Described"]:
     for name in archive.members:
         kind, key, file = name.split("/", 2)
         files[kind, key].add(file)
-    artifacts = [_Described(one, files) for one in described]
-    if len({(one.kind, one.key) for one in artifacts}) < len(artifacts):
+    artifacts = [_Described(artifact, files) for artifact in described]
+    if len({(artifact.kind, artifact.key) for artifact in artifacts}) < len(artifacts):
         raise WorkspaceFileError(f"{archives.MANIFEST} names an artifact twice")
     if len(files) > len(artifacts):
         raise WorkspaceFileError("the file has files of artifacts that it does not describe")
@@ -140,39 +140,40 @@ def _check_chains(artifacts):
     # Who brings a data set has it; a file that only names one must not open what another workspace keeps.
     kinds = {"dataset": DATASETS, "run": "runs", "selection": "selections"}
     before = set()
-    for one in artifacts:
-        needs = set() if one.task is None else {(kinds[name], key) for name, key in one.task.inputs.items()}
+    for artifact in artifacts:
+        needs = set() if artifact.task is None else {(kinds[name], key) for name, key in artifact.task.inputs.items()}
         if not needs <= before:
-            raise WorkspaceFileError(f"{one.name} was computed from something that is not in the file")
-        before.add((one.kind, one.key))
+            raise WorkspaceFileError(f"{artifact.name} was computed from something that is not in the file")
+        before.add((artifact.kind, artifact.key))
 
 
-def _keep(archive, one) -> bool:
+def _keep(archive, artifact) -> bool:
     from xmlcore.datasets import save_dataset
 
-    there = store.exists(one.kind, one.key)
-    if one.task is not None and there:
+    there = store.exists(artifact.kind, artifact.key)
+    if artifact.task is not None and there:
         return False
-    place = f"{one.kind}/{one.key}"
+    place = f"{artifact.kind}/{artifact.key}"
     try:
         value = unpack(archive.json(f"{place}/{VALUE}"), archive.arrays(f"{place}/{ARRAYS}"))
     except (NotPortableError, RecursionError) as error:
-        raise WorkspaceFileError(f"the value of {one.name} is damaged ({error})") from None
-    if one.task is None:
-        save_dataset(_dataset(value, one))
+        raise WorkspaceFileError(f"the value of {artifact.name} is damaged ({error})") from None
+    if artifact.task is None:
+        save_dataset(_dataset(value, artifact))
         return not there
-    model = [archive.extract(f"{place}/{name}") for name in MODEL_FILES][0].parent if one.has_model else None
+    model = [archive.extract(f"{place}/{name}") for name in MODEL_FILES][0].parent if artifact.has_model else None
     try:
-        _check_result(value, one)
+        _check_result(value, artifact)
         if model is not None:
-            _check_model(model, one)
+            _check_model(model, artifact)
     except Exception as error:  # values of any form
-        raise WorkspaceFileError(f"{one.name} is no result of its kind ({type(error).__name__}: {error})") from None
-    summary = one.task.summary(value)
-    facts = one.task.facts() | ({"summary": summary} if summary else {})
-    facts |= {"version": one.version, "imported": datetime.now(UTC).isoformat(timespec="seconds")}
-    facts |= {"xmlcore": str(one.record.get("xmlcore", ""))[:40], "libraries": _libraries(one.record)}
-    with store.writing(one.kind, one.key, **facts) as path:
+        reason = f"{type(error).__name__}: {error}"
+        raise WorkspaceFileError(f"{artifact.name} is no result of its kind ({reason})") from None
+    summary = artifact.task.summary(value)
+    facts = artifact.task.facts() | ({"summary": summary} if summary else {})
+    facts |= {"version": artifact.version, "imported": datetime.now(UTC).isoformat(timespec="seconds")}
+    facts |= {"xmlcore": str(artifact.record.get("xmlcore", ""))[:40], "libraries": _libraries(artifact.record)}
+    with store.writing(artifact.kind, artifact.key, **facts) as path:
         store.write_value(path, value)
         if model is not None:
             shutil.move(model, path / "model")
@@ -185,7 +186,7 @@ def _libraries(record) -> dict[str, str]:
     return {name: str(stated[name])[:40] for name in LIBRARIES if name in stated} if isinstance(stated, dict) else {}
 
 
-def _dataset(value, one):
+def _dataset(value, artifact):
     """Return a data set from its plain dict; it must have the fingerprint that is its key."""
     import scipy.sparse as sp
 
@@ -193,7 +194,7 @@ def _dataset(value, one):
     from xmlcore.datasets.saved import FORMAT, MATRICES, OTHERS, texts_from_plain
 
     if isinstance(value, dict) and value.get("format") != FORMAT:
-        raise WorkspaceFileError(refusal(one.name, value.get("format"), FORMAT, one.record.get("xmlcore")))
+        raise WorkspaceFileError(refusal(artifact.name, value.get("format"), FORMAT, artifact.record.get("xmlcore")))
     try:
         parts = {name: value[name] for name in OTHERS} | texts_from_plain(value)
         for name in MATRICES:
@@ -206,29 +207,29 @@ def _dataset(value, one):
             parts[name].check_format(full_check=True)
         data = Dataset(**parts)
     except Exception as error:  # values of any form
-        raise WorkspaceFileError(f"{one.name} is no data set ({type(error).__name__}: {error})") from None
-    if data.fingerprint != one.key:
-        raise WorkspaceFileError(f"the content of {one.name} has another fingerprint: {data.fingerprint}")
+        raise WorkspaceFileError(f"{artifact.name} is no data set ({type(error).__name__}: {error})") from None
+    if data.fingerprint != artifact.key:
+        raise WorkspaceFileError(f"the content of {artifact.name} has another fingerprint: {data.fingerprint}")
     return data
 
 
-def _check_result(value, one):
+def _check_result(value, artifact):
     """Raise an exception unless a value can be a result of its kind."""
-    type(one.task).view(dict(value))
-    facts = store.info(DATASETS, one.task.fingerprint)
-    if one.task.kind == "train":
+    type(artifact.task).view(dict(value))
+    facts = store.info(DATASETS, artifact.task.fingerprint)
+    if artifact.task.kind == "train":
         labels, scores = value["ranking"]["labels"], value["ranking"]["scores"]
         whole = labels.ndim == 2 and labels.shape == scores.shape and labels.shape[0] == facts["n_test"]
         if not (
             whole and labels.dtype.kind == "i" and scores.dtype.kind == "f" and _within(labels, -1, facts["n_labels"])
         ):
             raise ValueError("its predictions are not those of the test rows")
-        if value["fingerprint"] != one.task.fingerprint or value["model"] != one.task.params["model"]:
+        if value["fingerprint"] != artifact.task.fingerprint or value["model"] != artifact.task.params["model"]:
             raise ValueError("it is of another model or data set")
         value["measures"][["measure", "k", "value"]].astype({"k": int, "value": float})
-    elif one.task.kind == "trial":
-        _check_trial(value, one.task)
-    elif one.task.kind == "select":
+    elif artifact.task.kind == "trial":
+        _check_trial(value, artifact.task)
+    elif artifact.task.kind == "select":
         selected = value["selected"]
         if (
             selected.ndim != 2
@@ -279,19 +280,19 @@ def _within(ids, least, end) -> bool:
     return ids.size == 0 or (int(ids.min()) >= least and int(ids.max()) < end)
 
 
-def _check_model(folder, one):
+def _check_model(folder, artifact):
     """Raise an exception unless a folder has a fitted model for the data set of the result."""
     from xmlcore.models import load_model
 
     model = load_model(folder)
-    n_features = store.info(DATASETS, one.task.fingerprint)["n_features"]
+    n_features = store.info(DATASETS, artifact.task.fingerprint)["n_features"]
     if getattr(model, "n_features_in_", n_features) != n_features:
         raise ValueError("its model is of another number of features")
 
 
 def _contents(contents, artifacts) -> dict:
     """Return what a workspace lists, made from checked settings; of what the file says, only texts are taken over."""
-    there = {(one.kind, one.key): one for one in artifacts}
+    there = {(artifact.kind, artifact.key): artifact for artifact in artifacts}
     given = contents if isinstance(contents, dict) else {}
     known, lists = {}, {"runs": [], "selections": []}
     for key, entry in given.get("known", {}).items() if isinstance(given.get("known"), dict) else ():
@@ -303,9 +304,9 @@ def _contents(contents, artifacts) -> dict:
             known[key] = {"name": name, "source": source, "notes": [_text(note) for note in notes[:100]]}
     for kind, records in lists.items():
         for record in given.get(kind, ()) if isinstance(given.get(kind), list) else ():
-            one = there.get((kind, record.get("key"))) if isinstance(record, dict) else None
-            if one is not None:
-                records.append(_listed(record, one))
+            artifact = there.get((kind, record.get("key"))) if isinstance(record, dict) else None
+            if artifact is not None:
+                records.append(_listed(record, artifact))
     made = [[kind, key] for kind, key in there if kind not in (DATASETS, "trials", *lists)]
     return {"known": known, **lists, "sweeps": _sweeps(given.get("sweeps"), there), "made": made}
 
@@ -331,18 +332,19 @@ def _sweeps(records, there) -> list[dict]:
     return found
 
 
-def _listed(record, one) -> dict:
+def _listed(record, artifact) -> dict:
     """Return the record of a run or selection as a workspace lists it."""
     created = record.get("created")
     with contextlib.suppress(TypeError, ValueError, OverflowError):
         moment = datetime.fromisoformat(created)
         created = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
-        listed = {"key": one.key, "fingerprint": one.task.inputs["dataset"], **one.task.params, "created": created}
+        task = artifact.task
+        listed = {"key": artifact.key, "fingerprint": task.inputs["dataset"], **task.params, "created": created}
         listed |= {name: text for name in ("name", "note") if (text := _text(record.get(name)))}
         if isinstance(record.get("tags"), list):
             listed["tags"] = [_text(tag)[:60] for tag in record["tags"][:20]]
         return listed | ({"archived": True} if record.get("archived") is True else {})
-    raise WorkspaceFileError(f"the list says no time for {one.name}")
+    raise WorkspaceFileError(f"the list says no time for {artifact.name}")
 
 
 def _text(value) -> str:

@@ -297,9 +297,9 @@ def published_settings(settings: dict) -> dict:
     return {name: published[name] if settings[name] == AUTO else settings[name] for name in NAMES}
 
 
-def _differ(one: dict, other: dict, n_rows: int) -> bool:
+def _differ(first: dict, other: dict, n_rows: int) -> bool:
     """Return whether the numbers of right labels among the first k differ by more than one standard error, for a k."""
-    hits = [np.array([trial[f"P@{k}"] * k * n_rows for k in KS]) for trial in (one, other)]
+    hits = [np.array([trial[f"P@{k}"] * k * n_rows for k in KS]) for trial in (first, other)]
     return bool((np.abs(hits[0] - hits[1]) > np.sqrt(hits[0] + hits[1])).any())
 
 

@@ -379,8 +379,8 @@ def _check_leaves(parent, label):
     order = np.argsort(leaf_labels, kind="stable")
     twice = np.flatnonzero(np.diff(leaf_labels[order]) == 0)
     if twice.size:
-        one, two = leaves[order[twice[0]]], leaves[order[twice[0] + 1]]
-        raise ValueError(f"nodes {one} and {two} both have the label {label[one]}: every label has one leaf")
+        first, two = leaves[order[twice[0]]], leaves[order[twice[0] + 1]]
+        raise ValueError(f"nodes {first} and {two} both have the label {label[first]}: every label has one leaf")
     gaps = np.flatnonzero(leaf_labels[order] != np.arange(leaves.size))
     if gaps.size:
         last = leaves[order[-1]]
