@@ -5,6 +5,7 @@ import numpy as np
 from xmlcore import DoubleSampling
 from xmlcore.models.double_sampling import learning
 from xmlcore.models.double_sampling.sampling import draw_adversaries, draw_copies
+from xmlcore.progress import silent
 from xmlcore.validation import check_labels
 
 SPACES = [(d, w) for d in ("cosine", "euclidean") for w in ("tfidf", "counts")]
@@ -40,6 +41,11 @@ def binary(labels, n_classes=7):
     return check_labels(labels, n_labels=n_classes)
 
 
+def paper(X, Y, progress=silent, **params):
+    """The fitted model of the paper, with these parameters changed."""
+    return DoubleSampling.preset("paper", **params).fit(X, Y, progress)
+
+
 def sampled(labels, n_classes, **params):
     """The sample that is drawn at random with these parameters."""
     params, Y = DoubleSampling.preset("paper", **params), binary(labels, n_classes)
@@ -57,4 +63,4 @@ def recorded(monkeypatch, X, Y, **params):
         return seen[-1][2:]
 
     monkeypatch.setattr(learning, "pair_differences", noted)
-    return DoubleSampling.preset("paper", **params).fit(X, Y), seen[0]
+    return paper(X, Y, **params), seen[0]

@@ -4,9 +4,8 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from models.double_sampling.problems import SPACES, as_dicts, binary, problem
+from models.double_sampling.problems import SPACES, as_dicts, binary, paper, problem
 
-from xmlcore import DoubleSampling
 from xmlcore._kernels import ds_nearest, k_best
 from xmlcore.models.double_sampling import candidates
 from xmlcore.validation import check_features
@@ -15,7 +14,7 @@ from xmlcore.validation import check_features
 @pytest.mark.parametrize("distance, weighting", SPACES)
 def test_candidates_are_the_nearest_centroids(distance, weighting):
     X, rows, labels = problem(n=60, n_terms=40, n_classes=20, skip=(3, 11))
-    model = DoubleSampling.preset("paper", distance=distance, weighting=weighting).fit(X, binary(labels, 20))
+    model = paper(X, binary(labels, 20), distance=distance, weighting=weighting)
     new = problem(10, 40, 20, seed=1)[0]
     new[0] = 0.0
     new[1] *= np.arange(40) == 7
@@ -34,7 +33,7 @@ def test_few_postings_among_many_classes_give_the_same_candidates_as_a_pass_over
     X = sp.csr_array((random.integers(1, 4, 600).astype(np.float32),
                       (np.repeat(np.arange(300), 2), random.integers(0, 150, 600))), shape=(300, 150))  # fmt: skip
     labels = [[i] for i in random.permutation(n_classes).tolist()]
-    model = DoubleSampling.preset("paper", distance=distance).fit(X, binary(labels, n_classes))
+    model = paper(X, binary(labels, n_classes), distance=distance)
     rows = as_dicts(X.toarray())
     for i in range(0, 40, 5):
         assert model.candidates(X[[i]], 12).tolist() == [
@@ -52,9 +51,7 @@ def many_classes(distance, weighting):
     X[:, :6] = frequent
     X = X.tocsr() + sp.csr_array((np.ones(9000, np.float32), rare.ravel(), np.arange(0, 9001, 3)), (3000, 2000))
     ids = random.permutation(3100)[:3000]
-    model = DoubleSampling.preset("paper", n_adversarial=1, distance=distance, weighting=weighting).fit(
-        X, binary(ids[:, None].tolist(), 3100)
-    )
+    model = paper(X, binary(ids[:, None].tolist(), 3100), n_adversarial=1, distance=distance, weighting=weighting)
     return model, X, ids
 
 
@@ -91,15 +88,15 @@ def test_reading_frequent_terms_only_for_some_classes_finds_the_same_candidates(
 def test_equal_distances_go_to_the_smaller_class():
     X = np.eye(4)[[0, 1, 2, 3, 0, 1, 2, 3]]
     labels = [5, 4, 3, 2, 1, 0, 6, 7]  # classes 5 and 1 are the same, and so on
-    model = DoubleSampling.preset("paper").fit(X, labels)
+    model = paper(X, labels)
     assert model.candidates([[1, 0, 0, 0], [0, 0, 0, 0]], 4).tolist() == [[1, 5, 0, 2], [0, 1, 2, 3]]
     assert model.predict_topk([[0, 1, 0, 0]], k=3).labels.tolist() == [[0, 4, 1]]
 
 
 def test_another_number_of_candidates_needs_no_training():
     X, _, labels = problem(n=60, n_classes=12)
-    model = DoubleSampling.preset("paper", n_candidates=3).fit(X, binary(labels, 12))
-    other = DoubleSampling.preset("paper", n_candidates=9).fit(X, binary(labels, 12))
+    model = paper(X, binary(labels, 12), n_candidates=3)
+    other = paper(X, binary(labels, 12), n_candidates=9)
     found, expected = model.predict_topk(X, k=9, n_candidates=9), other.predict_topk(X, k=9)
     assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
     few = model.predict_topk(X, k=5)
@@ -112,7 +109,7 @@ def tree_problem(n=90):
 
 def test_candidates_from_a_label_tree_are_its_best_classes_that_have_rows():
     X, _, labels = tree_problem()
-    model = DoubleSampling.preset("paper", candidates_from="plt", features="extended").fit(X, binary(labels, 20))
+    model = paper(X, binary(labels, 20), candidates_from="plt", features="extended")
     tree, vectors = (
         model.ranker_.tree,
         candidates.as_vectors(model._rows(check_features(X)), model.ranker_.index.weight),
@@ -134,7 +131,7 @@ def test_candidates_from_a_label_tree_are_its_best_classes_that_have_rows():
 def test_rows_for_the_label_tree_are_weighted_as_rows_for_centroids():
     X, _, labels = tree_problem()
     for weighting in ("tfidf", "counts"):
-        model = DoubleSampling.preset("paper", candidates_from="plt", weighting=weighting).fit(X, binary(labels, 20))
+        model = paper(X, binary(labels, 20), candidates_from="plt", weighting=weighting)
         x = model._rows(check_features(X))
         found = candidates.as_vectors(x, model.ranker_.index.weight).toarray()
         dense = sp.csr_array((x[2] * model.ranker_.index.weight[x[1]], x[1], x[0])).toarray()
@@ -157,4 +154,4 @@ def test_each_cross_fitted_tree_is_trained_without_the_rows_of_its_fold(monkeypa
 def test_the_feature_of_the_label_tree_needs_two_training_rows():
     Y = [{0, 1}]
     with pytest.raises(ValueError, match="at least two training rows"):
-        DoubleSampling.preset("paper", candidates_from="plt", features="extended").fit([[1.0, 2.0]], Y)
+        paper([[1.0, 2.0]], Y, candidates_from="plt", features="extended")

@@ -3,9 +3,8 @@
 import naive
 import numpy as np
 import pytest
-from models.double_sampling.problems import SPACES, binary, problem
+from models.double_sampling.problems import SPACES, binary, paper, problem
 
-from xmlcore import DoubleSampling
 from xmlcore._kernels import ds_features
 from xmlcore.models.double_sampling import features
 from xmlcore.validation import check_features
@@ -15,7 +14,7 @@ from xmlcore.validation import check_features
 @pytest.mark.parametrize("most, real", [(1, False), (3, True)])
 def test_the_ten_features_follow_table_1(distance, weighting, most, real):
     X, rows, labels = problem(most=most, real=real)
-    model = DoubleSampling.preset("paper", distance=distance, weighting=weighting).fit(X, binary(labels))
+    model = paper(X, binary(labels), distance=distance, weighting=weighting)
     new, new_rows = (problem(6, seed=1)[i] for i in (0, 1))
     classes = np.random.default_rng(2).permuted(np.tile(np.arange(7), (6, 1)), axis=1)[:, :5]
     found = model.pair_features(new, classes)
@@ -31,14 +30,14 @@ def test_the_ten_features_follow_table_1(distance, weighting, most, real):
 @pytest.mark.parametrize("most, real", [(1, False), (3, True)])
 def test_the_extended_features_follow_their_formulas(weighting, most, real):
     X, rows, labels = problem(most=most, real=real)
-    model = DoubleSampling.preset("paper", features="extended", weighting=weighting).fit(X, binary(labels))
+    model = paper(X, binary(labels), features="extended", weighting=weighting)
     new, new_rows = (problem(6, seed=1)[i] for i in (0, 1))
     new[0], new_rows[0] = 0.0, {}
     classes = np.random.default_rng(2).permuted(np.tile(np.arange(7), (6, 1)), axis=1)[:, :5]
     found = model.pair_features(new, classes)
     assert found.shape == (6, 5, 16) and model.feature_names_ == list(features.MEANINGS)[:16]
     assert model.weights_.shape == model.feature_scale_.shape == (16,)
-    plain = DoubleSampling.preset("paper", weighting=weighting).fit(X, binary(labels))
+    plain = paper(X, binary(labels), weighting=weighting)
     assert np.array_equal(found[:, :, :10], plain.pair_features(new, classes))
     expected = [
         [naive.ds_features.more_features(row, k, rows, labels, weighting=weighting) for k in own]
@@ -55,7 +54,7 @@ def test_every_feature_has_a_meaning_in_one_sentence():
 
 def test_features_of_class_minus_1_are_nan_and_a_class_without_rows_has_those_of_an_empty_class():
     X, rows, labels = problem(skip=(2,))
-    model = DoubleSampling.preset("paper").fit(X, binary(labels))
+    model = paper(X, binary(labels))
     found = model.pair_features(X[:2], [[-1, 2, 2], [2, -1, 0]])
     assert np.isnan(found[0, 0]).all() and np.isnan(found[1, 1]).all()
     assert np.array_equal(found[0, 1], [0.0] * 8 + [1.0, 0.0]) and np.array_equal(found[0, 1], found[0, 2])
@@ -65,9 +64,7 @@ def test_features_of_class_minus_1_are_nan_and_a_class_without_rows_has_those_of
 @pytest.mark.parametrize("distance, weighting", SPACES)
 def test_left_out_examples_are_not_in_their_class(distance, weighting):
     X, rows, labels = problem(n=25, most=2)
-    model = DoubleSampling.preset("paper", distance=distance, weighting=weighting, features="extended").fit(
-        X, binary(labels)
-    )
+    model = paper(X, binary(labels), distance=distance, weighting=weighting, features="extended")
     index, (ptr, terms, values) = model.ranker_.index, model._rows(check_features(X))
     size, space = model.class_size_, {"distance": distance, "weighting": weighting}
     out, found, everyone, checked = np.empty((7, 16)), np.empty((7, 15)), np.arange(7, dtype=np.int32), 0
@@ -90,7 +87,7 @@ def test_left_out_examples_are_not_in_their_class(distance, weighting):
 
 def test_pair_features_refuse_what_is_no_list_of_classes_per_row():
     X, _, labels = problem()
-    model = DoubleSampling.preset("paper").fit(X, binary(labels))
+    model = paper(X, binary(labels))
     for classes, error, message in (
         ([[0]], ValueError, "a row of class ids for each of the 40 rows"),
         (np.zeros((40, 2)), TypeError, "whole numbers"),

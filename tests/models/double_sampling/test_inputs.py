@@ -4,17 +4,15 @@ import warnings
 
 import numpy as np
 import pytest
-from models.double_sampling.problems import binary, problem
-
-from xmlcore import DoubleSampling
+from models.double_sampling.problems import binary, paper, problem
 
 
 def test_classes_may_be_ids():
     X, _, labels = problem()
     ids = [own[0] for own in labels]
-    expected = DoubleSampling.preset("paper").fit(X, binary(labels)).predict_topk(X)
+    expected = paper(X, binary(labels)).predict_topk(X)
     for Y in (ids, np.array(ids), np.array(ids, np.uint8)):
-        found = DoubleSampling.preset("paper").fit(X, Y).predict_topk(X)
+        found = paper(X, Y).predict_topk(X)
         assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
 
 
@@ -31,7 +29,7 @@ def test_classes_may_be_ids():
 )
 def test_bad_classes_are_refused_with_what_to_do(Y, message):
     with pytest.raises(ValueError, match=message):
-        DoubleSampling.preset("paper").fit(np.eye(3), Y)
+        paper(np.eye(3), Y)
 
 
 def test_negative_values_are_refused_in_training_unless_negative_is_zero_and_count_as_zero_in_prediction():
@@ -39,11 +37,11 @@ def test_negative_values_are_refused_in_training_unless_negative_is_zero_and_cou
     noisy = X.copy()
     noisy[3, 4], noisy[5, 6] = -1.5, -2.0
     with pytest.raises(ValueError, match=r"2 negative value\(s\), the first -1.5 at row 3, column 4.*negative='zero'"):
-        DoubleSampling.preset("paper").fit(noisy, binary(labels))
+        paper(noisy, binary(labels))
     with pytest.warns(UserWarning, match="2 negative"):
-        model = DoubleSampling.preset("paper", negative="zero").fit(noisy, binary(labels))
+        model = paper(noisy, binary(labels), negative="zero")
     clean = np.maximum(noisy, 0)
-    same = DoubleSampling.preset("paper").fit(clean, binary(labels))
+    same = paper(clean, binary(labels))
     assert np.array_equal(model.weights_, same.weights_) and noisy[3, 4] == -1.5
     found, expected = same.predict_topk(noisy), same.predict_topk(clean)
     assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
@@ -53,18 +51,18 @@ def test_rows_without_labels_are_left_out_with_a_warning():
     X, _, labels = problem()
     more = np.vstack([X[:10], np.ones((3, 15)), X[10:]])
     with pytest.warns(UserWarning, match="3 of 43 training rows have no label"):
-        model = DoubleSampling.preset("paper").fit(more, binary([*labels[:10], [], [], [], *labels[10:]]))
-    assert np.array_equal(model.weights_, DoubleSampling.preset("paper").fit(X, binary(labels)).weights_)
+        model = paper(more, binary([*labels[:10], [], [], [], *labels[10:]]))
+    assert np.array_equal(model.weights_, paper(X, binary(labels)).weights_)
     assert model.n_unlabelled_ == 3 and model.multiclass_
 
 
 def test_data_without_any_feature_can_be_trained_on():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = DoubleSampling.preset("paper").fit(np.zeros((4, 3)), [0, 1, 2, 2])
+        model = paper(np.zeros((4, 3)), [0, 1, 2, 2])
     assert model.predict_topk(np.ones((1, 3)), k=2).labels.tolist() == [[0, 1]] and model.empirical_risk_ == 1.0
 
 
 def test_sums_beyond_float32_are_refused():
     with pytest.raises(ValueError, match="beyond float32: scale X"):
-        DoubleSampling.preset("paper").fit(np.full((4, 2), 3e38), [0, 0, 1, 1])
+        paper(np.full((4, 2), 3e38), [0, 0, 1, 1])

@@ -6,7 +6,7 @@ import tracemalloc
 import naive
 import numpy as np
 import pytest
-from models.double_sampling.problems import as_dicts, binary, problem, recorded, sampled
+from models.double_sampling.problems import as_dicts, binary, paper, problem, recorded, sampled
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
@@ -48,7 +48,7 @@ def test_classes_of_one_row_are_not_compared_with_each_other(adversaries, monkey
 
 def test_classes_that_all_rows_share_leave_nothing_to_learn():
     with pytest.raises(ValueError, match="another label of the same row"):
-        DoubleSampling.preset("paper").fit([[1.0, 2.0], [2.0, 1.0]], [{0, 1}, {0, 1}])
+        paper([[1.0, 2.0], [2.0, 1.0]], [{0, 1}, {0, 1}])
 
 
 def test_pairs_of_candidates_leave_the_example_out_of_its_class(monkeypatch):
@@ -78,9 +78,7 @@ def test_the_empirical_risk_is_that_of_equation_7(leave_one_out):
     X, rows, labels = problem(n=50, seed=3)
     X = np.where(np.random.default_rng(0).random(X.shape) < 0.5, 0, X)  # hard enough to be wrong at times
     rows = as_dicts(X)
-    model = DoubleSampling.preset("paper", n_adversarial=3, examples_per_class=4, leave_one_out=leave_one_out).fit(
-        X, binary(labels)
-    )
+    model = paper(X, binary(labels), n_adversarial=3, examples_per_class=4, leave_one_out=leave_one_out)
     sample = sampled(labels, 7, n_adversarial=3, examples_per_class=4, leave_one_out=leave_one_out)
     risk = risk_of_twin(model, sample, rows, labels, leave_one_out)
     assert model.n_pairs_ == 3 * sample.rows.size and 0 < risk < 0.5
@@ -96,7 +94,7 @@ def test_the_empirical_risk_is_that_of_equation_7(leave_one_out):
 )
 def test_f_is_the_linear_classifier_of_the_scaled_differences(loss, oracle):
     X, rows, labels = problem(n=30, n_classes=5)
-    model = DoubleSampling.preset("paper", n_adversarial=2, C=0.7, loss=loss).fit(X, binary(labels, 5))
+    model = paper(X, binary(labels, 5), n_adversarial=2, C=0.7, loss=loss)
     sample = sampled(labels, 5, n_adversarial=2)
     examples = examples_of(sample)
     pairs = naive.ds_pairs.pairs(examples, lambda i, k: np.array(naive.ds_features.features(rows[i], k, rows, labels)))

@@ -3,16 +3,16 @@
 import naive
 import numpy as np
 import pytest
-from models.double_sampling.problems import EXTENSIONS, SPACES, binary, problem
+from models.double_sampling.problems import EXTENSIONS, SPACES, binary, paper, problem
 
-from xmlcore import DoubleSampling, metrics
+from xmlcore import metrics
 from xmlcore.models.double_sampling import estimator, learning, prediction, sampling
 
 
 @pytest.mark.parametrize("params", [{}, *EXTENSIONS], ids=str)
 def test_f_is_the_product_of_weights_and_features_and_orders_the_ranking(params):
     X, _, labels = problem(most=2)
-    model = DoubleSampling.preset("paper", n_candidates=4, **params).fit(X, binary(labels))
+    model = paper(X, binary(labels), n_candidates=4, **params)
     ranking = model.predict_topk(X, k=4)
     f = model.pair_features(X, ranking.labels) @ model.weights_
     assert (np.diff(f, axis=1) <= 1e-9).all()
@@ -25,7 +25,7 @@ def test_f_is_the_product_of_weights_and_features_and_orders_the_ranking(params)
 def test_the_nearest_classes_are_ranked_as_by_the_twins(distance, weighting, features):
     X, rows, labels = problem(most=2)
     space = {"distance": distance, "weighting": weighting}
-    model = DoubleSampling.preset("paper", n_candidates=4, features=features, **space).fit(X, binary(labels))
+    model = paper(X, binary(labels), n_candidates=4, features=features, **space)
     ranking = model.predict_topk(X[:12], k=4)
     for i in range(12):
         near = naive.ds_nearest.nearest(rows[i], rows, labels, 4, **space)
@@ -38,7 +38,7 @@ def test_the_nearest_classes_are_ranked_as_by_the_twins(distance, weighting, fea
 @pytest.mark.parametrize("params", [{}, {"candidates_from": "plt", "features": "extended"}])
 def test_many_rows_and_candidates_are_ranked_in_parts(params, monkeypatch):
     X, _, labels = problem(n=60, n_terms=30, n_classes=12)
-    model = DoubleSampling.preset("paper", **params).fit(X, binary(labels, 12))
+    model = paper(X, binary(labels, 12), **params)
     whole, reports = model.predict_topk(X, 4), []
     monkeypatch.setattr(prediction, "BLOCK", 16)
     monkeypatch.setattr(estimator, "BLOCK", 16)
@@ -50,18 +50,18 @@ def test_many_rows_and_candidates_are_ranked_in_parts(params, monkeypatch):
 
 def test_predict_returns_one_class_for_multi_class_data_and_else_the_classes_of_at_least_half_the_share():
     X, _, labels = problem()
-    model = DoubleSampling.preset("paper").fit(X, binary(labels))
+    model = paper(X, binary(labels))
     assert model.multiclass_ and np.array_equal(model.predict(X).indices, model.predict_topk(X, 1).labels.ravel())
     assert np.array_equal(np.diff(model.predict(X).indptr), np.ones(40))
     X, _, labels = problem(most=3)
-    model = DoubleSampling.preset("paper").fit(X, binary(labels))
+    model = paper(X, binary(labels))
     assert not model.multiclass_
     assert (model.predict(X) != (model.predict_proba(X) >= 0.5)).nnz == 0
 
 
 def test_probabilities_are_shares_of_the_candidates():
     X, _, labels = problem(n_classes=12)
-    model = DoubleSampling.preset("paper", n_candidates=4).fit(X, binary(labels, 12))
+    model = paper(X, binary(labels, 12), n_candidates=4)
     proba, ranking = model.predict_proba(X), model.predict_topk(X, 12)
     assert proba.shape == (40, 12) and proba.dtype == np.float32 and proba.has_canonical_format
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-5)
@@ -72,10 +72,10 @@ def test_probabilities_are_shares_of_the_candidates():
 def test_features_that_no_training_row_had_and_rows_without_any_do_not_matter():
     X, _, labels = problem()
     wide = np.hstack([X[:, :7], np.zeros((40, 1)), X[:, 7:]])
-    model = DoubleSampling.preset("paper").fit(wide, binary(labels))
+    model = paper(wide, binary(labels))
     other = wide.copy()
     other[:, 7] = 9
-    found, expected = model.predict_topk(other), DoubleSampling.preset("paper").fit(X, binary(labels)).predict_topk(X)
+    found, expected = model.predict_topk(other), paper(X, binary(labels)).predict_topk(X)
     assert np.array_equal(found.labels, expected.labels)
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-4)
     empty = model.predict_topk(np.zeros((2, 16)), k=3)
@@ -88,7 +88,7 @@ def test_accuracy_on_wordnet_is_what_it_was(real_data):
 
     X, Y, *_ = read_matrix(real_data / "wordnet-class" / "train.txt.gz")
     X_test, Y_test, *_ = read_matrix(real_data / "wordnet-class" / "test.txt.gz")
-    ranking = DoubleSampling.preset("paper").fit(X, Y).predict_topk(X_test, k=10)
+    ranking = paper(X, Y).predict_topk(X_test, k=10)
     assert metrics.accuracy(Y_test, ranking) == pytest.approx(0.414, abs=0.01)
     assert metrics.macro_f1(Y_test, ranking) == pytest.approx(0.318, abs=0.01)
     assert metrics.recall_at_k(Y_test, ranking, 10)[-1] == pytest.approx(0.756, abs=0.005)
@@ -97,25 +97,23 @@ def test_accuracy_on_wordnet_is_what_it_was(real_data):
 @pytest.mark.parametrize("params", [{}, EXTENSIONS[3], EXTENSIONS[4]], ids=str)
 def test_blocks_of_rows_change_nothing_for_any_number_of_workers(params, monkeypatch):
     X, _, labels = problem(n=90, n_classes=30, n_terms=40, most=2)
-    models = [DoubleSampling.preset("paper", **params).fit(X, binary(labels, 30))]
+    models = [paper(X, binary(labels, 30), **params)]
     for module in (sampling, learning, prediction):
         monkeypatch.setattr(module, "BLOCK", 7)
-    models += [DoubleSampling.preset("paper", n_jobs=n, **params).fit(X, binary(labels, 30)) for n in (1, 3)]
+    models += [paper(X, binary(labels, 30), n_jobs=n, **params) for n in (1, 3)]
     expected = models[0].predict_topk(X, 10)
     for model in models[1:]:
         assert np.array_equal(model.weights_, models[0].weights_)
         found = model.predict_topk(X, 10)
         assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
-    other = DoubleSampling.preset("paper", random_state=1, **params).fit(X, binary(labels, 30))
+    other = paper(X, binary(labels, 30), random_state=1, **params)
     assert not np.array_equal(other.weights_, models[0].weights_)
 
 
 def test_progress_names_its_phases():
     X, _, labels = problem()
     seen = {}
-    model = DoubleSampling.preset("paper").fit(
-        X, binary(labels), progress=lambda p, f, d: seen.setdefault(p, []).append(f)
-    )
+    model = paper(X, binary(labels), progress=lambda p, f, d: seen.setdefault(p, []).append(f))
     model.predict_topk(X, progress=lambda p, f, d: seen.setdefault(p, []).append(f))
     assert list(seen) == [
         "Adding up labels",

@@ -5,9 +5,9 @@ from collections import Counter
 import naive
 import numpy as np
 import pytest
-from models.double_sampling.problems import SPACES, binary, problem, recorded, sampled
+from models.double_sampling.problems import SPACES, binary, paper, problem, recorded, sampled
 
-from xmlcore import DoubleSampling, load_model
+from xmlcore import load_model
 
 
 @pytest.mark.parametrize("per_class", [0.5, 1, 2, 3.7])
@@ -64,7 +64,7 @@ def test_each_copy_of_an_example_has_its_own_adversaries():
 def test_the_copies_that_were_trained_on_are_counted_by_class(tmp_path):
     X, _, labels = problem(n=60, most=2, skip=(2,))
     for params in ({}, {"leave_one_out": True}, {"balanced": False, "examples_per_class": 3}):
-        model = DoubleSampling.preset("paper", **params).fit(X, binary(labels))
+        model = paper(X, binary(labels), **params)
         sample = sampled(labels, 7, **params)
         others = [
             [k for k in drawn if k not in labels[i]] for i, drawn in zip(sample.rows, sample.adversaries.tolist())
@@ -124,15 +124,15 @@ def test_fewer_adversaries_than_candidates_are_drawn_from_them(monkeypatch):
 
 def test_samples_without_an_own_candidate_and_too_few_candidates_are_refused():
     with pytest.raises(ValueError, match="n_candidates of at least 2"):
-        DoubleSampling.preset("paper", adversaries="candidates", n_candidates=1).fit(np.eye(4), [0, 0, 1, 1])
+        paper(np.eye(4), [0, 0, 1, 1], adversaries="candidates", n_candidates=1)
     with pytest.raises(ValueError, match="raise n_candidates or examples_per_class"):
         # Each row is as far from the rest of its class as can be.
         X = [[9, 0, 1, 0], [0, 9, 0, 1], [9, 0, 0, 1], [0, 9, 1, 0], [9, 0, 0, 0], [0, 9, 0, 0]]
-        DoubleSampling.preset("paper", adversaries="candidates", n_candidates=2).fit(X, [0, 0, 1, 1, 2, 2])
+        paper(X, [0, 0, 1, 1, 2, 2], adversaries="candidates", n_candidates=2)
     with pytest.raises(ValueError, match="adversaries='candidates', which needs labels of two rows"):
-        DoubleSampling.preset("paper", adversaries="candidates").fit(np.eye(3), [0, 1, 2])
+        paper(np.eye(3), [0, 1, 2], adversaries="candidates")
 
 
 def test_classes_of_one_row_only_cannot_be_left_out():
     with pytest.raises(ValueError, match="leave_one_out, which needs labels of two rows"):
-        DoubleSampling.preset("paper", leave_one_out=True).fit(np.eye(3), [0, 1, 2])
+        paper(np.eye(3), [0, 1, 2], leave_one_out=True)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from models.plt.plt_problems import same_scores
 
 from xmlcore import PLT, ExtendedPLT, load_model, metrics
 from xmlcore.datasets import make_synthetic, read_dataset
@@ -26,8 +27,7 @@ def fitted(data):
 
 
 def same_model(a, b, X):
-    one, two = a.predict_topk(X, 5), b.predict_topk(X, 5)
-    return np.array_equal(one.labels, two.labels) and np.array_equal(one.scores, two.scores)
+    return same_scores(a.predict_topk(X, 5), b.predict_topk(X, 5))
 
 
 def test_what_was_chosen_trains_the_same_model_without_trials(data, fitted):
