@@ -19,7 +19,6 @@ from xmlcore.selection import (
     decision_trees,
     rivals,
 )
-from xmlcore.selection.fals.selecting import selected_count
 
 FEW_TREES = {"n_estimators": 3}
 ALL = [(RandomForestSelection, FEW_TREES), (LassoSelection, {}), (ChiSquaredSelection, {}),
@@ -154,11 +153,6 @@ def test_blocks_do_not_change_anything(selection, params, monkeypatch):
     monkeypatch.setattr(rivals, "BLOCK_SCORES", 1)
     again = selection(**params).fit(X, Y)
     assert np.array_equal(again.selected_, expected.selected_) and np.array_equal(again.scores_, expected.scores_)
-
-
-@pytest.mark.parametrize("n_features, total, expected", [(0.1, 1006, 101), (1.0, 7, 7), (0.001, 20, 1), (7, 20, 7)])
-def test_features_are_a_share_or_a_count(n_features, total, expected):
-    assert selected_count(n_features, total) == expected
 
 
 def test_a_count_of_more_features_than_there_are_and_unknown_forest_parameters_are_named():

@@ -55,12 +55,6 @@ def test_any_number_of_adversaries_is_a_set_of_others(kappa):
     assert sample.adversaries.min() >= 0 and sample.adversaries.max() < 100
 
 
-def test_each_copy_of_an_example_has_its_own_adversaries():
-    sample = sampled([[k] for k in range(30)], 30, examples_per_class=2, n_adversarial=5)
-    pairs = sample.adversaries.reshape(30, 2, 5)
-    assert (pairs[:, 0] != pairs[:, 1]).any(axis=1).all()
-
-
 def test_the_copies_that_were_trained_on_are_counted_by_class(tmp_path):
     X, _, labels = problem(n=60, most=2, skip=(2,))
     for params in ({}, {"leave_one_out": True}, {"balanced": False, "examples_per_class": 3}):
@@ -131,8 +125,5 @@ def test_samples_without_an_own_candidate_and_too_few_candidates_are_refused():
         paper(X, [0, 0, 1, 1, 2, 2], adversaries="candidates", n_candidates=2)
     with pytest.raises(ValueError, match="adversaries='candidates', which needs labels of two rows"):
         paper(np.eye(3), [0, 1, 2], adversaries="candidates")
-
-
-def test_classes_of_one_row_only_cannot_be_left_out():
     with pytest.raises(ValueError, match="leave_one_out, which needs labels of two rows"):
         paper(np.eye(3), [0, 1, 2], leave_one_out=True)
