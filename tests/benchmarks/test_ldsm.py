@@ -102,52 +102,6 @@ def test_trees_are_mixed_by_the_scores_they_rank_by_as_shares_of_a_row():
     assert mixtures.precisions(data.Y_test, scores) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("changed, message", [
-    ({"method": "forests"}, "bibtex: 'b': no method 'forests'; there are LdSM, PLT, perceptron"),
-    ({"name": "a"}, "'a' stands for something else already"),
-    ({"name": mixtures.TREES}, "'LdSM, chosen' stands for something else already"),
-    ({"params": {"leaves": 3}}, "'b': PLT takes no leaves here"),
-    ({"params": {"random_state": 3}}, "'b': PLT takes no random_state here"),
-    ({"params": None}, "one of the others has no params"),
-])  # fmt: skip
-def test_other_methods_are_checked_before_anything_is_measured(changed, message, tmp_path):
-    second = {"name": "b", "method": "PLT", "params": {}} | changed
-    second = {name: value for name, value in second.items() if value is not None}
-    others = [{"name": "a", "method": "perceptron", "params": {"row_length": 2.0, "dropout": 0.5}}, second]
-    entry = {"steps": [{"name": "a", "params": {}}], "others": others}
-    (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": entry}}))
-    with pytest.raises(ValueError, match=message):
-        ldsm.read_settings(tmp_path / "s.json")
-
-
-def test_exponents_are_those_of_what_grows():
-    runs = [run(fit(train_s=0.01 * n**0.9, ms=0.1, inner_rows=n), n_train=n, axes=["N"]) for n in (10, 100, 1000)]
-    runs += [run(fit(train_s=m), params={"arity": m}, axes=["M"]) for m in (2, 4, 8)]
-    found = {
-        (what, against, axis): one["exponent"]
-        for what, against, axis, one in ldsm_tables.exponents(part("scaling", *runs))
-    }
-    assert found["training s", "N", "N"] == found["training s", "rows at inner nodes", "N"] == pytest.approx(0.9)
-    assert found["ms per row", "N", "N"] == pytest.approx(0) and found["training s", "M", "M"] == pytest.approx(1)
-    text = ldsm_tables.table_scaling(part("scaling", *runs))
-    assert (
-        "| training s | N | N | ×100 | 0.90 ± 0.00 | 0.90 |" in text and "Features D grow" not in text and whole(text)
-    )
-
-
-@pytest.mark.parametrize("quick", [True, False])
-def test_every_axis_of_growth_changes_one_size_and_the_base_is_measured_once(quick):
-    points = ldsm.plan_scaling(SimpleNamespace(quick=quick))
-    base = ldsm.QUICK_BASE if quick else ldsm.BASE
-    middle = [one for one in points if one.make == base and one.job["params"] == ldsm_tables.BASE_PARAMS]
-    assert [sorted(one.named["axes"]) for one in middle] == [sorted(ldsm_tables.AXIS_TITLES)]
-    for axis, name in ldsm_tables.SIZES.items():
-        sizes = [one.make for one in points if axis in one.named["axes"]]
-        assert max(one[name] for one in sizes) == 100 * min(one[name] for one in sizes)
-        assert all(one | {name: base[name]} == base for one in sizes)
-    assert [one.make for one in points] == sorted([one.make for one in points], key=lambda make: make != base)
-
-
 def test_every_split_is_timed_with_its_rows_and_nothing_else_changes():
     data = make_synthetic(n_train=150, n_test=1, n_labels=20, n_features=60, features_per_row=8)
     params = {"n_estimators": 1, "n_epochs": 2, "max_nodes": 60, "n_jobs": 1}
@@ -204,22 +158,6 @@ def test_parts_are_measured_from_beginning_to_end(options, name, points):
         assert one["params"].items() >= {"n_epochs": 2, "max_nodes": 100, "n_estimators": 2}.items()
     if name == "workers":
         assert found["runs"][0]["same"]
-
-
-def test_spread_ids_and_own_ids_are_timed_alike(options):
-    base = {"n_train": 200, "n_test": 10, "n_features": 60, "n_labels": 30, "features_per_row": 8}
-    growth_points = [one for one in ldsm.plan_scaling(options) if one.job["what"] == "nodes"]
-    points = [one._replace(make=base) for one in growth_points]
-    points = [one._replace(job=one.job | {"width": {"D": w, "L": w}}) for one, w in zip(points, (None, 5000))]
-    part_of = ldsm.PARTS["scaling"]._replace(plan=lambda options: points)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(ldsm.PARTS, "scaling", part_of)
-        found = studies.run_part(ldsm.STUDY, "scaling", options)
-    own, wide = found["runs"]
-    assert (own["n_features"], wide["n_features"], wide["n_labels"]) == (60, 5000, 5000)
-    assert all(one["fits"][0]["few_nodes"] > 10 and one["fits"][0]["few_s"] > 0 for one in (own, wide))
-    text = ldsm_tables.table_scaling(found)
-    assert "| spread | 5,000 | 5,000 |" in text and "| 1.00× |" in text and whole(text)
 
 
 def figures(params):

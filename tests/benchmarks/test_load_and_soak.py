@@ -8,7 +8,6 @@ from benchmarks import load, soak
 from benchmarks.library import crowd
 from benchmarks.library.dashboard_server import Server
 from benchmarks.library.visitor import Tab, TabError
-from tests.benchmarks.making import ABOUT
 from xmlcore.datasets import read_matrix
 
 USED = {"bytes": 500 << 20, "threads": 14, "files": 26, "processes": 4}
@@ -26,15 +25,6 @@ SOAKED = {
     "log": {}, "begun_files": [".tmp-1"], "unfinished_files": [], "before": USED, "after": USED,
     "peak_bytes": 600 << 20,
 }  # fmt: skip
-
-
-def test_a_run_without_findings_says_so_in_its_table():
-    text = load.markdown({**ABOUT, "runs": [LOADED]})
-    assert load.findings(LOADED) == [] and "What is not as it should be: nothing." in text
-    assert "| changes of the page | p95 below 2 s | 100, p50 0.20, p95 0.20, most 3.00 s |" in text
-    assert "after 100: 500 MiB; after 1,000: 540 MiB: +8.0 %" in text
-    text = soak.markdown({**ABOUT, "runs": [SOAKED]})
-    assert soak.findings(SOAKED) == [] and "Findings: none." in text and "full disk 2, kill a worker 3" in text
 
 
 @pytest.mark.parametrize(
@@ -60,6 +50,7 @@ def test_a_run_without_findings_says_so_in_its_table():
 )
 def test_what_is_not_as_it_should_be_is_a_finding(study, change, said):
     whole = LOADED if study is load else SOAKED
+    assert study.findings(whole) == []
     assert [said in one for one in study.findings({**whole, **change})] == [True]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import scaling
-from benchmarks.library import data, machine, processes, scaling_tables
+from benchmarks.library import data, processes, scaling_tables
 from xmlcore import PLT
 from xmlcore.datasets import make_synthetic
 
@@ -51,23 +51,6 @@ def test_work_is_counted_as_by_hand(arity):
     assert scaling.node_nonzeros(tree, data.X_train, data.Y_train) == expected
 
 
-@pytest.mark.parametrize("quick", [True, False])
-def test_every_axis_grows_over_two_decades_and_meets_at_the_base(quick):
-    points = scaling.grid(quick)
-    base = scaling.QUICK_BASE if quick else scaling.BASE
-    for axis, names in scaling_tables.AXES.items():
-        on_axis = [sizes for sizes, axes in points if axis in axes]
-        assert len(on_axis) == len(scaling.QUICK_STEPS if quick else scaling.STEPS)
-        for name in names:
-            assert max(sizes[name] for sizes in on_axis) == 100 * min(sizes[name] for sizes in on_axis)
-        elsewhere = base | scaling.OTHERWISE.get(axis, {})
-        for name in base.keys() - set(names):
-            assert {sizes[name] for sizes in on_axis} == {elsewhere[name]}
-    assert [set(axes) for sizes, axes in points if sizes == base] == [
-        scaling_tables.AXES.keys() - scaling.OTHERWISE.keys()
-    ]
-
-
 @pytest.fixture
 def run(tmp_path):
     """What the two processes of a point do, here in one."""
@@ -106,22 +89,3 @@ def test_a_part_has_the_most_frequent_labels_and_all_test_rows():
     assert part.Y_test.toarray().tolist() == Y[:, [0, 2]].tolist()
     labels = np.tile(np.array([1, 0, -1, -1, -1], np.int32), (6, 1))
     assert scaling.percent(part.Y_test, labels)[0] == pytest.approx(100 * 3 / 4)  # of the rows that have a label
-
-
-def test_real_data_is_an_axis_of_its_own(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(scaling, "read_real", lambda folder: SimpleNamespace(n_labels=1_000))
-    points = scaling.real_points(tmp_path / "somewhere")
-    assert [sizes["n_labels"] for sizes, _ in points] == [160, 500, 1_000]
-    assert scaling.real_points(None) == []
-    results = (
-        machine.header("scaling", 1)
-        | {"params": scaling.PARAMS}
-        | {"quick": False, "base": scaling.BASE, "compile_s": 3.0}
-    )
-    results["labels_of"] = "somewhere"
-    real = run | {"axes": [scaling_tables.REAL]}
-    results["runs"] = [real | {"n_labels": n, "exact_us": n**0.5} for n in (160, 500, 1_600)]
-    assert scaling_tables.on_axis(results, scaling_tables.EVERYWHERE) == []
-    text = scaling_tables.markdown(results)
-    assert "Real data: somewhere." in text and str(tmp_path) not in text
-    assert "| exact top 5 per row | L | L, real data | ×10 | 0.50 ± 0.00 | 0.50 | at most 0.35 | missed |" in text

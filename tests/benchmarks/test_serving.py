@@ -10,7 +10,6 @@ import pytest
 
 from benchmarks import annif, serving
 from benchmarks.library import load
-from tests.benchmarks.making import ABOUT
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -53,18 +52,6 @@ def test_a_server_that_is_not_there_is_a_problem_and_no_crash():
     assert set(found["statuses"]) == {"None"} and found["problems"]
 
 
-def test_the_table_has_both_servers_and_the_minutes_of_mixed_requests():
-    one = {"batch": 1, "requests": 1000, "seconds": 10.0, "p50_ms": 2.0, "p99_ms": 9.0, "problems": [],
-           "texts_per_s": 100.0, "idle_bytes": 2**27, "peak_bytes": 2**28}  # fmt: skip
-    mixed = {"what": "mixed", "minutes": 10, "requests": 7, "problems": ["this one"], "statuses": {"200": 4, "422": 3},
-             "settled_bytes": 2**27, "end_bytes": 2**27}  # fmt: skip
-    model = {"texts": 5, "labels": 3, "features": 9, "zip_bytes": 1e6}
-    runs = [one | {"what": "xmlcore"}, one | {"what": "plain"}, mixed]
-    text = serving.markdown(ABOUT | {"runs": runs, "model": model, "connections": 4})
-    assert "| xmlcore serve | 1 | 100 | 100 | 2.0 | 9.0 | 128 | 256 | 0 |" in text
-    assert "for 10 minutes: 7 requests, 1 answers" in text and "- this one" in text
-
-
 def test_documents_become_a_short_text_corpus_of_annif(tmp_path):
     with gzip.open(tmp_path / "a.jsonl.gz", "wt") as file:
         file.writelines(json.dumps({"text": text, "labels": ["x", "y"]}) + "\n" for text in ("a\tb\nc", "d", "e"))
@@ -83,13 +70,3 @@ def test_subjects_that_are_known_are_looked_up_by_the_text():
             assert json.load(answer)["results"][0]["uri"] == "u"
         with urllib.request.urlopen(place.replace("/suggest", ""), timeout=10) as answer:
             assert json.load(answer)["is_trained"] is True
-
-
-def test_the_table_has_all_contestants():
-    took = {"seconds": 20.0, "cpu_s": 4.0, "peak_bytes": 2**28}
-    one = {"texts": 5, "test_texts": 2, "labels": 3, "training": took, "measures": dict.fromkeys(annif.MEASURES, 0.5)}
-    runs = [one | {"what": "omikuji", "cached": took, "evaluating": took}, one | {"what": "same rows"},
-            one | {"what": "xmlcore", "evaluating": took, "server_peak_bytes": 2**27}]  # fmt: skip
-    text = annif.markdown(ABOUT | {"runs": runs})
-    assert "| Annif's omikuji backend | 50.00 | 50.00 | 50.00 | 50.00 | 20.0 | 4.0 | 20.0 | 256 | 20.0 | 256 |" in text
-    assert "| TextClassifier, served to Annif |" in text and "| 20.0 | 128 |" in text
