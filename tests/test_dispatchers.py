@@ -2,7 +2,6 @@
 
 import gc
 
-import numpy as np
 import pytest
 from numba.core import config
 from numba.core.compiler import Flags
@@ -10,7 +9,7 @@ from numba.core.registry import CPUDispatcher
 
 from xmlcore._kernels import _jit
 from xmlcore._kernels._dispatchers import CodeForCallers, _SharedFlags
-from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels._jit import kernel
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
 
@@ -45,16 +44,6 @@ def test_python_can_call_a_function_before_and_after_kernels_do():
     assert (add_two(1), add_one(1), add_two(1)) == (3, 2, 3)
 
 
-def test_an_inlined_function_can_be_called_from_python():
-    def total(values):
-        s = 0.0
-        for i in range(values.size):
-            s += values[i]
-        return s
-
-    assert inlined(total)(np.arange(4.0)) == 6.0
-
-
 def test_an_error_in_a_called_function_reaches_python():
     def divide(a, b):
         return a // b
@@ -68,11 +57,6 @@ def test_an_error_in_a_called_function_reaches_python():
     assert calling(7, 2) == 4
     with pytest.raises(ZeroDivisionError):
         calling(1, 0)
-
-
-def test_division_by_zero_follows_numpys_rules():
-    divide = kernel(lambda a, b: a / b)
-    assert divide(1.0, 0.0) == np.inf and np.isnan(divide(0.0, 0.0)) and divide(-1, 0) == -np.inf
 
 
 @pytest.mark.parametrize("on", [True, False])

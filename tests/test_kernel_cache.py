@@ -2,7 +2,6 @@
 
 import errno
 import os
-import pickle
 import shutil
 import subprocess
 import sys
@@ -202,18 +201,6 @@ def kernel_after(kernel):
     made = kernel()
     made(NUMBERS, 1.0)
     return made
-
-
-@pytest.mark.parametrize("content", [b"no pickle", pickle.dumps("no pair"), pickle.dumps((1, 2))])
-def test_a_file_with_a_right_checksum_but_other_content_is_compiled_anew(kernel, content):
-    made = kernel_after(kernel)
-    (path,) = kernel.files()
-    path.write_bytes(_caching._BEGINS + _caching._digest(content) + content)
-    assert hits(kernel_after(kernel)) == (0, 1)
-    key = made._cache._key(made.signatures[0], made.targetctx.codegen())
-    content = _caching.dumps((key, ("not", "what", "is", "rebuilt")))
-    path.write_bytes(_caching._BEGINS + _caching._digest(content) + content)
-    assert hits(kernel_after(kernel)) == (0, 1)
 
 
 def test_a_full_disk_is_said_once_and_leaves_no_file(kernel, monkeypatch):

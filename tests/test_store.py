@@ -182,14 +182,6 @@ def test_check_finds_what_is_cut_short_without_reading_it():
         store.check("runs", KEY)
 
 
-def test_artifact_is_replaced_only_when_that_is_wanted():
-    store.save("runs", KEY, "first")
-    with store.writing("runs", KEY, replace=True) as path:
-        store.write_value(path, "second")
-    assert store.load("runs", KEY) == "second"
-    assert os.listdir(kind_folder()) == [KEY]
-
-
 def test_change_of_a_kind_is_seen():
     assert store.changed("runs") == 0
     store.save("runs", KEY, 1)
@@ -324,17 +316,6 @@ def test_threads_writing_deleting_and_reading_one_key_never_see_half_of_it():
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
     assert [name for name in os.listdir(kind_folder()) if name != KEY] == []
-
-
-def test_changed_bytes_are_found_before_the_object_is_read():
-    file = store.save("runs", KEY, {"x": np.arange(100)}) / store.VALUE
-    content = bytearray(file.read_bytes())
-    place = content.index(np.arange(3, dtype=np.int64).tobytes())
-    content[place] ^= 1  # still an object that can be read, with another number
-    file.write_bytes(content)
-    with pytest.raises(store.DamagedArtifactError, match="other bytes than were written"):
-        store.load("runs", KEY)
-    assert not store.exists("runs", KEY)
 
 
 def test_what_is_being_replaced_is_found():
