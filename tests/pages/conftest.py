@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import json
 import shutil
 import sys
 import time
@@ -89,10 +90,36 @@ class Session:
         self.at.button(key=key).click()
         return self.run()
 
+    def set(self, key, value):
+        """Give the field with this key a value."""
+        next(element for element in self.at._tree if getattr(element, "key", None) == key).set_value(value)
+        return self.run()
+
     def search(self, name, words):
         """Type words into the search field of this name; fields of other data sets have the same name."""
         (field,) = (one for one in self.at.text_input if one.key.startswith(f"{name} "))
-        field.set_value(words)
+        return self.set(field.key, words)
+
+    def click(self, label):
+        """Press the first button with this label, which has no key that is known before."""
+        next(button for button in self.at.button if button.label == label).click()
+        return self.run()
+
+    def tick(self, table, *lines):
+        """Do what the browser does when these lines of a table are ticked, and no others."""
+        states = self.at._tree.get_widget_states()
+        sent = states.widgets.add()
+        sent.id = table.proto.id
+        sent.string_value = json.dumps({"selection": {"rows": lines, "columns": [], "cells": []}})
+        self.at._run(states)
+        assert not self.at.exception
+        return self
+
+    def look_only(self):
+        """Copy a link for looking only; return the token in it."""
+        self.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
+        self.run().press("make-look")
+        return self.at.session_state["workspace.snapshot"]["look"]
 
     @property
     def token(self):

@@ -171,8 +171,7 @@ def test_opening_pages_starts_nothing_unless_the_user_wants_it(session, server):
     for name in ("data", "train", "predict", "explain", "robustness", "trees", "features", "sampling"):
         page.go(name)
     assert len(server.jobs()) == before
-    page.at.toggle(key="preferences.automatic").set_value(True)
-    page.run().go("trees")
+    page.set("preferences.automatic", True).go("trees")
     assert len(server.jobs()) > before
 
 

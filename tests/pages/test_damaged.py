@@ -104,8 +104,7 @@ def test_a_damaged_measurement_is_made_again(ready, make):
 def test_what_a_press_on_the_features_page_has_made_is_made_again_when_it_is_damaged(ready, kind, button, shown):
     select(ready, **FEW)
     page = ready.go("features")
-    page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
-    page.run().press(f"features.{button}").until(shown)
+    page.set("features.methods", ["Chi-squared"]).press(f"features.{button}").until(shown)
     folder = experiment.KINDS[kind].folder
     (record,) = store.entries(folder)
     damage(folder, record["key"])

@@ -36,8 +36,7 @@ def test_a_full_disk_is_said_and_what_is_done_meanwhile_is_kept_when_there_is_ro
     try:
         ready.go("train")
         assert "Nothing new can be kept" in ready.text() and "is full: 1.0 MB are free" in ready.text()
-        ready.at.toggle(key="preferences.automatic").set_value(False)
-        ready.run()
+        ready.set("preferences.automatic", False)
         assert "stays in memory" in ready.text()
         before = workspace_row(ready).read()
         assert before["widgets"]["preferences.automatic"] is True
@@ -107,8 +106,7 @@ def test_a_cache_on_a_disk_that_cannot_be_written_to_is_said_on_every_page_and_w
         subprocess.run(["mount", "-o", "remount,ro", root], check=True)
         for page in PAGES:
             assert "cannot be written to" in ready.go(page).text(), page
-        ready.at.toggle(key="preferences.automatic").set_value(False)
-        assert "stays in memory" in ready.run().text()
+        assert "stays in memory" in ready.set("preferences.automatic", False).text()
         subprocess.run(["mount", "-o", "remount,rw", root], check=True)
         assert "There is room again" in ready.run().text()
         assert workspace_row(ready).read()["widgets"]["preferences.automatic"] is False

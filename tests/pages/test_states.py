@@ -43,9 +43,7 @@ def test_an_empty_workspace(session, server, small_catalog):
     page = session().until(lambda s: s.at.error)
     for name in ("predict", "explain", "robustness", "trees", "features", "sampling"):
         assert "There is no data set in use" in page.go(name).text(), name
-    (dismiss,) = (button for button in page.go("data").at.button if button.label == "Dismiss")
-    dismiss.click()
-    open_all(page.run(), server)
+    open_all(page.go("data").click("Dismiss"), server)
 
 
 def part(n_train, n_test, n_labels=None, silent=False):
@@ -117,11 +115,7 @@ def test_what_is_gone_or_damaged(ready, server, what):
 def test_a_link_for_looking_only(ready, server):
     train(ready)
     select(ready, "ChiSquared", n_features=2)
-    ready.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
-    ready.run().press("make-look")
-    looking = re.search(r"workspace=([0-9a-f]+)", ready.at.sidebar.code[0].value)[1]
-    assert looking != ready.token
-    open_all(Session(looking), server)
+    open_all(Session(ready.look_only()), server)
 
 
 FIRST = {  # the button of a page without a result, and what the page has when its job is done

@@ -41,20 +41,16 @@ def test_rows_labels_and_figures_have_names_and_what_is_searched_for_stays_with_
     assert {"Figure, HTML", "Data, CSV", "All labels, CSV"} <= ready.downloads()
     ready.search("rows.query", "TOPIC *3*")
     ready.search("labels.query", "topic *3*")
-    ready.run()
     assert ready.frame("row", "labels")["labels"].str.contains("*3*", regex=False).all()
     assert ready.frame("n_train", "inverse_propensity")["name"].tolist() == ["topic *3*"]
     ready.search("rows.query", "no such thing")
-    ready.run()
     assert "No training row has" in ready.text()
     ready.search("rows.query", "topic *3*")
     ready.search("labels.query", "topic *3*")
-    ready.run()
     making.use(ready, making.word_data())
     ready.run()
     assert len(ready.frame("n_train", "inverse_propensity")) == 8 and len(ready.frame("row", "labels")) == 120
-    ready.at.selectbox(key="data.choice").set_value("catalog api-docs")
-    ready.run()
+    ready.set("data.choice", "catalog api-docs")
     assert ready.frame("n_train", "inverse_propensity")["name"].tolist() == ["topic *3*"]
 
 
@@ -76,8 +72,7 @@ def test_an_upload_is_read_split_used_chosen_back_and_not_seen_by_another_sessio
     assert stranger.token != ready.token
     assert not any("mine" in option for option in stranger.at.selectbox(key="data.choice").options)
     assert stranger.metrics()["Training rows"] == "60"
-    ready.at.selectbox(key="data.choice").set_value("catalog api-docs")
-    assert ready.run().metrics()["Training rows"] == "60"
+    assert ready.set("data.choice", "catalog api-docs").metrics()["Training rows"] == "60"
 
 
 def test_a_broken_file_is_refused_and_the_next_one_keeps_both_its_parts_whole(ready):
@@ -123,5 +118,4 @@ def test_failed_preparation_shows_the_reason_and_can_be_tried_again(session, sma
     assert "the disk is full" in page.at.error[0].value
     assert any("the disk is full" in code.value for code in page.at.code)  # the traceback, on demand
     small_catalog.load = works
-    next(b for b in page.at.button if b.label == "Try again").click()
-    page.run().until(lambda s: "Labels per row" in s.metrics())
+    page.click("Try again").until(lambda s: "Labels per row" in s.metrics())

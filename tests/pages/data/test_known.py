@@ -44,8 +44,7 @@ def sources(monkeypatch):
 
 
 def choose(page, name):
-    page.at.selectbox(key="known.name").set_value(name)
-    return page.run()
+    return page.set("known.name", name)
 
 
 def button(page, key):
@@ -99,14 +98,12 @@ def test_a_failed_download_is_tried_again_only_when_asked_and_can_be_dismissed(r
         sources({"bibtex": f"{address}/set.zip"})
         page = choose(ready, "bibtex").press("known.make").until(lambda s: s.at.error)
         assert page.run().at.session_state["workspace.snapshot"]["wanted"] is None and len(file.asked) == 1
-        next(b for b in page.at.button if b.label == "Try again").click()
-        page.run().until(lambda s: "**bibtex**: 80 rows" in s.text())
+        page.click("Try again").until(lambda s: "**bibtex**: 80 rows" in s.text())
     assert len(file.asked) == 2 and not page.at.error
     with serving({}) as address:
         sources({"delicious": f"{address}/nothing.zip"})
         choose(page, "delicious").press("known.make").until(lambda s: s.at.error)
-        next(b for b in page.at.button if b.label == "Dismiss").click()
-        page.run().run()
+        page.click("Dismiss").run()
     assert not page.at.error and next(e for e in page.at.expander if e.label == "Add a data set").proto.expanded
     assert page.at.session_state["workspace.snapshot"]["wanted"] is None
 
@@ -124,18 +121,15 @@ def test_who_only_looks_sees_no_forms_and_no_folders_of_the_machine(ready, sessi
 
 
 def test_a_synthetic_data_set_is_made_and_put_in_use_and_its_tail_is_that_of_the_chosen_sizes(ready):
-    ready.at.selectbox(key="made.shape").set_value("small")
-    ready.run()
+    ready.set("made.shape", "small")
     ready.at.select_slider(key="made.share").set_value(10)
-    ready.at.slider(key="made.noise").set_value(50)
-    ready.run()
+    ready.set("made.noise", 50)
     assert "This makes **200 training and 50 test rows**, 1,000 features and 20 labels." in ready.text()
     page = ready.press("made.make").until(lambda s: "synthetic small, 20 labels, noise 50 %**: 250 rows" in s.text())
     assert "feature_noise=0.5" in page.text()
     assert "synthetic small, 20 labels, noise 50 % (made here)" in page.at.selectbox(key="data.choice").options
     for shape, tail in (("mediamill", 1.0), ("amazon-670k", 0.5)):
-        ready.at.selectbox(key="made.shape").set_value(shape)
-        ready.run()
+        ready.set("made.shape", shape)
         assert ready.at.slider(key=f"made.tail.{shape}").value == tail
 
 

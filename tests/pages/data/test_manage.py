@@ -64,20 +64,17 @@ def test_statistics_stand_beside_each_other_of_the_data_sets_that_are_chosen(two
 def test_a_data_set_is_renamed_keeps_its_results_and_two_never_have_one_name(two):
     key = train(two, data=small_data("other", seed=1))
     fingerprint = two.run().at.session_state["workspace.snapshot"]["dataset"]
-    two.at.text_input(key=f"manage.name.{fingerprint}.other").set_value(" Fruit ")
-    two.run().press("manage.rename")
+    two.set(f"manage.name.{fingerprint}.other", " Fruit ").press("manage.rename")
     assert known(two)[fingerprint]["name"] == "Fruit" and "**Fruit**: 80 rows" in two.text()
     assert two.frame("On disk", "Results").set_index("Data set").loc["Fruit", "Results"] == 1
     assert [run["key"] for run in two.at.session_state["workspace.snapshot"]["runs"]] == [key]
-    two.at.text_input(key=f"manage.name.{fingerprint}.Fruit").set_value("api-docs")
-    two.run().press("manage.rename")
+    two.set(f"manage.name.{fingerprint}.Fruit", "api-docs").press("manage.rename")
     assert known(two)[fingerprint]["name"] == "api-docs (2)"
 
 
 def test_a_renamed_data_set_of_the_catalog_is_still_that_of_the_catalog(ready):
     fingerprint = next(iter(known(ready)))
-    ready.at.text_input(key=f"manage.name.{fingerprint}.api-docs").set_value("Functions")
-    ready.run().press("manage.rename")
+    ready.set(f"manage.name.{fingerprint}.api-docs", "Functions").press("manage.rename")
     assert "**Functions**: 80 rows" in ready.text()
     assert ready.at.selectbox(key="data.choice").value == "catalog api-docs"
     assert ready.at.selectbox(key="data.choice").options == ["Functions (comes with xmlcore)"]

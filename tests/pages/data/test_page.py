@@ -1,7 +1,6 @@
 """The Data page: rows that are looked at, files that are chosen, and what one session learns of another."""
 
 import io
-import json
 import threading
 import zipfile
 
@@ -36,22 +35,11 @@ def shown(session):
 
 def tick(session, *lines):
     """What the browser sends when a line of the table is ticked, or no more."""
-    states = session.at._tree.get_widget_states()
-    sent = states.widgets.add()
-    sent.id = table(session).proto.id
-    sent.string_value = json.dumps({"selection": {"rows": lines, "columns": [], "cells": []}})
-    session.at._run(states)
-    assert not session.at.exception
-    return session
+    return session.tick(table(session), *lines)
 
 
 def listed(session):
     return table(session).value["row"].tolist()
-
-
-def random_row(session):
-    next(b for b in session.at.button if b.label == "Random row").click()
-    return session.run()
 
 
 def test_file_names_of_one_session_are_not_told_to_another_that_uploads_the_same(ready, session):
@@ -71,7 +59,7 @@ def test_the_row_looked_at_is_the_ticked_or_random_one_and_outlives_a_page_switc
     assert listed(ready) == list(range(60))  # what is ticked stays where it is
     assert shown(tick(ready)) == 0
     before = table(tick(ready, 3)).proto.id
-    random_row(ready)
+    ready.click("Random row")
     assert table(ready).proto.id != before  # a new table, nothing ticked
     row = shown(ready)
     assert row != 3
@@ -82,18 +70,15 @@ def test_the_row_looked_at_is_the_ticked_or_random_one_and_outlives_a_page_switc
     ready.go("train").go("data")
     assert (shown(ready), listed(ready)[0], len(listed(ready))) == (7, 7, 60)
     ready.search("rows.query", "topic *3*")
-    ready.run()
     assert shown(ready) == listed(ready)[0]
     ready.search("rows.query", "")
-    ready.run()
     assert (shown(ready), listed(ready)[0]) == (7, 7)
 
 
 def test_chosen_files_outlive_a_page_switch_can_be_cleared_and_do_not_come_back(ready):
     content = xmlc(small_data("other", seed=1))
     choose(ready, "mine.txt", content)
-    ready.at.text_input(key="upload.name.0").set_value("Mine")
-    ready.run()
+    ready.set("upload.name.0", "Mine")
     ready.go("train").go("data")
     assert "Chosen before: mine.txt" in ready.text()
     assert ready.at.text_input(key="upload.name.0").value == "Mine"
@@ -134,7 +119,7 @@ def test_a_large_file_is_read_by_a_worker_while_the_page_can_be_used(ready, monk
     ready.until(lambda s: "Reading the training rows: 50 %" in s.text())
     assert "**Reading fruit**" in ready.text()
     assert ready.at.button(key="upload.make").disabled
-    random_row(ready)  # the page answers meanwhile
+    ready.click("Random row")  # the page answers meanwhile
     going_on.set()
     ready.until(lambda s: "**fruit**: 60 rows" in s.text())
     assert ready.at.session_state["upload.round"] == 1  # empty widgets: the bytes are let go
@@ -193,9 +178,7 @@ def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use_and_goes_away_for
     assert "New here?" not in ready.text()
     assert "New here?" not in session(ready.token).text()
     assert "New here?" in session().text(), "another workspace has not closed it"
-    ready.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
-    look = ready.run().press("make-look").at.session_state["workspace.snapshot"]["look"]
-    assert "New here?" not in session(look).text()
+    assert "New here?" not in session(ready.look_only()).text()
 
 
 def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):

@@ -1,7 +1,6 @@
 """The Data page: what it says of a data set, other splits, and the rows of a label."""
 
 import io
-import json
 
 import numpy as np
 import pytest
@@ -74,31 +73,20 @@ def test_the_rows_of_a_label_and_of_a_label_set_are_found(leaky):
 def test_a_ticked_label_or_label_set_shows_its_rows_and_labels_are_ordered(ready):
     table = next(t for t in ready.at.dataframe if list(t.value.columns)[:3] == ["rows", "labels", "size"])
     assert table.value["rows"].is_monotonic_decreasing
-    tick_line(ready, table, 0)
+    ready.tick(table, 0)
     labels_of_set, rows = table.value[["labels", "rows"]].iloc[0]
     assert f"Rows of {labels_of_set}" in ready.text()
     shown = ready.frame("part", "row", "features")
     assert len(shown) == rows and set(shown["labels"]) == {labels_of_set}
     table = next(t for t in ready.at.dataframe if "partners" in t.value)
-    tick_line(ready, table, 2)
+    ready.tick(table, 2)
     name, n_train, n_test = table.value.iloc[2][["name", "n_train", "n_test"]]
     assert f"Rows of {name}" in ready.text()
     assert f"Showing {n_train + n_test} of {n_train + n_test} rows: {n_train} for training" in ready.text()
     rows = ready.frame("part", "row", "features")
     assert all(name in text for text in rows["labels"])
-    ready.at.selectbox(key="labels.order").set_value("rarest first")
-    ready.run()
+    ready.set("labels.order", "rarest first")
     assert ready.frame("partners")["rank"].tolist() == list(range(8, 0, -1))
-
-
-def tick_line(ready, table, line):
-    """Tick a line of a table, and run the page."""
-    states = ready.at._tree.get_widget_states()
-    sent = states.widgets.add()
-    sent.id = table.proto.id
-    sent.string_value = json.dumps({"selection": {"rows": [line], "columns": [], "cells": []}})
-    ready.at._run(states)
-    assert not ready.at.exception
 
 
 def test_a_stratified_split_is_a_second_data_set_that_keeps_its_name_when_made_again(ready):
@@ -174,22 +162,19 @@ def test_row_numbers_that_do_not_fit_are_refused():
 
 
 def test_rows_are_split_by_a_worker_if_that_takes_long_and_a_reason_said_if_they_cannot_be(ready, monkeypatch):
-    ready.at.radio(key="resplit.way").set_value("unseen")
-    ready.run().press("resplit.make")
+    ready.set("resplit.way", "unseen").press("resplit.make")
     assert "there is nothing to leave out" in ready.at.error[0].value
     assert ready.at.error[0].value.startswith("The rows could not be split: "), "no file was read"
     assert len(ready.at.session_state["workspace.snapshot"]["known"]) == 1
     assert not ready.run().at.error
-    ready.at.radio(key="resplit.way").set_value("stratified")
-    ready.run()
+    ready.set("resplit.way", "stratified")
     monkeypatch.setattr(uploads, "AT_ONCE", 0.0)
     ready.press("resplit.make").until(lambda s: "**api-docs, stratified 20 %**: 80 rows" in s.text())
     assert "chosen by iterative stratification with seed 0" in ready.text()
-    ready.at.radio(key="resplit.way").set_value("unseen")
-    ready.run().press("resplit.make").until(lambda s: s.at.error)
+    ready.set("resplit.way", "unseen").press("resplit.make").until(lambda s: s.at.error)
     assert "The rows could not be split:" in ready.at.error[0].value
     assert "there is nothing to leave out" in ready.at.error[0].value
-    assert not ready.press(next(b.key for b in ready.at.button if b.label == "Dismiss")).at.error
+    assert not ready.click("Dismiss").at.error
 
 
 @pytest.mark.usefixtures("all_sections_open")
@@ -202,6 +187,5 @@ def test_a_large_data_set_is_counted_and_examined_by_a_worker_while_the_page_sho
     assert experiment.task("description", {"dataset": fingerprint}).exists()
     monkeypatch.setattr(examined, "AT_ONCE", 0.0)
     ready.run().until(lambda s: "pairs of labels** occur on the same row" in s.text())
-    ready.at.radio(key="together.which").set_value("pairs")
-    ready.run()
+    ready.set("together.which", "pairs")
     assert "Drawn are" in ready.text() and "the labels of the strongest pairs" in ready.text()

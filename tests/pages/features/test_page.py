@@ -1,7 +1,6 @@
 """The Features page, opened and used through app.py."""
 
 import io
-import json
 import threading
 import warnings
 from types import SimpleNamespace
@@ -46,65 +45,57 @@ def test_labels_of_few_rows_are_counted_and_warnings_name_what_has_a_name():
     Y = np.zeros((30, 10), dtype=bool)
     Y[:, :8] = True
     Y[:3, 8] = True
-    data = SimpleNamespace(Y_train=sp.csr_array(Y), n_labels=10)
-    selection = SimpleNamespace(shared=False, n_selected=4)
-    said = words.few_rows(data, selection)
-    assert said.startswith("2 of 10 labels have at most 5 training rows, 1 of them none. Each keeps 4 features")
-    assert words.few_rows(data, SimpleNamespace(shared=True, n_selected=4)) == ""
+
+    def said(shared):
+        data = SimpleNamespace(Y_train=sp.csr_array(Y), n_labels=10)
+        return words.few_rows(data, SimpleNamespace(shared=shared, n_selected=4))
+
+    assert said(False).startswith("2 of 10 labels") and "1 of them none" in said(False) and said(True) == ""
     Y[:, 8:] = True
-    assert words.few_rows(SimpleNamespace(Y_train=sp.csr_array(Y), n_labels=10), selection) == ""
-    said = words.with_names(word_data(), "feature 3 has values up to 2,000; 1 of 8 labels, label 2 first")
-    assert said == "“word_3” has values up to 2,000; 1 of 8 labels, “topic *2*” first"
+    assert said(False) == ""
+    warning = words.with_names(word_data(), "feature 3 has values up to 2,000; 1 of 8 labels, label 2 first")
+    assert warning == "“word_3” has values up to 2,000; 1 of 8 labels, “topic *2*” first"
 
 
 def test_a_selection_that_another_workspace_made_is_not_said_to_take_time(ready):
     fingerprint = making.workspace_row(ready).read()["dataset"]
     experiment.keep(experiment.task("select", {"dataset": fingerprint}, {"method": "FALS", "params": None}))
-    said = ready.go("features").text()
-    assert said.count("Selected already: pressing the button shows the selection at once") == 1
-    assert "of memory in addition" not in said
+    assert ready.go("features").text().count("Selected already") == 1 and "of memory" not in ready.text()
     assert ready.at.button(key="features.begin").label.endswith("(selected already)")
 
 
 def test_what_the_first_selection_takes_is_said_once_and_no_button_starts_it_twice(ready, monkeypatch):
     page = ready.go("features")
-    assert page.text().count("of memory in addition to the data") == 1
+    assert page.text().count("of memory in addition to") == 1
     assert "(about" in page.at.button(key="features.begin").label
     go_on = threading.Event()
     monkeypatch.setattr(experiment.KINDS["select"], "run", lambda *args, **settings: go_on.wait(60))
     try:
         page.press("features.begin")
         assert page.at.button(key="features.begin").disabled and page.at.button(key="features.select").disabled
-        page.at.number_input(key="features.share").set_value(0.5)
-        assert not page.run().at.button(key="features.select").disabled, "with other settings it is another selection"
+        page.set("features.share", 0.5)
+        assert not page.at.button(key="features.select").disabled, "with other settings it is another selection"
     finally:
         go_on.set()
 
 
 def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found):
-    data = word_data()
+    data, box = word_data(), "features.label"
     page.search("features.query", "*5*")
-    page.run()
-    assert page.at.selectbox(key="features.label").value == 5
+    assert page.at.selectbox(key=box).value == 5
     occurrence = (data.X_train[data.Y_train[:, [5]].toarray().ravel()] != 0).mean(axis=0)[found.selected[5]]
     order = np.argsort(-found.selected_scores[5] * occurrence)
     best = [data.feature_name(int(j)) for j in found.selected[5][order]]
     share = 100 * occurrence[order]
-    words = [f"**{name}** (in {rows:.3g} % of its rows)" for name, rows in zip(best, share)]
-    assert f"most to the label **topic *5*** are {words[0]}, {words[1]} and {words[2]}." in page.text()
-    bars = figure(page, "Features of topic *5*")
-    drawn = bars["layout"]["yaxis"]["ticktext"]
+    assert f"**{best[0]}** (in {share[0]:.3g} % of its rows)" in page.text()
+    drawn = figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"]
     assert drawn == best[: len(drawn)] and len(drawn) == np.count_nonzero(share)
-    table = page.frame("rank", "name", "with_label")
-    assert table["name"].tolist() == best
-    page.search("features.query", "no such label")
-    assert "No label has" in page.run().text()
-    assert page.at.selectbox(key="features.label").value == 5  # the box stays, and what it shows
-    page.at.selectbox(key="features.label").set_value(2)
-    assert figure(page.run(), "Features of topic *2*")
+    assert page.frame("rank", "name", "with_label")["name"].tolist() == best
+    assert "No label has" in page.search("features.query", "no such label").text()
+    assert page.at.selectbox(key=box).value == 5  # the box stays, and what it shows
+    assert figure(page.set(box, 2), "Features of topic *2*")
     page.search("features.query", "5")  # its id, and part of a name
-    page.run()
-    assert page.at.selectbox(key="features.label").value == 5
+    assert page.at.selectbox(key=box).value == 5
 
 
 @pytest.fixture
@@ -124,26 +115,20 @@ def misled(ready, monkeypatch):
     monkeypatch.setattr(server, "selection", lambda key: found)
     monkeypatch.setattr(server, "dataset", lambda fingerprint: data)
     page = ready.go("features")
-    page.at.selectbox(key="features.label").set_value(5)
-    return page.run(), [data.feature_name(j) for j in (never, some, often)]
+    return page.set("features.label", 5), [data.feature_name(j) for j in (never, some, often)]
 
 
 def test_a_feature_that_no_row_of_the_label_has_is_only_among_its_best_in_the_ranking_of_the_paper(misled):
     page, (never, some, often) = misled
-    said = page.text().split("Weighted by how often the label’s rows have them, ")[1].split("Two labels")[0]
-    assert said.index(often) < said.index(some) and never not in said
-    bars = figure(page, "Features of topic *5*")["layout"]
-    assert bars["yaxis"]["ticktext"][:2] == [often, some] and never not in bars["yaxis"]["ticktext"]
-    assert "1 kept feature occurs in no row of the label and has no bar" in page.text()
-    assert bars["xaxis"]["title"]["text"] == "Score × share of the label’s rows"
+    bars = figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"]
+    assert bars[:2] == [often, some] and never not in bars and "1 kept feature occurs in no row" in page.text()
     table = page.frame("rank", "weighted_rank", "with_label")
     assert table["name"].iloc[[0, -1]].tolist() == [often, never] and table["rank"].iloc[-1] == 1
     assert page.frame("name", "features").set_index("label")["features"][5].startswith(f"{often}, {some}, ")
     best = [never, some, often]
-    page.at.radio(key="features.order").set_value("Score alone, as in the paper on FALS")
-    page.run()
-    assert f"For the label **topic *5***, best are **{best[0]}** (in 0 % of its rows), **{best[1]}**" in page.text()
+    page.set("features.order", "Score alone, as in the paper on FALS")
     assert figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"][:3] == best
+    assert f"best are **{never}** (in 0 % of its rows)" in page.text()
     assert page.frame("rank", "with_label")["name"].tolist()[:3] == best
     assert page.frame("name", "features").set_index("label")["features"][5].startswith(", ".join(best))
 
@@ -152,7 +137,7 @@ def test_other_selections_are_described_by_what_they_are(ready):
     select(ready, attribution="deeplift")
     page = ready.go("features")
     assert not [box for box in page.at.radio if box.key == "features.order"]
-    assert "weighted by occurrence" not in page.text() and "weighted_score" not in page.frame("rank", "score")
+    assert "weighted_score" not in page.frame("rank", "score")
     select(ready, "ChiSquared")
     assert "involves no chance" in ready.go("features").text()
     select(ready, pattern="FAMS")
@@ -166,24 +151,18 @@ def test_other_selections_are_described_by_what_they_are(ready):
 
 def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
     estimate(monkeypatch, "compare_selections", 1.0)
-    page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
-    page.run()
+    page.set("features.methods", ["Chi-squared"])
     page.until(lambda s: figure(s, "Average precision by method") and figure(s, "Average precision against k/D"))
 
 
 def test_the_form_selects_by_another_method_and_a_count(page):
-    page.at.selectbox(key="features.method").set_value("ChiSquared")
-    page.run()
-    page.at.selectbox(key="features.way").set_value("count")
-    page.run()
-    page.at.number_input(key="features.count 24").set_value(3)
-    page.run()
+    page.set("features.method", "ChiSquared")
+    page.set("features.way", "count")
+    page.set("features.count 24", 3)
     page.press("features.select").until(lambda s: "Chi-squared keeps **3 of 24 features**" in s.text())
-    choice = page.at.selectbox(key="features.selection")
-    assert len(choice.options) == 2 and choice.options[0].startswith("Chi-squared")
-    choice.set_value(page_key(page, "FALS"))
-    page.run()
-    assert "FALS keeps **4 of 24 features**" in page.text()
+    options = page.at.selectbox(key="features.selection").options
+    assert len(options) == 2 and options[0].startswith("Chi-squared")
+    assert "FALS keeps **4 of 24 features**" in page.set("features.selection", page_key(page, "FALS")).text()
     page.go("data").go("features")
     assert page.at.selectbox(key="features.selection").value == page_key(page, "FALS")
 
@@ -194,21 +173,16 @@ def page_key(page, method):
 
 
 def test_settings_that_do_not_go_together_and_numbers_that_cannot_be_start_nothing(page):
-    page.at.number_input(key="features.share").set_value(5.0)
-    page.run()
+    page.set("features.share", 5.0)
     assert any("Share, k/D is 5, but must be above 0 and at most 1" in error.value for error in page.at.error)
     page.press("features.select")
     assert "The selection was not started" in page.text() and "keeps **4 of 24 features**" in page.text()
-    page.at.selectbox(key="features.way").set_value("count")
-    page.run()
-    page.at.number_input(key="features.count 24").set_value(25)
-    page.run()
+    page.set("features.way", "count")
+    page.set("features.count 24", 25)
     assert any("must be from 1 to 24" in error.value for error in page.at.error)
     page.at.number_input(key="features.count 24").set_value(3)
-    page.at.selectbox(key="form.FALS.pattern").set_value("FILS")
-    page.run()
-    page.at.selectbox(key="form.FALS.attribution").set_value("lrp")
-    page.run()
+    page.set("form.FALS.pattern", "FILS")
+    page.set("form.FALS.attribution", "lrp")
     assert any("Fisher information" in error.value for error in page.at.error)
     page.press("features.select")
     assert "The selection was not started" in page.text()
@@ -224,90 +198,55 @@ def test_values_and_features_that_selections_do_not_fit_are_said(page, monkeypat
     odd = datasets.Dataset("odd", -data.X_train, data.Y_train, data.X_test, data.Y_test)
     monkeypatch.setattr(server, "dataset", lambda fingerprint: odd)
     page.run()
-    page.at.selectbox(key="features.method").set_value("ChiSquared")
-    page.run()
+    page.set("features.method", "ChiSquared")
     assert any("needs values of at least 0" in error.value for error in page.at.error)
 
 
 def test_heat_maps_show_labels_and_groups_and_what_two_labels_share(page, found):
     pairs = [(a, b) for a in range(8) for b in range(a)]
     share = np.mean([np.isin(found.selected[a], found.selected[b]).mean() for a, b in pairs])
-    assert f"Two labels share **{100 * share:.0f} %** of the features that they keep" in page.text()
-    assert (
-        page.metrics()["Shared by two labels"] == f"{100 * share:.0f} %" and "Overlap of labels" not in page.metrics()
-    )
-    table = page.frame("a_name", "b_name", "share")  # all 28 pairs
-    assert table["share"].mean() == pytest.approx(100 * share) and "jaccard" not in table
-    drawn = json.dumps(figure(page, "Features in common"))
-    assert "Share of the features kept" in drawn and "Jaccard" not in drawn
+    assert page.metrics()["Shared by two labels"] == f"{100 * share:.0f} %"
+    table = page.frame("a_name", "b_name", "share")
+    assert len(table) == 28 and table["share"].mean() == pytest.approx(100 * share)
     assert figure(page, "Labels and their features") and figure(page, "Features in common")
     assert "8 of 8 labels" in page.text()
-    page.at.selectbox(key="features.heat").set_value("All labels, in groups")
-    page.run()
+    page.set("features.heat", "All labels, in groups")
     assert figure(page, "Groups of labels and of features") and "All labels in 8 groups" in page.text()
-    page.at.selectbox(key="features.heat").set_value("Labels with most in common")
-    page.run()
-    page.at.number_input(key="features.heat.n 8").set_value(3)
-    page.run()
+    page.set("features.heat", "Labels with most in common").set("features.heat.n 8", 3)
     assert "3 of 8 labels" in page.text() and "3 most alike" in page.text()
     assert len(page.frame("a_name", "b_name", "share")) == 28
 
 
-def test_compared_methods_have_all_measures_in_the_table_and_their_warnings_on_the_page(page):
-    page.at.multiselect(key="features.methods").set_value(["all features", "FALS", "Chi-squared"])
-    page.at.number_input(key="features.seeds").set_value(2)
-    page.run()
+def test_compared_methods_have_all_measures_in_the_table_and_their_warnings_on_the_page(page, monkeypatch):
+    noisy_fit(monkeypatch)
+    page.at.multiselect(key="features.methods").set_value(["all features", "FIMS", "Chi-squared"])
+    page.set("features.seeds", 2)
     assert "Compare these methods (about 1 min 40 s)" in [said_plainly(b.label) for b in page.at.button]
     page.press("features.compare").until(lambda s: figure(s, "Average precision by method"))
     table = page.frame("method", "average precision", "select_s")
-    assert table["method"].tolist() == ["all features", "FALS", "Chi-squared"]
+    assert table["method"].tolist() == ["all features", "FIMS", "Chi-squared"]
+    assert "FIMS, seed 0: “topic *0*” is odd" in page.text()
     assert "is best here" in page.text() and "all 120 training and 30 test rows" in page.text()
-    assert "ties count as if broken at random" in page.text()
-    page.at.selectbox(key="features.measure").set_value("Hamming loss")
-    assert figure(page.run(), "Hamming loss by method")
+    assert figure(page.set("features.measure", "Hamming loss"), "Hamming loss by method")
     page.press("features.curve").until(lambda s: figure(s, "Hamming loss against k/D"))
 
 
-def test_stability_is_measured_names_the_least_stable_labels_and_has_spearman_from_five_features_on(page, ready):
-    page.until(lambda s: figure(s, "Agreement between seeds"))  # short enough to start by itself
-    assert "Of the 4 features that a label keeps, another seed keeps" in page.text()
-    assert f"those that either keeps ({page.metrics()['Jaccard']} on average)" in page.text()
-    assert page.metrics()["Jaccard"] and len(page.frame("name", "rows", "jaccard")) == 8
-    key, ready = select(page, n_features=5), page
-    page = ready.go("features").until(lambda s: figure(s, "Agreement between seeds"))
-    assert {"Jaccard", "Spearman"} <= set(page.metrics()) and "spearman" in page.frame("name", "rows", "jaccard")
-    assert "Those that only one seed keeps count against it" in page.text()
-    found = kept_stability(key, 5)
-    assert f"another seed keeps **{100 * found.share:.0f} %** as well" in page.text()
-
-
-def kept_stability(key, n_seeds):
-    one = experiment.load("select", key)
-    params = {"method": one.method, "params": one.params, "seeds": list(range(n_seeds))}
-    return experiment.task("selection_stability", {"dataset": one.fingerprint}, params).load()
-
-
-def test_spearman_of_few_features_is_left_out_and_warnings_are_shown(ready, monkeypatch):
-    key = select(ready, n_features=1)
+@pytest.mark.parametrize("n_features", [1, 5])
+def test_stability_is_measured_and_has_spearman_from_five_features_on(ready, monkeypatch, n_features):
+    key = select(ready, n_features=n_features)
     noisy_fit(monkeypatch)
-    page = ready.go("features").until(lambda s: figure(s, "Agreement between seeds"))
-    assert "Spearman" not in page.metrics() and "spearman" not in page.frame("name", "rows", "jaccard")
-    assert "of fewer than 5 kept it says little but how many are shared" in page.text()
-    assert [trace["name"] for trace in figure(page, "Agreement between seeds")["data"]] == ["Jaccard"]
-    share = kept_stability(key, 5).share
-    assert f"The feature that a label keeps is the same with another seed in **{100 * share:.0f} %**" in page.text()
-    said = [warning.value.replace("\\", "") for warning in page.at.warning]
-    said = [warning for warning in said if warning.startswith("FALS, seed")]
-    assert said == [f"FALS, seed {seed}: “topic *{seed}*” is odd" for seed in range(3)]
+    page = ready.go("features").until(lambda s: figure(s, "Agreement between seeds"))  # starts by itself
+    table, measures = page.frame("name", "rows", "jaccard"), {"Jaccard", "Spearman"} if n_features == 5 else {"Jaccard"}
+    assert len(table) == 8 and ("spearman" in table) == ("Spearman" in page.metrics()) == (n_features == 5)
+    assert {trace["name"] for trace in figure(page, "Agreement between seeds")["data"]} == measures
+    selection = experiment.load("select", key)
+    params = {"method": selection.method, "params": selection.params, "seeds": list(range(5))}
+    stability = experiment.task("selection_stability", {"dataset": selection.fingerprint}, params).load()
+    assert f"**{100 * stability.share:.0f} %**" in page.text()
+    warned = [warning.value.replace("\\", "") for warning in page.at.warning]
+    warned = [warning for warning in warned if warning.startswith("FALS, seed")]
+    assert warned == [f"FALS, seed {seed}: “topic *{seed}*” is odd" for seed in range(3)]
     assert "And 2 more warnings." in page.text()
-
-
-def test_what_compared_selections_warn_of_is_shown(page, monkeypatch):
-    noisy_fit(monkeypatch)
-    page.at.multiselect(key="features.methods").set_value(["all features", "FIMS"])
-    page.at.number_input(key="features.seeds").set_value(1)
-    page.run().press("features.compare").until(lambda s: figure(s, "Average precision by method"))
-    assert "FIMS, seed 0: “topic *0*” is odd" in page.text()
 
 
 def noisy_fit(monkeypatch):
@@ -357,21 +296,14 @@ def test_a_model_is_trained_on_the_union_and_compared_in_one_click(page, found):
     assert "Both results, CSV" in page.downloads()
 
 
-def model_key(page):
-    return next(box.key for box in page.at.selectbox if str(box.key).startswith("features.model"))
-
-
 def test_labels_learn_from_their_own_features_and_results_of_the_train_page_are_offered(ready):
     run = train(ready, C=3.0)
     select(ready)
     page = ready.go("features")
-    box = page.at.selectbox(key=model_key(page))
+    box = next(box for box in page.at.selectbox if str(box.key).startswith("features.model"))
     assert box.value == run and box.options[0] == "PLT (C 3)"
     assert "PLT (C automatic), not trained yet" in box.options
-    assert "Train PLT on them and compare (about" in " ".join(b.label for b in page.at.button)
-    page.at.selectbox(key=model_key(page)).set_value("OneVsRest")
-    page.run()
-    assert "each label on its own" in page.text()
+    assert "each label on its own" in page.set(box.key, "OneVsRest").text()
     page.press("features.train").until(lambda s: "On the selected features **OneVsRest**" in s.text(), seconds=300)
     assert "Each label learned from its own" in page.text()
 
@@ -392,12 +324,9 @@ def test_files_say_what_is_in_them_and_the_csv_has_everything_that_is_kept(page,
     monkeypatch.setattr(charts, "csv_button", lambda _, make, name, *__, **___: named.__setitem__(name, make))
     page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
     page.at.number_input(key="features.seeds").set_value(1)
-    page.at.number_input(key=rows_key(page)).set_value(40)
-    page.run().press("features.compare").until(lambda s: any("compared" in name for name in named))
-    page.at.selectbox(key="features.heat").set_value("Labels with most in common")
-    page.run()
-    page.at.selectbox(key="features.heat").set_value("All labels, in groups")
-    page.run()
+    page.set(rows_key(page), 40).press("features.compare").until(lambda s: any("compared" in name for name in named))
+    page.set("features.heat", "Labels with most in common")
+    page.set("features.heat", "All labels, in groups")
     label = page.at.selectbox(key="features.label").value
     ends = {name.split(page_key(page, "FALS")[:6] + "-", 1)[1] for name in named}
     assert {

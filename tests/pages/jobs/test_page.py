@@ -3,6 +3,7 @@
 import errno
 import re
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -63,7 +64,7 @@ def test_of_an_ensemble_in_parts_the_trees_that_run_are_listed_and_those_that_wa
     fingerprint = datasets.save_dataset(small_data("small"))
     task = experiment.task("train", {"dataset": fingerprint}, {"model": "PLT", "params": params})
     job = experiment.submit(server, task, owner=ready.token, title="Training", apart=True)
-    page = ready.go("jobs").until(lambda s: s.text().count("Training nodes of trees: 25 %") == 2)
+    page = ready.go("jobs").until(half_way)
     said = page.text()
     assert "Training, tree 1 of 4" in said and "Training, tree 2 of 4" in said and "Training, tree 3 of 4" not in said
     assert "Waiting for 4 of 4 parts that are jobs of their own" in said
@@ -76,10 +77,10 @@ def test_of_an_ensemble_in_parts_the_trees_that_run_are_listed_and_those_that_wa
 
 def test_jobs_that_run_and_wait_have_their_progress_and_can_be_moved_paused_and_stopped(ready, server, held):
     made = start(ready, server, 5)
-    page = ready.go("jobs").until(lambda s: s.text().count("Training nodes of trees: 25 %") == 2)
-    assert "2 jobs run and 3 wait" in page.text()
-    assert "Training *0*" in page.text() and "expected 12 s" in page.text()
-    assert "Waiting for a free worker, number 1 of 3 in the queue" in page.text()
+    page = ready.go("jobs").until(half_way)
+    said = page.text()
+    assert "2 jobs run and 3 wait" in said and "Training *0*" in said and "expected 12 s" in said
+    assert "number 1 of 3 in the queue" in said
     first, second, third = made[2:]
     page.press(f"jobs.first.{third.id}")
     assert server.waiting() == [third, first, second]
@@ -91,30 +92,37 @@ def test_jobs_that_run_and_wait_have_their_progress_and_can_be_moved_paused_and_
     page.press(f"jobs.stop.{first.id}")
     assert first.state == "cancelled" and "Stopped" in page.frame("State")["State"].tolist()
     page.press("jobs.pause.all")
-    assert server.paused(page.token) and "no waiting job of this workspace starts" in page.text()
+    assert server.paused(page.token) and "no waiting job of this workspace" in page.text()
     held()
     page.until(lambda s: all(not job.active for job in made[:2]))
     assert third.state == "queued"
-    page.press("jobs.resume.all").press(f"jobs.resume.{second.id}")
-    page.until(lambda s: "No job runs or waits" in s.text())
+    page.press("jobs.resume.all").press(f"jobs.resume.{second.id}").until(at_rest)
     listed = page.frame("State").set_index("Job")["State"]
     assert listed.filter(like="Training").value_counts().to_dict() == {"Done": 4, "Stopped": 1}
 
 
+def half_way(page):
+    """Whether two trainings have come to a quarter."""
+    return page.text().count("Training nodes of trees: 25 %") == 2
+
+
+def at_rest(page):
+    return "No job runs or waits" in page.text()
+
+
 def test_jobs_have_logs_and_are_listed_by_when_they_ended(ready, server, held):
     made = start(ready, server, 3)
-    page = ready.go("jobs").until(lambda s: s.text().count("Training nodes of trees: 25 %") == 2)
+    page = ready.go("jobs").until(half_way)
     assert not page.at.main.code
     page.press(f"jobs.log.{made[0].id}")
     assert "Training nodes of trees" in page.at.main.code[0].value
     assert not page.press(f"jobs.log.{made[0].id}").at.main.code
     page.press(f"jobs.stop.{made[2].id}")  # it came last, and is the first to end
     held()
-    page.until(lambda s: "No job runs or waits" in s.text())
+    page.until(at_rest)
     listed = [title for title in page.frame("State")["Job"] if title.startswith("Training")]
     assert len(listed) == 3 and listed[-1] == "Training *2*"
-    page.at.selectbox(key="jobs.ended").set_value(made[0].id)
-    assert "Saving" in page.run().at.main.code[0].value
+    assert "Saving" in page.set("jobs.ended", made[0].id).at.main.code[0].value
 
 
 def test_jobs_of_other_sessions_are_a_number_only_and_who_looks_can_stop_and_move_none(ready, server, held, session):
@@ -122,13 +130,10 @@ def test_jobs_of_other_sessions_are_a_number_only_and_who_looks_can_stop_and_mov
     page = ready.go("jobs")
     assert "Other sessions have 3 jobs." in page.text()
     start(page, server, 1)
-    page.run()
-    assert "1 job of other sessions is ahead. Other sessions run 2 jobs." in page.text()
-    assert "secret" not in page.text() and "number 2 of 2 in the queue" in page.text()
-    ready.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
-    ready.run().press("make-look")
-    looking = workspace_row(ready).read()["look"]
-    page = session(looking).go("jobs")
+    said = page.run().text()
+    assert "1 job of other sessions is ahead. Other sessions run 2 jobs." in said
+    assert "secret" not in said and "number 2 of 2 in the queue" in said
+    page = session(ready.look_only()).go("jobs")
     assert all(button.disabled for button in page.at.button if button.key.startswith(("jobs.stop", "jobs.first")))
 
 
@@ -140,7 +145,7 @@ def test_a_job_that_does_not_fit_into_memory_says_so_and_starts_if_the_user_insi
     assert (
         re.search(r"Waiting for [0-9.]+ [kM]B of memory, of which 1.0 kB are free", page.text()) and job.attempts == 0
     )
-    page.press(f"jobs.insist.{job.id}").until(lambda s: "No job runs or waits" in s.text())
+    page.press(f"jobs.insist.{job.id}").until(at_rest)
     assert job.state == "done"
 
 
@@ -158,8 +163,8 @@ def no_room(*args, **kwargs):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.parametrize("refusal", ["limit of jobs", "full disk"])
-def test_interrupted_jobs_that_are_refused_are_not_forgotten(ready, server, held, session, monkeypatch, refusal):
+@pytest.mark.parametrize(("refusal", "left"), [("limit of jobs", 2), ("full disk", 3)])
+def test_interrupted_jobs_that_are_refused_are_not_forgotten(ready, server, held, session, monkeypatch, refusal, left):
     page = interrupted(ready, server, 3, session, monkeypatch)
     with monkeypatch.context() as patch:
         if refusal == "limit of jobs":
@@ -167,25 +172,20 @@ def test_interrupted_jobs_that_are_refused_are_not_forgotten(ready, server, held
         else:
             patch.setattr(experiment, "submit", no_room)
         page.press("jobs.again.all")
-        assert "Not started" in page.text()
-        assert f"during {2 if refusal == 'limit of jobs' else 3} jobs" in page.text()
+        assert "Not started" in page.text() and f"during {left} jobs" in page.text()
     held()
-    page.press("jobs.again.all").until(lambda s: "No job runs or waits" in s.text())
-    assert "Interrupted" not in page.text()
+    assert "Interrupted" not in page.press("jobs.again.all").until(at_rest).text()
 
 
 def test_interrupted_jobs_are_at_the_top_and_start_again(ready, server, held, session, monkeypatch):
     page = interrupted(ready, server, 3, session, monkeypatch)
-    assert "Interrupted" in page.text() and "The server was restarted during 3 jobs" in page.text()
-    assert "Training *1*" in page.text() and len(page.at.button) > 6
+    assert "The server was restarted during 3 jobs" in page.text() and "Training *1*" in page.text()
     held()
     server.shutdown()
     one = next(r for r in workspace_row(page).read()["jobs"] if r["title"] == "Training *0*")
     page.press(f"jobs.again.{one['id']}").until(lambda s: "The server was restarted during 2 jobs" in s.text())
-    page.press("jobs.again.all").until(lambda s: "No job runs or waits" in s.text())
-    assert "Interrupted" not in page.text()
-    runs = workspace_row(page).read()["runs"]
-    assert len(runs) == 3 and not [r for r in workspace_row(page).read()["jobs"]]
+    page.press("jobs.again.all").until(lambda s: len(workspace_row(s).read()["runs"]) == 3)
+    assert not workspace_row(page).read()["jobs"] and "Interrupted" not in page.run().text()
 
 
 def listed_sweep(page, count=3):
@@ -216,8 +216,7 @@ def test_an_interrupted_sweep_is_listed_and_resumed_or_left(ready):
     task, record = listed_sweep(ready)
     experiment.keep(task.trial(0, 0, 0))
     page = ready.go("jobs")
-    assert "Trying settings of OneVsRest on mine" in page.text()
-    assert "Interrupted: 1 of 3 trainings are done and kept." in page.text()
+    assert "Trying settings of OneVsRest on mine" in page.text() and "Interrupted: 1 of 3" in page.text()
     page.press(f"jobs.resume.{record['key']}").until(lambda s: task.exists() and "No job runs" in s.text())
     assert "Interrupted:" not in page.run().text()
     _, record = listed_sweep(ready, 4)
@@ -231,12 +230,10 @@ def test_a_failed_job_has_its_reason_and_starts_again(ready, server, monkeypatch
     monkeypatch.setattr(Train, "run", lambda task, progress=None, files=None: 1 / 0)
     (job,) = start(ready, server, 1)
     assert job.wait(30)
-    page = ready.go("jobs")
-    page.at.selectbox(key="jobs.ended").set_value(job.id)
-    page.run()
+    page = ready.go("jobs").set("jobs.ended", job.id)
     assert "Training *0* failed. ZeroDivisionError" in page.text().replace("**", "")
     monkeypatch.setattr(Train, "run", real)
-    page.press(f"jobs.retry.{job.id}").until(lambda s: "No job runs or waits" in s.text())
+    page.press(f"jobs.retry.{job.id}").until(at_rest)
     assert "Done" in page.frame("State")["State"].tolist()
 
 
@@ -256,14 +253,9 @@ def test_the_page_looks_less_often_while_nothing_changes(monkeypatch):
     clock, state = [1000.0], {}
     monkeypatch.setattr(live.time, "time", lambda: clock[0])
     monkeypatch.setattr(live.st, "session_state", state)
-    job = jobs.job.Job.__new__(jobs.job.Job)
-    monkeypatch.setattr(jobs.job.Job, "state", "running")
-    monkeypatch.setattr(jobs.job.Job, "phase", "Training")
-    monkeypatch.setattr(jobs.job.Job, "words", "Running")
-    monkeypatch.setattr(jobs.job.Job, "fraction", 0.25)
-    job.id = "a"
+    job = SimpleNamespace(id="a", state="running", phase="Training", words="Running", fraction=0.25, paused=False)
     assert not live._is_calm([job])
     clock[0] += live.CALM + 1
     assert live._is_calm([job])
-    monkeypatch.setattr(jobs.job.Job, "fraction", 0.5)
+    job.fraction = 0.5
     assert not live._is_calm([job]) and state["jobs.changed"][1] == clock[0]

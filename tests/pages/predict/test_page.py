@@ -1,7 +1,6 @@
 """The Predict page, opened and used through app.py."""
 
 import io
-import json
 
 import numpy as np
 import pytest
@@ -54,12 +53,12 @@ def texts(ready):
     return ready.go("predict")
 
 
+NOTHING_YET = "predicts as soon as there is a text"
+
+
 def typed(page, text):
     """The page after a text was typed."""
-    page.at.radio(key="predict.way").set_value("A text")
-    page.run()
-    page.at.text_area(key="predict.text").set_value(text)
-    return page.run()
+    return page.set("predict.way", "A text").set("predict.text", text)
 
 
 def html(page):
@@ -68,60 +67,50 @@ def html(page):
 
 def test_a_test_row_gets_labels_with_scores_and_bars_that_add_up_to_them(page, model):
     data = word_data()
-    page.at.number_input(key="predict.row").set_value(3)
-    page.run()
     x = data.X_test[[3]]
     labels = model.predict_topk(x, 5).labels[0]
-    frame = page.frame("rank", "name", "score")
+    frame = page.set("predict.row", 3).frame("rank", "name", "score")
     assert frame["label"].tolist() == labels.tolist()
     np.testing.assert_allclose(frame["score"], 100 * explain.label_values(model, x, labels.astype(np.int64)), rtol=1e-6)
     true = set(data.Y_test[[3]].indices.tolist())
     assert [line.startswith("✓") for line in frame["correct"]] == [int(j) in true for j in labels]
     assert f"first for test row 3: **topic *{labels[0]}***" in page.text()
     page.at.number_input(key="predict.row").set_value(0)
-    page.at.number_input(key="predict.count").set_value(7)
-    assert len(page.run().frame("rank", "name", "score")) == 7
-    x = word_data().X_test[[0]]
+    assert len(page.set("predict.count", 7).frame("rank", "name", "score")) == 7
+    x = data.X_test[[0]]
     second = int(model.predict_topk(x, 2).labels[0, 1])
-    page.at.selectbox(key="predict.label").set_value(second)
-    page.run()
     found = explain.contributions(model, x, second)
-    spec = figure(page, f"Contributions to topic *{second}*")
+    spec = figure(page.set("predict.label", second), f"Contributions to topic *{second}*")
     drawn = sum(sum(numbers(trace["x"])) for trace in spec["data"] if trace["type"] == "bar")
     assert drawn == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
     assert page.go("explain").at.selectbox(key="explain.label").value == second  # both explain the same label
 
 
+def add_feature(page, where, feature):
+    """Find a feature by its name, and add it to a row."""
+    page.set(f"predict.{where}.query", f"word_{feature}")
+    return page.set(next(box.key for box in page.at.selectbox if box.key.startswith(f"predict.{where}.found")), feature)
+
+
 def test_features_of_a_row_are_typed_or_changed_and_outlive_a_page_switch(page, model):
     x = word_data().X_test[[0]]
     new = next(j for j in range(10, 24) if j not in x.indices)
-    page.at.text_input(key="predict.changed.query").set_value(f"word_{new}")
-    page.run()
-    next(box for box in page.at.selectbox if box.key.startswith("predict.changed.found")).set_value(new)
-    page.run()
     after = x.toarray()
     after[0, new] = np.median(np.abs(x.data))
     expected = explain.what_if(model, x, after)
-    np.testing.assert_allclose(page.frame("before", "after")["after"], 100 * expected["after"], rtol=1e-5)
-    page.at.radio(key="predict.way").set_value("Features")
-    page.run()
-    assert "predicts as soon as there is a text or a feature" in page.text()
-    assert "They appear here with their scores" in page.text()
+    frame = add_feature(page, "changed", new).frame("before", "after")
+    np.testing.assert_allclose(frame["after"], 100 * expected["after"], rtol=1e-5)
+    assert NOTHING_YET in page.set("predict.way", "Features").text()
     for feature in (4, 7):
-        page.at.text_input(key="predict.features.query").set_value(f"word_{feature}")
-        page.run()
-        found = next(box for box in page.at.selectbox if box.key.startswith("predict.features.found"))
-        found.set_value(feature)
-        page.run()
+        add_feature(page, "features", feature)
     x = np.zeros((1, 24), np.float32)
     x[0, [4, 7]] = 1.0
     for _ in range(2):
         assert page.frame("rank", "name", "score")["label"].tolist() == model.predict_topk(x, 5).labels[0].tolist()
         page.go("data").go("predict")
     assert not page.at.button(key="predict.features.reset").disabled
-    page.press("predict.features.reset")
+    assert NOTHING_YET in page.press("predict.features.reset").text()
     assert page.at.button(key="predict.features.reset").disabled
-    assert "predicts as soon as there is a text or a feature" in page.text()
 
 
 def test_a_text_is_predicted_marked_escaped_kept_and_changed_and_may_have_no_known_word(texts):
@@ -137,31 +126,24 @@ def test_a_text_is_predicted_marked_escaped_kept_and_changed_and_may_have_no_kno
     for word in ("apple", "drum"):
         value = parts[data.feature_names.index(word)]
         assert ("hl-for" if value > 0 else "hl-against") in shown.split(f">{word}</mark>")[0].rsplit("<mark", 1)[1]
-    page = typed(texts, "")
+    assert NOTHING_YET in typed(texts, "").text()
     before = [tab.label for tab in page.at.tabs]
-    assert "as soon as there is a text" in page.text()
-    page = typed(texts, "an apple")
-    assert [tab.label for tab in page.at.tabs] == before
-    page = typed(texts, "xyzzy")
-    assert "No word of the text is known to the model" in page.text()
-    page = typed(texts, "an apple").go("data").go("predict")
+    assert "No word of the text is known" in typed(texts, "xyzzy").text()
+    assert [tab.label for tab in typed(texts, "an apple").at.tabs] == before
+    page = texts.go("data").go("predict")
     assert page.at.text_area(key="predict.text").value == "an apple"
-    field = next(area for area in page.at.text_area if area.key.startswith("predict.changed"))
-    field.set_value("a violin")
-    page.run()
-    frame = page.frame("before", "after", "rank_before")
-    assert frame.set_index("name").loc["music", "after"] > frame.set_index("name").loc["music", "before"]
+    page.set(next(area.key for area in page.at.text_area if area.key.startswith("predict.changed")), "a violin")
+    frame = page.frame("before", "after", "rank_before").set_index("name")
+    assert frame.loc["music", "after"] > frame.loc["music", "before"]
     assert html(page).count("hl-text") >= 2  # both texts are marked
     page.press("predict.changed.undo")
-    assert "Change, add or remove a word" in page.text()
     assert page.at.button(key="predict.changed.undo").disabled, "there is nothing to undo"
 
 
 def test_the_text_of_a_test_row_has_marked_words_unless_the_model_compares_texts_as_a_whole(texts):
     shown = html(texts)
     assert "The " in shown and "hl-for" in shown
-    texts.at.radio(key="predict.way").set_value("A text")
-    texts.run().press("predict.take")
+    texts.set("predict.way", "A text").press("predict.take")
     assert texts.at.text_area(key="predict.text").value in text_data().texts_test
     train(texts, "DoubleSampling", data=text_data())
     assert "no contributions" in texts.go("predict").text() and not html(texts)
@@ -174,38 +156,33 @@ def upload(page, key, name, content, monkeypatch):
     real = st.file_uploader
 
     def uploader(label, **settings):
-        if settings["key"].startswith(key) and real_round(settings["key"]):
-            file = io.BytesIO(content)
-            file.name, file.file_id = name, "1"
-            real(label, **settings)
-            return file
-        return real(label, **settings)
-
-    def real_round(widget):
-        return widget.endswith(".0")
+        made = real(label, **settings)
+        if not settings["key"].startswith(key) or not settings["key"].endswith(".0"):
+            return made
+        file = io.BytesIO(content)
+        file.name, file.file_id = name, "1"
+        return file
 
     monkeypatch.setattr(st, "file_uploader", uploader)
-    page.run()
-    return page.press(key if key == "predict.open" else "predict.file.start")
+    return page.run().press(key if key == "predict.open" else "predict.file.start")
 
 
 def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_looked_at(page, model, monkeypatch):
-    data = word_data()
-    upload(page, "predict.file", "new rows.txt", xmlc(data, "test"), monkeypatch)
+    content = xmlc(word_data(), "test")
+    upload(page, "predict.file", "new rows.txt", content, monkeypatch)
     page.until(lambda s: "of new rows.txt" in s.text())
-    ranking = model.predict_topk(datasets.read_matrix(xmlc(data, "test"))[0], 5)
+    X = datasets.read_matrix(content)[0]
+    ranking = model.predict_topk(X, 5)
     top, margin = ranking.scores[:, 0], (ranking.scores[:, 0] - ranking.scores[:, 1]).astype(float)
     frame = page.frame("row", "sure", "labels")
     assert frame["row"].tolist() == np.argsort(top, kind="stable").tolist()
     np.testing.assert_allclose(frame["sure"], 100 * np.sort(top), atol=1e-4)
     assert "The labels in the file are not used" in page.text()
     assert {"All predictions, CSV", "All predictions, JSON lines"} <= page.downloads()
-    page.at.radio(key="predict.certainty").set_value("margin")
-    page.run()
-    assert page.frame("row", "sure", "labels")["row"].tolist() == np.argsort(margin, kind="stable").tolist()
+    frame = page.set("predict.certainty", "margin").frame("row", "sure", "labels")
+    assert frame["row"].tolist() == np.argsort(margin, kind="stable").tolist()
     row = tick(page, 2)
-    x = datasets.read_matrix(xmlc(data, "test"))[0][[row]]
-    label = model.predict_topk(x, 1).labels[0, 0]
+    label = model.predict_topk(X[[row]], 1).labels[0, 0]
     assert f"first for row {row} of new rows.txt: **topic *{label}***" in page.run().text()
     assert page.frame("rank", "name", "score")["label"].iloc[0] == label
 
@@ -222,28 +199,20 @@ def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts, 
     assert f"first for text {row} of new.csv: **{['fruit', 'stars'][row]}**" in said
     assert ["apple", "comet"][row] in html(texts) and "What if the text were different?" in said
     assert not texts.at.warning
-    texts.at.radio(key="predict.way").set_value("A test row")
-    assert "ranks these labels first for test row 0" in texts.run().text()
+    assert "ranks these labels first for test row 0" in texts.set("predict.way", "A test row").text()
 
 
 def tick(page, line):
     """What the browser sends when a line of the table of a file is chosen."""
     table = next(e for e in page.at.dataframe if {"row", "sure", "labels"} <= set(e.value.columns))
-    states = page.at._tree.get_widget_states()
-    sent = states.widgets.add()
-    sent.id = table.proto.id
-    sent.string_value = json.dumps({"selection": {"rows": [line], "columns": [], "cells": []}})
-    page.at._run(states)
-    assert not page.at.exception
+    page.tick(table, line)
     return table.value["row"].iloc[line]
 
 
 def test_files_that_do_not_fit_say_why_with_their_names(page, monkeypatch):
     upload(page, "predict.file", "wrong.txt", b"1 7 2\n 0:1\n", monkeypatch)
-    page.until(lambda s: s.at.error)
-    said = page.at.error[0].value.replace("\\", "")
-    assert "wrong.txt, line" in said or "wrong.txt: " in said
-    assert "the header promises 7 features, but the model has 24" in said
+    said = page.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
+    assert "wrong.txt" in said and "7 features, but the model has 24" in said
     upload(page, "predict.open", "other.zip", b"no zip at all", monkeypatch)
     page.until(lambda s: any("no zip file" in error.value for error in s.at.error))
 
@@ -253,30 +222,20 @@ def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model, 
     task = experiment.task("pack_model", {"run": key}, {"dataset_name": "words"})
     upload(page, "predict.open", "model.zip", task.file().read_bytes(), monkeypatch)
     page.until(lambda s: "(from a file)" in str(s.at.selectbox(key="predict.model").options))
-    opened = page.run().at.selectbox(key="predict.model").value
-    assert opened != key and "**PLT on words (from a file)** predicts as soon as" in page.text()
-    page.at.text_input(key="predict.features.query").set_value("word_4")
-    page.run()
-    next(box for box in page.at.selectbox if box.key.startswith("predict.features.found")).set_value(4)
-    page.run()
+    assert page.run().at.selectbox(key="predict.model").value != key
+    assert f"**PLT on words (from a file)** {NOTHING_YET}" in page.text()
     x = np.zeros((1, 24), np.float32)
     x[0, 4] = 1.0
-    frame = page.frame("rank", "name", "score")
+    frame = add_feature(page, "features", 4).frame("rank", "name", "score")
     assert frame["label"].tolist() == model.predict_topk(x, 5).labels[0].tolist()
     assert frame["name"].iloc[0].startswith("topic *")
 
 
 def test_who_only_looks_can_upload_nothing_and_a_model_that_ranks_fewer_labels_says_so(ready, key, session):
-    from pages.shared.workspaces import stored
-
-    stored.write("f" * 32, {"version": 2, "look_of": ready.token})
-    page = session("f" * 32).go("predict")
+    page = session(ready.look_only()).go("predict")
     assert "ranks these labels first for test row 0" in page.text()
-    said = "\n".join(caption.value for caption in page.at.main.caption)
-    assert not page.at.get("file_uploader") and said.count("This link is for looking only") == 2
-    assert len(session(ready.token).go("predict").at.get("file_uploader")) == 2
+    assert not page.at.get("file_uploader") and len(ready.go("predict").at.get("file_uploader")) == 2
     train(ready, "DoubleSampling", n_candidates=3)
     page = ready.go("predict")
-    assert "These are 3 of the 5 labels asked for" in page.text() and "It ranks candidates only" in page.text()
-    page.at.number_input(key="predict.count").set_value(3)
-    assert "labels asked for" not in page.run().text()
+    assert "3 of the 5 labels asked for" in page.text() and "It ranks candidates only" in page.text()
+    assert "labels asked for" not in page.set("predict.count", 3).text()

@@ -98,11 +98,7 @@ def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(m
     accuracy, macro = metrics.accuracy(data.Y_test, ranking), metrics.macro_f1(data.Y_test, ranking)
     among = np.mean((model.candidates(data.X_test) == data.Y_test.indices[:, None]).any(axis=1))
     said = measured.text()
-    assert f"right for **{percent(accuracy)}** of the test rows (P@1, as on the Train page)" in said
-    assert (
-        f"**Accuracy, as published, is {percent(accuracy)}**: every test row has one label, so it is the same" in said
-    )
-    assert f"**{percent(among)}** of them are among the 10 candidates" in said
+    assert "every test row has one label" in said
     assert f"**{model.sampled_size_.sum()}** sampled copies of 400 training examples" in said
     assert "each against 10 other labels" in said
     cards = measured.metrics()
@@ -123,23 +119,16 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_a
     n = data.Y_test.nnz
     assert n > 110 and accuracy == pytest.approx(100 * p / n) and accuracy < p
     assert page.metrics()["P@1"] == percent(p) and page.metrics()["Accuracy"] == percent(accuracy)
-    said = page.text()
-    assert f"right for **{percent(p)}** of the test rows" in said
-    assert f"**Accuracy, as published, is {percent(accuracy)}**" in said
-    assert f"One is predicted for each row, so it is at most {percent(100 / n)}" in said
-    about = next(metric.proto.help for metric in page.at.metric if metric.label == "Accuracy")
-    assert f"The 100 test rows have {n} true labels together" in about.replace("\u00a0", " ")
+    assert f"at most {percent(100 / n)}" in page.text()
     page.until(everything)
     model = experiment.load_run_model(key)
     assert f"sampled copies of {data.Y_train.nnz} training examples" in page.text()
     assert model.n_pairs_ < 10 * model.sampled_size_.sum()  # none of a row's classes among each other
-    assert f"up to 10 other labels (about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
+    assert f"(about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
     nearest = model.candidates(data.X_test)
     counts = np.diff(data.Y_test.indptr)
     lost = [i for i in range(100) if counts[i] == 2 and not np.isin(data.Y_test[[i]].indices, nearest[i]).all()]
-    page.at.number_input(key="sampling.row").set_value(lost[0])
-    page.run()
-    assert "of 2 true labels" in page.text() and "**True labels:**" in page.text()
+    assert "of 2 true labels" in page.set("sampling.row", lost[0]).text()
 
 
 def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy():
@@ -149,9 +138,7 @@ def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy()
     Y = data.Y_test.toarray()
     Y[:7] = False
     said = answer.counted(datasets.Dataset("rest", data.X_train, data.Y_train, data.X_test, Y))
-    assert said == (
-        "it counts the 93 test rows with a label, and leaves out the 7 rows without a label, which are wrong for P@1."
-    )
+    assert "counts the 93 test rows" in said and "leaves out the 7 rows" in said
 
 
 def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(measured, key, server, monkeypatch):
@@ -168,7 +155,6 @@ def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(meas
     assert len(seeds) == 2 and values[1] == pytest.approx(100 * seeds["accuracy"].mean())
     assert 100 * seeds["accuracy"].iloc[0] == pytest.approx(accuracy)
     assert line(measured, "More examples per label", "memory")[0] == [1, 2]
-    assert "With κ from 2 to 10 accuracy is between" in measured.text()
     before = len(server.jobs())
     measured.go("train").go("sampling")
     assert len(server.jobs()) == before
@@ -193,27 +179,21 @@ def test_values_that_are_typed_are_measured_outlive_a_page_switch_and_are_refuse
     measured.at.text_input(key=f"sampling.candidates {short}").set_value("3; 7, 3")
     measured.at.text_input(key=f"sampling.kappa {short}").set_value("4")
     measured.at.text_input(key=f"sampling.examples {short}").set_value("0.25")
-    measured.at.number_input(key=f"sampling.repeats {short}").set_value(1)
-    measured.run()
 
     def there(page):
         return everything(page) and line(page, "More adversarial labels", "accuracy")[0] == [4, 10]
 
-    measured.until(there)
+    measured.set(f"sampling.repeats {short}", 1).until(there)
     assert line(measured, "What more candidates bring", "accuracy")[0] == [3, 7, 10]
     assert line(measured, "More examples per label", "accuracy")[0] == [0.25, 2]
     assert "no intervals" in measured.text()
     again = measured.go("data").go("sampling")
     assert again.at.text_input(key=f"sampling.candidates {short}").value == "3; 7, 3" and there(again)
     shown = set(titles(measured))
-    measured.at.text_input(key=f"sampling.kappa {key[:8]}").set_value("1, many")
-    measured.at.text_input(key=f"sampling.candidates {key[:8]}").set_value("31")
-    measured.run()
-    said = [error.value.replace("\\", "") for error in measured.at.error]
-    assert any("“many” is not a number" in error for error in said)
-    assert any("cannot be 31" in error and "1 to 30" in error for error in said)
-    assert {"Label sizes before and after sampling", "Accuracy by label frequency"} <= set(titles(measured)) == shown
-    assert "True label among 10" in measured.metrics()
+    measured.at.text_input(key=f"sampling.kappa {short}").set_value("1, many")
+    said = " ".join(error.value for error in measured.set(f"sampling.candidates {short}", "31").at.error)
+    assert "“many” is not a number" in said and "cannot be 31" in said
+    assert set(titles(measured)) == shown and "True label among 10" in measured.metrics()
 
 
 def by_bucket(ranking):
@@ -242,9 +222,7 @@ def test_a_row_has_its_candidates_by_f_with_their_features(page, key):
     data, model = tailed_data(), experiment.load_run_model(key)
     nearest = model.candidates(data.X_test)
     row = int(np.flatnonzero((nearest == data.Y_test.indices[:, None]).any(axis=1))[3])
-    page.at.number_input(key="sampling.row").set_value(row)
-    page.run()
-    table = page.frame("rank", "f", *model.feature_names_)
+    table = page.set("sampling.row", row).frame("rank", "f", *model.feature_names_)
     ranked = model.predict_topk(data.X_test[[row]], 10)
     assert table["label"].tolist() == ranked.labels[0].tolist()
     assert table["share"].tolist() == pytest.approx(ranked.scores[0].tolist(), abs=1e-6)
@@ -254,11 +232,8 @@ def test_a_row_has_its_candidates_by_f_with_their_features(page, key):
     assert nearest[row][table["nearness"].to_numpy(int) - 1].tolist() == table["label"].tolist()
     best, true = ranked.labels[0, 0], data.Y_test.indices[row]
     assert f"**label *{best}*** has the largest f" in page.text()
-    assert (
-        "It is a true label" if best == true else "It is not a true label of the row. The true label is a candidate"
-    ) in page.text()
-    page.go("train")
-    assert page.at.number_input(key="train.row").value == row
+    assert ("It is a true label" in page.text()) == (best == true)
+    assert page.go("train").at.number_input(key="train.row").value == row
 
 
 def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
@@ -266,10 +241,8 @@ def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
     data, model = tailed_data(), experiment.load_run_model(key)
     row = int(np.flatnonzero(~(model.candidates(data.X_test) == data.Y_test.indices[:, None]).any(axis=1))[0])
     page = ready.go("sampling")
-    page.at.number_input(key="sampling.row").set_value(row)
-    page.run()
+    page.set("sampling.row", row)
     true = data.Y_test.indices[row]
-    assert f"**label *{true}***, is **not among the candidates**, so it cannot be found" in page.text()
     assert f"label *{true}* (no candidate)" in page.text()
     table = page.frame("rank", "f", "nearness")
     assert table["label"].tolist()[2:] == [true] and table["true"].iloc[2] == "✓ no candidate"
@@ -278,16 +251,12 @@ def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
     assert ("its f would have won." in page.text()) == (f > table["f"].iloc[0])
 
 
-def test_runs_are_chosen_newest_first_the_train_page_shows_the_same_and_copies_are_those_drawn(ready):
+def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
     older, newer = train(ready), train(ready, n_adversarial=5)
     page = ready.go("sampling")
-    choice = page.at.selectbox(key="sampling.run")
-    assert choice.value == newer and "each against 5 other labels" in page.text()
-    choice.set_value(older)
-    page.run()
-    assert "each against 10 other labels" in page.text()
-    page.go("train")
-    assert page.at.selectbox(key="train.shown").value == older
+    assert page.at.selectbox(key="sampling.run").value == newer and "each against 5 other labels" in page.text()
+    assert "each against 10 other labels" in page.set("sampling.run", older).text()
+    assert page.go("train").at.selectbox(key="train.shown").value == older
     assert page.go("sampling").at.selectbox(key="sampling.run").value == older
 
 
@@ -300,27 +269,21 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     model, page = experiment.load_run_model(key), ready.go("sampling").until(everything)
     assert model.n_pairs_ == 9 * model.sampled_size_.sum()
     assert "each against 9 other labels" in page.text() and "against 10 other" not in page.text()
-    pairs = next(metric for metric in page.at.metric if metric.label == "Pairs")
-    assert "against 9 other labels. κ is 9." in pairs.help
-    assert (
-        "with q = 10 there are 9 at most" in page.text()
-        and "was requested with κ = 10, so κ = 9 was used" in page.text()
-    )
+    assert "was requested with κ = 10, so κ = 9 was used" in page.text()
     assert line(page, "More adversarial labels", "accuracy")[0] == [2, 9]
-    assert page.at.text_input(key=f"sampling.kappa {key[:8]}").label.endswith("up to 9")
-    page.at.text_input(key=f"sampling.kappa {key[:8]}").set_value("2, 10")
-    page.run()
-    assert any("cannot be 10" in error.value for error in page.at.error)
+    field = f"sampling.kappa {key[:8]}"
+    assert page.at.text_input(key=field).label.endswith("up to 9")
+    assert "cannot be 10" in page.set(field, "2, 10").at.error[0].value
 
 
 @pytest.mark.parametrize(
     ("params", "said", "missing"),
     [
-        ({}, "draws 2 of each label on average.", "left out"),
-        ({"examples_per_class": 0.3}, "draws 0.3 of each label on average.", "left out"),
-        ({"balanced": False}, "every example equally often, so a frequent label gives more copies.", "left out"),
+        ({}, "draws 2 of each label", "left out"),
+        ({"examples_per_class": 0.3}, "draws 0.3 of each label", "left out"),
+        ({"balanced": False}, "every example equally often", "left out"),
         ({"leave_one_out": True}, "labels of one row have no copies", "be no candidate"),
-        ({"adversaries": "candidates"}, "if its label would be no candidate without it", "labels of one row"),
+        ({"adversaries": "candidates"}, "if its label would be no candidate", "labels of one row"),
     ],
 )
 def test_what_is_drawn_of_each_class_is_said_as_it_was_drawn(ready, params, said, missing):
@@ -352,13 +315,11 @@ def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, mo
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 50_000)
     page = ready.go("sampling")
     said = [said_plainly(error.value) for error in page.at.error]
-    assert len(said) == 2 and all("at most half of the free memory" in error and "50.0 kB" in error for error in said)
-    assert "train with fewer candidates" in said[0] and "smaller values of κ" in said[1]
+    assert ["train with fewer candidates" in said[0], "smaller values of κ" in said[1]] == [True, True]
+    assert len(said) == 2 and all("50.0 kB" in error for error in said)
     assert not any(b.key and b.key.startswith("sampling.measure") for b in page.at.button)
-    page.at.text_input(key=f"sampling.candidates {key[:8]}").set_value("30")
-    page.run()
-    error = said_plainly(page.at.error[0].value)
-    assert "120 kB" in error and "Choose fewer than 30 candidates" in error
+    error = said_plainly(page.set(f"sampling.candidates {key[:8]}", "30").at.error[0].value)
+    assert "120 kB" in error and "fewer than 30 candidates" in error
     assert not [job for job in server.jobs() if "other" in job.title.lower()]
 
 
@@ -367,17 +328,17 @@ def test_a_value_that_cannot_be_trained_with_is_named_and_the_others_are_shown(m
 
     def picky(self, *args, **kwargs):
         if self.examples_per_class == 0.25 or (self.n_adversarial == 4 and self.random_state == 1):
-            raise ValueError("no example was drawn: make it larger")
+            raise ValueError("make it larger")
         return fit(self, *args, **kwargs)
 
     monkeypatch.setattr(DoubleSampling, "fit", picky)
     measured.at.text_input(key=f"sampling.kappa {key[:8]}").set_value("4")
-    measured.at.text_input(key=f"sampling.examples {key[:8]}").set_value("0.25, 1")
-    measured.run()
+    measured.set(f"sampling.examples {key[:8]}", "0.25, 1")
     measured.until(lambda page: everything(page) and len(page.at.warning) == 2)
-    said = [warning.value.replace("\\", "") for warning in measured.at.warning]
-    assert said[0] == "No result with κ = 4 (1 of 2 trainings): no example was drawn: make it larger."
-    assert said[1] == "No result with 0.25 examples per label: no example was drawn: make it larger."
+    assert [warning.value.replace("\\", "") for warning in measured.at.warning] == [
+        "No result with κ = 4 (1 of 2 trainings): make it larger.",
+        "No result with 0.25 examples per label: make it larger.",
+    ]
     assert line(measured, "More adversarial labels", "accuracy")[0] == [4, 10]
     assert line(measured, "More examples per label", "accuracy")[0] == [1, 2]
 

@@ -147,9 +147,7 @@ def kaleido(monkeypatch):
 
 
 def press_pdf(ready):
-    ready.run()
-    next(b for b in ready.at.button if b.label == "Figure, PDF").click()
-    ready.run()
+    ready.run().click("Figure, PDF")
 
 
 @pytest.mark.usefixtures("all_sections_open")
@@ -170,9 +168,7 @@ def test_a_pdf_is_made_when_it_is_asked_for_or_a_sentence_says_why_not(ready, ka
 def test_a_figure_is_opened_to_be_saved_as_an_image(ready, monkeypatch):
     shown = []
     monkeypatch.setattr(charts, "_embed", lambda page, height: shown.append((page, height)))
-    button = next(b for b in ready.at.button if b.label == "Figure, SVG or PNG")
-    button.click()
-    ready.run()
+    ready.click("Figure, SVG or PNG")
     assert len(shown) == 1 and shown[0][0].startswith("<!doctype html>") and shown[0][1] > figure_files.HEIGHT
 
 

@@ -57,10 +57,8 @@ def test_the_section_that_was_open_opens_again_after_a_filter_that_left_nothing_
     train(ready, C=3.0)
     page = ready.go("compare")
     assert "Head, torso and tail labels" in page.walk(section="Head, torso and tail").text()
-    page.at.text_input(key="compare.text").set_value("nothing like this")
-    assert "Head, torso and tail labels" not in page.run().text()
-    page.at.text_input(key="compare.text").set_value("")
-    assert "Head, torso and tail labels" in page.run().text()
+    assert "Head, torso and tail labels" not in page.set("compare.text", "nothing like this").text()
+    assert "Head, torso and tail labels" in page.set("compare.text", "").text()
 
 
 def links(page):

@@ -84,8 +84,7 @@ def shown(session):
 
 
 def choose(session, model):
-    session.at.selectbox(key="train.model").select(model)
-    return session.run()
+    return session.set("train.model", model)
 
 
 @pytest.fixture

@@ -17,34 +17,23 @@ def stored(session):
 @pytest.fixture
 def two_runs(ready):
     ready.go("train").press("train.PLT.submit").until(lambda s: "ranks a true label first" in s.text())
-    ready.at.selectbox(key="train.model").select("OneVsRest")
-    ready.run().press("train.OneVsRest.submit")
+    ready.set("train.model", "OneVsRest").press("train.OneVsRest.submit")
     return ready.until(lambda s: "2 results, measures in percent" in s.text())
-
-
-def look_of(session):
-    """Make the address for looking only, as the sidebar does, and return its token."""
-    session.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
-    session.run().press("make-look")
-    return stored(session)["look"]
 
 
 def test_a_copied_address_shows_the_same_result_and_row_and_changes_of_it(two_runs, session):
     plt, other = stored(two_runs)["runs"]
-    two_runs.at.number_input(key="train.row").set_value(7)
-    two_runs.run()
+    two_runs.set("train.row", 7)
     view = f"result-{other['key'][:12]}.row-7"
     assert two_runs.run().view == view
-    two_runs.at.selectbox(key="train.shown").set_value(plt["key"])
-    two_runs.run()
+    two_runs.set("train.shown", plt["key"])
     assert two_runs.view == f"result-{plt['key'][:12]}.row-7", "the row is one of the data set"
     again = session(two_runs.token, view).go("train")
     assert "OneVsRest ranks" in again.text().replace("**", "") and "**Test row 7**" in again.text()
     assert again.view == view
     begins = f"result-{stored(two_runs)['runs'][1]['key'][:12]}"
     again = session(two_runs.token, f"{begins}.row-2.label-4.other-3.ticked-1.edit-3~0.5").go("train")
-    again.at.number_input(key="train.row").set_value(5)
-    assert again.run().view == f"{begins}.row-5.ticked-1"
+    assert again.set("train.row", 5).view == f"{begins}.row-5.ticked-1"
     view = f"result-{stored(two_runs)['runs'][1]['key'][:12]}.row-2.edit-3~0.25_7~-1e-05"
     again = session(two_runs.token, view).go("explain")
     assert "Changed: " in again.text() and "to 0.25" in again.text() + "to 0.25 " and again.view == view
@@ -69,15 +58,14 @@ def test_a_view_that_the_workspace_does_not_have_is_said_and_changes_nothing(two
 
 
 def test_an_address_for_looking_only_shows_all_changes_nothing_and_offers_no_form(two_runs, session, server):
-    look = look_of(two_runs)
+    look = two_runs.look_only()
     assert look != two_runs.token
     before, n_jobs = stored(two_runs), len(server.jobs())
     looking = session(look).go("train")
     assert looking.token == two_runs.token, "on the server"
     assert looking.at.session_state[workspace.QUERY] == look, "in the address"
     assert "OneVsRest ranks" in looking.text().replace("**", "")
-    looking.at.number_input(key="train.row").set_value(9)
-    assert "**Test row 9**" in looking.run().text(), "it may look at what it likes"
+    assert "**Test row 9**" in looking.set("train.row", 9).text(), "it may look at what it likes"
     assert "2 results, measures in percent" in looking.text()
     assert stored(two_runs) == before and len(server.jobs()) == n_jobs
     assert not any(two_runs.token in str(code.value) for code in looking.at.code), "the token for working stays secret"
@@ -105,7 +93,7 @@ def test_an_address_for_looking_only_shows_all_changes_nothing_and_offers_no_for
 
 
 def test_an_address_for_looking_only_dies_with_its_workspace(two_runs, session):
-    look = look_of(two_runs)
+    look = two_runs.look_only()
     Row(two_runs.token).remove()
     fresh = session(look)
     assert fresh.token not in (look, two_runs.token), "it must not become a workspace that can be written"
@@ -115,12 +103,10 @@ def test_an_address_for_looking_only_dies_with_its_workspace(two_runs, session):
 def test_the_address_without_a_view_keeps_or_shows_what_it_showed(two_runs, session):
     again = session(two_runs.token).go("train")
     assert "**Test row 0**" in again.text() and again.view == ""
-    again.at.number_input(key="train.row").set_value(5)
-    assert again.run().view.endswith(".row-5")
+    assert again.set("train.row", 5).view.endswith(".row-5")
     assert "**Test row 0**" in again.walk().text()
     assert again.view == ""
-    again.at.number_input(key="train.row").set_value(5)
-    view = again.run().view
+    view = again.set("train.row", 5).view
     again.at.query_params.clear()  # as a browser leaves out what these fields say
     assert "**Test row 5**" in again.run().text() and again.view == view
 

@@ -40,8 +40,7 @@ def test_labels_are_measured_one_by_one_and_the_numbers_add_up(ready):
     assert table["n_train"].is_monotonic_decreasing
     assert "Micro F1 is" in page.text() and "are never predicted correctly" in page.text() and "{" not in page.text()
     before = table["right"].sum() + table["wrong"].sum()
-    page.at.radio(key="train.labels.k").set_value(1)
-    table = page.run().frame("n_train", "f1")
+    table = page.set("train.labels.k", 1).frame("n_train", "f1")
     assert table["right"].sum() + table["wrong"].sum() == data.n_test < before
     page.search("train.labels.query", "nothing like this")
     assert "No label has “nothing like this” in its name" in page.run().text()
@@ -56,22 +55,19 @@ def two_runs(session):
 def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the_cache(ready, monkeypatch):
     page = two_runs(ready)
     key = page.at.session_state["train.shown"]
-    page.at.text_input(key=f"train.name.{key}").set_value(" my best ")
-    page.run()
+    page.set(f"train.name.{key}", " my best ")
     assert page.frame("settings", "P@1")["run"].tolist() == ["my best", "PLT"]
     page.go("explain")
     assert "my best" in page.at.selectbox(key="explain.run").options
     page.go("train")
     newer, older = page.frame("settings", "P@1")["key"]
-    page.at.selectbox(key="train.shown").set_value(older)
-    page.run().press("train.delete")
+    page.set("train.shown", older).press("train.delete")
     assert "Deleted: PLT." in page.text()
     page.press("undo")
     assert page.at.session_state["train.shown"] == older
     assert page.frame("settings", "shown")["shown"].tolist() == ["", "shown"]
     assert "Deleted:" not in page.text() and not [b for b in page.at.button if b.key == "undo"]
-    page.at.selectbox(key="train.shown").set_value(newer)
-    page.run().press("train.delete")
+    page.set("train.shown", newer).press("train.delete")
     monkeypatch.setattr(room, "UNDO_SECONDS", -1)
     assert "Deleted:" not in page.run().text()
     assert "On api-docs, PLT ranks" in page.text().replace("**", "")

@@ -26,26 +26,21 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert set(predicted["correct"]) <= {"✓ right", "✗ wrong"}
     assert "All predictions, CSV" in page.downloads()
     assert "Bundle, zip" in page.downloads() and any("model = PLT(" in code.value for code in page.at.code)
-    page.at.number_input(key="train.row").set_value(7)
-    page.run()
+    page.set("train.row", 7)
     assert "**Test row 7**" in page.text()
-    next(b for b in page.at.button if b.label == "Random row").click()
-    page.run()
+    page.click("Random row")
     assert any(m.value.startswith("**Test row") for m in page.at.markdown)
     assert "it is the result shown" in page.text()
     before = len(server.jobs())
     page.press("train.PLT.submit")
     assert "From the cache" in page.text() and len(server.jobs()) == before
-    page.at.number_input(key="form.PLT.n_estimators").set_value(2)
-    assert "Trained already" not in page.run().text()
+    assert "Trained already" not in page.set("form.PLT.n_estimators", 2).text()
     page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
-    page.at.number_input(key="form.PLT.n_estimators").set_value(1)
-    assert "Trained already" in page.run().text()
+    assert "Trained already" in page.set("form.PLT.n_estimators", 1).text()
     runs = page.frame("settings", "P@1")
     assert runs["settings"].tolist() == ["Trees 2", "default settings"]
     older = page.at.session_state["workspace.snapshot"]["runs"][0]["key"]
-    page.at.selectbox(key="train.shown").set_value(older)
-    page.run()
+    page.set("train.shown", older)
     assert page.frame("settings", "shown")["shown"].tolist() == ["", "shown"]
 
 
@@ -69,8 +64,7 @@ def test_result_and_settings_typed_survive_page_switches_and_a_reload(ready, ses
     assert sentence in again.text()
     assert again.at.number_input(key="form.PLT.max_leaf_labels").value == 3
     ready.at.number_input(key="form.PLT.max_leaf_labels").set_value(7)
-    ready.at.selectbox(key="form.PLT.loss").set_value("squared_hinge")
-    ready.run().go("data").go("train")
+    ready.set("form.PLT.loss", "squared_hinge").go("data").go("train")
     for page in (ready, session(ready.token).go("train")):
         assert page.at.number_input(key="form.PLT.max_leaf_labels").value == 7
         assert page.at.selectbox(key="form.PLT.loss").value == "squared_hinge"
@@ -87,8 +81,7 @@ def test_failed_training_shows_reason_and_traceback_and_is_dismissed(ready, monk
     assert "Training PLT on api-docs failed" in page.text()
     assert "make it first" in page.text()
     assert any("Traceback" in code.value or "File" in code.value for code in page.at.code)
-    next(b for b in page.at.button if b.label == "Dismiss").click()
-    assert not page.run().at.error
+    assert not page.click("Dismiss").at.error
 
 
 @pytest.mark.parametrize("value", [0, 101])
@@ -100,8 +93,7 @@ def test_settings_that_are_not_allowed_start_nothing_and_empty_fields_say_what_t
     assert len(server.jobs()) == before
     said = ready.at.error[0].value.replace("\\", "")
     assert "The training was not started" in said and "Trees" in said and "1 to 100" in said
-    ready.at.number_input(key="form.PLT.n_estimators").set_value(1)
-    assert not ready.run().at.error
+    assert not ready.set("form.PLT.n_estimators", 1).at.error
     assert ready.at.number_input(key="form.PLT.beam").placeholder == "exact"
     assert ready.at.number_input(key="form.PLT.C").placeholder == "automatic"
     assert ready.at.number_input(key="form.PLT.tol").placeholder == "a number is needed"
@@ -139,8 +131,7 @@ def test_data_that_cannot_be_trained_on_says_so_and_one_test_row_is_not_called_r
     assert len(said) == 1 and "negative values" in said[0] and "“Negative values in training” = taken as 0" in said[0]
     page.press("train.DoubleSampling.submit")
     assert "**The training was not started.**" in page.at.error[0].value
-    page.at.selectbox(key="train.model").select("PLT")
-    assert not page.run().at.error
+    assert not page.set("train.model", "PLT").at.error
 
 
 def test_published_settings_fill_the_fields_an_edit_makes_them_own_and_trained_ones_keep_their_name(ready, session):
@@ -162,8 +153,7 @@ def test_published_settings_fill_the_fields_an_edit_makes_them_own_and_trained_o
     assert field(ready, "LdSM", "Trees").value == LdSM().n_estimators and "Differs from" not in ready.text()
     choose(ready, "LdSM", "own")
     assert field(ready, "LdSM", "Trees").value == 3, "own settings come back"
-    ready.at.selectbox(key="train.model").select("PLT")
-    ready.run()
+    ready.set("train.model", "PLT")
     choose(ready, "PLT", "parabel")
     assert field(ready, "PLT", "Beam").value == 10
     ready.press("train.PLT.submit")

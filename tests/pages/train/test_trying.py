@@ -61,10 +61,8 @@ def page(ready):
 
 
 def start(page, values="0.01, 3"):
-    page.at.selectbox(key="train.model").select("OneVsRest")
-    page.run()
-    page.at.text_input(key="try.OneVsRest.C").set_value(values)
-    page.run()
+    page.set("train.model", "OneVsRest")
+    page.set("try.OneVsRest.C", values)
     return page.press("try.OneVsRest.start")
 
 
@@ -122,6 +120,5 @@ def test_what_more_data_would_buy_is_measured_and_drawn(page):
     task = experiment.task("learning_curve", {"dataset": word_data().fingerprint}, {"model": "OneVsRest"})
     page.press(f"start-{task.key}").until(lambda s: task.exists() and figure(s, "P@1 by training rows") is not None)
     assert "twice the rows" in page.text() and "All forecasts, CSV" in page.downloads()
-    page.at.radio(key="train.more_data.view").set_value("Recall@5 by label frequency")
-    page.run()
+    page.set("train.more_data.view", "Recall@5 by label frequency")
     assert figure(page, "Recall@5 by training rows") is not None

@@ -27,9 +27,9 @@ def grouped_data():
     return datasets.Dataset("grouped", X[:200], Y[:200], X[200:], Y[200:], label_names=names)
 
 
-def train(session, **params):
-    """Put the data set and a run into the workspace, as other pages would."""
-    return making.train(session, "LdSM", grouped_data(), **{**PARAMS, **params})
+def train(session, data=None, **params):
+    """Put a data set and a run into the workspace, as other pages would."""
+    return making.train(session, "LdSM", data or grouped_data(), **{**PARAMS, **params})
 
 
 @pytest.fixture
@@ -53,10 +53,8 @@ def test_the_first_sentence_and_the_drawing_say_what_the_tree_has_and_how_much_i
     said = page.text()
     sizes = [tree.parent.size for tree in model.trees_]
     assert f"{min(sizes)} to {max(sizes)} nodes" in said or f"{sizes[0]} nodes each" in said
-    deepest = max(tree.depth.max() for tree in model.trees_)
-    assert f"deepest group is **{deepest} splits** below the root" in said
-    assert "A leaf for each of the 12 labels takes at least 4" in about_depth(page)
-    assert "smaller is better" in said and f"the smallest possible is −{model.integrity_weight:.2f}" in said
+    assert f"**{max(tree.depth.max() for tree in model.trees_)} splits** below the root" in said
+    assert f"the smallest possible is −{model.integrity_weight:.2f}" in said
     objective = np.concatenate([tree.objective for tree in model.trees_])
     assert f"**{np.nanmean(objective):.2f}** on average over all splits".replace("-", "−") in said
     leaves = sum(int((tree.children[:, 0] < 0).sum()) for tree in model.trees_)
@@ -65,25 +63,19 @@ def test_the_first_sentence_and_the_drawing_say_what_the_tree_has_and_how_much_i
     tree = model.trees_[0]
     assert nodes == [v for v in range(tree.parent.size) if tree.depth[v] <= 4]
     assert title == f"Tree 1 below the root: {len(nodes)} of {tree.parent.size} nodes"
-    page.at.number_input(key="trees.levels").set_value(1)
-    assert drawing(page.run())[1] == [0, 1, 2]
+    assert drawing(page.set("trees.levels", 1))[1] == [0, 1, 2]
 
 
 @pytest.mark.usefixtures("all_sections_open")
 def test_another_tree_is_drawn_figures_follow_and_all_is_kept_after_a_page_switch_and_a_reload(page, model, session):
     page.at.number_input(key="trees.tree").set_value(2)
-    page.at.radio(key="trees.scope").set_value("one")
-    page.run().run()
-    assert drawing(page)[0].startswith("Tree 2 below")
-    assert "Depth of the leaves, tree 2" in titles(page)
+    page.set("trees.scope", "one").run()
+    assert drawing(page)[0].startswith("Tree 2 below") and "Depth of the leaves, tree 2" in titles(page)
     assert len(page.frame("node", "parent", "below")) == model.trees_[1].parent.size
-    page.at.number_input(key="trees.tree").set_value(3)
-    page.run()
+    page.set("trees.tree", 3)
     page.at.selectbox(key="trees.color").set_value("objective")
     page.at.number_input(key="trees.levels").set_value(2)
-    page.at.radio(key="trees.part").set_value("balance")
-    page.run()
-    said = drawing(page)
+    said = drawing(page.set("trees.part", "balance"))
     for again in (page.go("data").go("trees"), session(page.token, page.view).go("trees")):
         assert drawing(again) == said and said[0].startswith("Tree 3")
         assert again.at.selectbox(key="trees.color").value == "objective"
@@ -93,42 +85,29 @@ def test_another_tree_is_drawn_figures_follow_and_all_is_kept_after_a_page_switc
 def test_a_node_and_a_leaf_are_looked_at_by_their_numbers(page, model):
     tree = model.trees_[0]
     inner = int(tree.children[0].max() if tree.children[tree.children[0].max(), 0] >= 0 else tree.children[0].min())
-    page.at.number_input(key="trees.levels").set_value(1)
-    page.run()
-    page.at.number_input(key="trees.node").set_value(inner)
-    page.run()
+    page.set("trees.levels", 1).set("trees.node", inner)
     assert f"below node {inner}:" in drawing(page)[0]
-    assert any(f"Node {inner} of tree 1" in s.value for s in page.at.subheader)
+    assert heading(page) == f"Node {inner} of tree 1"
     labels = page.frame("share", "to_1", "to_2")
     assert labels["name"].str.startswith("topic").all()
     expected = tree.histograms[[inner]].toarray()[0]
     assert labels["rows"].tolist() == sorted(expected[expected > 0], reverse=True)
     assert f"J while node {inner} was trained" in titles(page)
-    page.press("trees.crumb.0")
-    assert "below the root" in drawing(page)[0]
+    assert "below the root" in drawing(page.press("trees.crumb.0"))[0]
     leaf = int(np.flatnonzero(model.trees_[0].children[:, 0] < 0)[-1])
-    page.at.number_input(key="trees.node").set_value(leaf)
-    page.run()
-    assert any(f"Leaf {leaf} of tree 1" in s.value for s in page.at.subheader)
+    assert heading(page.set("trees.node", leaf)) == f"Leaf {leaf} of tree 1"
     assert "A leaf has no split" in page.text()
-    page.press("trees.up")
-    assert any(f"Node {model.trees_[0].parent[leaf]} of tree 1" in s.value for s in page.at.subheader)
+    assert heading(page.press("trees.up")) == f"Node {model.trees_[0].parent[leaf]} of tree 1"
+
+
+def heading(page):
+    """The node that is looked at, as the heading of its part names it."""
+    return next(s.value for s in page.at.subheader if s.value.startswith(("Node ", "Leaf "))).partition(":")[0]
 
 
 def rows_of(page, query):
-    page.at.radio(key="trees.mode").set_value("Rows of a label")
-    page.run()
-    page.search("trees.query", query)
-    return page.run()
-
-
-def without_label(label):
-    """The grouped data, with no training row that has ``label``."""
-    data = grouped_data()
-    Y = data.Y_train.toarray()
-    Y[:, label] = False
-    Y[:, 0] |= ~Y.any(axis=1)
-    return datasets.Dataset("grouped", data.X_train, Y, data.X_test, data.Y_test, label_names=data.label_names)
+    page.set("trees.mode", "Rows of a label")
+    return page.search("trees.query", query)
 
 
 @pytest.mark.usefixtures("all_sections_open")
@@ -141,15 +120,10 @@ def test_the_path_of_a_test_row_has_its_leaves_margins_and_the_features_that_dec
     assert len(steps) == model.trees_[0].depth[leaf]
     assert steps["margin"].tolist() == expected["margin"].tolist()
     assert steps["features"].tolist() == expected["features"].tolist()
-    page.at.number_input(key="trees.tree").set_value(2)
-    page.run()
+    page.set("trees.tree", 2)
     assert "of tree 2" in next(one.value for one in page.at.subheader if one.value.startswith("The way"))
     page.at.number_input(key="trees.tree").set_value(1)
-    data = grouped_data()
-    page.at.number_input(key="trees.row").set_value(7)
-    page.run()
-    page.at.radio(key="trees.mode").set_value("Path of a test row")
-    page.run()
+    page.set("trees.row", 7).set("trees.mode", "Path of a test row")
     leaves = model.apply(data.X_test[[7]])
     title, nodes = drawing(page)
     assert title.startswith("Test row 7 in tree 1: ")
@@ -157,128 +131,91 @@ def test_the_path_of_a_test_row_has_its_leaves_margins_and_the_features_that_dec
     table = page.frame("tree", "node", "weight")
     assert table["node"].tolist() == np.concatenate([np.sort(leaves.of(0, t)) for t in range(3)]).tolist()
     assert table["weight"].sum() == pytest.approx(100)
-    page.at.number_input(key="trees.row.path").set_value(3)  # the same row, chosen beside the drawing
-    page.run()
+    page.set("trees.row.path", 3)  # the same row, chosen beside the drawing
     assert "**Test row 3**" in page.text() and page.at.number_input(key="trees.row").value == 3
     predicted = page.frame("rank", "correct", "trees")
     assert predicted["rank"].tolist() == list(range(1, len(predicted) + 1))
     assert predicted["trees"].between(1, 3).all()
-    page.go("train")
-    assert page.at.number_input(key="train.row").value == 3  # and on the Train page
+    assert page.go("train").at.number_input(key="train.row").value == 3
 
 
-def test_the_rows_of_a_label_are_followed_to_their_leaves_of_which_not_all_need_be_drawn(page, model, monkeypatch):
+def test_the_rows_of_a_label_are_followed_to_their_leaves(page, model):
     tree = model.trees_[0]
     rows_of(page, "topic 7")
     count = tree.histograms.toarray()[:, 7]
     leaves = np.flatnonzero((tree.children[:, 0] < 0) & (count > 0))
-    all_leaves = int((tree.children[:, 0] < 0).sum())
     title, nodes = drawing(page)
     assert title == f"topic 7 in tree 1: {len(nodes)} of {tree.parent.size} nodes"
     assert set(np.flatnonzero(count)) <= set(nodes)
-    assert f"**topic 7** has **{count[0]} training rows**" in page.text()
-    assert f"**{leaves.size} of {all_leaves} leaves** of tree 1" in page.text()
+    assert f"**{count[0]} training rows**" in page.text()
+    assert f"**{leaves.size} of {(tree.children[:, 0] < 0).sum()} leaves**" in page.text()
     assert ("so shares add up to" in page.text()) == (count[leaves].sum() > count[0])
     table = page.frame("node", "with_label", "share_of_label", "place")
     assert sorted(table["node"]) == leaves.tolist()
     assert table["with_label"].tolist() == sorted(count[leaves], reverse=True)
     assert table["share_of_label"].tolist() == pytest.approx((100 * table["with_label"] / count[0]).tolist())
     best = table["node"].iloc[0]
-    assert page.at.number_input(key="trees.node").value == best
-    assert any(f"Leaf {best} of tree 1" in s.value for s in page.at.subheader)
+    assert page.at.number_input(key="trees.node").value == best and heading(page) == f"Leaf {best} of tree 1"
     assert f"**{count[best]} rows** with **topic 7**" in page.text()
-    page.at.number_input(key="trees.node").set_value(0)  # the root is drawn: the drawing stays
-    assert drawing(page.run())[0] == title and any("Node 0 of tree 1" in s.value for s in page.at.subheader)
-    page.at.number_input(key="trees.node").set_value(0)
-    count = model.trees_[0].histograms.toarray()[:, 3]
-    monkeypatch.setattr("xmlcore.models.ldsm.frames.nodes_of_label", limited(7))
-    rows_of(page, "topic 3")
-    assert drawing(page)[0].endswith(f"7 of {model.trees_[0].parent.size} nodes")
-    assert f"Drawn are 7 of the {(count > 0).sum()} nodes that rows of the label reach" in page.text()
-    last = int(page.frame("node", "with_label", "place")["node"].iloc[-1])
-    page.at.number_input(key="trees.node").set_value(last)
-    assert last in drawing(page.run())[1]
+    assert drawing(page.set("trees.node", 0))[0] == title, "the root is drawn: the drawing stays"
+    assert heading(page) == "Node 0 of tree 1"
 
 
-def test_a_label_is_found_by_its_id_a_search_says_what_is_not_found_and_not_more_is_drawn_than_asked_for(page, model):
+def test_a_label_is_found_by_its_id_and_not_more_is_drawn_than_asked_for(page, model, monkeypatch):
+    def label():
+        return page.at.selectbox(key="trees.label")
+
     rows_of(page, "11")
-    assert page.at.selectbox(key="trees.label").value == 11
-    rows_of(page, "no such label")
-    assert "No label has “no such label” in its name or as its id" in page.text()
-    assert page.at.selectbox(key="trees.label").value == 11 and "topic 11 in tree 1" in drawing(page)[0]
-    page.at.selectbox(key="trees.label").set_value(4)
-    assert "topic 4 in tree 1" in drawing(page.run())[0]
+    assert label().value == 11
+    assert "No label has “no such label”" in rows_of(page, "no such label").text()
+    assert label().value == 11 and "topic 11 in tree 1" in drawing(page)[0]
+    assert "topic 4 in tree 1" in drawing(page.set("trees.label", 4))[0]
     rows_of(page, "topic 5")
+    # A second change may be sent before the browser has the labels of a search: it changes nothing.
+    late, other = WidgetState(id=label().id, string_value="topic 7"), type(label())._widget_state
+    with monkeypatch.context() as patch:
+        sent = property(lambda self: late if self.id == late.id else other.fget(self))
+        patch.setattr(type(label()), "_widget_state", sent)
+        page.run()
+    assert label().value == 5 and drawing(page)[0].startswith("topic 5 in tree 1")
     page.walk(at=page.view.replace("of-5", "of-8"))
-    assert page.at.selectbox(key="trees.label").label == "Label (1 found, not the one shown)"
+    assert label().label == "Label (1 found, not the one shown)"
     rows_of(page, "topic 3")
     reached = int((model.trees_[0].histograms.toarray()[:, 3] > 0).sum())
     assert page.at.number_input(key="trees.most").value == 100
-    page.at.number_input(key="trees.most").set_value(10)
-    page.run()
-    assert len(drawing(page)[1]) == 10
-    assert f"Drawn are 10 of the {reached} nodes that rows of the label reach" in page.text()
+    assert len(drawing(page.set("trees.most", 10))[1]) == 10
+    assert f"Drawn are 10 of the {reached} nodes" in page.text()
+    last = int(page.frame("node", "with_label", "place")["node"].iloc[-1])
+    assert last in drawing(page.set("trees.node", last))[1]
     assert page.go("data").go("trees").at.number_input(key="trees.most").value == 10
-
-
-def test_a_choice_among_labels_that_are_no_longer_listed_changes_nothing(page, monkeypatch):
-    """A second change may be sent before the browser has the labels of a search."""
-    rows_of(page, "topic 5")
-    box = page.at.selectbox(key="trees.label")
-    late, other = WidgetState(id=box.id, string_value="topic 7"), type(box)._widget_state
-    monkeypatch.setattr(
-        type(box), "_widget_state", property(lambda self: late if self.id == box.id else other.fget(self))
-    )
-    page.run()
-    monkeypatch.undo()
-    assert page.at.selectbox(key="trees.label").value == 5 and drawing(page)[0].startswith("topic 5 in tree 1")
-
-
-def test_labels_of_one_name_are_told_apart_by_their_ids(ready, monkeypatch):
-    data = grouped_data()
-    names = ["same", "same", "", *data.label_names[3:]]
-    named = datasets.Dataset("grouped", data.X_train, data.Y_train, data.X_test, data.Y_test, label_names=names)
-    monkeypatch.setitem(globals(), "grouped_data", lambda: named)
-    train(ready)
-    page = rows_of(ready.go("trees"), "same")
-    box = page.at.selectbox(key="trees.label")
-    assert sorted(box.options) == ["same (0)", "same (1)"]
-    box.set_value(1 - box.value)
-    first = page.run().at.selectbox(key="trees.label").value
-    page.at.selectbox(key="trees.label").set_value(1 - first)
-    assert page.run().at.selectbox(key="trees.label").value == 1 - first
-    rows_of(page, "2")
-    assert page.at.selectbox(key="trees.label").options == ["(2)"]
 
 
 def test_the_label_looked_at_is_that_of_all_trees_and_outlives_a_page_switch_and_a_reload(page, session):
     rows_of(page, "topic 5")
-    page.at.number_input(key="trees.tree").set_value(2)
-    page.run().run()
+    page.set("trees.tree", 2).run()
     said = drawing(page)
     assert said[0].startswith("topic 5 in tree 2")
-    page.at.selectbox(key="trees.color.label").set_value("purity")
-    page.run()
+    page.set("trees.color.label", "purity")
     for again in (page.go("data").go("trees"), session(page.token, page.view).go("trees")):
         assert drawing(again) == said and again.at.selectbox(key="trees.label").value == 5
         assert again.at.selectbox(key="trees.color.label").value == "purity"
-    page.at.radio(key="trees.mode").set_value("Part of the tree")
-    assert drawing(page.run())[0].startswith("Tree 2 below the root")
+    assert drawing(page.set("trees.mode", "Part of the tree"))[0].startswith("Tree 2 below the root")
 
 
-def limited(most):
-    from xmlcore.models.ldsm import frames as tree_frames
-
-    whole = tree_frames.nodes_of_label
-    return lambda tree, label, _, node: whole(tree, label, most, node)
-
-
-def test_a_label_without_training_rows_is_said_to_be_nowhere(ready, monkeypatch):
-    data = without_label(9)
-    monkeypatch.setitem(globals(), "grouped_data", lambda: data)
-    train(ready)
-    page = rows_of(ready.go("trees"), "topic 9")
-    assert "No training row has topic 9" in page.text().replace("*", "")
+def test_labels_of_one_name_are_told_apart_by_their_ids_and_one_without_training_rows_is_nowhere(ready):
+    data = grouped_data()
+    Y = data.Y_train.toarray()
+    Y[:, 9] = False
+    Y[:, 0] |= ~Y.any(axis=1)
+    names = ["same", "same", "", *data.label_names[3:]]
+    train(ready, datasets.Dataset("grouped", data.X_train, Y, data.X_test, data.Y_test, label_names=names))
+    page = rows_of(ready.go("trees"), "same")
+    box = page.at.selectbox(key="trees.label")
+    assert sorted(box.options) == ["same (0)", "same (1)"]
+    for label in (1 - box.value, box.value):
+        assert page.set("trees.label", label).at.selectbox(key="trees.label").value == label
+    assert rows_of(page, "2").at.selectbox(key="trees.label").options == ["(2)"]
+    assert "No training row has topic 9" in rows_of(page, "topic 9").text().replace("*", "")
     assert not any("in tree 1" in title for title in titles(page))
     assert "How a test row is predicted" in [h.value for h in page.at.header]
 
@@ -315,11 +252,8 @@ def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
     choice = page.at.selectbox(key="trees.run")
     assert choice.value == newer and choice.options == ["LdSM (Arity 3)", "LdSM (Arity 2)"]
     assert "M = 3 children" in about_depth(page)
-    choice.set_value(older)
-    page.run()
-    assert "M = 2 children" in about_depth(page)
-    page.go("train")
-    assert page.at.selectbox(key="train.shown").value == older
+    assert "M = 2 children" in about_depth(page.set("trees.run", older))
+    assert page.go("train").at.selectbox(key="train.shown").value == older
     assert page.go("trees").at.selectbox(key="trees.run").value == older
 
 
@@ -334,8 +268,7 @@ def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     assert "No split was made" in page.text()
     assert drawing(page) == ("Tree 1 below the root: 1 of 1 node", [0])
     assert "There is no split, so there is no J" in page.text()
-    page.at.radio(key="trees.mode").set_value("Path of a test row")
-    assert "Test row 0 in tree 1" in drawing(page.run())[0]
+    assert "Test row 0 in tree 1" in drawing(page.set("trees.mode", "Path of a test row"))[0]
 
 
 @pytest.mark.usefixtures("all_sections_open")
