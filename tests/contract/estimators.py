@@ -8,18 +8,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest
+from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, selection
 from xmlcore.models import DenseOutput
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.saving import SAVED_CLASSES, saved_class
 from xmlcore.robustness import AdversarialTraining
-from xmlcore.selection import (
-    BRDT,
-    ChiSquaredSelection,
-    LassoSelection,
-    MutualInformationSelection,
-    RandomForestSelection,
-)
 
 N_ROWS, N_FEATURES, N_LABELS = 48, 14, 7
 
@@ -67,13 +60,13 @@ CASES = [
     Case(FALS, {"n_epochs": 4, "pattern": "FAMS", "scoring": "sampled", "n_scored_rows": 16}, rounds=True),
     Case(AdversarialTraining, {"model": PLT(max_leaf_labels=2), "sigma": 0.1}, saves_itself=False),
     Case(DenseOutput, {"model": PLT(max_leaf_labels=2)}, saves_itself=False),
-    Case(RandomForestSelection, {"n_estimators": 3}),
-    Case(RandomForestSelection, {"n_estimators": 3, "per_label": False}),
-    Case(LassoSelection, {"alpha": 0.3}),
-    Case(LassoSelection, {"alpha": 0.3, "per_label": False}),
-    Case(ChiSquaredSelection, {"n_features": 4}, positive=True),
-    Case(MutualInformationSelection, {"per_label": False}),
-    Case(BRDT, {"max_depth": 3}),
+    Case(selection.RandomForestSelection, {"n_estimators": 3}),
+    Case(selection.RandomForestSelection, {"n_estimators": 3, "per_label": False}),
+    Case(selection.LassoSelection, {"alpha": 0.3}),
+    Case(selection.LassoSelection, {"alpha": 0.3, "per_label": False}),
+    Case(selection.ChiSquaredSelection, {"n_features": 4}, positive=True),
+    Case(selection.MutualInformationSelection, {"per_label": False}),
+    Case(selection.BRDT, {"max_depth": 3}),
 ]
 
 # What is saved has a case, a new estimator one with its defaults. TextClassifier takes texts, and has tests of its own.

@@ -6,17 +6,9 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from contract.estimators import (
-    N_FEATURES,
-    N_LABELS,
-    N_ROWS,
-    assert_same,
-    each_once,
-    every_case,
-    fitted,
-    problem,
-    results,
-)
+from contract.estimators import assert_same, each_model_once, each_once, every_case, fitted, problem, results
+
+(N_ROWS, N_FEATURES), N_LABELS = problem()[0].shape, problem()[1].shape[1]
 
 
 def with_value(value, row=3, column=2):
@@ -172,6 +164,17 @@ def test_rows_without_features_labels_without_rows_and_rows_without_labels_are_t
         assert np.isfinite(array).all()
     if "probabilities" in found and not case.rounds:  # a network learns it only in more epochs
         assert (found["probabilities"][:, N_LABELS] < 0.5).all()
+
+
+@each_model_once
+def test_models_that_leave_out_rows_without_labels_warn_and_count_them(case):
+    if not hasattr(fitted(case), "n_unlabelled_"):
+        pytest.skip("it learns from them that there may be no label")
+    X, Y = problem()
+    with pytest.warns(UserWarning, match="3 of 51 training rows have no label"):
+        estimator = case.make().fit(np.vstack([X[:10], X[:3], X[10:]]), np.vstack([Y[:10], 0 * Y[:3], Y[10:]]))
+    assert estimator.n_unlabelled_ == 3 and estimator.n_rows_ == N_ROWS
+    assert_same(results(estimator), results(fitted(case)))
 
 
 @every_case

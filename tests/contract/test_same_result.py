@@ -6,17 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from contract.estimators import (
-    assert_same,
-    dense,
-    each_model_once,
-    each_once,
-    every_case,
-    every_model,
-    fitted,
-    problem,
-    results,
-)
+from contract.estimators import assert_same, dense, each_once, every_case, every_model, fitted, problem, results
 
 FORMS_OF_X = {
     "csr_matrix": sp.csr_matrix,
@@ -174,7 +164,7 @@ def test_a_threshold_keeps_the_probabilities_that_reach_it(case):
         np.testing.assert_allclose(kept, expected, rtol=1e-6 if not case.rounds else 1e-4)
 
 
-@each_model_once
+@every_model
 def test_more_places_than_labels_are_padded(case):
     ranking = fitted(case).predict_topk(problem()[0], k=30)
     n_labels = fitted(case).n_labels_

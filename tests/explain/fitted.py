@@ -47,6 +47,3 @@ def log_proba(model, tree, u, label):
 def unit(X, i):
     x = X[[i]].toarray()[0].astype(np.float64)
     return x / (np.linalg.norm(x) or 1.0)
-
-
-# Contributions --------------------------------------------------------------------------------------------------------

@@ -71,9 +71,6 @@ def test_long_work_reports_and_can_be_stopped(models):
             work(stop)
 
 
-# Of one label ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def dataset():
     """60 training and 60 test rows; no test row has label 3."""

@@ -84,9 +84,6 @@ def test_stability_is_agreement_with_the_explanation_of_each_perturbed_row(model
         assert found["overlap"][i] == expected["overlap"] and found["total"][i] == other.attrs["total"]
 
 
-# Many rows ------------------------------------------------------------------------------------------------------------
-
-
 def test_rows_get_different_noise_with_one_seed():
     X, Y = np.eye(6, dtype=np.float32) + 0.1, [[i % 3] for i in range(6)]
     model = PLT(tol=1.0).fit(X, Y)

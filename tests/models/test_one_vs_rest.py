@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
-from xmlcore import OneVsRest, load_model, metrics
+from xmlcore import OneVsRest, load_model
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore.validation import csr_parts
 
@@ -151,9 +151,6 @@ def test_gradient_is_that_of_finite_differences(fitted):
     assert fitted.log_proba_gradient(np.zeros((1, 20)), [0])[1].nnz == 0
 
 
-# As every estimator ---------------------------------------------------------------------------------------------------
-
-
 def many_rows(n=900, D=120, L=30, seed=1):
     """Rows of many rare features, of which each label has three: a large C is best, as in documents."""
     rng = np.random.default_rng(seed)
@@ -208,13 +205,3 @@ def test_labels_that_did_not_converge_are_counted_in_one_warning():
 def test_rows_without_any_feature_are_enough():
     model = OneVsRest().fit(np.zeros((4, 3)), [[0], [0], [1], [0]])
     assert model.n_weights_ == 0 and model.predict_topk(np.ones((1, 3)), 1).labels.tolist() == [[0]]
-
-
-@pytest.mark.real_data
-def test_precision_on_bibtex(real_data):
-    from xmlcore.datasets import read_dataset
-
-    data = read_dataset(real_data / "bibtex" / "train.txt.gz", real_data / "bibtex" / "test.txt.gz", name="bibtex")
-    ranking = OneVsRest(C=10.0).fit(data.X_train, data.Y_train).predict_topk(data.X_test, 5)
-    found = 100 * metrics.precision_at_k(data.Y_test, ranking, 5)[[0, 2, 4]]
-    np.testing.assert_allclose(found, [63.3, 39.3, 28.7], atol=0.3)

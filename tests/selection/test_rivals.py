@@ -11,14 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import chi2, mutual_info_classif
 from sklearn.linear_model import Lasso
 
-from xmlcore.selection import (
-    ChiSquaredSelection,
-    LassoSelection,
-    MutualInformationSelection,
-    RandomForestSelection,
-    decision_trees,
-    rivals,
-)
+from xmlcore.selection import ChiSquaredSelection, LassoSelection, MutualInformationSelection, RandomForestSelection
+from xmlcore.selection.decision_trees import label_seed
+from xmlcore.selection.rivals import above_median
 
 FEW_TREES = {"n_estimators": 3}
 ALL = [(RandomForestSelection, FEW_TREES), (LassoSelection, {}), (ChiSquaredSelection, {}),
@@ -64,11 +59,11 @@ def test_forests_are_scikit_learns(per_label):
     found = RandomForestSelection(n_estimators=5, per_label=per_label).fit(X, Y)
     if per_label:
         for label in range(4):
-            forest = RandomForestClassifier(5, random_state=decision_trees.label_seed(0, label)).fit(X, Y[:, label])
+            forest = RandomForestClassifier(5, random_state=label_seed(0, label)).fit(X, Y[:, label])
             np.testing.assert_allclose(found.scores_[label], forest.feature_importances_, rtol=1e-5)
     else:
         each = [
-            RandomForestClassifier(1, random_state=decision_trees.label_seed(0, tree)).fit(X, Y).feature_importances_
+            RandomForestClassifier(1, random_state=label_seed(0, tree)).fit(X, Y).feature_importances_
             for tree in range(5)
         ]
         np.testing.assert_allclose(found.scores_[0], np.mean(each, axis=0), rtol=1e-5)
@@ -125,7 +120,7 @@ def test_mutual_information_is_scikit_learns_for_features_above_their_medians():
     X[:100, 6] = 2.0
     found = MutualInformationSelection().fit(X, Y)
     above = np.asarray(X > np.median(X, axis=0), np.int64)
-    assert np.array_equal(rivals.above_median(sp.csr_array(X)).toarray(), above)
+    assert np.array_equal(above_median(sp.csr_array(X)).toarray(), above)
     for label in range(4):
         expected = mutual_info_classif(above, Y[:, label], discrete_features=True)
         np.testing.assert_allclose(found.scores_[label], expected, atol=1e-6)
@@ -150,7 +145,7 @@ def test_empty_features_and_labels_of_one_class_have_no_score(selection, params,
 def test_blocks_do_not_change_anything(selection, params, monkeypatch):
     X, Y = data()
     expected = selection(**params).fit(X, Y)
-    monkeypatch.setattr(rivals, "BLOCK_SCORES", 1)
+    monkeypatch.setattr("xmlcore.selection.rivals.BLOCK_SCORES", 1)
     again = selection(**params).fit(X, Y)
     assert np.array_equal(again.selected_, expected.selected_) and np.array_equal(again.scores_, expected.scores_)
 

@@ -10,40 +10,27 @@ from xmlcore.models.double_sampling import features
 from xmlcore.validation import check_features
 
 
+@pytest.mark.parametrize("extended", [False, True])
 @pytest.mark.parametrize("distance, weighting", SPACES)
 @pytest.mark.parametrize("most, real", [(1, False), (3, True)])
-def test_the_ten_features_follow_table_1(distance, weighting, most, real):
+def test_the_features_follow_their_formulas(distance, weighting, most, real, extended):
     X, rows, labels = problem(most=most, real=real)
-    model = paper(X, binary(labels), distance=distance, weighting=weighting)
-    new, new_rows = (problem(6, seed=1)[i] for i in (0, 1))
-    classes = np.random.default_rng(2).permuted(np.tile(np.arange(7), (6, 1)), axis=1)[:, :5]
-    found = model.pair_features(new, classes)
-    expected = [
-        [naive.ds_features.features(row, k, rows, labels, distance=distance, weighting=weighting) for k in own]
-        for row, own in zip(new_rows, classes.tolist())
-    ]
-    assert found.shape == (6, 5, 10) and found.dtype == np.float64 and len(model.feature_names_) == 10
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("weighting", ["tfidf", "counts"])
-@pytest.mark.parametrize("most, real", [(1, False), (3, True)])
-def test_the_extended_features_follow_their_formulas(weighting, most, real):
-    X, rows, labels = problem(most=most, real=real)
-    model = paper(X, binary(labels), features="extended", weighting=weighting)
+    kind = {"features": "extended"} if extended else {}
+    model = paper(X, binary(labels), distance=distance, weighting=weighting, **kind)
     new, new_rows = (problem(6, seed=1)[i] for i in (0, 1))
     new[0], new_rows[0] = 0.0, {}
     classes = np.random.default_rng(2).permuted(np.tile(np.arange(7), (6, 1)), axis=1)[:, :5]
     found = model.pair_features(new, classes)
-    assert found.shape == (6, 5, 16) and model.feature_names_ == list(features.MEANINGS)[:16]
-    assert model.weights_.shape == model.feature_scale_.shape == (16,)
-    plain = paper(X, binary(labels), weighting=weighting)
-    assert np.array_equal(found[:, :, :10], plain.pair_features(new, classes))
-    expected = [
-        [naive.ds_features.more_features(row, k, rows, labels, weighting=weighting) for k in own]
-        for row, own in zip(new_rows, classes.tolist())
-    ]
-    np.testing.assert_allclose(found[:, :, 10:], expected, rtol=1e-5, atol=1e-5)
+    assert found.shape == (6, 5, 16 if extended else 10) and found.dtype == np.float64
+    assert model.feature_names_ == list(features.MEANINGS)[: found.shape[2]]
+    assert model.weights_.shape == model.feature_scale_.shape == (found.shape[2],)
+    space = {"distance": distance, "weighting": weighting}
+    for i, own in enumerate(classes.tolist()):
+        for j, k in enumerate(own):
+            expected = naive.ds_features.features(new_rows[i], k, rows, labels, **space)
+            if extended:
+                expected += naive.ds_features.more_features(new_rows[i], k, rows, labels, weighting=weighting)
+            np.testing.assert_allclose(found[i, j], expected, rtol=1e-5, atol=1e-5)
 
 
 def test_every_feature_has_a_meaning_in_one_sentence():

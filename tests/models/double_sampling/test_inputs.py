@@ -47,15 +47,6 @@ def test_negative_values_are_refused_in_training_unless_negative_is_zero_and_cou
     assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
 
 
-def test_rows_without_labels_are_left_out_with_a_warning():
-    X, _, labels = problem()
-    more = np.vstack([X[:10], np.ones((3, 15)), X[10:]])
-    with pytest.warns(UserWarning, match="3 of 43 training rows have no label"):
-        model = paper(more, binary([*labels[:10], [], [], [], *labels[10:]]))
-    assert np.array_equal(model.weights_, paper(X, binary(labels)).weights_)
-    assert model.n_unlabelled_ == 3 and model.multiclass_
-
-
 def test_data_without_any_feature_can_be_trained_on():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

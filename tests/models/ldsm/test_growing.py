@@ -6,7 +6,6 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from contract.estimators import assert_same, results
 from ldsm_examples import rows_and_labels, small_data, small_model
 
 from xmlcore import LdSM, metrics
@@ -146,14 +145,6 @@ def test_features_too_small_for_float32_are_refused_with_a_remedy():
     X = np.random.default_rng(0).normal(size=(60, 4)) * 1e-43
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="scale the features, or use optimizer"):
         small_model(optimizer="sgd").fit(X, small_data()[1])
-
-
-def test_rows_without_labels_are_left_out_with_a_warning():
-    X, labels = small_data()
-    with pytest.warns(UserWarning, match="2 of 62 training rows have no label and are left out"):
-        model = small_model().fit(sp.vstack([X[[0]], X, X[[1]]], format="csr"), [[], *labels, []])
-    assert model.n_unlabelled_ == 2 and model.n_rows_ == X.shape[0]
-    assert_same(results(model, X), results(small_model().fit(X, labels), X))
 
 
 @pytest.mark.real_data

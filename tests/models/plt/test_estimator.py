@@ -23,11 +23,12 @@ def test_the_requested_workers_are_used(monkeypatch):
     assert len(threads) > 3 and set(threads) == {3}
 
 
-def test_another_seed_is_another_model_and_none_is_fresh():
+def test_another_seed_or_place_in_an_ensemble_is_another_tree_and_none_is_fresh():
     X, Y, _, _ = problem()
     models = [PLT(max_leaf_labels=4, random_state=s).fit(X, Y) for s in (0, 1, None, None)]
     labels = [tuple(m.trees_[0].label) for m in models]
-    assert len(set(labels)) == 4
+    labels += [tuple(tree.label) for tree in PLT(max_leaf_labels=4, n_estimators=2, random_state=7).fit(X, Y).trees_]
+    assert len(set(labels)) == 6
 
 
 def test_unused_labels_are_never_probable_and_labels_of_all_rows_always_are():

@@ -71,9 +71,6 @@ def check_exact(model, X, k=4):
         np.testing.assert_allclose(proba[[i]].toarray()[0], [np.exp(every[j]) for j in range(len(every))], rtol=1e-4)
 
 
-# Kernels ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("arity", [2, 3, 4, 7, 16])
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 4, 5, 16, 17, 60])
 def test_huffman_merges_as_its_twin(n_labels, arity):
@@ -81,9 +78,6 @@ def test_huffman_merges_as_its_twin(n_labels, arity):
         counts = np.sort(np.random.default_rng(seed).integers(0, 4**seed, n_labels))  # many ties, then few
         found = plt_shapes.huffman_parents(counts, min(arity, max(2, n_labels)))
         assert found.tolist() == naive.plt_shapes.huffman_parents(counts.tolist(), arity)
-
-
-# Huffman ------------------------------------------------------------------------------------------------------------
 
 
 def huffman(counts, arity):
@@ -105,9 +99,6 @@ def test_a_huffman_model_counts_training_rows_and_predicts_exactly(arity):
     assert model.trees_[0] == huffman(counts, arity) == PLT(tree="huffman", arity=arity).fit(X, Y).trees_[0]
     assert counts[1] == 0 and model.predict_proba(X)[:, [1]].nnz == 0
     check_exact(model, X)
-
-
-# Balanced trees -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arity", [2, 3, 16, 256])
@@ -178,9 +169,6 @@ def test_a_node_of_more_children_than_a_group_holds():
     model = PLT(tree="huffman", arity=600).fit(X, Y)
     assert model.trees_[0].n_nodes == 601
     check_exact(model, X)
-
-
-# A user's tree ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -370,9 +358,6 @@ def test_a_tree_is_a_parameter_as_scikit_learn_knows_them():
     assert "LabelTree(n_labels=4" in model._repr_html_()
 
 
-# Collapsed layers ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("max_leaf_labels", [1, 2, 4])
 def test_collapsing_keeps_what_its_twin_keeps(seed, max_leaf_labels):
@@ -404,9 +389,6 @@ def test_a_model_collapses_the_tree_of_any_strategy(tree, max_leaf_labels):
     assert wide.trees_[0] == expected != plain.trees_[0]
     assert wide.size()["depth"] < plain.size()["depth"]
     check_exact(wide, X)
-
-
-# Saved models, runs, docs -------------------------------------------------------------------------------------------
 
 
 def test_a_saved_model_keeps_a_users_tree_and_can_be_fitted_again(tmp_path):

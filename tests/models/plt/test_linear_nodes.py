@@ -9,7 +9,6 @@ import scipy.sparse as sp
 
 from xmlcore import PLT
 from xmlcore._kernels import plt_gradients
-from xmlcore._kernels.plt_factors import log_probability
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.validation import csr_parts
 
@@ -24,25 +23,6 @@ def data(seed, n=60, D=30, L=14, unlabelled=False):
     if unlabelled:
         Y[:5] = False
     return X, sp.csr_array(Y)
-
-
-@pytest.mark.parametrize("unlabelled", [False, True])
-@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
-@pytest.mark.parametrize("arity, leaf, L", [(2, 2, 14), (2, 100, 150), (6, 3, 14), (40, 1, 40)])
-def test_products_along_the_path_are_the_predicted_probabilities(arity, leaf, L, loss, unlabelled):
-    X, Y = data(0, L=L, unlabelled=unlabelled)
-    model = PLT(arity=arity, max_leaf_labels=leaf, loss=loss, n_estimators=2, weight_threshold=0.05).fit(X, Y)
-    X = X[:20]
-    unit = X.toarray() / np.maximum(np.linalg.norm(X.toarray(), axis=1, keepdims=True), 1e-30)
-    total = 0
-    for tree in range(2):
-        nodes = model.linear_nodes(tree)
-        assert nodes.root_has_factor is unlabelled
-        assert nodes.weights.has_canonical_format
-        margins = unit @ nodes.weights.toarray().T + nodes.bias
-        logs = np.vectorize(lambda m: log_probability(m, LOSS_NUMBERS[loss]))(margins)
-        total = total + np.exp(np.stack([logs[:, nodes.path(label)].sum(axis=1) for label in range(L)], axis=1))
-    np.testing.assert_allclose(model.predict_proba(X).toarray(), total / 2, rtol=2e-4, atol=1e-7)
 
 
 def test_every_kept_weight_is_there_once():

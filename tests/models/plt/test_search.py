@@ -25,12 +25,6 @@ def test_ensemble_ranks_impossible_labels_by_id_without_searching_all():
     assert (found.labels[:, 2:] == [0, 1, 2]).all() and (found.scores[:, 2:] == 0).all()
 
 
-def test_trees_of_an_ensemble_differ():
-    X, Y, _, _ = problem(n_labels=60)
-    one, two = PLT(n_estimators=2, max_leaf_labels=4).fit(X, Y).trees_
-    assert not np.array_equal(one.label, two.label)
-
-
 def test_ensemble_is_the_exact_mean_of_its_trees():
     X, Y, X_test, _ = problem(n_labels=60)
     model = PLT(max_leaf_labels=2, n_estimators=3, C=1.0).fit(X, Y)
