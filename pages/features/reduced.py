@@ -6,10 +6,8 @@ import streamlit as st
 
 from pages.shared import fields, format, settings, tables, tasks
 from pages.shared.figures import charts
-from pages.shared.results import results, run_names
+from pages.shared.results import measured, results, run_names
 from xmlcore import experiment
-
-MEASURES = ("P@k", "nDCG@k", "PSP@k")
 
 
 def show(view) -> None:
@@ -94,7 +92,7 @@ def _compare(view, result):
             "all": percent("all", measure, k),
             "selected": percent("selected", measure, k),
         }
-        for measure in MEASURES
+        for measure in measured.SHOWN_MEASURES
         if ("all", measure, 1) in values.index
         for k in results.KS
     ]

@@ -9,13 +9,14 @@ import streamlit as st
 from pages.robustness import noise
 from pages.shared import format, tasks
 from pages.shared.results import run_names
+from pages.shared.results.measured import SHOWN_MEASURES
 from xmlcore import metrics, robustness
 from xmlcore.metrics.calibration import Z95
 from xmlcore.robustness.perturbations import CERTIFIED
 
 PAPER_MEASURE = "PSDCG@k (1/log)"
 MEASURES = {  # on the page; tables for download have more
-    **{name: metrics.MEASURES[name].meaning for name in ("P@k", "nDCG@k", "PSP@k")},
+    **{name: metrics.MEASURES[name].meaning for name in SHOWN_MEASURES},
     PAPER_MEASURE: "like nDCG@k, but rare labels count more: a label of n training rows by 1 / log(1 + n). The "
     "PSDCG@k and PSnDCG@k of the Train page have other weights",
     CERTIFIED: "share of the rows whose first label no change of this length can turn, whatever the attack",

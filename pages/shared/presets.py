@@ -87,7 +87,7 @@ def _values(name, info, names):
 
 
 def _current(name, info, known):
-    """Return the preset whose values the form has; "own" if there is none."""
+    """Return the key of the preset whose values the form has, of several the one chosen last; "own" if none fits."""
     chosen = workspace.get("widgets").get(_key(name))
     values = _values(name, info, known[RECOMMENDED])
     fits = [preset for preset, wanted in known.items() if wanted == values]

@@ -51,7 +51,7 @@ def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str |
 
 def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
     """Do what :func:`shown` does, but return the result instead of drawing it; None while there is no result."""
-    value, origin, running = _result(task, automatic_below)
+    value, origin, running = _result_or_start(task, automatic_below)
     if value is None and not running:
         _offer(task, button, key)
     elif value is not None and origin in MARKS and not running:
@@ -67,7 +67,7 @@ def ready_all(
     """Do what :func:`ready` does for several tasks that are drawn together; one button starts all tasks without one."""
     results, waiting, marked, watched, failures = {}, {}, [], [], []
     for name, task in tasks.items():
-        value, origin, running = _result(task, automatic_below, about=name)
+        value, origin, running = _result_or_start(task, automatic_below, about=name)
         failed = jobs.failed(key=task.key)
         if value is not None:
             results[name] = value
@@ -86,7 +86,7 @@ def ready_all(
     return results
 
 
-def _result(task, automatic_below, about=""):
+def _result_or_start(task, automatic_below, about=""):
     """Return the stored result of a task, which code made it, and its jobs; start a short task if users want that."""
     value, origin = _kept(task)
     running = jobs.active(key=task.key)
@@ -124,15 +124,16 @@ def _offer(task, button, key):
     actions.button(f"{button or 'Start'}{about}", key=key or f"start-{task.key}", on_click=start, args=(task,))
 
 
-def _offer_all(waiting, button, key, of):
-    seconds = [server.estimated_seconds(task) for task in waiting.values()]
+def _offer_all(without_result, button, key, noun):
+    """Draw one button that starts all tasks without a result; ``noun`` is what they are counted as."""
+    seconds = [server.estimated_seconds(task) for task in without_result.values()]
     about = "" if None in seconds else f" ({takes(sum(max(value, 1.0) for value in seconds))})"
-    noun = next(iter(waiting)) if len(waiting) == 1 else format.count(len(waiting), of)
+    counted = next(iter(without_result)) if len(without_result) == 1 else format.count(len(without_result), noun)
     actions.button(
-        f"{button} {noun}{about}",
+        f"{button} {counted}{about}",
         type="primary",
         key=key,
-        on_click=lambda: [start(task, about=name) for name, task in waiting.items()],
+        on_click=lambda: [start(task, about=name) for name, task in without_result.items()],
         help="Results are kept, so each is measured once.",
     )
 
@@ -175,7 +176,7 @@ def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool
     if workspace.refuse():
         return False
     kind, fingerprint = _about(task)
-    if not again and task.exists() and not _only_imported(task):
+    if not again and task.exists() and not _imported_elsewhere(task):
         record = {**task.to_record(), "fingerprint": fingerprint, "title": task.title, "asked": time.time()}
         _list_result(record, task.key)
         return True
@@ -192,12 +193,12 @@ def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool
             jobs.dismiss(record["id"])
     # This workspace's own title: another session that shares the job may have another name for the data set.
     title = task.title_on(dataset_name(fingerprint) or task.dataset_name()) + (f": {about}" if about else "")
-    jobs.submit(task, fingerprint, title=title, again=again or _only_imported(task), note=note)
+    jobs.submit(task, fingerprint, title=title, again=again or _imported_elsewhere(task), note=note)
     return False
 
 
-def _only_imported(task) -> bool:
-    """Return whether the stored result of a training or selection came with the file of another workspace than this."""
+def _imported_elsewhere(task) -> bool:
+    """Return whether the stored result of a training or selection was imported, and this workspace does not list it."""
     if task.kind not in result_list.LISTS or not task.exists() or experiment.provenance(task) != "imported":
         return False
     return task.key not in {record["key"] for record in workspace.get(result_list.LISTS[task.kind])}

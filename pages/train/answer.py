@@ -13,7 +13,6 @@ from xmlcore.wording import hundredths
 TREE_MODELS = ("PLT", "LdSM")
 HYPHEN = "\u00ad"  # where a long word may be broken on a phone
 TO = "\u2060–\u2060"  # a dash with word joiners, which keep an interval on one line
-SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")
 
 
 def sentence(data, name, run) -> None:

@@ -2,7 +2,7 @@
 
 answer.py shows the measures of a run (one model, trained and measured), controls.py the form that trains a model,
 calibration.py whether its probabilities are right, every.py all measures, labels.py each label, rows.py single
-predictions, past.py all runs. trying.py tries several settings, tried.py shows what came of it, and more_data.py
+predictions, listed.py all results. trying.py tries several settings, tried.py shows what came of it, and more_data.py
 forecasts what more rows would give.
 """
 
@@ -11,7 +11,7 @@ import streamlit as st
 from pages.shared import actions, begin, format, fragments, jobs, sections, sweeping
 from pages.shared.results import predictions, results, run_code
 from pages.shared.workspaces import workspace
-from pages.train import answer, calibration, controls, every, labels, more_data, past, rows, tried, trying
+from pages.train import answer, calibration, controls, every, labels, listed, more_data, rows, tried, trying
 from xmlcore import experiment
 
 
@@ -46,7 +46,7 @@ def _results(run, record, runs, fingerprint, file_name):
     if run is None:
         _how_to_begin()
         return
-    past.choose(runs, record)
+    listed.choose(runs, record)
     answer.show(run, record)
     answer.chosen(run, file_name)
     answer.figure(run, file_name)

@@ -81,7 +81,7 @@ def test_methods_of_classes_are_those_that_getattr_static_finds(package):
                 member = member.fn
             if inspect.isfunction(member) or inspect.ismethoddescriptor(member) and callable(member):
                 wanted.append((name, member))
-        found = list(api_docs._methods(cls))
+        found = list(api_docs._public_methods(cls))
         assert [name for name, _ in found] == [name for name, _ in wanted]
         assert all(one is other for (_, one), (_, other) in zip(found, wanted, strict=True)), cls
         looked_at += len(found)

@@ -173,13 +173,13 @@ def _wait_for_memory(job, promise, tell, is_wanted):
                       f"{wording.size(most)}")  # fmt: skip
     while (free := promise.take()) is not None:
         if not told:
-            tell(op="progress", record=_waits(needed, free), log=None)
+            tell(op="progress", record=_waiting_record(needed, free), log=None)
             told = True
         _go_on(job, is_wanted)
         time.sleep(LOOK)
 
 
-def _waits(needed, free):
+def _waiting_record(needed, free):
     """Return a progress record of a job that waits for memory."""
     now = time.time()
     detail = f"{wording.size(needed)}, of which {wording.size(free)} are free"

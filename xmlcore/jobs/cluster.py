@@ -157,9 +157,9 @@ class Cluster(Place):
 
     def stop(self, job, grace):
         """Have a worker stop a job, and kill its process after the grace period."""
-        self._sending_soon(self._cancel, job)
+        self._in_new_thread(self._cancel, job)
 
-    def _sending_soon(self, function, *args):
+    def _in_new_thread(self, function, *args):
         """Call a function in a thread; the client must not be asked from the thread that hears events."""
         threading.Thread(target=function, args=args, name="xmlcore-ask", daemon=True).start()
 
@@ -203,7 +203,7 @@ class Cluster(Place):
         begun = {"started": now, "written": now, "phase": "", "fraction": 0.0, "detail": "", "phases": {}}
         worker.put(job._folder / worker.RECORD, begun)
         if job._cancelling:
-            self._sending_soon(self._cancel, job)
+            self._in_new_thread(self._cancel, job)
 
     def _send(self, job_id, address, kind, key):
         """Send an artifact to the worker of a job, piece by piece, through the scheduler."""

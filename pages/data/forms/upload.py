@@ -20,7 +20,7 @@ def _fields(fingerprint) -> form.Request | None:
     train = FILES.uploader(
         "train",
         "Training file",
-        "XMLC text, svmlight, ARFF, CSV or npz: see the formats above. Packed with gzip, bzip2, xz or zip is fine. A "
+        "In one of the formats above. Packed with gzip, bzip2, xz or zip is fine. A "
         "zip may also hold training rows, test rows and Mulan's XML, or the files of the Extreme Classification "
         "Repository with the row numbers of a split.",
     )

@@ -39,7 +39,7 @@ def remove(kind: str, keys: list[str], title: str, also: tuple = ()) -> None:
 def forget(keys: set[str]) -> dict:
     """Take what has one of the keys out of the workspace's fields; return the entries."""
     before = {name: workspace.get(name) for name in FIELDS}
-    workspace.update(lambda data: _take(data, keys))
+    workspace.update(lambda data: _drop(data, keys))
     after = {name: workspace.get(name) for name in FIELDS}
     entries = {name: _minus(before[name], after[name]) for name in FIELDS if name != "dataset"}
     return entries | {"dataset": before["dataset"] if before["dataset"] in keys else None}
@@ -93,7 +93,8 @@ def _free():
             store.remove_aside_one(kind, name)
 
 
-def _take(data, keys):
+def _drop(data, keys):
+    """Remove from the fields of a workspace, in place, what has one of the keys."""
     data["known"] = {fingerprint: entry for fingerprint, entry in data["known"].items() if fingerprint not in keys}
     for name in LISTS:
         data[name] = [record for record in data[name] if record["key"] not in keys]

@@ -288,7 +288,7 @@ def made(days, token=None, **fields):
 
 def write(row, fields, when):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("xmlcore.state.tables.time.time", lambda: when)
+        patch.setattr("xmlcore.state.sqlite.time.time", lambda: when)
         row.write(fields)
 
 

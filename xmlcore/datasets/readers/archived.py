@@ -10,15 +10,7 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 
 from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.readers.sources import (
-    ADDED,
-    DAMAGED,
-    MEMORY_BOUND,
-    PATH_BOUND,
-    ZIP_ERRORS,
-    source_name,
-    too_large,
-)
+from xmlcore.datasets.readers.sources import ADDED, DAMAGED, ZIP_ERRORS, most_bytes, source_name, too_large
 from xmlcore.datasets.readers.visible import visible
 
 DATA = (".txt", ".svm", ".libsvm", ".dat", ".arff", ".npz", ".csv")  # endings of files with rows
@@ -99,9 +91,7 @@ def _halves(data, named) -> dict[str, str]:
 
 def opened(source, max_bytes: int | None = None) -> dict[str, ArchiveMember]:
     """Return the files of a data set in one zip archive, by their arguments of :func:`read_dataset`."""
-    if max_bytes is None:
-        max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
-    label = source_name(source)
+    max_bytes, label = most_bytes(source, max_bytes), source_name(source)
     with _archive(source) as archive:
         found = {} if archive is None else roles(archive.namelist())
         if sum(archive.getinfo(name).file_size for name in found.values()) > max_bytes:

@@ -139,9 +139,7 @@ def read_text(
     progress: Progress = silent,
 ) -> np.ndarray:
     label = source_name(source, name)
-    if max_bytes is None:
-        max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
-    max_bytes = check_count(max_bytes, "max_bytes")
+    max_bytes = most_bytes(source, max_bytes)
     with _open_stream(source, max_bytes, label) as (stream, content):
         share = _share_read(stream)
         pieces = _unpacked(stream, label, npz)
@@ -235,13 +233,17 @@ def _joined(pieces) -> bytearray:
     return buffer
 
 
+def most_bytes(source, max_bytes: int | None) -> int:
+    """Return ``max_bytes``, or if it is None the usual bound, which is larger for a path than for what is in memory."""
+    usual = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
+    return check_count(usual if max_bytes is None else max_bytes, "max_bytes")
+
+
 @contextmanager
 def pieces_of(source, max_bytes: int | None, name: str | None, npz: bool, progress: Progress):
     """Open a source, and give an iterator over its unpacked bytes and a function for the share that was read."""
     label = source_name(source, name)
-    if max_bytes is None:
-        max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
-    max_bytes = check_count(max_bytes, "max_bytes")
+    max_bytes = most_bytes(source, max_bytes)
     with _open_stream(source, max_bytes, label) as (stream, _):
         share = _share_read(stream)
         pieces = _unpacked(stream, label, npz) or _chunks(stream)

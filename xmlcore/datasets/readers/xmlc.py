@@ -229,15 +229,16 @@ def _header(match, source, line):
     return values
 
 
-def _warn_of_repeats(kernels, out, source):
+def _warn_of_repeats(kernels, counts, source):
+    """Warn if rows name a feature or a label twice; ``kernels`` has the places in ``counts``."""
     warnings_of_file = []
     for count, first, noun, done in (
         (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE, "feature", "values were summed"),
         (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE, "label", "label counts once"),
     ):
-        if out[count]:
-            rows = "1 row names" if out[count] == 1 else f"{out[count]:,} rows name"
-            warnings_of_file.append(f"{rows} a {noun} more than once (first in line {out[first]:,}): {done}")
+        if counts[count]:
+            rows = "1 row names" if counts[count] == 1 else f"{counts[count]:,} rows name"
+            warnings_of_file.append(f"{rows} a {noun} more than once (first in line {counts[first]:,}): {done}")
     if warnings_of_file:
         warn(f"{source}: {'; '.join(warnings_of_file)}")
 

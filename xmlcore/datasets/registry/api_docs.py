@@ -125,7 +125,8 @@ def _accessors(cls):
                 yield name, inner
 
 
-def _methods(cls):
+def _public_methods(cls):
+    """Yield name and function of each public method of a class, the inherited ones included."""
     # Members as inspect.getattr_static finds them; calling it for all members of all classes takes ten times as long.
     members = {}
     for base in reversed((*cls.__mro__, *type(cls).__mro__)):
@@ -180,7 +181,7 @@ def scan(report, packages=PACKAGES) -> list[dict]:
 
     def offer_class(dotted, cls):
         if offer(dotted, cls):
-            for name, method in _methods(cls):
+            for name, method in _public_methods(cls):
                 offer(f"{dotted}.{name}", method, name not in vars(cls))
 
     for package in packages:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from xmlcore.datasets.errors import DatasetFormatError, warn
-from xmlcore.datasets.readers.sources import ADDED, DAMAGED, MEMORY_BOUND, PATH_BOUND, ZIP_ERRORS, pieces_of, too_large
+from xmlcore.datasets.readers.sources import ADDED, DAMAGED, ZIP_ERRORS, most_bytes, pieces_of, too_large
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.progress import Progress
 
@@ -58,18 +58,13 @@ def records(
     if form.format == "folder":
         yield from _documents(source, label, form.encoding, max_bytes, progress)
     elif form.format == "parquet":
-        yield from _parquet_rows(source, columns, label, _bound(source, max_bytes), progress)
+        yield from _parquet_rows(source, columns, label, most_bytes(source, max_bytes), progress)
     else:
         with pieces_of(source, max_bytes, label, False, progress) as (pieces, _):
             is_json = form.format == "jsonl"
             with text_of(pieces, form.encoding, lone_cr=form.quoted and not is_json) as text:
                 read = _json_rows if is_json else _table_rows
                 yield from read(text, form, columns, label)
-
-
-def _bound(source, max_bytes) -> int:
-    usual = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
-    return usual if max_bytes is None else max_bytes
 
 
 # ---- text -----------------------------------------------------------------------------------------------------------
@@ -345,7 +340,7 @@ def is_folder(names) -> bool:
 
 def _documents(source, label, encoding, max_bytes, progress):
     """Yield the places, the texts and the subjects of the documents of a folder or an archive."""
-    max_bytes = _bound(source, max_bytes)
+    max_bytes = most_bytes(source, max_bytes)
     with opened_folder(source) as folder:
         names, read = folder
         if sum(names.values()) > max_bytes:

@@ -210,7 +210,7 @@ class TrainReduced(Task):
             n_features=dataset.n_features,
             run_key=run_key,
             measures=_both(whole.measures, measures),
-            numbers=_numbers(whole, times, size, used.size, dataset.n_features),
+            numbers=_costs(whole, times, size, used.size, dataset.n_features),
             select_s=selection.times["fit_s"],
             **params | {"n_per_label": n_per_label},
         )
@@ -250,8 +250,8 @@ def _both(whole, part):
     ]
 
 
-def _numbers(whole, times, size, n_used, n_features):
-    """Return :attr:`Reduced.numbers`, from the run on all features and the times and size on selected features."""
+def _costs(whole, times, size, n_used, n_features):
+    """Return times and sizes of the model as a frame: on all features, and on the selected ones."""
     import pandas as pd
 
     lines = [

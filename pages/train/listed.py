@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import addresses, fields, format, settings, tables
-from pages.shared.results import results, run_changes, run_names
+from pages.shared.results import measured, results, run_changes, run_names
 from pages.shared.workspaces import workspace
 from pages.train import answer
 
@@ -22,7 +22,7 @@ def choose(runs, shown) -> None:
     help = "All results of this workspace on this data set."
     fields.pick("Result shown", titles, "train.shown", shown["key"], reopen, help=help)
     frame = table(runs, shown)
-    key = f"train.past.{hash(tuple(frame['key'])) & 0xFFFFFF:x}"  # ticks belong to the lines of one table
+    key = f"train.listed.{hash(tuple(frame['key'])) & 0xFFFFFF:x}"  # ticks belong to the lines of one table
     ticks: dict[str, Any] = {} if workspace.only_looks() else {"on_select": "rerun", "selection_mode": "multi-row"}
     ticked = tables.show(
         frame,
@@ -68,7 +68,9 @@ def table(runs, shown) -> pd.DataFrame:
         measures, times = listed
         line = {"key": record["key"], "shown": "shown" if record["key"] == shown["key"] else ""}
         line |= {"model": record["model"], "run": record.get("name") or record["model"]}
-        line |= {f"{m[:-1]}{k}": 100 * answer.value(measures, m, k) for m in answer.SHOWN_MEASURES for k in results.KS}
+        line |= {
+            f"{m[:-1]}{k}": 100 * answer.value(measures, m, k) for m in measured.SHOWN_MEASURES for k in results.KS
+        }
         line["training s"] = times["fit_s"]
         line["settings"] = settings.short_changed(record["model"], record["params"]) or "default settings"
         line["trained"] = format.moment(record["created"])

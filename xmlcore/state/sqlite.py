@@ -13,7 +13,7 @@ import uuid
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xmlcore.state import takeover
+from xmlcore.state import before_sqlite
 from xmlcore.system import CACHE_VARIABLE, cache_root, make_private, secure_cache
 
 FILE = "state.sqlite"  # in the cache folder
@@ -256,12 +256,12 @@ class Database:
                 connection.execute(
                     f"CREATE TABLE {table} (key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL)"
                 )
-            for table, key, text, written in takeover.rows(self.path.parent) if self._takes_over() else ():
+            for table, key, text, written in before_sqlite.rows(self.path.parent) if self._takes_over() else ():
                 connection.execute(f"INSERT OR IGNORE INTO {table} VALUES (?, ?, ?)", (key, text, written))
             connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
         if self._takes_over():
-            takeover.rename(self.path.parent)
+            before_sqlite.rename(self.path.parent)
 
     def _takes_over(self):
         """Return whether this is the database of the cache folder, which has what was kept in small files before."""
