@@ -178,13 +178,11 @@ def ranking(chance, rng, n, n_labels):
     else:
         found = rng.integers(-1, n_labels + 1, (n, width))
     if found.size and chance.random() < 0.3:
-        found[chance.randrange(n), chance.randrange(found.shape[1])] = chance.choice(
-            (-2, -1, n_labels, 10**6, 2**31 - 1)
-        )
+        bad = chance.choice((-2, -1, n_labels, 10**6, 2**31 - 1))
+        found[chance.randrange(n), chance.randrange(found.shape[1])] = bad
     if chance.random() < 0.2:
-        return chance.choice(
-            (found.tolist(), found.astype(np.float32), found.astype(np.int8), found[0:0], found.T, None)
-        )
+        typed = [found.astype(kind) for kind in (np.float32, np.int8)]
+        return chance.choice((found.tolist(), *typed, found[0:0], found.T, None))
     scores = np.where(rng.random(found.shape) < 0.1, chance.choice((*VALUES, *NO_NUMBERS)), rng.random(found.shape))
     with np.errstate(all="ignore"):
         return chance.choice((found, Ranking(found, scores.astype(np.float32)), Ranking(found, scores[:, :1])))

@@ -46,12 +46,8 @@ ONE_CLASS = {"check_dtype_object": OBJECTS, "check_fit2d_predict1d": ONE_ROW}
 COUNTS = {"check_classifiers_train": "its features are counts of terms; the check has dense values"}
 
 TAKES_ALL = {"check_do_not_raise_errors_in_init_or_set_params": "__init__ takes the parameters of PLT as **plt_params"}
-KEEPS_FURTHER = {
-    "check_no_attributes_set_in_init": "__init__ keeps in one dict the parameters that it passes to scikit-learn"
-}
-CERTAIN = {
-    "check_classifiers_multilabel_output_format_predict_proba": "in trees of pure leaves probabilities are 0 and 1"
-}
+KEEPS_FURTHER = {"check_no_attributes_set_in_init": "__init__ keeps the parameters of scikit-learn's trees in one dict"}
+CERTAIN = {"check_classifiers_multilabel_output_format_predict_proba": "in trees of pure leaves they are 0 and 1"}
 
 AS_THEY_ARE = {
     name: NEEDS_CLASSES
@@ -304,10 +300,8 @@ def test_predict_returns_the_labels_that_reach_a_threshold(case):
 @pytest.mark.parametrize("measure", ["f1_micro", "f1_samples", "precision_macro", "jaccard_weighted", "accuracy"])
 def test_measures_of_sets_of_labels_take_sparse_predictions(measure):
     X, Y = problem()
-    sparse, dense_ = (
-        cross_val_score(model, X, Y, cv=2, scoring=measure, error_score="raise")
-        for model in (OneVsRest(), DenseOutput(OneVsRest()))
-    )
+    how = {"cv": 2, "scoring": measure, "error_score": "raise"}
+    sparse, dense_ = (cross_val_score(model, X, Y, **how) for model in (OneVsRest(), DenseOutput(OneVsRest())))
     assert sparse.tolist() == dense_.tolist() and (sparse > 0).all()
 
 

@@ -67,9 +67,8 @@ def test_each_tree_counts_by_what_it_adds_to_the_mean():
     expected = np.zeros(D)
     for t in range(3):
         nodes = model.linear_nodes(t)
-        own = [
-            (dict(enumerate(nodes.weights[[v]].toarray()[0].tolist())), float(nodes.bias[v])) for v in nodes.path(label)
-        ]
+        weights = {v: dict(enumerate(nodes.weights[[v]].toarray()[0].tolist())) for v in nodes.path(label)}
+        own = [(weights[v], float(nodes.bias[v])) for v in nodes.path(label)]
         parts, _, _ = naive.explain.share_along_path(dict(enumerate(unit(X, 0).tolist())), own, "logistic")
         expected += mean(p[t], q[t]) / mean(sum(p), sum(q)) * np.array([parts[f] for f in range(D)])
     frame = explain.contributions(model, X, label)
@@ -180,12 +179,11 @@ def test_a_wrapped_model_is_explained_as_the_model_inside():
     X, Y = data()
     wrapped = AdversarialTraining(plt(), sigma=0.1).fit(X, Y)
     inner = wrapped.model_
-    pd.testing.assert_frame_equal(explain.contributions(wrapped, X[[0]], 3), explain.contributions(inner, X[[0]], 3))
-    pd.testing.assert_frame_equal(explain.path(wrapped, X[[0]], 3), explain.path(inner, X[[0]], 3))
-    pd.testing.assert_frame_equal(explain.importance(wrapped, X), explain.importance(inner, X))
-    pd.testing.assert_frame_equal(
-        explain.deletion_curve(wrapped, X[:3], [0, 1, 2]), explain.deletion_curve(inner, X[:3], [0, 1, 2])
-    )
+    for work, arguments in (
+        (explain.contributions, (X[[0]], 3)), (explain.path, (X[[0]], 3)), (explain.importance, (X,)),
+        (explain.deletion_curve, (X[:3], [0, 1, 2])),
+    ):  # fmt: skip
+        pd.testing.assert_frame_equal(work(wrapped, *arguments), work(inner, *arguments))
     assert len(explain.stability(wrapped, X[[0]], 3, GaussianNoise(0.1), n_repeats=2)) == 2
 
 

@@ -56,19 +56,16 @@ def test_importance_of_pairs_is_that_of_their_features(models):
 
 def test_long_work_reports_and_can_be_stopped(models):
     X, _ = data(20, n=30)
-    for work in (
-        lambda progress: explain.importance(models["PLT"], X, np.zeros(30, int), progress=progress),
-        lambda progress: explain.deletion_curve(models["PLT"], X, np.zeros(30, int), progress=progress),
-    ):
+    for work in (explain.importance, explain.deletion_curve):
         said = []
-        work(lambda *report, said=said: said.append(report))
+        work(models["PLT"], X, np.zeros(30, int), progress=lambda *report, said=said: said.append(report))
         assert said[-1][1] == 1 and [f for _, f, _ in said] == sorted(f for _, f, _ in said)
 
         def stop(phase, fraction, detail=""):
             raise Cancelled
 
         with pytest.raises(Cancelled):
-            work(stop)
+            work(models["PLT"], X, np.zeros(30, int), progress=stop)
 
 
 @pytest.fixture(scope="module")

@@ -41,9 +41,8 @@ def test_it_answers_with_the_names_of_labels(fitted):
     ranking = fitted.predict_topk(new, k=2)
     suggested = fitted.suggest(new, k=2)
     assert [row[0][0] for row in suggested[:2]] == ["law", "food"]
-    assert [[name for name, _ in row] for row in suggested] == [
-        [fitted.labels_[j] for j in row] for row in ranking.labels
-    ]
+    names = [[name for name, _ in row] for row in suggested]
+    assert names == [[fitted.labels_[j] for j in row] for row in ranking.labels]
     assert suggested[0][0][1] == pytest.approx(ranking.scores[0, 0])
     assert fitted.predict(new)[1] == ["food"]
 

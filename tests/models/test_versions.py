@@ -15,7 +15,6 @@ def test_a_model_of_another_version_is_refused_with_both_versions_and_what_to_do
     written = json.loads((folder / "params.json").read_text(encoding="utf-8"))
     assert written["xmlcore"] == __version__
     (folder / "params.json").write_text(json.dumps(written | {"format": version, "xmlcore": "7.1"}))
-    with pytest.raises(
-        ModelFormatError, match=rf"version {version!r} .* xmlcore 7\.1, .* {__version__} reads 3.*{todo}"
-    ):
+    message = rf"version {version!r} .* xmlcore 7\.1, .* {__version__} reads 3.*{todo}"
+    with pytest.raises(ModelFormatError, match=message):
         load_model(folder)

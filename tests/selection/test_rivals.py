@@ -62,11 +62,9 @@ def test_forests_are_scikit_learns(per_label):
             forest = RandomForestClassifier(5, random_state=label_seed(0, label)).fit(X, Y[:, label])
             np.testing.assert_allclose(found.scores_[label], forest.feature_importances_, rtol=1e-5)
     else:
-        each = [
-            RandomForestClassifier(1, random_state=label_seed(0, tree)).fit(X, Y).feature_importances_
-            for tree in range(5)
-        ]
-        np.testing.assert_allclose(found.scores_[0], np.mean(each, axis=0), rtol=1e-5)
+        trees = [RandomForestClassifier(1, random_state=label_seed(0, tree)).fit(X, Y) for tree in range(5)]
+        expected = np.mean([tree.feature_importances_ for tree in trees], axis=0)
+        np.testing.assert_allclose(found.scores_[0], expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("per_label", [True, False])
@@ -160,8 +158,6 @@ def test_a_count_of_more_features_than_there_are_and_unknown_forest_parameters_a
 
 def test_parameters_of_the_forest_are_parameters_of_the_selection():
     forest = RandomForestSelection(n_estimators=3, max_depth=2)
-    assert (
-        forest.get_params()["max_depth"] == 2 and repr(forest) == "RandomForestSelection(n_estimators=3, max_depth=2)"
-    )
+    assert repr(forest) == "RandomForestSelection(n_estimators=3, max_depth=2)"
     assert clone(forest).set_params(max_depth=4, n_estimators=5).get_params()["max_depth"] == 4
     assert forest.get_params()["max_depth"] == 2

@@ -53,11 +53,8 @@ def test_spearman_of_one_feature_each_says_only_whether_it_is_the_same():
 def test_agreement_has_every_pair_once_with_means_over_labels():
     runs = {"A": [scored(0), scored(1)], "B": scored(2)}
     found = agreement(runs)
-    assert found[["a", "seed_a", "b", "seed_b"]].values.tolist() == [
-        ["A", 0, "A", 1],
-        ["A", 0, "B", 0],
-        ["A", 1, "B", 0],
-    ]
+    pairs = [tuple(row) for row in found[["a", "seed_a", "b", "seed_b"]].values]
+    assert pairs == [("A", 0, "A", 1), ("A", 0, "B", 0), ("A", 1, "B", 0)]
     first, second = runs["A"]
     assert found["jaccard"][0] == pytest.approx(jaccard(first.selected_, second.selected_).mean())
     both = spearman(first.scores_, first.selected_, second.scores_, second.selected_)

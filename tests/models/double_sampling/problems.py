@@ -54,6 +54,11 @@ def sampled(labels, n_classes, **params):
     return draw_adversaries(params, Y, size, copies, params.random_state)
 
 
+def examples_of(sample):
+    """The row, the class and the adversaries of each example."""
+    return list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
+
+
 def recorded(monkeypatch, X, Y, **params):
     """A fitted model; the data, sample, pairs and signs of its training."""
     seen, differences = [], learning.pair_differences

@@ -36,9 +36,8 @@ def test_few_postings_among_many_classes_give_the_same_candidates_as_a_pass_over
     model = paper(X, binary(labels, n_classes), distance=distance)
     rows = as_dicts(X.toarray())
     for i in range(0, 40, 5):
-        assert model.candidates(X[[i]], 12).tolist() == [
-            naive.ds_nearest.nearest(rows[i], rows, labels, 12, distance=distance)
-        ]
+        expected = naive.ds_nearest.nearest(rows[i], rows, labels, 12, distance=distance)
+        assert model.candidates(X[[i]], 12).tolist() == [expected]
 
 
 def many_classes(distance, weighting):
@@ -110,10 +109,8 @@ def tree_problem(n=90):
 def test_candidates_from_a_label_tree_are_its_best_classes_that_have_rows():
     X, _, labels = tree_problem()
     model = paper(X, binary(labels, 20), candidates_from="plt", features="extended")
-    tree, vectors = (
-        model.ranker_.tree,
-        candidates.as_vectors(model._rows(check_features(X)), model.ranker_.index.weight),
-    )
+    tree = model.ranker_.tree
+    vectors = candidates.as_vectors(model._rows(check_features(X)), model.ranker_.index.weight)
     present = np.flatnonzero(model.class_size_)
     for q in (1, 5, 50):
         found = model.candidates(X, q)

@@ -6,18 +6,13 @@ import tracemalloc
 import naive
 import numpy as np
 import pytest
-from models.double_sampling.problems import as_dicts, binary, paper, problem, recorded, sampled
+from models.double_sampling.problems import as_dicts, binary, examples_of, paper, problem, recorded, sampled
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from xmlcore import DoubleSampling
 from xmlcore.models.base import warm_up
 from xmlcore.models.double_sampling import candidates, estimator, learning, sampling
-
-
-def examples_of(sample):
-    """The row, the class and the adversaries of each example."""
-    return list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
 
 
 def risk_of_twin(model, sample, rows, labels, leave_one_out=True, extended=False):

@@ -5,7 +5,7 @@ from collections import Counter
 import naive
 import numpy as np
 import pytest
-from models.double_sampling.problems import SPACES, binary, paper, problem, recorded, sampled
+from models.double_sampling.problems import SPACES, binary, examples_of, paper, problem, recorded, sampled
 
 from xmlcore import load_model
 
@@ -16,9 +16,8 @@ def test_every_class_gives_the_same_expected_number_of_examples(per_class):
     counts = np.zeros(5)
     for seed in range(400):
         try:
-            counts += np.bincount(
-                sampled(labels, 5, examples_per_class=per_class, random_state=seed).classes, minlength=5
-            )
+            drawn = sampled(labels, 5, examples_per_class=per_class, random_state=seed)
+            counts += np.bincount(drawn.classes, minlength=5)
         except ValueError:
             assert per_class == 0.5  # nothing drawn
     # A class's number is a sum of Bernoulli variables on top of a constant: variance at most per_class.
@@ -60,9 +59,7 @@ def test_the_copies_that_were_trained_on_are_counted_by_class(tmp_path):
     for params in ({}, {"leave_one_out": True}, {"balanced": False, "examples_per_class": 3}):
         model = paper(X, binary(labels), **params)
         sample = sampled(labels, 7, **params)
-        others = [
-            [k for k in drawn if k not in labels[i]] for i, drawn in zip(sample.rows, sample.adversaries.tolist())
-        ]
+        others = [[k for k in drawn if k not in labels[i]] for i, _, drawn in examples_of(sample)]
         drawn = np.bincount([k for k, left in zip(sample.classes, others) if left], minlength=7)
         assert model.sampled_size_.dtype == np.int64 and np.array_equal(model.sampled_size_, drawn)
         assert model.n_pairs_ == sum(map(len, others)) < sample.adversaries.size and model.sampled_size_[2] == 0
@@ -73,9 +70,8 @@ def test_unbalanced_sampling_takes_all_examples_equally_often():
     labels = [[k] for k, n in enumerate([1, 2, 3, 10, 50]) for _ in range(n)] + [[1, 3]] * 4
     size, counts = np.array([1, 6, 3, 14, 50]), np.zeros(5)
     for seed in range(400):
-        counts += np.bincount(
-            sampled(labels, 5, examples_per_class=3, balanced=False, random_state=seed).classes, minlength=5
-        )
+        drawn = sampled(labels, 5, examples_per_class=3, balanced=False, random_state=seed)
+        counts += np.bincount(drawn.classes, minlength=5)
     share = 3 * 5 / 74  # of a copy per example
     deviation = np.sqrt(size * share * (1 - share) / 400)
     assert (np.abs(counts / 400 - size * share) < 4 * deviation).all()
@@ -90,9 +86,7 @@ def test_adversaries_are_the_other_candidates_and_the_own_class_is_one_without_t
     X, rows, labels = problem(n=50, n_terms=30, n_classes=12, most=2)
     params = {"adversaries": "candidates", "n_candidates": q, "examples_per_class": 30, "n_adversarial": 50} | space
     model, (_, sample, *_) = recorded(monkeypatch, X, binary(labels, 12), **params)
-    found = {
-        (i, k): own for i, k, own in zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist())
-    }
+    found = {(i, k): own for i, k, own in examples_of(sample)}
     expected = {}
     for i, own in enumerate(labels):
         for k in own:
@@ -110,7 +104,7 @@ def test_fewer_adversaries_than_candidates_are_drawn_from_them(monkeypatch):
     params = {"adversaries": "candidates", "n_candidates": 6, "examples_per_class": 40, "n_adversarial": 2}
     _, (_, sample, *_) = recorded(monkeypatch, X, binary(labels, 12), **params)
     drawn = {}
-    for i, k, own in zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()):
+    for i, k, own in examples_of(sample):
         assert own[0] < own[1] and set(own) <= set(naive.ds_sampling.other_candidates(i, k, rows, labels, 6)[0])
         drawn.setdefault((i, k), []).extend(own)
     assert np.mean([len(set(own)) for own in drawn.values()]) > 4  # of 5, over some ten copies each

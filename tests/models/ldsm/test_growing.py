@@ -87,9 +87,8 @@ def test_further_attempts_halve_the_weight_of_class_integrity():
     for tree in again.trees_:  # J has the model's weight, also where an attempt had less
         inner = tree.inner
         np.testing.assert_allclose(tree.objective[inner], (tree.balance - 2 * tree.integrity + tree.multiway)[inner])
-        np.testing.assert_allclose(
-            tree.trace[..., 0], tree.trace[..., 1] - 2 * tree.trace[..., 2] + tree.trace[..., 3], atol=1e-5
-        )
+        total, balance, integrity, multiway = np.moveaxis(tree.trace, -1, 0)
+        np.testing.assert_allclose(total, balance - 2 * integrity + multiway, atol=1e-5)
 
 
 def test_nodes_of_one_label_are_not_split():
@@ -115,11 +114,9 @@ def test_auto_takes_sgd_for_dense_data_and_nag_for_sparse_data():
     model = LdSM.preset("program", n_estimators=5, max_nodes=31, integrity_weight=1.0).fit(X, labels)
     assert model.optimizer_ == "sgd"
     assert metrics.precision_at_k(check_labels(labels), model.predict_topk(X, 2), 2)[1] > 0.9
-    assert LdSM.preset("program", n_estimators=1, optimizer="nag").fit(X, labels).optimizer_ == "nag"
-    assert (
-        LdSM.preset("program", n_estimators=1).fit(sp.csr_array(X * (random.random(X.shape) < 0.3)), labels).optimizer_
-        == "nag"
-    )
+    sparse = sp.csr_array(X * (random.random(X.shape) < 0.3))
+    for rows, optimizer in ((X, "nag"), (sparse, "auto")):
+        assert LdSM.preset("program", n_estimators=1, optimizer=optimizer).fit(rows, labels).optimizer_ == "nag"
 
 
 def test_units_of_features_do_not_matter_to_sgd():
@@ -127,10 +124,9 @@ def test_units_of_features_do_not_matter_to_sgd():
     random = np.random.default_rng(4)
     X = random.normal(size=(60, 4))
     labels = [[int(a > 0) * 2 + int(b > 0)] for a, b, *_ in X]
-    one = LdSM.preset("program", n_estimators=2, max_nodes=15, learning_rate=0.02).fit(X, labels)
-    two = LdSM.preset("program", n_estimators=2, max_nodes=15, learning_rate=0.02).fit(
-        X * [4.0, 0.5, 1, 2] + [8.0, 0, 16, 1], labels
-    )
+    params = {"n_estimators": 2, "max_nodes": 15, "learning_rate": 0.02}
+    shifted = X * [4.0, 0.5, 1, 2] + [8.0, 0, 16, 1]
+    one, two = (LdSM.preset("program", **params).fit(rows, labels) for rows in (X, shifted))
     for a, b in zip(one.trees_, two.trees_):
         np.testing.assert_array_equal(a.n_samples, b.n_samples)
 

@@ -131,9 +131,8 @@ def test_features_that_no_training_row_has_count_to_the_length_and_no_more():
     assert same_scores(model.predict_topk(rows, 5), expected.predict_topk(X_test, 5))
     x = rows[[0]].toarray()[0].astype(float)
     x[500_000] = 2.0
-    best = naive.plt_search.search_best_first(
-        model.fitted_[0], "logistic", naive.plt_rows.in_columns(x, model.feature_of_column_), 5
-    )
+    columns = naive.plt_rows.in_columns(x, model.feature_of_column_)
+    best = naive.plt_search.search_best_first(model.fitted_[0], "logistic", columns, 5)
     longer = model.predict_topk(x[None], 5)
     assert longer.labels[0].tolist() == [label for label, _ in best]
     np.testing.assert_allclose(longer.scores[0], np.exp([score for _, score in best]), rtol=1e-4)

@@ -74,13 +74,9 @@ def test_the_evaluation_can_be_stopped_and_refuses_what_it_cannot_measure(rows):
 
     with pytest.raises(Cancelled):
         model.adversarial_evaluation(X, Y, progress=stop)
-    for arguments, said in (
-        ({"noise_levels": [-0.1]}, "sigma"),
-        ({"k_values": [0]}, "each of k_values"),
-        ({"inv_ps": np.ones(3)}, "inv_ps"),
-    ):
-        with pytest.raises(ValueError, match=said):
-            model.adversarial_evaluation(X, Y, **arguments)
+    for name, value in (("noise_levels", [-0.1]), ("k_values", [0]), ("inv_ps", np.ones(3))):
+        with pytest.raises(ValueError, match="sigma" if name == "noise_levels" else name):
+            model.adversarial_evaluation(X, Y, **{name: value})
     with pytest.raises(ValueError, match="no rows"):
         model.adversarial_evaluation(X[:0], Y[:0])
 

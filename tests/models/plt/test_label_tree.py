@@ -63,9 +63,8 @@ def check_exact(model, X, k=4):
     """Top k and threshold searches are what going through all labels gives."""
     found, proba = model.predict_topk(X[:4], k), model.predict_proba(X[:4])
     for i, x in enumerate(X[:4].toarray().astype(float)):
-        every = naive.plt_search.label_log_probabilities(
-            model.fitted_[0], model.loss_, naive.plt_rows.in_columns(x, model.feature_of_column_)
-        )
+        columns = naive.plt_rows.in_columns(x, model.feature_of_column_)
+        every = naive.plt_search.label_log_probabilities(model.fitted_[0], model.loss_, columns)
         best = sorted(every, key=lambda j: (-every[j], j))[:k]
         assert found.labels[i].tolist() == best
         np.testing.assert_allclose(proba[[i]].toarray()[0], [np.exp(every[j]) for j in range(len(every))], rtol=1e-4)

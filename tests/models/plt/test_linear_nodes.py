@@ -63,10 +63,8 @@ def test_gradient_is_that_of_finite_differences(loss, n_estimators, unlabelled):
     for i, label in enumerate(labels):
         x = X[[i]].toarray()[0].astype(np.float64)
         assert log_proba[i] == pytest.approx(np.log(exact_proba(model, x)[label]), rel=1e-12)
-        ahead, behind = (
-            np.array([np.log(exact_proba(model, x + side * step * unit)[label]) for unit in np.eye(30)])
-            for side in (1, -1)
-        )
+        changed = [[exact_proba(model, x + side * unit)[label] for unit in step * np.eye(30)] for side in (1, -1)]
+        ahead, behind = np.log(changed)
         expected = (ahead - behind) / (2 * step)
         np.testing.assert_allclose(gradient[[i]].toarray()[0], expected, rtol=1e-5, atol=1e-5 * abs(expected).max())
 
@@ -95,9 +93,8 @@ def test_rows_of_zeros_and_factors_that_are_fixed_have_gradient_zero():
     assert np.isneginf(log_proba[0]) and gradient.nnz == 0
     log_proba, gradient = model.log_proba_gradient(np.zeros((1, 30)), [1])
     assert np.isfinite(log_proba[0]) and gradient.nnz == 0
-    assert np.isfinite(
-        model.log_proba_gradient(X, np.where(np.arange(60) % 14 == 2, 0, np.arange(60) % 14))[1].data
-    ).all()
+    labels = np.arange(60) % 14
+    assert np.isfinite(model.log_proba_gradient(X, np.where(labels == 2, 0, labels))[1].data).all()
 
 
 def test_the_classifiers_are_made_once_dropped_by_fit_and_not_pickled():
@@ -111,10 +108,8 @@ def test_the_classifiers_are_made_once_dropped_by_fit_and_not_pickled():
     np.testing.assert_array_equal(first.toarray(), again.toarray())
     model.fit(X[30:], Y[30:])
     fresh = PLT(max_leaf_labels=2).fit(X[30:], Y[30:])
-    np.testing.assert_array_equal(
-        model.log_proba_gradient(X, np.zeros(60, int))[1].toarray(),
-        fresh.log_proba_gradient(X, np.zeros(60, int))[1].toarray(),
-    )
+    later, expected = (one.log_proba_gradient(X, np.zeros(60, int))[1] for one in (model, fresh))
+    np.testing.assert_array_equal(later.toarray(), expected.toarray())
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])

@@ -156,9 +156,8 @@ def test_dense_rows_take_bounded_memory(monkeypatch, mixed, together):
     sizes = [dense[start:end].sum() for start, end in blocks]
     assert max(sizes) == 5 and len(blocks) <= dense.sum() // 5 + 2
     empty = rows[:0]
-    assert model._search().blocks(empty.indptr, model.n_jobs, together) == [] and model.predict_topk(
-        empty, 2
-    ).labels.shape == (0, 2)
+    assert model._search().blocks(empty.indptr, model.n_jobs, together) == []
+    assert model.predict_topk(empty, 2).labels.shape == (0, 2)
 
 
 def test_a_beam_set_after_fit_is_checked_at_prediction(small):
