@@ -113,7 +113,7 @@ def test_what_a_press_on_the_features_page_has_made_is_made_again_when_it_is_dam
     store.check(folder, record["key"])
 
 
-def test_a_run_whose_model_is_damaged_is_made_again_for_what_is_measured_and_for_rows_under_attack(ready):
+def test_a_run_whose_model_is_damaged_is_made_again_for_what_is_measured(ready):
     key = train(ready)
     damage_model(key)
     page = ready.go("robustness").until(drawn("P@1 under"))
@@ -134,7 +134,6 @@ def test_a_run_whose_model_is_damaged_is_made_again_for_test_rows_under_attack(r
 
 
 def test_a_run_that_was_not_made_again_says_how_to_make_it(ready):
-
     key = train(ready)
     damage_model(key)
     ready.at.session_state["tasks.started"] = {("again", key)}  # it was started in this session, and stopped
@@ -151,16 +150,27 @@ def test_a_damaged_run_of_another_model_is_made_again_beside_double_sampling(rea
     store.check("runs", other)
 
 
+def came_with_a_mark(page, folder, key, name, is_shown):
+    """Have a result look as if it had come with a file, and make it again on a page."""
+    came_with_a_file(folder, key)
+    page.go(name).until(is_shown)
+    assert MARK in page.text()
+    page.press(f"again-{key}").until(lambda s: made_here(folder, key))
+    page.until(lambda s: MARK not in s.text() and is_shown(s))
+
+
 @pytest.mark.parametrize("make", MEASURED)
 @pytest.mark.usefixtures("all_sections_open")
 def test_a_measurement_that_came_with_a_file_is_drawn_with_a_mark_and_made_again(ready, make):
     task, name, title = make(ready)
     experiment.keep(task)
-    came_with_a_file(task.folder, task.key)
-    page = ready.go(name).until(drawn(title))
-    assert MARK in page.text()
-    page.press(f"again-{task.key}").until(lambda s: made_here(task.folder, task.key))
-    page.until(lambda s: MARK not in s.text() and drawn(title)(s))
+    came_with_a_mark(ready, task.folder, task.key, name, drawn(title))
+
+
+@pytest.mark.parametrize("name", ["train", "trees", "features"])
+def test_a_result_that_came_with_a_file_is_shown_with_a_mark_and_made_again(ready, name):
+    make, folder, is_shown = RESULTS[name]
+    came_with_a_mark(ready, folder, make(ready), name, is_shown)
 
 
 RESULTS = {  # pages, the results that they show, and what they say of them
@@ -186,17 +196,6 @@ def test_a_damaged_result_is_made_again(ready, name):
     assert NOTE in page.text()
     page.until(lambda s: store.exists(folder, key) and is_shown(s))
     store.check(folder, key)
-
-
-@pytest.mark.parametrize("name", ["train", "trees", "features"])
-def test_a_result_that_came_with_a_file_is_shown_with_a_mark_and_made_again(ready, name):
-    make, folder, is_shown = RESULTS[name]
-    key = make(ready)
-    came_with_a_file(folder, key)
-    page = ready.go(name)
-    assert MARK in page.text()
-    page.press(f"again-{key}").until(lambda s: made_here(folder, key))
-    page.until(lambda s: MARK not in s.text() and is_shown(s))
 
 
 @pytest.mark.parametrize("name", ["trees", "train"])

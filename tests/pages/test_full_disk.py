@@ -16,45 +16,31 @@ from xmlcore.system import cache_root
 
 
 @pytest.fixture
-def full_disk(monkeypatch):
-    """Fill the disk when called; call what it returns to free it."""
+def full_disk():
+    """A full disk; ``undo()`` frees it."""
 
-    def fill():
-        def no_room(*args):
-            raise OSError(errno.ENOSPC, "No space left on device")
+    def no_room(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-        patch = pytest.MonkeyPatch()
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xmlcore.state.Database.put", no_room)
         patch.setattr("xmlcore.store.room.free_on_disk", lambda: 1_000_000)
-        return patch.undo
-
-    return fill
+        yield patch
 
 
 def test_a_full_disk_is_said_and_what_is_done_meanwhile_is_kept_when_there_is_room(ready, full_disk):
-    free = full_disk()
-    try:
-        ready.go("train")
-        assert "Nothing new can be kept" in ready.text() and "is full: 1.0 MB are free" in ready.text()
-        ready.set("preferences.automatic", False)
-        assert "stays in memory" in ready.text()
-        before = workspace_row(ready).read()
-        assert before["widgets"]["preferences.automatic"] is True
-    finally:
-        free()
+    assert "Nothing new can be kept" in ready.go("train").text() and "1.0 MB are free" in ready.text()
+    assert "stays in memory" in ready.set("preferences.automatic", False).text()
+    assert workspace_row(ready).read()["widgets"]["preferences.automatic"] is True
+    full_disk.undo()
     ready.run()
     assert "There is room again" in ready.text() and "Nothing new can be kept" not in ready.text()
     assert workspace_row(ready).read()["widgets"]["preferences.automatic"] is False
 
 
 def test_a_training_on_a_full_disk_says_so_before_it_computes(ready, full_disk, monkeypatch):
-    free = full_disk()
     monkeypatch.setattr(experiment.KINDS["train"], "run", lambda *args: pytest.fail("it computed"))
-    try:
-        ready.go("explain").press("explain.train")
-        ready.until(lambda s: "Nothing was computed" in s.text())
-    finally:
-        free()
+    ready.go("explain").press("explain.train").until(lambda s: "Nothing was computed" in s.text())
 
 
 def test_a_folder_in_which_others_could_have_written_is_refused_on_every_page(ready):

@@ -24,67 +24,56 @@ def upload(session, train, **others):
 def test_first_visit_prepares_a_data_set_that_the_next_one_is_shown_at_once(session, ready, server):
     page = session().until(lambda s: "Labels per row" in s.metrics())
     assert "**api-docs**: 80 rows, 16 features, 8 labels" in page.text()
-    assert page.metrics()["Training rows"] == "60"
-    assert page.metrics()["Test rows"] == "20"
-    assert "60 training and 20 test rows, 16 features, 8 labels" in page.text(page.at.sidebar)
+    assert (page.metrics()["Training rows"], page.metrics()["Test rows"]) == ("60", "20")
+    assert "60 training and 20 test rows" in page.text(page.at.sidebar)
     jobs = len(server.jobs())
     assert "**api-docs**: 80 rows, 16 features, 8 labels" in session().text()
     assert len(server.jobs()) == jobs
 
 
 def test_rows_labels_and_figures_have_names_and_what_is_searched_for_stays_with_its_data_set(ready):
-    assert "topic *0*" in set(ready.frame("n_train", "inverse_propensity")["name"])
+    def labels():
+        return ready.frame("n_train", "inverse_propensity")["name"].tolist()
+
+    assert "topic *0*" in labels()
     rows = ready.frame("row", "labels")
-    assert len(rows) == 60
-    assert rows["labels"].str.contains("topic").all()
+    assert len(rows) == 60 and rows["labels"].str.contains("topic").all()
     assert ready.frame("feature", "value")["feature"].str.startswith("word").all()
     assert {"Figure, HTML", "Data, CSV", "All labels, CSV"} <= ready.downloads()
-    ready.search("rows.query", "TOPIC *3*")
-    ready.search("labels.query", "topic *3*")
+    assert "No training row has" in ready.search("rows.query", "no such thing").text()
+    ready.search("rows.query", "TOPIC *3*").search("labels.query", "topic *3*")
     assert ready.frame("row", "labels")["labels"].str.contains("*3*", regex=False).all()
-    assert ready.frame("n_train", "inverse_propensity")["name"].tolist() == ["topic *3*"]
-    ready.search("rows.query", "no such thing")
-    assert "No training row has" in ready.text()
-    ready.search("rows.query", "topic *3*")
-    ready.search("labels.query", "topic *3*")
+    assert labels() == ["topic *3*"]
     making.use(ready, making.word_data())
     ready.run()
-    assert len(ready.frame("n_train", "inverse_propensity")) == 8 and len(ready.frame("row", "labels")) == 120
+    assert len(labels()) == 8 and len(ready.frame("row", "labels")) == 120
     ready.set("data.choice", "catalog api-docs")
-    assert ready.frame("n_train", "inverse_propensity")["name"].tolist() == ["topic *3*"]
+    assert labels() == ["topic *3*"]
 
 
 def test_an_upload_is_read_split_used_chosen_back_and_not_seen_by_another_session(ready, session):
-    data = small_data("other", seed=1)
-    page = upload(
-        ready,
-        xmlc(data),
-        label_names="\n".join(f"subject {j}" for j in range(8)).encode(),
-        feature_names="\n".join(f"term {j}" for j in range(16)).encode(),
-    )
-    assert page.metrics()["Training rows"] == "48"
-    assert page.metrics()["Test rows"] == "12"
+    names = {
+        f"{kind}_names": "\n".join(f"{word} {j}" for j in range(n)).encode()
+        for kind, word, n in (("label", "subject", 8), ("feature", "term", 16))
+    }
+    page = upload(ready, xmlc(small_data("other", seed=1)), **names)
+    assert (page.metrics()["Training rows"], page.metrics()["Test rows"]) == ("48", "12")
     assert "**mine**" in page.text()
     assert "subject 0" in set(page.frame("n_train", "inverse_propensity")["name"])
     assert page.at.session_state["upload.round"] == 1  # empty widgets: the bytes are let go
-    assert any("mine" in option for option in ready.at.selectbox(key="data.choice").options)
-    stranger = session().until(lambda s: "Labels per row" in s.metrics())
-    assert stranger.token != ready.token
-    assert not any("mine" in option for option in stranger.at.selectbox(key="data.choice").options)
-    assert stranger.metrics()["Training rows"] == "60"
+    stranger = session()
+    for visitor, sees in ((ready, True), (stranger, False)):
+        assert any("mine" in name for name in visitor.at.selectbox(key="data.choice").options) == sees
+    assert stranger.token != ready.token and stranger.metrics()["Training rows"] == "60"
     assert ready.set("data.choice", "catalog api-docs").metrics()["Training rows"] == "60"
 
 
 def test_a_broken_file_is_refused_and_the_next_one_keeps_both_its_parts_whole(ready):
     page = upload(ready, b"3 4 2\n0 0:1\n1 1:zwei\n0 2:1\n")
-    said = page.at.error[0].value
-    assert "line 3" in said and "column" in said
-    assert page.metrics()["Training rows"] == "60"
-    assert "api-docs" in page.text(page.at.sidebar)
+    assert "line 3" in page.at.error[0].value and "api-docs" in page.text(page.at.sidebar)
     data = small_data("other", seed=1)
     page = upload(ready, xmlc(data), test=xmlc(data, "test"))
-    assert page.metrics()["Training rows"] == "60"
-    assert page.metrics()["Test rows"] == "20"
+    assert (page.metrics()["Training rows"], page.metrics()["Test rows"]) == ("60", "20")
     assert "label 0" in set(page.frame("n_train", "inverse_propensity")["name"])
 
 

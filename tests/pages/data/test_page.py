@@ -42,17 +42,6 @@ def listed(session):
     return table(session).value["row"].tolist()
 
 
-def test_file_names_of_one_session_are_not_told_to_another_that_uploads_the_same(ready, session):
-    content = xmlc(small_data("other", seed=1))
-    upload(ready, "secret-client.txt", content)
-    assert "12 of the 60 rows of secret-client.txt" in ready.text()
-    stranger = session().until(lambda s: "Labels per row" in s.metrics())
-    upload(stranger, "fruit.txt", content)
-    assert "12 of the 60 rows of fruit.txt" in stranger.text()
-    assert "secret" not in stranger.text()
-    assert "fruit" not in ready.run().text()
-
-
 def test_the_row_looked_at_is_the_ticked_or_random_one_and_outlives_a_page_switch_and_a_search(ready):
     assert (shown(ready), listed(ready)[0]) == (0, 0)
     assert shown(tick(ready, 3)) == 3
@@ -69,40 +58,35 @@ def test_the_row_looked_at_is_the_ticked_or_random_one_and_outlives_a_page_switc
     tick(ready, listed(ready).index(7))
     ready.go("train").go("data")
     assert (shown(ready), listed(ready)[0], len(listed(ready))) == (7, 7, 60)
-    ready.search("rows.query", "topic *3*")
-    assert shown(ready) == listed(ready)[0]
-    ready.search("rows.query", "")
-    assert (shown(ready), listed(ready)[0]) == (7, 7)
+    assert shown(ready.search("rows.query", "topic *3*")) == listed(ready)[0]
+    assert (shown(ready.search("rows.query", "")), listed(ready)[0]) == (7, 7)
 
 
 def test_chosen_files_outlive_a_page_switch_can_be_cleared_and_do_not_come_back(ready):
     content = xmlc(small_data("other", seed=1))
-    choose(ready, "mine.txt", content)
-    ready.set("upload.name.0", "Mine")
-    ready.go("train").go("data")
+    choose(ready, "mine.txt", content).set("upload.name.0", "Mine").go("train").go("data")
     assert "Chosen before: mine.txt" in ready.text()
     assert ready.at.text_input(key="upload.name.0").value == "Mine"
     assert ready.press("upload.make").metrics()["Training rows"] == "48"
     assert "**Mine**" in ready.text()
-    choose(ready, "other.txt", content)
-    ready.go("train").go("data").press("upload.train.1.clear")
+    choose(ready, "other.txt", content).go("train").go("data").press("upload.train.1.clear")
     assert "Chosen before" not in ready.text()
     assert ready.at.button(key="upload.make").disabled
-    choose(ready, "mine.txt", content)
-    ready.at.file_uploader(key=f"upload.train.{ready.at.session_state['upload.round']}").set_value(None)
-    assert "Chosen before" not in ready.run().go("train").go("data").text()
+    choose(ready, "mine.txt", content).set(f"upload.train.{ready.at.session_state['upload.round']}", None)
+    assert "Chosen before" not in ready.text() + ready.go("train").go("data").text()
 
 
-def test_uploads_are_named_by_their_files_or_labels_and_the_same_content_keeps_its_name(ready):
+def test_the_same_content_keeps_its_name_and_that_of_its_file_is_not_told_to_another_session(ready, session):
     content = xmlc(small_data("other", seed=1))
-    upload(ready, "fruit.txt", content)
+    upload(ready, "secret-client.txt", content)
+    assert "12 of the 60 rows of secret-client.txt" in ready.text()
     upload(ready, "vegetables.txt", content)
-    assert "vegetables has the same content as fruit" in ready.text()
-    assert "**fruit**" in ready.text()
+    assert "vegetables has the same content as secret-client" in ready.text()
     names = [entry["name"] for entry in ready.at.session_state["workspace.snapshot"]["known"].values()]
-    assert names == ["api-docs", "fruit"]
-    upload(ready, "train.txt", xmlc(small_data("third", seed=2)))
-    assert "**upload of 8 labels**" in ready.text()
+    assert names == ["api-docs", "secret-client"]
+    stranger = upload(session(), "fruit.txt", content)
+    assert "12 of the 60 rows of fruit.txt" in stranger.text()
+    assert "secret" not in stranger.text() and "fruit" not in ready.run().text()
 
 
 def test_a_large_file_is_read_by_a_worker_while_the_page_can_be_used(ready, monkeypatch):
@@ -117,8 +101,7 @@ def test_a_large_file_is_read_by_a_worker_while_the_page_can_be_used(ready, monk
     monkeypatch.setattr(datasets, "read_dataset", held)
     upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
     ready.until(lambda s: "Reading the training rows: 50 %" in s.text())
-    assert "**Reading fruit**" in ready.text()
-    assert ready.at.button(key="upload.make").disabled
+    assert "**Reading fruit**" in ready.text() and ready.at.button(key="upload.make").disabled
     ready.click("Random row")  # the page answers meanwhile
     going_on.set()
     ready.until(lambda s: "**fruit**: 60 rows" in s.text())
@@ -129,11 +112,10 @@ def test_a_large_file_that_cannot_be_read_is_named_with_line_and_remedy(ready, m
     monkeypatch.setattr(uploads, "AT_ONCE", 0.0)
     upload(ready, "fruit.txt", b"3 4 2\n0 0:1\n1 1:zwei\n0 2:1\n")
     said = ready.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
-    assert said.startswith("**The files could not be read:** fruit.txt, line 3, column 5: ")
+    assert "fruit.txt, line 3, column 5: " in said
     assert ready.at.session_state["upload.round"] == 0, "the files stay chosen"
     monkeypatch.setattr(uploads, "AT_ONCE", 1.0)
-    choose(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
-    assert not ready.press("upload.make").at.error
+    assert not upload(ready, "fruit.txt", xmlc(small_data("other", seed=1))).at.error
 
 
 @pytest.mark.usefixtures("all_sections_open")
@@ -160,25 +142,19 @@ def test_arff_with_xml_is_uploaded_looked_at_converted_to_npz_and_read_back(read
 @pytest.mark.usefixtures("all_sections_open")
 def test_data_without_labels_or_with_few_rows_says_so_and_draws_no_empty_figure(ready):
     upload(ready, "bare.txt", b"20 3 4\n" + b"".join(b" %d:1\n" % (i % 3) for i in range(20)))
-    assert "No training row has a label, so no model can be trained on this data set." in [
-        w.value for w in ready.at.warning
-    ]
+    assert any("No training row has a label" in warning.value for warning in ready.at.warning)
     assert len(ready.at.get("plotly_chart")) == 2  # labels and features per row
     upload(ready, "five.txt", b"5 3 4\n0,1 0:1\n1 1:1\n2 2:1\n\n3 0:1 1:2\n")
-    said = next(m.value for m in ready.at.markdown if m.value.startswith("**five**"))
-    assert said == "**five**: 5 rows, 3 features, 4 labels."
+    assert "**five**: 5 rows, 3 features, 4 labels." in ready.text()
 
 
 def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use_and_goes_away_for_good(ready, session):
     assert "The data that comes with it, api-docs" in ready.text().replace("*", "")
     upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
-    assert "**The data in use**, fruit:" in ready.text() and "Python function" not in ready.text()
-    assert "comes within seconds" not in ready.text(), "of data of any size"
+    assert "**The data in use**, fruit:" in ready.text()
     ready.press("data.start.close")
-    assert "New here?" not in ready.text()
-    assert "New here?" not in session(ready.token).text()
-    assert "New here?" in session().text(), "another workspace has not closed it"
-    assert "New here?" not in session(ready.look_only()).text()
+    for token, is_there in ((ready.token, False), (ready.look_only(), False), (None, True)):
+        assert ("New here?" in session(token).text()) == is_there
 
 
 def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):
@@ -215,18 +191,20 @@ def selectbox(session, label):
     return next(box for box in session.at.selectbox if box.label == label)
 
 
+def counts(session):
+    return [session.metrics()[name] for name in ("Training rows", "Test rows", "Features", "Labels")]
+
+
 def test_a_table_or_archive_is_recognised_and_asks_for_labels_that_it_does_not_name(ready):
     choose(ready, "fruit.csv", CSV)
     assert "fruit.csv is a table of 4 columns." in ready.text()
     assert selectbox(ready, "Labels are").value == "last"
     assert next(n.value for n in ready.at.number_input if n.label == "How many columns") == 2
-    ready.press("upload.make")
-    assert ready.metrics()["Labels"] == "2" and ready.metrics()["Features"] == "2"
+    assert counts(ready.press("upload.make")) == ["32", "8", "2", "2"]
     choose(ready, "fruit.csv", b"a,b\n3,4\n5,6\n" * 5)
     assert selectbox(ready, "Labels are").value is None
     ready.press("upload.make")
-    message = ready.at.error[0].value.replace("\\", "")
-    assert "nothing says which of them are labels" in message and "Say at “Labels are”" in message
+    assert "Say at “Labels are”" in ready.at.error[0].value.replace("\\", "")
     header = "@relation fruit\n@attribute width numeric\n@attribute apple {0,1}\n@attribute red {0,1}\n@data\n"
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -234,11 +212,9 @@ def test_a_table_or_archive_is_recognised_and_asks_for_labels_that_it_does_not_n
         archive.writestr("fruit-test.arff", header + "3,1,1\n")
         archive.writestr("fruit.xml", '<labels><label name="apple"></label><label name="red"></label></labels>')
     choose(ready, "fruit.zip", packed.getvalue())
-    assert "training rows from fruit-train.arff, test rows from fruit-test.arff" in ready.text().replace("\\", "")
+    assert "training rows from fruit-train.arff, test rows from fruit-test.arff" in ready.text()
     assert not any(box.label == "Labels are" for box in ready.at.selectbox)
-    ready.press("upload.make")
-    found = ready.metrics()
-    assert (found["Training rows"], found["Test rows"], found["Features"], found["Labels"]) == ("2", "1", "1", "2")
+    assert counts(ready.press("upload.make")) == ["2", "1", "1", "2"]
 
 
 def test_columns_of_labels_can_be_named_or_come_in_a_file_of_their_own(ready):
@@ -246,28 +222,24 @@ def test_columns_of_labels_can_be_named_or_come_in_a_file_of_their_own(ready):
     selectbox(ready, "Labels are").set_value("named").run()
     assert ready.at.multiselect[0].value == ["apple", "red"]
     ready.at.multiselect[0].set_value(["red"]).run()
-    ready.press("upload.make")
-    assert ready.metrics()["Labels"] == "1" and ready.metrics()["Features"] == "3"
+    assert counts(ready.press("upload.make"))[2:] == ["3", "1"]
     choose(ready, "fruit.arff", ARFF)
     assert "fruit.arff is an ARFF file with 3 attributes." in ready.text()
     xml = b'<labels xmlns="http://mulan.sourceforge.net/labels"><label name="apple"></label></labels>'
     choose(ready, "fruit.xml", xml, "label_file")
     assert not any(box.label == "Labels are" for box in ready.at.selectbox)
-    ready.press("upload.make")
-    assert ready.metrics()["Labels"] == "1" and ready.metrics()["Features"] == "2"
+    assert counts(ready.press("upload.make"))[2:] == ["2", "1"]
 
 
-def test_what_a_refusal_offers_is_ticked_and_the_file_is_read(ready):
-    choose(ready, "fruit.csv", b"id,width,apple,red\n" + b"first,1.5,1,0\nsecond,2,0,1\n" * 5)
-    ready.press("upload.make")
-    assert "tick “Leave out columns of text”" in ready.at.error[0].value.replace("\\", "")
-    next(box for box in ready.at.checkbox if box.label == "Leave out columns of text").check().run()
-    ready.press("upload.make")
-    assert ready.metrics()["Features"] == "1" and "1 column of text left out" in ready.text()
-    choose(ready, "fruit.txt", b"9 2 2\n" + b"0 1:1\n1 3:1\n" * 9)
-    assert "Its header promises 9 rows, 2 features and 2 labels." in ready.text()
-    ready.press("upload.make")
-    assert "tick “Take the numbers from the data”" in ready.at.error[0].value.replace("\\", "")
-    next(box for box in ready.at.checkbox if box.label == "Take the numbers from the data").check().run()
-    ready.press("upload.make")
-    assert ready.metrics()["Features"] == "4"
+@pytest.mark.parametrize(
+    ("name", "content", "offer", "n_features"),
+    [
+        ("fruit.csv", b"id,width,apple,red\n" + b"first,1.5,1,0\nsecond,2,0,1\n" * 5, "Leave out columns of text", "1"),
+        ("fruit.txt", b"9 2 2\n" + b"0 1:1\n1 3:1\n" * 9, "Take the numbers from the data", "4"),
+    ],
+)
+def test_what_a_refusal_offers_is_ticked_and_the_file_is_read(ready, name, content, offer, n_features):
+    upload(ready, name, content)
+    assert f"tick “{offer}”" in ready.at.error[0].value.replace("\\", "")
+    next(box for box in ready.at.checkbox if box.label == offer).check().run()
+    assert counts(ready.press("upload.make"))[2] == n_features

@@ -30,36 +30,26 @@ def leaky():
 @pytest.mark.usefixtures("all_sections_open")
 def test_the_page_answers_questions_in_their_order_and_tests_the_power_law_when_asked(ready):
     assert [header.value for header in ready.at.header] == list(HEADERS)
-    assert {
-        "Mean imbalance (IRLbl)",
-        "Rare with frequent (SCUMBLE)",
-        "Missing labels (a guess)",
-    } <= ready.metrics().keys()
+    assert {"Mean imbalance (IRLbl)", "Missing labels (a guess)"} <= ready.metrics().keys()
     assert ready.frame("quantity", "q95").shape == (6, 10)
     assert "pairs of labels** occur on the same row" in ready.text()
-    downloads = ready.downloads()
-    assert {"All statistics, CSV", "All features, CSV", "Pairs, CSV", "All labels, CSV"} <= downloads
-    button = next(b for b in ready.at.button if b.label.startswith("Test whether a power law fits at all"))
+    assert {"All statistics, CSV", "All features, CSV", "Pairs, CSV", "All labels, CSV"} <= ready.downloads()
     jobs = ready.at.session_state["workspace.snapshot"]["jobs"]
     assert "power_law" not in [job["kind"] for job in jobs]
-    button.click()
-    ready.run().until(lambda s: "p = " in s.text() and "samples. In 90 %" in s.text())
-    assert "A power law is" in ready.text()
+    ready.click(next(b.label for b in ready.at.button if b.label.startswith("Test whether a power law fits")))
+    ready.until(lambda s: "p = " in s.text() and "A power law is" in s.text())
 
 
 def test_what_is_wrong_is_said_once_with_numbers_and_what_is_not_is_named(leaky):
-    wrong, fine = problems.findings(leaky, describe(leaky).summary | examine(leaky).summary)
+    summary = describe(leaky).summary | examine(leaky).summary
+    wrong, fine = problems.findings(leaky, summary)
     wrong = [said_plainly(line) for line in wrong]
-    assert wrong[0].startswith("**3 test rows** (100.0 %) have the same features as a training row, and 1 of them")
+    assert wrong[0].startswith("**3 test rows** (100.0 %)") and "and 1 of them also its labels" in wrong[0]
     assert any(line.startswith("**1 training row** (25.0 %) has no features.") for line in wrong)
     assert "unused labels" in fine and not any("unused" in line for line in wrong)
-    summary = describe(leaky).summary | examine(leaky).summary
-    wrong, alike_said = problems.findings(leaky, summary)[0], alike._sentences(leaky, summary)
-    assert "as a training row, and 1 of them also its labels. A model" in wrong[0]
-    assert not any("same features" in line or "**" in line and "only" in line for line in alike_said)
-    assert (
-        alike_said[-1] == "Test rows that occur in training, and labels of test rows only, are named under *Problems*."
-    )
+    sentences = alike._sentences(leaky, summary)
+    assert not any("same features" in line or "**" in line and "only" in line for line in sentences)
+    assert sentences[-1].endswith("are named under *Problems*.")
 
 
 def test_the_rows_of_a_label_and_of_a_label_set_are_found(leaky):
@@ -73,33 +63,26 @@ def test_the_rows_of_a_label_and_of_a_label_set_are_found(leaky):
 def test_a_ticked_label_or_label_set_shows_its_rows_and_labels_are_ordered(ready):
     table = next(t for t in ready.at.dataframe if list(t.value.columns)[:3] == ["rows", "labels", "size"])
     assert table.value["rows"].is_monotonic_decreasing
-    ready.tick(table, 0)
     labels_of_set, rows = table.value[["labels", "rows"]].iloc[0]
+    shown = ready.tick(table, 0).frame("part", "row", "features")
     assert f"Rows of {labels_of_set}" in ready.text()
-    shown = ready.frame("part", "row", "features")
     assert len(shown) == rows and set(shown["labels"]) == {labels_of_set}
     table = next(t for t in ready.at.dataframe if "partners" in t.value)
-    ready.tick(table, 2)
     name, n_train, n_test = table.value.iloc[2][["name", "n_train", "n_test"]]
-    assert f"Rows of {name}" in ready.text()
-    assert f"Showing {n_train + n_test} of {n_train + n_test} rows: {n_train} for training" in ready.text()
-    rows = ready.frame("part", "row", "features")
-    assert all(name in text for text in rows["labels"])
-    ready.set("labels.order", "rarest first")
-    assert ready.frame("partners")["rank"].tolist() == list(range(8, 0, -1))
+    ready.tick(table, 2)
+    assert f"Rows of {name}" in ready.text() and f"{n_train + n_test} rows: {n_train} for training" in ready.text()
+    assert all(name in text for text in ready.frame("part", "row", "features")["labels"])
+    assert ready.set("labels.order", "rarest first").frame("partners")["rank"].tolist() == list(range(8, 0, -1))
 
 
 def test_a_stratified_split_is_a_second_data_set_that_keeps_its_name_when_made_again(ready):
     ready.press("resplit.make")
     assert "**api-docs, stratified 20 %**: 80 rows" in ready.text()
-    assert "chosen by iterative stratification with seed 0" in ready.text()
     first = ready.at.session_state["workspace.snapshot"]
     assert [entry["name"] for entry in first["known"].values()] == ["api-docs", "api-docs, stratified 20 %"]
-    again = f"catalog {first['known'][list(first['known'])[0]]['name']}"
-    ready.at.selectbox(key="data.choice").set_value(again)
-    name = next(field for field in ready.run().at.text_input if (field.key or "").startswith("resplit.name"))
-    name.set_value("another name")
-    ready.run().press("resplit.make")
+    ready.set("data.choice", "catalog api-docs")
+    name = next(field.key for field in ready.at.text_input if (field.key or "").startswith("resplit.name"))
+    ready.set(name, "another name").press("resplit.make")
     assert "api-docs, stratified 20 % is split in the same way" in ready.text()
     now = ready.at.session_state["workspace.snapshot"]
     assert now["known"] == first["known"] and now["dataset"] == first["dataset"]
@@ -162,17 +145,17 @@ def test_row_numbers_that_do_not_fit_are_refused():
 
 
 def test_rows_are_split_by_a_worker_if_that_takes_long_and_a_reason_said_if_they_cannot_be(ready, monkeypatch):
-    ready.set("resplit.way", "unseen").press("resplit.make")
+    def refused(page):
+        return page.at.error and page.at.error[0].value.startswith("The rows could not be split: ")
+
+    assert refused(ready.set("resplit.way", "unseen").press("resplit.make"))
     assert "there is nothing to leave out" in ready.at.error[0].value
-    assert ready.at.error[0].value.startswith("The rows could not be split: "), "no file was read"
     assert len(ready.at.session_state["workspace.snapshot"]["known"]) == 1
-    assert not ready.run().at.error
-    ready.set("resplit.way", "stratified")
+    assert not ready.set("resplit.way", "stratified").at.error
     monkeypatch.setattr(uploads, "AT_ONCE", 0.0)
     ready.press("resplit.make").until(lambda s: "**api-docs, stratified 20 %**: 80 rows" in s.text())
-    assert "chosen by iterative stratification with seed 0" in ready.text()
+    assert "iterative stratification with seed 0" in ready.text()
     ready.set("resplit.way", "unseen").press("resplit.make").until(lambda s: s.at.error)
-    assert "The rows could not be split:" in ready.at.error[0].value
     assert "there is nothing to leave out" in ready.at.error[0].value
     assert not ready.click("Dismiss").at.error
 

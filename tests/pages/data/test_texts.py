@@ -33,18 +33,14 @@ def field(session, kind, ending):
 
 def test_a_file_of_documents_becomes_a_data_set_that_shows_its_texts(ready):
     page = choose(ready)
-    said = page.text()
-    assert "news.csv is a table of 4 columns." in said
-    assert "Showing 5 of 60 documents, which have 3 labels" in said
+    assert "news.csv is a table of 4 columns." in page.text()
+    assert "5 of 60 documents, which have 3 labels" in page.text()
     assert field(page, "multiselect", ".text").value == ["story"]
     assert field(page, "multiselect", ".labels").value == ["keywords"]
     assert page.metrics()["Features"] == "13" and page.metrics()["Without features"] == "0"
-    assert "give on 60 documents, which are all." in said and "more features" not in said
     page.press("texts.make").until(lambda s: "60 rows" in s.text())
-    said = page.text()
-    assert "**news**" in said and "Words became" in said
-    rows = page.frame("row", "text", "labels")
-    assert rows["text"].str.startswith("The ").all()
+    assert "**news**" in page.text() and "Words became" in page.text()
+    assert page.frame("row", "text", "labels")["text"].str.startswith("The ").all()
     assert any("The cat dog horse, and\nthe" in element.proto.body for element in page.at.get("html"))
     kept = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
     assert kept.n_train == 48 and kept.label_names == ["animals", "food", "law"] and kept.vectorizer is not None
@@ -53,11 +49,8 @@ def test_a_file_of_documents_becomes_a_data_set_that_shows_its_texts(ready):
 def test_columns_and_settings_can_be_changed(ready):
     page = choose(ready)
     field(page, "multiselect", ".text").set_value(["headline", "story"])
-    next(box for box in page.at.selectbox if box.key == "texts.ngrams").set_value("1 2")
-    page.run()
-    assert int(page.metrics()["Features"]) > 30
-    first = page.frame("text", "labels")["text"].iloc[0]
-    assert first.startswith("Title 0\nThe cat")
+    assert int(page.set("texts.ngrams", "1 2").metrics()["Features"]) > 30
+    assert page.frame("text", "labels")["text"].iloc[0].startswith("Title 0\nThe cat")
     page.press("texts.make").until(lambda s: "60 rows" in s.text())
     kept = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
     assert kept.vectorizer.ngrams == (1, 2) and any("title" in name for name in kept.feature_names)
@@ -119,19 +112,17 @@ def test_notes_are_sentences_in_the_words_of_the_page():
 def test_a_missing_column_or_another_encoding_is_asked_for(ready):
     page = choose(ready, documents().replace(b"Title", "Titré".encode("cp1252")))
     assert "is not UTF-8" in page.text()
-    next(box for box in page.at.selectbox if ".encoding." in box.key or "encoding" in box.key).set_value("cp1252")
-    page.run()
+    page.set(next(box.key for box in page.at.selectbox if "encoding" in box.key), "cp1252")
     assert "Showing 5 of 60 documents" in page.text()
     page = choose(ready, b"number,remark\n1,this is a text\n2,so is this one\n")
-    assert "Choose the column of the texts and that of the labels." in page.text()
-    assert next(b for b in page.at.button if b.key == "texts.make").disabled
+    assert "Choose the column of the texts" in page.text() and page.at.button(key="texts.make").disabled
 
 
 def test_other_words_of_the_same_texts_make_a_second_data_set(ready):
     page = choose(ready).press("texts.make").until(lambda s: "60 rows" in s.text())
     first = page.at.session_state["workspace.snapshot"]["dataset"]
-    next(box for box in page.at.selectbox if box.key == "reword.ngrams").set_value("1 2")
-    page.run().press("reword.make").until(lambda s: s.at.session_state["workspace.snapshot"]["dataset"] != first)
+    page.set("reword.ngrams", "1 2").press("reword.make")
+    page.until(lambda s: s.at.session_state["workspace.snapshot"]["dataset"] != first)
     kept = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
     assert "**news, pairs of words**" in page.run().text() and kept.vectorizer.ngrams == (1, 2)
     assert kept.texts_train == datasets.load_saved(first).texts_train

@@ -27,15 +27,15 @@ def test_an_upload_is_saved_without_names_of_its_files_also_twice_at_once():
     one, notes = uploads.read(file("secret-client.txt", FRUIT), None)
     two, other_notes = uploads.read(file("fruit.txt", FRUIT), None)
     assert one == two  # the same content is kept once, for all sessions
-    assert notes == ["The test rows are 2 of the 10 rows of secret-client.txt, drawn at random with seed 0."]
+    assert "2 of the 10 rows of secret-client.txt" in notes[0]
     assert other_notes == [notes[0].replace("secret-client", "fruit")]
     saved, task = datasets.load_saved(one), uploads.reading(file("secret-client.txt", FRUIT), None)[0]()
     kept = (saved.name, saved.notes, store.info("datasets", one), task.load(), store.info("readings", task.key))
     assert "secret" not in repr(kept)
     assert not [*(system.cache_root() / "given").iterdir()], "the files are removed when they have been read"
     with ThreadPoolExecutor(4) as sessions:
-        found = [sessions.submit(uploads.read, file("fruit.txt", FRUIT), None) for _ in range(8)]
-    assert len({one.result()[0] for one in found}) == 1
+        results = sessions.map(lambda _: uploads.read(file("fruit.txt", FRUIT), None)[0], range(8))
+        assert set(results) == {one}
 
 
 def test_a_file_that_fails_for_an_unknown_cause_is_not_read_again_at_each_run_of_the_page(monkeypatch):
@@ -107,17 +107,16 @@ def test_refusals_speak_of_the_controls_and_never_of_arguments(train, options, s
         assert argument not in message
 
 
-def test_refusals_and_warnings_speak_of_the_controls_and_not_of_folders(monkeypatch):
+def test_warnings_speak_of_the_controls_and_refusals_not_of_folders(monkeypatch):
     notes = uploads.read(file("mine.arff", ARFF), None, test_size=0.5)[1]
-    assert any(note.endswith("If these are the labels, say so at “Labels are”.") for note in notes)
+    assert any(note.endswith("say so at “Labels are”.") for note in notes)
     notes = uploads.read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), None, test_size=0.5)[1]
-    assert any("choose 1 at “Ids start at”" in note for note in notes)
-    assert not any("first_index" in note for note in notes)
+    assert any("choose 1 at “Ids start at”" in note and "first_index" not in note for note in notes)
     monkeypatch.setattr(given, "MAX_TEXT", 20)
     with pytest.raises(DatasetFormatError) as caught:
         uploads.read(file("mine.txt", FRUIT), None)
-    assert "max_bytes" not in uploads.explain(caught.value).replace("\\", "")
-    assert "The dashboard takes no more" in uploads.explain(caught.value)
+    said = uploads.explain(caught.value).replace("\\", "")
+    assert "max_bytes" not in said and "The dashboard takes no more" in said
 
     def full(*args):
         raise OSError(28, "No space left on device", "/home/owner/cache")
@@ -128,8 +127,7 @@ def test_refusals_and_warnings_speak_of_the_controls_and_not_of_folders(monkeypa
     assert uploads.explain(caught.value) == "The files could not be read: No space left on device."
     error = DatasetFormatError("my_file.txt", "found 'x'", "Give a number.", line=1234, column=5)
     said = uploads.explain(error).replace("\\", "")
-    assert said.startswith("**my_file.txt, line 1,234, column 5**: found 'x'.")
-    assert said.endswith("Give a number.")
+    assert said.startswith("**my_file.txt, line 1,234, column 5**: found 'x'.") and said.endswith("Give a number.")
 
 
 @pytest.mark.parametrize("header, what", [("2 5 2000000000", "labels"), ("2 2000000000 5", "features")])

@@ -75,45 +75,38 @@ def test_a_figure_file_has_library_origin_and_caption_asks_the_network_for_nothi
     assert drawing["caption"] == "Higher is better; k of *all* <b>rows</b> & more."
 
 
+def origin(session, name, keys=()):
+    """The origin of a figure of a session's page."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(figure_files.st, "session_state", session.at.session_state)
+        return figure_files.origin(name, keys)
+
+
 def test_the_origin_of_a_figure_is_the_results_whose_keys_its_files_name_and_their_data_sets(ready):
     run, selection = making.train(ready, C=3.0), making.select(ready, "ChiSquared", n_features=4)
-    ready.run()
-    state = ready.at.session_state
-
-    def of(name):
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(figure_files.st, "session_state", state)
-            return figure_files.origin(name)
-
-    found = of(f"words-PLT-{run[:6]}-measures")
+    found = origin(ready.run(), f"words-PLT-{run[:6]}-measures")
     assert found["Data set"] == "words" and found["Model"] == "PLT" and found["Key"] == run
     assert found["Settings"] == "C, weight of the loss: 3" and json.loads(found["Parameters"])["C"] == 3.0
-    assert re.fullmatch(r"xmlcore [\d.]+", found["Software"]) and re.fullmatch(
-        r"\d{4}-\d\d-\d\d", found["Creation Time"]
-    )
+    assert re.fullmatch(r"xmlcore [\d.]+", found["Software"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["Creation Time"])
     # Files are made when they are asked for, outside the script: there is no workspace then but that of the figure.
-    assert figure_files.origin(f"words-PLT-{run[:6]}-measures", (), state[workspace.SNAPSHOT]) == found
-    assert of(f"words-chi-{selection[:6]}-heat")["Selection"] == "ChiSquared"
-    assert set(of("words-labels-per-row")) == {"Data set", "Software", "Creation Time"}
+    snapshot = ready.at.session_state[workspace.SNAPSHOT]
+    assert figure_files.origin(f"words-PLT-{run[:6]}-measures", (), snapshot) == found
+    assert origin(ready, f"words-chi-{selection[:6]}-heat")["Selection"] == "ChiSquared"
+    assert set(origin(ready, "words-labels-per-row")) == {"Data set", "Software", "Creation Time"}
 
 
 def test_a_figure_of_several_results_names_the_settings_and_the_data_set_of_each(ready):
     keys = [making.train(ready, C=3.0), making.train(ready)]
-    ready.run()
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(figure_files.st, "session_state", ready.at.session_state)
-        found = figure_files.origin("words-frontier", keys)
-        assert figure_files.origin(f"words-robustness-{keys[0][:6]}-{keys[1][:6]}-curves") == found
+    found = origin(ready.run(), "words-frontier", keys)
+    assert origin(ready, f"words-robustness-{keys[0][:6]}-{keys[1][:6]}-curves") == found
     assert found["Results"] == "PLT (C, weight of the loss: 3); PLT (default settings)" and "Model" not in found
-    assert [one["key"] for one in json.loads(found["Parameters"])] == keys
+    assert [result["key"] for result in json.loads(found["Parameters"])] == keys
     assert f"; results: {found['Results']}. " in figure_files.in_words(found)
     keys[1] = making.train(ready, data=small_data("others"))
     ready.run()
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(figure_files.st, "session_state", ready.at.session_state)
-        assert figure_files.origin("figure")["Data set"] == "others"  # in use
-        assert figure_files.origin("figure", keys[:1])["Data set"] == "words"
-        assert figure_files.origin("figure", keys)["Data set"] == "words; others"
+    for of, name in (((), "others"), (keys[:1], "words"), (keys, "words; others")):  # of none: the one in use
+        assert origin(ready, "figure", of)["Data set"] == name
 
 
 @pytest.mark.parametrize(
@@ -146,18 +139,14 @@ def kaleido(monkeypatch):
     return module
 
 
-def press_pdf(ready):
-    ready.run().click("Figure, PDF")
-
-
 @pytest.mark.usefixtures("all_sections_open")
 def test_a_pdf_is_made_when_it_is_asked_for_or_a_sentence_says_why_not(ready, kaleido):
-    press_pdf(ready)
+    ready.run().click("Figure, PDF")
     (figure, size, options), *others = kaleido.asked
     assert not others and figure["data"] and size["format"] == "pdf" and options["mathjax"] is False
     assert any(label.endswith(".pdf") for label in ready.downloads()) and not ready.at.error
     kaleido.made = ValueError("The browser seemed\nto close.", "Ask elsewhere.")
-    press_pdf(ready)
+    ready.run().click("Figure, PDF")
     assert not ready.at.exception and not any(label.endswith(".pdf") for label in ready.downloads())
     (said,) = [one.value for one in ready.at.error]
     assert said.startswith("No PDF was made")

@@ -8,21 +8,39 @@ import pytest
 from pages.shared import format
 from tests.pages.making import said_plainly
 
+WRITTEN = {  # what is written, by function and value
+    format.signed: {
+        1.234: "+1.23", -0.5: "−0.50", 0.0: "+0.00", 0.00123: "+0.0012", -math.inf: "−∞", math.nan: "–",
+    },
+    format.value: {
+        0.5: "0.5", -12.3456: "−12.35", 999.96: "1,000", 123456.7: "123,457", -0.0: "0", 1e20: "1e+20",
+    },
+    format.percent: {0.1234: "12.3 %", math.nan: "–"},
+    format.rough: {0: "0.0 %", 0.0002: "below 0.1 %", 0.00196: "0.2 %"},
+    format.probability: {
+        0: "0 %", 4.4e-7: "below 0.001 %", 1e-5: "0.001 %", 0.000123456: "0.0123 %", 0.5: "50 %",
+        0.99996: "above 99.9 %", 1.0: "100 %", math.nan: "–",
+    },
+    format.size: {12: "12 bytes", 1234: "1.2 kB", 5_100_000: "5.1 MB", 250_000_000: "250 MB", 3.2e9: "3.2 GB"},
+    format.seconds: {
+        0.0123: "12 ms", 1.234: "1.2 s", 42.4: "42 s", 125: "2 min 05 s", 59.6: "60 s",
+        3599: "59 min 59 s", 3600: "1 h 00 min", 11529: "3 h 12 min", 7199.9: "2 h 00 min",
+    },
+    format.roughly: {
+        1.234: "1.2 s", 59: "59 s", 76: "1 min 20 s", 122: "2 min", 599: "10 min", 1537: "26 min",
+        3590: "1 h 00 min", 11529: "3 h 12 min",
+    },
+    format.duration: {
+        0: "0 s", 7.1e-6: "7.1 µs", 4e-5: "40 µs", 3.4e-4: "0.34 ms", 0.0141: "14 ms", 0.14: "0.14 s",
+        0.999: "1.0 s", 12.3: "12 s", 125: "2 min 05 s",
+    },
+}  # fmt: skip
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [(1.234, "+1.23"), (-0.5, "−0.50"), (0.0, "+0.00"), (0.00123, "+0.0012"), (-math.inf, "−∞"), (math.nan, "–")],
-)
-def test_contributions_have_a_sign_and_the_digits_that_mean_something(value, said):
-    assert format.signed(value) == said
 
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [(0.5, "0.5"), (-12.3456, "−12.35"), (999.96, "1,000"), (123456.7, "123,457"), (-0.0, "0"), (1e20, "1e+20")],
-)
-def test_values_of_features_have_no_powers_of_ten_where_digits_can_be_read(value, said):
-    assert format.value(value) == said
+@pytest.mark.parametrize("write", WRITTEN)
+def test_numbers_have_the_digits_that_mean_something_and_no_line_ends_before_their_unit(write):
+    assert {value: said_plainly(write(value)) for value in WRITTEN[write]} == WRITTEN[write]
+    assert not any(re.search(r"[0-9] [^0-9]", write(value)) for value in WRITTEN[write])
 
 
 def test_names_in_titles_lists_files_and_markdown_are_written_plainly():
@@ -32,72 +50,10 @@ def test_names_in_titles_lists_files_and_markdown_are_written_plainly():
     assert format.plain("a*b_c $x$ [l](u) :red[x] <b>") == r"a\*b\_c \$x\$ \[l\]\(u\) \:red\[x\] \<b\>"
     assert format.file_name("../a b/ü.txt") == "a-b--.txt"
     assert format.file_name("...") == "data"
+    assert [format.count(n, "row") for n in (0, 1, 1234)] == ["0 rows", "1 row", "1,234 rows"]
     assert [format.ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111, 1013)] == (
         "1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th 1,013th".split()
     )
-
-
-def test_shares_sizes_and_counts_have_digits_that_mean_something():
-    assert said_plainly(format.percent(0.1234)) == "12.3 %" and format.percent(math.nan) == "–"
-    assert [said_plainly(format.rough(v)) for v in (0, 0.0002, 0.00196)] == ["0.0 %", "below 0.1 %", "0.2 %"]
-    assert said_plainly(format.probability(0.5)) == "50 %" and format.probability(math.nan) == "–"
-    assert [said_plainly(format.probability(v)) for v in (0.99996, 1.0)] == ["above 99.9 %", "100 %"]
-    assert [said_plainly(format.probability(v)) for v in (0, 4.4e-7, 1e-5, 0.000123456)] == [
-        "0 %",
-        "below 0.001 %",
-        "0.001 %",
-        "0.0123 %",
-    ]
-    assert [said_plainly(format.size(v)) for v in (12, 1234, 5_100_000, 250_000_000, 3.2e9)] == [
-        "12 bytes",
-        "1.2 kB",
-        "5.1 MB",
-        "250 MB",
-        "3.2 GB",
-    ]
-    assert [format.count(n, "row") for n in (0, 1, 1234)] == ["0 rows", "1 row", "1,234 rows"]
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [(0.0123, "12 ms"), (1.234, "1.2 s"), (42.4, "42 s"), (125, "2 min 05 s"), (59.6, "60 s")]
-    + [(3599, "59 min 59 s"), (3600, "1 h 00 min"), (11529, "3 h 12 min"), (7199.9, "2 h 00 min")],
-)
-def test_durations_have_the_digits_that_mean_something(value, said):
-    assert said_plainly(format.seconds(value)) == said
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [(1.234, "1.2 s"), (59, "59 s"), (76, "1 min 20 s"), (122, "2 min"), (599, "10 min"), (1537, "26 min")]
-    + [(3590, "1 h 00 min"), (11529, "3 h 12 min")],
-)
-def test_estimates_are_round(value, said):
-    assert said_plainly(format.roughly(value)) == said
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [
-        (0, "0 s"),
-        (7.1e-6, "7.1 µs"),
-        (4e-5, "40 µs"),
-        (3.4e-4, "0.34 ms"),
-        (0.0141, "14 ms"),
-        (0.14, "0.14 s"),
-        (0.999, "1.0 s"),
-        (12.3, "12 s"),
-        (125, "2 min 05 s"),
-    ],
-)
-def test_times_have_two_digits_that_mean_something(seconds, said):
-    assert said_plainly(format.duration(seconds)) == said
-
-
-@pytest.mark.parametrize("write", [format.percent, format.probability, format.seconds, format.duration, format.size])
-def test_a_line_never_ends_between_a_number_and_its_unit(write):
-    for value in (0.0, 2e-6, 3e-4, 0.012, 0.5, 1.0, 42.0, 125.0, 7200.0, 3.2e9):
-        assert not re.search(r"[0-9] [^0-9]", write(value)), write(value)
 
 
 def test_times_are_in_the_time_zone_of_the_reader_and_have_the_year_if_it_is_another_one(monkeypatch):

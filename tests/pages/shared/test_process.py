@@ -108,59 +108,49 @@ def test_modules_that_take_long_and_what_a_page_needs_are_read_in_the_background
     assert done.wait(60) and threads == [reading.READER] and "json.tool" in sys.modules
 
 
-def test_garbage_is_collected_once_after_the_last_of_several_runs(monkeypatch):
-    collected = []
-    monkeypatch.setattr(garbage, "CALM", 0.05)
-    monkeypatch.setattr(garbage.gc, "collect", lambda: collected.append(True))
+@pytest.fixture
+def collections(monkeypatch):
+    """The times of collections of garbage while a server runs."""
+    times = []
+    monkeypatch.setattr(garbage.gc, "collect", lambda: times.append(time.monotonic()))
     garbage.tidy_later()
     assert not garbage._tidying.is_alive(), "no server runs"
     serving.set()
-    try:
-        for _ in range(5):
-            garbage.tidy_later()
-        garbage._tidying.join()
-    finally:
-        serving.clear()
-    assert collected == [True] and garbage._tidy_by is None
+    yield times
+    serving.clear()
+    garbage._tidying.cancel()
+    garbage._tidy_by = None
+
+
+def test_garbage_is_collected_once_after_the_last_of_several_runs(collections, monkeypatch):
+    monkeypatch.setattr(garbage, "CALM", 0.05)
+    for _ in range(5):
+        garbage.tidy_later()
+    garbage._tidying.join()
+    assert len(collections) == 1 and garbage._tidy_by is None
     with open(ROOT / ".streamlit/config.toml", "rb") as file:
         assert tomllib.load(file)["runner"]["postScriptGC"] is False
 
 
-def test_garbage_of_closed_tabs_is_collected_when_streamlit_no_longer_waits_for_them(monkeypatch):
-    collected = []
+def test_garbage_of_closed_tabs_is_collected_when_streamlit_no_longer_waits_for_them(collections, monkeypatch):
     monkeypatch.setattr(garbage, "CALM", 0.01)
     monkeypatch.setattr(garbage, "UNTIDY", 0.05)
     monkeypatch.setattr(garbage.st, "get_option", {"server.disconnectedSessionTTL": 0.1}.get)
-    monkeypatch.setattr(garbage.gc, "collect", lambda: collected.append(time.monotonic()))
-    serving.set()
-    try:
-        garbage.tidy_later()
-        end = time.monotonic() + 60
-        while len(collected) < 2 and time.monotonic() < end:
-            time.sleep(0.01)
-        time.sleep(0.3)
-    finally:
-        serving.clear()
-        garbage._tidying.cancel()
-    assert len(collected) == 2 and collected[1] - collected[0] >= 0.15  # and no more: nobody is there
+    garbage.tidy_later()
+    end = time.monotonic() + 60
+    while len(collections) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    assert len(collections) == 2 and collections[1] - collections[0] >= 0.15  # and no more: nobody is there
 
 
-def test_garbage_is_collected_also_while_pages_are_drawn_all_the_time(monkeypatch):
-    collected = []
+def test_garbage_is_collected_also_while_pages_are_drawn_all_the_time(collections, monkeypatch):
     monkeypatch.setattr(garbage, "UNTIDY", 0.2)
-    monkeypatch.setattr(garbage.gc, "collect", lambda: collected.append(True))
-    serving.set()
-    try:
-        begin = time.monotonic()
-        while len(collected) < 2 and time.monotonic() < begin + 60:  # several sessions: never as calm as is waited for
-            garbage.tidy_later()
-            time.sleep(0.02)
-        seconds = time.monotonic() - begin
-    finally:
-        serving.clear()
-        garbage._tidying.cancel()
-        monkeypatch.setattr(garbage, "_tidy_by", None)
-    assert 2 <= len(collected) <= 1 + seconds / 0.2
+    begin = time.monotonic()
+    while len(collections) < 2 and time.monotonic() < begin + 60:  # several sessions: never as calm as is waited for
+        garbage.tidy_later()
+        time.sleep(0.02)
+    assert 2 <= len(collections) <= 1 + (time.monotonic() - begin) / 0.2
 
 
 def test_what_was_imported_is_left_out_of_collections_until_nobody_waits(monkeypatch):
@@ -222,20 +212,17 @@ print(kept, held() - before)
 
 
 def test_garbage_is_collected_after_pages_that_fail_and_parts_that_run_alone(monkeypatch):
-    asked = []
+    asked, drawn = [], []
     monkeypatch.setattr(garbage, "tidy_later", lambda: asked.append(True))
     monkeypatch.setattr(frame, "_draw", lambda page, compare: 1 / 0)
+    monkeypatch.setattr(fragments.st, "fragment", lambda draw: draw)
+    monkeypatch.setattr(fragments, "_of_page", lambda: 1)
     with pytest.raises(ZeroDivisionError):
         frame.around(None, None)
-    assert asked == [True]
-    asked, drawn, page = [], [], [1]
-    monkeypatch.setattr(garbage, "tidy_later", lambda: asked.append(True))
-    monkeypatch.setattr(fragments.st, "fragment", lambda draw: draw)
-    monkeypatch.setattr(fragments, "_of_page", lambda: page[0])
     fragments.alone(lambda *args, **named: drawn.append((args, named)))(1, two=2)
     with pytest.raises(ZeroDivisionError):
         fragments.alone(lambda: 1 / 0)()
-    assert drawn == [((1,), {"two": 2})] and asked == [True, True]
+    assert drawn == [((1,), {"two": 2})] and len(asked) == 3
 
 
 @pytest.mark.parametrize("has_results", [False, True])
@@ -295,22 +282,25 @@ def clock(monkeypatch):
 
 
 def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large_but_not_those_just_used(clock):
+    def use(function, name, size):
+        values.used(function, (name,), np.zeros(size, np.uint8), 10)
+
     one, other, values = Function(), Function(), Values(lambda: 35_000)
     for function, name in ((one, "a"), (other, "a"), (one, "b")):
-        values.used(function, (name,), np.zeros(10_000, np.uint8), 10)
+        use(function, name, 10_000)
         clock.time += 1
-    values.used(one, ("a",), np.zeros(10_000, np.uint8), 10)  # used again
+    use(one, "a", 10_000)  # used again
     clock.time += 2 * in_memory.NEEDED_SECONDS
-    values.used(one, ("c",), np.zeros(10_000, np.uint8), 10)
+    use(one, "c", 10_000)
     assert (one.forgotten, other.forgotten) == ([], [("a",)])
-    values.used(one, ("d",), np.zeros(20_000, np.uint8), 10)
+    use(one, "d", 20_000)
     assert one.forgotten == [("b",), ("a",)] and values.bytes < 35_000
     function, values = Function(), Values(lambda: 10_000)
-    values.used(function, ("data",), np.zeros(50_000, np.uint8), 10)
-    values.used(function, ("model",), np.zeros(50_000, np.uint8), 10)
+    use(function, "data", 50_000)
+    use(function, "model", 50_000)
     assert function.forgotten == []
     clock.time += 2 * in_memory.NEEDED_SECONDS
-    values.used(function, ("model",), np.zeros(50_000, np.uint8), 10)
+    use(function, "model", 50_000)
     assert function.forgotten == [("data",)]
 
 

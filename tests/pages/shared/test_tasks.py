@@ -6,6 +6,7 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from streamlit.runtime.scriptrunner import StopException
 
 from pages.shared import fragments, jobs, tasks
 from pages.shared.process import job_queue
@@ -77,14 +78,17 @@ def trained(session):
     return {run["model"] for run in stored(session)["runs"]}
 
 
+def start(session, *models):
+    """Press the buttons of trainings."""
+    session.go("train")
+    for model in models:
+        session.set("train.model", model).press(f"train.{model}.submit")
+
+
 def shown(session):
     """The model of the run that the workspace shows."""
     row = stored(session)
     return next(run["model"] for run in row["runs"] if run["key"] == row["shown"][row["dataset"]])
-
-
-def choose(session, model):
-    return session.set("train.model", model)
 
 
 @pytest.fixture
@@ -110,18 +114,17 @@ def wait_until_done(session, model):
 
 
 def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(ready, gates):
-    ready.go("train").press("train.PLT.submit")
-    choose(ready, "OneVsRest")
+    start(ready, "PLT")
+    ready.set("train.model", "OneVsRest")
     gates["PLT"].set()
     wait_until_done(ready, "PLT")
     ready.press("train.OneVsRest.submit")
     gates["OneVsRest"].set()
-    ready.until(lambda s: "OneVsRest" in trained(s))
-    assert trained(ready) == {"PLT", "OneVsRest"}
+    ready.until(lambda s: trained(s) == {"PLT", "OneVsRest"})
 
 
 def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, gates, monkeypatch):
-    ready.go("train").press("train.PLT.submit")
+    start(ready, "PLT")
     gates["PLT"].set()
     wait_until_done(ready, "PLT")
     add_result, stopped = result_list.add_result, []
@@ -129,8 +132,6 @@ def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, g
     def stop_once(*args):
         """Stop as Streamlit does when the user does something meanwhile."""
         if not stopped:
-            from streamlit.runtime.scriptrunner import StopException
-
             stopped.append(True)
             raise StopException
         add_result(*args)
@@ -142,15 +143,13 @@ def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, g
 
 
 def test_the_training_asked_for_last_is_shown_whichever_ends_last(ready, session, gates):
-    ready.go("train").press("train.PLT.submit")
-    choose(ready, "OneVsRest").press("train.OneVsRest.submit")
-    gates["OneVsRest"].set()
-    ready.until(lambda s: "OneVsRest" in trained(s))
-    gates["PLT"].set()
-    ready.until(lambda s: "PLT" in trained(s))
+    start(ready, "PLT", "OneVsRest")
+    for model in ("OneVsRest", "PLT"):
+        gates[model].set()
+        ready.until(lambda s: model in trained(s))  # noqa: B023
     assert shown(ready) == "OneVsRest"
     assert "OneVsRest ranks a true label first" in session(ready.token).go("train").text().replace("**", "")
-    choose(ready, "PLT").press("train.PLT.submit")  # from the cache
+    start(ready, "PLT")  # from the cache
     assert shown(ready) == "PLT"
 
 

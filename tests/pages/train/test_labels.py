@@ -42,8 +42,7 @@ def test_labels_are_measured_one_by_one_and_the_numbers_add_up(ready):
     before = table["right"].sum() + table["wrong"].sum()
     table = page.set("train.labels.k", 1).frame("n_train", "f1")
     assert table["right"].sum() + table["wrong"].sum() == data.n_test < before
-    page.search("train.labels.query", "nothing like this")
-    assert "No label has “nothing like this” in its name" in page.run().text()
+    assert "No label has “nothing like this”" in page.search("train.labels.query", "nothing like this").text()
 
 
 def two_runs(session):
@@ -88,14 +87,3 @@ def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):
     shown = page.frame("rank", "name", "correct", "score")["score"].tolist()
     page.go("explain")
     assert page.frame("rank", "name", "score")["score"].tolist() == pytest.approx(shown)
-
-
-def test_two_results_of_one_name_are_told_apart():
-    from pages.shared.results import run_names
-
-    runs = [{"key": key * 8, "model": "PLT", "params": {}, "name": "same"} for key in ("ab", "cd")]
-    assert run_names.names(runs) == {"ab" * 8: "same [abab]", "cd" * 8: "same [cdcd]"}
-    assert run_names.names(runs[:1]) == {"ab" * 8: "same"}
-    runs[0]["name"] = "PLT"
-    del runs[1]["name"]
-    assert len(set(run_names.names(runs).values())) == 2, "a name that another result has anyway"
