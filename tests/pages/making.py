@@ -1,6 +1,7 @@
 """A small data set of words, results on it in a workspace, and figures of a page, for tests of several pages."""
 
 import base64
+import contextlib
 import json
 import time
 
@@ -48,23 +49,30 @@ def workspace_row(session) -> Row:
     return Row(session.token)
 
 
+@contextlib.contextmanager
+def fields_of(session):
+    """The fields of a session's workspace, to be changed."""
+    row = workspace_row(session)
+    fields = row.read()
+    yield fields
+    row.write(fields)
+
+
 def use(session, data):
     """Let a workspace use a data set, as after an upload; return its fingerprint."""
-    path, fingerprint = workspace_row(session), datasets.save_dataset(data)
-    stored = path.read()
-    stored["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    path.write({**stored, "dataset": fingerprint, "used": time.time(), "wanted": None})
+    fingerprint = datasets.save_dataset(data)
+    with fields_of(session) as fields:
+        fields["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
+        fields |= {"dataset": fingerprint, "used": time.time(), "wanted": None}
     return fingerprint
 
 
 def add(session, kind, record, data):
     """Let a workspace list a result, and use its data set."""
     use(session, data)
-    path = workspace_row(session)
-    stored = path.read()
-    created = f"2026-01-0{len(stored[kind]) + 1}T00:00:00+00:00"
-    stored[kind].append({**record, "created": created})
-    path.write(stored)
+    with fields_of(session) as fields:
+        created = f"2026-01-0{len(fields[kind]) + 1}T00:00:00+00:00"
+        fields[kind].append({**record, "created": created})
     return record["key"]
 
 
@@ -80,10 +88,8 @@ def train(session, model="PLT", data=None, **params):
 
 def show(session, key, data):
     """Let a workspace show a run, as after its training."""
-    path = workspace_row(session)
-    stored = path.read()
-    stored["shown"][data.fingerprint] = key
-    path.write(stored)
+    with fields_of(session) as fields:
+        fields["shown"][data.fingerprint] = key
 
 
 def select(session, method="FALS", data=None, **params):

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tests.pages.making import figure, select, train, workspace_row
+from tests.pages.making import fields_of, figure, select, train
 from xmlcore import store
 
 SHOWN = ["train", "predict", "robustness", "explain", "trees", "sampling"]  # pages that show a model
@@ -16,10 +16,8 @@ def later(session, kind, key, change):
     """Have a kept result be of a later version: in the workspace, in the store and, of a run, in its model's files."""
     from pages.shared import server
 
-    path = workspace_row(session)
-    stored = path.read()
-    change(next(r for r in stored[kind] if r["key"] == key))
-    path.write(stored)
+    with fields_of(session) as fields:
+        change(next(record for record in fields[kind] if record["key"] == key))
     value, facts, folder = store.load(kind, key), store.info(kind, key), store.folder(kind, key)
     change(value)
     model = folder.parent / "model-of-test"

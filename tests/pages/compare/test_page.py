@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from benchmarks.library.many_runs import make
-from pages.compare import ahead, side
+from pages.compare import ahead, side, table
 from pages.compare.listed import Listing, every_of
 from pages.compare.one import DIGITS, FIELD
 from pages.shared import sections, server, tables
 from pages.shared.process import reading
-from tests.pages.making import damage, figure, train, workspace_row
+from tests.pages.making import damage, fields_of, figure, train, use, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 from xmlcore.experiment import side_by_side
@@ -23,12 +23,10 @@ from xmlcore.experiment import side_by_side
 
 def listed(session, records, *data):
     """Let a workspace list runs, and know their data sets."""
-    path = workspace_row(session)
-    stored = path.read()
-    for one in data:
-        stored["known"][datasets.save_dataset(one)] = {"name": one.name, "source": "upload", "notes": []}
-    stored["runs"] += records
-    path.write({**stored, "dataset": data[-1].fingerprint, "used": time.time()})
+    for dataset in data:
+        use(session, dataset)
+    with fields_of(session) as fields:
+        fields["runs"] += records
     return session.go("compare")
 
 
@@ -99,8 +97,8 @@ def test_a_result_may_have_the_name_of_the_column_of_measures(ready, words):
     made[0]["name"] = "measure"
     page = listed(ready, made, words)
     assert page.frame(side.MEASURE)["measure"].str.match(r"\d").all()
-    (table,) = (found for found in page.at.dataframe if "fit_s" in found.value)
-    assert json.loads(table.proto.columns)["fit_s"]["type_config"]["format"] == tables.time_format(table.value["fit_s"])
+    (shown,) = (element for element in page.at.dataframe if "fit_s" in element.value)
+    assert json.loads(shown.proto.columns)["fit_s"]["type_config"]["format"] == tables.time_format(shown.value["fit_s"])
 
 
 def line(page, **fields):
@@ -113,12 +111,8 @@ def line(page, **fields):
 
 def ticked(page, keys):
     """Tick results, as the table does."""
-    from pages.compare import table
-
-    path = workspace_row(page)
-    stored = path.read()
-    stored["widgets"][table.CHOSEN] = keys
-    path.write(stored)
+    with fields_of(page) as fields:
+        fields["widgets"][table.CHOSEN] = keys
     page.at.session_state["workspace.view"]["widgets"][table.CHOSEN] = keys
     return page.run()
 
@@ -218,15 +212,15 @@ def test_a_result_is_called_the_same_whatever_else_is_in_the_table(ready, words)
 
 @pytest.mark.usefixtures("all_sections_open")
 def test_names_that_users_gave_are_those_of_columns_and_figures_also_if_they_begin_alike_or_are_numbers(ready, words):
-    made = make(4, words, seeds=1)
-    for one, name in zip(made, (*(f"{'a long name ' * 4}{last}" for last in ("one", "two")), "007", "7")):
-        one["name"] = name
+    made, long = make(4, words, seeds=1), "a long name " * 4
+    for record, name in zip(made, (f"{long}one", f"{long}two", "007", "7")):
+        record["name"] = name
     page = listed(ready, made, words)
-    (table,) = (one for one in page.at.dataframe if side.MEASURE in one.value)
-    columns = json.loads(table.proto.columns)
-    found = {one["help"].replace("\\", ""): one["label"] for one in columns.values() if one.get("help")}
-    assert {one["name"] for one in made[:2]} <= set(found) and len(set(found.values())) == len(found)
-    assert all(len(label) <= 20 for label in found.values())
+    (measures,) = (element for element in page.at.dataframe if side.MEASURE in element.value)
+    columns = json.loads(measures.proto.columns).values()
+    labels = {column["help"].replace("\\", ""): column["label"] for column in columns if column.get("help")}
+    assert {f"{long}one", f"{long}two"} <= set(labels) and len(set(labels.values())) == len(labels)
+    assert all(len(label) <= 20 for label in labels.values())
     assert {"007", "7"} <= {trace["name"] for trace in figure(page, "P@1 against time and memory")["data"]}
 
 
@@ -395,10 +389,7 @@ def test_a_workspace_with_damaged_names_tags_and_notes_is_still_shown(ready, wor
 
 
 def test_the_file_of_all_results_has_seeds_as_whole_numbers_also_beside_models_without_one(own_cache, words):
-    from pages.compare import listed, table
-
-    listed = listed.every_of(make(24, words), {})
-    text = table.everything(listed.frame).to_csv(index=False)
+    text = table.everything(every_of(make(24, words), {}).frame).to_csv(index=False)
     seeds = pd.read_csv(io.StringIO(text), dtype=str)["seed"]
     assert set(seeds.dropna()) == {"0", "1", "2"} and seeds.isna().any()
 

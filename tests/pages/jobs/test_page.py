@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.pages.making import workspace_row
+from tests.pages.making import fields_of, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, jobs
 from xmlcore.experiment.kinds.train import Train
@@ -33,18 +33,15 @@ def start(page, queue, count, owner=None):
     """Let a workspace, or another session, start trainings; return their jobs."""
     fingerprint = datasets.save_dataset(small_data("small"))
     made = []
-    path = workspace_row(page)
-    stored = path.read()
-    for seed in range(count):
-        settings = {"model": "PLT", "params": {"random_state": seed + (100 if owner else 0)}, "k": 5}
-        task = experiment.task("train", {"dataset": fingerprint}, settings)
-        title = f"Training *{seed}*" if owner is None else "A secret title"
-        job = experiment.submit(queue, task, owner=owner or page.token, title=title)
-        made.append(job)
-        about = {"id": job.id, "key": task.key, "fingerprint": fingerprint, "title": title, "seconds": 12.0}
-        if owner is None:
-            stored["jobs"].append(task.to_record() | about)
-    path.write(stored)
+    with fields_of(page) as fields:
+        for seed in range(count):
+            settings = {"model": "PLT", "params": {"random_state": seed + (100 if owner else 0)}, "k": 5}
+            task = experiment.task("train", {"dataset": fingerprint}, settings)
+            title = f"Training *{seed}*" if owner is None else "A secret title"
+            made.append(experiment.submit(queue, task, owner=owner or page.token, title=title))
+            about = {"id": made[-1].id, "key": task.key, "fingerprint": fingerprint, "title": title, "seconds": 12.0}
+            if owner is None:
+                fields["jobs"].append(task.to_record() | about)
     return made
 
 
@@ -194,10 +191,9 @@ def listed_sweep(page, count=3):
     grid = {"C": [float(c + 1) for c in range(count)]}
     task = experiment.task("sweep", {"dataset": fingerprint}, {"model": "OneVsRest", "grid": grid})
     record = {"key": task.key, "fingerprint": fingerprint, "params": task.params, "asked": time.time()}
-    path = workspace_row(page)
-    stored = path.read()
-    stored["known"][fingerprint] = {"name": "mine", "source": "upload", "notes": []}
-    path.write(stored | {"sweeps": [record]})
+    with fields_of(page) as fields:
+        fields["known"][fingerprint] = {"name": "mine", "source": "upload", "notes": []}
+        fields["sweeps"] = [record]
     return task, record
 
 

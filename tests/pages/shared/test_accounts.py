@@ -13,7 +13,7 @@ import streamlit as st
 from pages.data.forms import uploads
 from pages.shared import jobs
 from pages.shared.operator import accounts, audit, limits, user_workspaces
-from pages.shared.process import job_queue, room
+from pages.shared.process import in_memory, job_queue, room
 from pages.shared.workspaces import dataset_list, stored, workspace
 from xmlcore import experiment
 from xmlcore.system import cache_root
@@ -99,19 +99,13 @@ def test_a_user_may_have_so_many_jobs_at_once_in_all_workspaces_together(own_cac
     assert limits.refusal() is None
     monkeypatch.setenv(limits.JOBS, "1")
     assert "You have 1 job already" in limits.refusal()
+    active[workspace.token()] = active[first]
+    jobs.submit(experiment.task("prepare", {}, {"name": "api-docs"}), "", title="A training")
+    assert workspace.take_notices()[0].startswith("Not started: A training. You have 1 job already")
+    assert lines()[-1]["event"] == "refused" and lines()[-1]["kind"] == "prepare"
     monkeypatch.setattr(accounts, "user", lambda: BOB)
     monkeypatch.setattr(workspace, "token", lambda: "0" * 32)
     assert limits.refusal() is None
-
-
-def test_a_job_over_the_limit_is_not_started_and_the_user_is_told(own_cache, sign_in, monkeypatch):
-    sign_in(None)
-    monkeypatch.setenv(limits.JOBS, "1")
-    queue = SimpleNamespace(jobs=lambda owner=None: [SimpleNamespace(id="a", active=True)])
-    monkeypatch.setattr(job_queue, "queue", lambda: queue)
-    jobs.submit(experiment.task("prepare", {}, {"name": "api-docs"}), "", title="A training")
-    assert workspace.take_notices()[0].startswith("Not started: A training. You have 1 job already, and this server")
-    assert lines()[-1]["event"] == "refused" and lines()[-1]["kind"] == "prepare"
 
 
 def test_what_the_workspaces_of_a_user_keep_is_limited(own_cache, sign_in, monkeypatch):
@@ -130,20 +124,13 @@ def test_what_the_workspaces_of_a_user_keep_is_limited(own_cache, sign_in, monke
     assert limits.kept() == room.inventory().with_key(fingerprint)[0].bytes
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        (limits.JOBS, "many"),
-        (limits.DISK, "10 apples"),
-        (limits.UPLOAD, "-1"),
-        (audit.SIZE_VARIABLE, "10 MB"),
-        (audit.FILES_VARIABLE, "0"),
-    ],
-)
-def test_a_limit_that_is_none_is_said_when_the_server_starts(name, text, monkeypatch):
-    monkeypatch.setenv(name, text)
-    with pytest.raises(ValueError, match=name):
-        limits.apply()
+def test_a_limit_that_is_none_is_said_when_the_server_starts(monkeypatch):
+    wrong = {limits.JOBS: "many", limits.DISK: "10 apples", limits.UPLOAD: "-1"}
+    wrong |= {audit.SIZE_VARIABLE: "10 MB", audit.FILES_VARIABLE: "0", in_memory.VARIABLE: "much"}
+    for name, text in wrong.items():
+        with monkeypatch.context() as patch, pytest.raises(ValueError, match=name):
+            patch.setenv(name, text)
+            limits.apply()
 
 
 def lines():

@@ -21,7 +21,6 @@ import scipy.sparse as sp
 
 from benchmarks.library.dashboard_server import Server
 from pages.shared import fragments, frame, server
-from pages.shared.operator import limits
 from pages.shared.process import garbage, in_memory, job_queue, lifespan, reading
 from pages.shared.process.in_memory import Values
 from pages.shared.process.serving import serving
@@ -356,9 +355,6 @@ def test_a_data_set_that_is_too_large_is_read_again_when_it_is_asked_for(own_cac
     server.forget()
 
 
-def test_the_bound_is_a_share_of_the_machine_unless_one_is_set_and_a_wrong_one_is_said(monkeypatch):
+def test_the_bound_is_a_share_of_the_machine_unless_one_is_set(monkeypatch):
     monkeypatch.delenv(in_memory.VARIABLE, raising=False)
     assert in_memory.bound() == int(in_memory.SHARE * in_memory.memory.total())
-    monkeypatch.setenv(in_memory.VARIABLE, "much")
-    with pytest.raises(ValueError, match=f"{in_memory.VARIABLE} is 'much'"):
-        limits.apply()

@@ -143,79 +143,56 @@ def run(act):
     return asyncio.run(everything())
 
 
-def test_a_request_without_an_answer_is_made_again_until_there_is_one():
+async def comes_nothing_more(receive):
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(receive(), 4 * WAIT)
+
+
+def test_a_request_without_an_answer_is_made_again_until_there_is_one_and_a_second_one_is_not_sent():
+    others = [answer("other"), {"type": "websocket.send", "text": "text"}]
+
     async def act(browser, receive, send, sent):
         await browser.put(request())
         assert [await receive() for _ in range(3)] == [request()] * 3
-        await send(answer())
+        for message in (answer(), answer(), *others):
+            await send(message)
         await browser.put(heartbeat())
         assert await receive() == heartbeat()
-        with pytest.raises(TimeoutError):  # nothing is repeated any more
-            await asyncio.wait_for(receive(), 3 * WAIT)
-        assert sent == [answer()]
+        await comes_nothing_more(receive)
+        assert sent == [answer(), *others]
 
     run(act)
 
 
 def test_messages_arrive_while_an_answer_is_waited_for_and_none_is_lost():
+    others = [{"type": "websocket.receive", "bytes": b"\xff\xff\xff"}, {"type": "websocket.connect"}]
+    messages = [heartbeat(), request("two"), *others, END]
+
     async def act(browser, receive, send, sent):
         await browser.put(request())
-        await receive()
-        assert await receive() == request()
-        for message in (heartbeat(), request("two"), END):
+        assert [await receive() for _ in range(2)] == [request()] * 2
+        for message in messages:
             await browser.put(message)
         got = []
         while END not in got:
             got.append(await receive())
-        assert [one for one in got if one != request()] == [heartbeat(), request("two"), END]
+        assert [message for message in got if message != request()] == messages
 
     run(act)
 
 
-def test_a_second_answer_to_one_request_is_not_sent():
-    async def act(browser, receive, send, sent):
-        await browser.put(request())
-        await receive()
-        await receive()  # once more, for the first answer is late
-        for message in (answer(), answer(), answer("other"), {"type": "websocket.send", "text": "text"}):
-            await send(message)
-        assert sent == [answer(), answer("other"), {"type": "websocket.send", "text": "text"}]
-
-    run(act)
-
-
-def test_a_request_that_is_never_answered_is_given_up(monkeypatch):
-    monkeypatch.setattr(upload_addresses, "TRIES", 2)
+@pytest.mark.parametrize(("tries", "most", "n_requests"), [(2, 3, 1), (1, 3, 10)])
+def test_a_request_is_given_up_in_the_end_and_of_a_flood_only_some_are_made_again(monkeypatch, tries, most, n_requests):
+    monkeypatch.setattr(upload_addresses, "TRIES", tries)
+    monkeypatch.setattr(upload_addresses, "MOST", most)
 
     async def act(browser, receive, send, sent):
-        await browser.put(request())
-        assert [await receive() for _ in range(3)] == [request()] * 3
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(receive(), 4 * WAIT)
-
-    run(act)
-
-
-def test_of_a_flood_of_requests_only_some_are_made_again(monkeypatch):
-    monkeypatch.setattr(upload_addresses, "TRIES", 1)
-    monkeypatch.setattr(upload_addresses, "MOST", 3)
-
-    async def act(browser, receive, send, sent):
-        flood = [request(str(i)) for i in range(10)]
+        flood = [request(str(i)) for i in range(n_requests)]
         for message in flood:
             await browser.put(message)
-        assert [await receive() for _ in range(13)] == flood + flood[:3]
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(receive(), 4 * WAIT)
-
-    run(act)
-
-
-def test_what_is_no_message_of_streamlit_is_passed_on():
-    async def act(browser, receive, send, sent):
-        for message in ({"type": "websocket.receive", "bytes": b"\xff\xff\xff"}, {"type": "websocket.connect"}):
-            await browser.put(message)
-            assert await receive() == message
+        expected = flood + tries * flood[:most]
+        assert [await receive() for _ in expected] == expected
+        await comes_nothing_more(receive)
 
     run(act)
 
@@ -237,8 +214,8 @@ def test_the_browser_has_its_moment_to_fetch_a_file_that_was_made_and_then_nothi
     downloads.made()
     clock[0] += 0.5
     downloads.wait()
-    assert clock[0] == pytest.approx(100 + downloads.MOMENT, abs=0.1)
     over = clock[0]
+    assert over == pytest.approx(100 + downloads.MOMENT, abs=0.1)
     downloads.wait()
     assert clock[0] == over
 
@@ -252,9 +229,8 @@ def test_downloading_all_the_time_holds_nothing_up_for_longer_than_a_moment(cloc
 
 
 def test_a_file_is_made_when_asked_for_and_its_moment_begins_when_it_is_there(clock, monkeypatch):
-    buttons = []
+    buttons, made = [], []
     monkeypatch.setattr(charts.st, "download_button", lambda label, **about: buttons.append(about))
-    made = []
 
     def make():
         made.append(True)

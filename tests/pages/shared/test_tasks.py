@@ -12,7 +12,7 @@ from pages.shared import fragments, jobs, tasks
 from pages.shared.process import job_queue
 from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import result_list, workspace
-from tests.pages.making import Row, damage, said_plainly
+from tests.pages.making import Row, damage, fields_of, said_plainly
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved
 from xmlcore.experiment.engine import given
@@ -33,12 +33,17 @@ def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
 @pytest.fixture
 def run_record(ready):
     """A run of LdSM in the workspace, as the Train page lists it."""
-    path = Row(ready.token)
-    stored = path.read()
-    task = experiment.task("train", {"dataset": stored["dataset"]}, {"model": "LdSM", "params": PARAMS})
-    experiment.keep(task)
-    record = {"key": task.key, "fingerprint": stored["dataset"], **task.params, "created": "2026-01-01T00:00:00+00:00"}
-    path.write({**stored, "runs": [record]})
+    with fields_of(ready) as fields:
+        inputs = {"dataset": fields["dataset"]}
+        task = experiment.task("train", inputs, {"model": "LdSM", "params": PARAMS})
+        experiment.keep(task)
+        record = {
+            "key": task.key,
+            "fingerprint": fields["dataset"],
+            **task.params,
+            "created": "2026-01-01T00:00:00+00:00",
+        }
+        fields["runs"] = [record]
     return record
 
 

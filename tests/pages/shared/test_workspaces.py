@@ -17,43 +17,34 @@ from xmlcore.system import cache_root
 ROOT = Path(__file__).resolve().parents[3]
 
 
+def tab(monkeypatch, token=None):
+    """Open a tab and return its session's state."""
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", {} if token is None else {workspace.QUERY: token})
+    workspace.open_workspace()
+    return st.session_state
+
+
 @pytest.fixture
 def token(monkeypatch):
-    monkeypatch.setattr(st, "session_state", {})
-    monkeypatch.setattr(st, "query_params", {})
-    workspace.open_workspace()
+    tab(monkeypatch)
     st.query_params["workspace"] = workspace.address()  # a hidden field of the page does that
     return workspace.token()
 
 
 def test_a_workspace_is_found_by_its_address_which_is_no_path(token, monkeypatch):
     workspace.update(dataset="abc", wanted=None)
-    monkeypatch.setattr(st, "session_state", {})
-    workspace.open_workspace()
-    assert workspace.token() == token
-    assert workspace.get("dataset") == "abc"
+    tab(monkeypatch, token)
+    assert workspace.token() == token and workspace.get("dataset") == "abc"
     with pytest.raises(ValueError, match="token"):
         Row("../../../../tmp/evil")
-
-
-def test_two_tabs_of_a_workspace_do_not_undo_each_other(token, monkeypatch):
-    first = st.session_state
-    second = {}
-    monkeypatch.setattr(st, "session_state", second)
-    workspace.open_workspace()
-    dataset_list.add_dataset("f1", "one", "upload", use=False)
-    monkeypatch.setattr(st, "session_state", first)
-    dataset_list.add_dataset("f2", "two", "upload", use=True)
-    assert set(workspace.get("known")) == {"f1", "f2"}
 
 
 def test_who_only_looks_is_refused_what_a_disabled_button_would_do(token, monkeypatch):
     dataset_list.add_dataset("f1", "one", "upload", use=True)
     look = workspace.look_token()
     before = Row(token).read()
-    monkeypatch.setattr(st, "session_state", {})
-    monkeypatch.setattr(st, "query_params", {"workspace": look})
-    workspace.open_workspace()
+    tab(monkeypatch, look)
     for act in (
         lambda: dataset_list.add_dataset("f2", "two", "upload", use=True),
         lambda: result_list.change_runs(["a"], lambda record: record.update(name="mine")),
@@ -70,8 +61,7 @@ def test_kept_widget_values_come_back_and_unfit_ones_do_not(token, monkeypatch):
     st.session_state["w"] = 7  # as the widget does
     made["on_change"](*made["args"])
     assert workspace.keep("w", 1)["value"] == 1  # what a living widget was made with does not change
-    monkeypatch.setattr(st, "session_state", {})
-    workspace.open_workspace()
+    tab(monkeypatch, token)
     assert workspace.keep("w", 1)["value"] == 7
     assert workspace.keep("w", 1, options=(7, 1))["index"] == 0
     st.session_state["w"] = 7
@@ -112,8 +102,7 @@ def test_a_workspace_that_cannot_be_written_stays_in_memory_and_is_kept_when_the
             patch.setattr(Database, at, full if at == "put" else contextlib.contextmanager(full_at_the_end))
             dataset_list.add_dataset(at, "one", "upload", use=True)
             assert stored.waits(token) and at not in Row(token).read()["known"]
-            patch.setattr(st, "session_state", {})
-            workspace.open_workspace()  # another tab of this server sees it, too
+            tab(patch, token)  # another tab of this server sees it, too
             assert at in workspace.get("known") and not stored.save_waiting()
         assert stored.save_waiting() and not stored.waits(token)
         assert at in Row(token).read()["known"]
@@ -150,14 +139,6 @@ for i in range(40):
 
 
 OLD, NEW, NEWER, SELECTED = (8 * letter for letter in "abcd")  # keys of results
-
-
-def tab(monkeypatch, token=None):
-    """Open a tab and return its session's state; :func:`in_tab` works in it."""
-    monkeypatch.setattr(st, "session_state", {})
-    monkeypatch.setattr(st, "query_params", {} if token is None else {workspace.QUERY: token})
-    workspace.open_workspace()
-    return st.session_state
 
 
 @pytest.fixture
@@ -198,7 +179,9 @@ def test_what_is_made_in_a_tab_is_of_the_workspace_and_shown_in_every_tab(tabs):
     dataset_list.add_dataset("f3", "three", "upload", use=False)
     tabs(2)
     assert workspace.get("forms") == {"PLT": {"C": 2.0}} and "f3" in workspace.get("known")
+    dataset_list.add_dataset("f4", "four", "upload", use=False)
     tabs(1)
+    assert {"f3", "f4"} <= set(workspace.get("known")), "two tabs do not undo each other"
     record = {"key": SELECTED, "fingerprint": "f1", "method": "FALS", "params": {}, "created": ""}
     result_list.add_result("select", record | {"asked": workspace.time.time() + 5})
     tabs(2)
@@ -242,11 +225,9 @@ def test_what_another_tab_removes_is_no_longer_looked_at(tabs):
 
 
 def test_a_session_that_only_looks_does_not_go_on_with_a_data_set_that_was_removed(tabs, monkeypatch):
-    owner, look = workspace.token(), workspace.look_token()
-    tab(monkeypatch, look)
+    looks = tab(monkeypatch, workspace.look_token())
     workspace.update(dataset="f2")
-    looks = st.session_state
-    tab(monkeypatch, owner)
+    tabs(1)
     removed.remove("datasets", ["f2"], "two")
     monkeypatch.setattr(st, "session_state", looks)
     workspace.open_workspace()
@@ -258,10 +239,9 @@ def test_a_data_set_put_in_use_again_stays_in_use_where_it_is_looked_at(tabs):
     workspace.update(dataset="f2")
     tabs(1)
     dataset_list.add_dataset("f1", "one", "upload", use=True)  # as when it is uploaded or made once more
-    tabs(1)
-    assert workspace.get("dataset") == "f1"
-    tabs(2)
-    assert workspace.get("dataset") == "f1"
+    for number in (1, 2):
+        tabs(number)
+        assert workspace.get("dataset") == "f1"
 
 
 def test_the_data_set_in_use_stays_when_the_workspace_is_begun_anew_and_finds_it_again(tabs):
@@ -327,9 +307,7 @@ def test_a_mere_visit_and_addresses_of_workspaces_that_are_gone_are_removed_when
 
 def test_opening_a_workspace_makes_it_young_again(monkeypatch):
     row = made(400, "e" * 32)
-    monkeypatch.setattr(workspace.st, "session_state", {})
-    monkeypatch.setattr(workspace.st, "query_params", {workspace.QUERY: "e" * 32})
-    workspace.open_workspace()
+    tab(monkeypatch, "e" * 32)
     assert database().written(stored.TABLE)[row.key] > 2000 * DAY
 
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from benchmarks.library import many_runs
-from tests.pages.making import train, use, word_data, workspace_row
+from tests.pages.making import fields_of, train, use, word_data, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 
@@ -47,43 +47,35 @@ def measured(ready):
 def test_what_is_kept_is_listed_without_other_workspaces_and_who_only_looks_changes_nothing(measured, session):
     page, key, task = measured
     hidden = datasets.save_dataset(small_data("secret", seed=9))
-    page.go("storage")
-    frame = table(page)
+    frame = table(page.go("storage"))
     assert {"data set", "trained model", "robustness"} <= set(frame["kind"])
-    assert frame.loc["words", "users"] == 2 and frame.loc["words", "source"] == "uploaded here"
-    assert frame.loc["PLT", "source"] == "words" and frame.loc["PLT", "users"] == 1
+    assert frame.loc["words", ["users", "source"]].tolist() == [2, "uploaded here"]
+    assert frame.loc["PLT", ["users", "source"]].tolist() == [1, "words"]
     assert frame.loc["robustness of PLT", "source"] == "PLT, words"
     assert "2 data sets, 1 trained model" in page.text() and "of at most" in page.text()
     assert hidden not in set(frame["key"]) and "secret" not in page.text()
-    from pages.shared.workspaces import workspace
-
-    page, _, _ = measured
-    looking = session(in_session(page, workspace.look_token)).go("storage")
-    assert "PLT" in table(looking).index
+    assert "Tick some to delete or pin them" in page.text() and page.at.toggle
+    looking = session(page.look_only()).go("storage")
+    assert "PLT" in table(looking).index and "Tick some" not in looking.text() and not looking.at.toggle
     assert "storage.default" not in [button.key for button in looking.at.button]
     assert "At most, GB" not in [field.label for field in looking.at.number_input]
-    assert "For looking only: nothing here can be started, changed or deleted." in looking.text()
-    assert "Tick some to delete or pin them" in page.go("storage").text() and "Tick some" not in looking.text()
-    assert [toggle.label for toggle in page.at.toggle] and not looking.at.toggle
 
 
 def test_deleting_takes_what_was_computed_can_be_undone_and_frees_the_space_if_wanted(measured):
     from pages.storage import delete, owned
 
     page, key, task = measured
-    found = store.inventory()
-    fields = workspace_row(page).read()
-    goes = delete.with_dependents([artifact("runs", key)], owned.of_workspace(found, fields), found)
+    kept = store.inventory()
+    goes = delete.with_dependents([artifact("runs", key)], owned.of_workspace(kept, workspace_row(page).read()), kept)
     assert [one.kind for one in goes] == ["runs", task.folder]
-    in_session(page, lambda: delete.delete(goes, found))
+    in_session(page, lambda: delete.delete(goes, kept))
     page.go("storage")
     assert not store.exists("runs", key) and not task.exists() and "PLT" not in table(page).index
     assert "Deleted: 2 things" in page.text()
     page.press("undo").run()
     assert store.exists("runs", key) and task.exists() and "PLT" in table(page).index
-    found, fingerprint = store.inventory(), store.info("runs", key)["fingerprint"]
-    goes = [artifact("datasets", fingerprint)]
-    in_session(page, lambda: delete.delete(goes, found))
+    kept, fingerprint = store.inventory(), store.info("runs", key)["fingerprint"]
+    in_session(page, lambda: delete.delete([artifact("datasets", fingerprint)], kept))
     assert not store.exists("datasets", fingerprint) and store.exists("runs", key), "the run is still listed"
     page.go("storage").press("undo.free")
     assert store.bytes_aside() == 0
@@ -95,10 +87,8 @@ def swept(page, values):
     grid, fingerprint = {"C": values}, use(page, data)
     task = experiment.task("sweep", {"dataset": fingerprint}, {"model": "OneVsRest", "grid": grid})
     experiment.keep(task)
-    path = workspace_row(page)
-    stored = path.read()
-    stored["sweeps"].append({"key": task.key, "fingerprint": fingerprint, "params": task.params, "asked": 1.0})
-    path.write(stored)
+    with fields_of(page) as fields:
+        fields["sweeps"].append({"key": task.key, "fingerprint": fingerprint, "params": task.params, "asked": 1.0})
     return task
 
 
@@ -169,12 +159,9 @@ def test_the_bound_is_set_on_the_page_unless_the_variable_has_it(ready, monkeypa
 @pytest.mark.slow
 def test_a_thousand_results_are_listed_in_a_second(ready):
     data = word_data()
-    fingerprint = datasets.save_dataset(data)
-    records = many_runs.make(1000, data)
-    path = workspace_row(ready)
-    stored = path.read()
-    stored["known"][fingerprint] = {"name": "words", "source": "upload", "notes": []}
-    path.write({**stored, "runs": records})
+    use(ready, data)
+    with fields_of(ready) as fields:
+        fields["runs"] = many_runs.make(1000, data)
     ready.go("storage")
     start = time.process_time()
     ready.run()
@@ -190,10 +177,8 @@ def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, s
 
     page, key, task = measured
     sweep = swept(page, [0.5, 1.0])
-    path = workspace_row(page)
-    stored = path.read()
-    stored["runs"][0] |= {"name": "my best", "tags": ["paper"], "note": "as in table 2"}
-    path.write(stored)
+    with fields_of(page) as fields:
+        fields["runs"][0] |= {"name": "my best", "tags": ["paper"], "note": "as in table 2"}
     page.go("storage").press("storage.write")
     page.until(lambda s: any(label.startswith("workspace.zip") for label in s.downloads()))
     page.run().run()

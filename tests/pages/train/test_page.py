@@ -2,15 +2,13 @@
 
 import pytest
 
-from tests.pages.making import train, use, workspace_row
+from tests.pages.making import fields_of, train, use
 from tests.pages.small import small_data
-from xmlcore import LdSM, datasets, experiment
+from xmlcore import LdSM, datasets, experiment, store
 
 
 def trained(session):
-    session.go("train")
-    session.press("train.PLT.submit")
-    return session.until(lambda s: "Training" in s.metrics())
+    return session.go("train").press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
 
 
 @pytest.mark.usefixtures("all_sections_open")
@@ -24,13 +22,10 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     predicted = page.frame("rank", "name", "correct")
     assert predicted["rank"].tolist() == [1, 2, 3, 4, 5]
     assert set(predicted["correct"]) <= {"✓ right", "✗ wrong"}
-    assert "All predictions, CSV" in page.downloads()
-    assert "Bundle, zip" in page.downloads() and any("model = PLT(" in code.value for code in page.at.code)
-    page.set("train.row", 7)
-    assert "**Test row 7**" in page.text()
-    page.click("Random row")
-    assert any(m.value.startswith("**Test row") for m in page.at.markdown)
-    assert "it is the result shown" in page.text()
+    assert {"All predictions, CSV", "Bundle, zip"} <= page.downloads()
+    assert any("model = PLT(" in code.value for code in page.at.code)
+    assert "**Test row 7**" in page.set("train.row", 7).text()
+    assert "**Test row" in page.click("Random row").text()
     before = len(server.jobs())
     page.press("train.PLT.submit")
     assert "From the cache" in page.text() and len(server.jobs()) == before
@@ -39,8 +34,7 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert "Trained already" in page.set("form.PLT.n_estimators", 1).text()
     runs = page.frame("settings", "P@1")
     assert runs["settings"].tolist() == ["Trees 2", "default settings"]
-    older = page.at.session_state["workspace.snapshot"]["runs"][0]["key"]
-    page.set("train.shown", older)
+    page.set("train.shown", runs["key"].iloc[1])
     assert page.frame("settings", "shown")["shown"].tolist() == ["", "shown"]
 
 
@@ -53,90 +47,64 @@ def test_every_model_is_trained_and_its_result_shown(ready, model):
 
 
 def test_result_and_settings_typed_survive_page_switches_and_a_reload(ready, session):
-    ready.go("train")
-    ready.at.number_input(key="form.PLT.max_leaf_labels").set_value(3)
-    ready.press("train.PLT.submit")
-    page = ready.until(lambda s: "Training" in s.metrics())
-    sentence = next(line for line in page.text().splitlines() if "ranks a true label first" in line)
-    page.go("data").go("train")
-    assert sentence in page.text()
-    again = session(page.token).go("train")  # a new session at the same address
-    assert sentence in again.text()
-    assert again.at.number_input(key="form.PLT.max_leaf_labels").value == 3
+    ready.go("train").at.number_input(key="form.PLT.max_leaf_labels").set_value(3)
+    ready.press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
+    sentence = next(line for line in ready.text().splitlines() if "ranks a true label first" in line)
     ready.at.number_input(key="form.PLT.max_leaf_labels").set_value(7)
     ready.set("form.PLT.loss", "squared_hinge").go("data").go("train")
     for page in (ready, session(ready.token).go("train")):
+        assert sentence in page.text()
         assert page.at.number_input(key="form.PLT.max_leaf_labels").value == 7
         assert page.at.selectbox(key="form.PLT.loss").value == "squared_hinge"
 
 
 def test_failed_training_shows_reason_and_traceback_and_is_dismissed(ready, monkeypatch):
-    from xmlcore import datasets, store
-
     ready.go("train")
     monkeypatch.setattr(datasets, "save_dataset", lambda data: None)  # a page would save again what it has in memory
     for entry in store.entries("datasets"):
         store.delete("datasets", entry["key"])
     page = ready.press("train.PLT.submit").until(lambda s: s.at.error)
-    assert "Training PLT on api-docs failed" in page.text()
-    assert "make it first" in page.text()
+    assert "Training PLT on api-docs failed" in page.text() and "make it first" in page.text()
     assert any("Traceback" in code.value or "File" in code.value for code in page.at.code)
     assert not page.click("Dismiss").at.error
 
 
-@pytest.mark.parametrize("value", [0, 101])
-def test_settings_that_are_not_allowed_start_nothing_and_empty_fields_say_what_they_mean(ready, server, value):
+def test_settings_that_are_not_allowed_start_nothing_and_empty_fields_say_what_they_mean(ready, server):
     ready.go("train")
     before = len(server.jobs())
-    ready.at.number_input(key="form.PLT.n_estimators").set_value(value)
-    ready.press("train.PLT.submit")
-    assert len(server.jobs()) == before
-    said = ready.at.error[0].value.replace("\\", "")
+    ready.at.number_input(key="form.PLT.n_estimators").set_value(101)
+    said = ready.press("train.PLT.submit").at.error[0].value.replace("\\", "")
     assert "The training was not started" in said and "Trees" in said and "1 to 100" in said
+    assert len(server.jobs()) == before
     assert not ready.set("form.PLT.n_estimators", 1).at.error
-    assert ready.at.number_input(key="form.PLT.beam").placeholder == "exact"
-    assert ready.at.number_input(key="form.PLT.C").placeholder == "automatic"
-    assert ready.at.number_input(key="form.PLT.tol").placeholder == "a number is needed"
+    for name, meaning in (("beam", "exact"), ("C", "automatic"), ("tol", "a number is needed")):
+        assert ready.at.number_input(key=f"form.PLT.{name}").placeholder == meaning
 
 
 def test_another_shape_of_tree_is_trained_named_and_warned_of(ready):
-    ready.go("train")
-    ready.at.selectbox(key="form.PLT.tree").set_value("huffman")
-    ready.at.number_input(key="form.PLT.collapse_layers").set_value(31)
-    ready.press("train.PLT.submit")
-    assert "Collapsed layers: 31 is not allowed (allowed: 0 to 30)" in ready.at.error[0].value.replace("\\", "")
-    ready.at.number_input(key="form.PLT.collapse_layers").set_value(1)
+    ready.go("train").set("form.PLT.tree", "huffman").at.number_input(key="form.PLT.collapse_layers").set_value(1)
     ready.at.number_input(key="form.PLT.n_estimators").set_value(2)
     page = ready.press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
     assert "Trees: 2, How labels are grouped: by frequency (Huffman), Collapsed layers: 1" in page.text()
     assert "trees of one shape" in page.text()
 
 
-def test_data_that_cannot_be_trained_on_says_so_and_one_test_row_is_not_called_rows(ready):
+def test_data_that_cannot_be_trained_on_says_so(ready):
     data = small_data()
-    empty = datasets.Dataset("none", data.X_train, 0 * data.Y_train.toarray(), data.X_test, data.Y_test)
-    use(ready, empty)
-    ready.go("train")
-    assert ready.at.button(key="train.PLT.submit").disabled
+    use(ready, datasets.Dataset("none", data.X_train, 0 * data.Y_train.toarray(), data.X_test, data.Y_test))
+    assert ready.go("train").at.button(key="train.PLT.submit").disabled
     assert "No training row has a label" in ready.text()
-    data = small_data()
-    use(ready, datasets.Dataset("one", data.X_train, data.Y_train, data.X_test[:1], data.Y_test[:1]))
-    assert "of the 1 test row (P@1)" in trained(ready).text()
-    data = small_data("signed")
-    signed = datasets.Dataset("signed", -data.X_train, data.Y_train, data.X_test, data.Y_test)
-    train(ready, "PLT", data=signed)
-    ready.go("train").at.selectbox(key="train.model").select("DoubleSampling")
-    page = ready.run()
-    said = [error.value for error in page.at.error]
-    assert len(said) == 1 and "negative values" in said[0] and "“Negative values in training” = taken as 0" in said[0]
+    train(ready, "PLT", data=datasets.Dataset("signed", -data.X_train, data.Y_train, data.X_test, data.Y_test))
+    page = ready.go("train").set("train.model", "DoubleSampling")
+    (said,) = [error.value for error in page.at.error]
+    assert "negative values" in said and "“Negative values in training” = taken as 0" in said
     page.press("train.DoubleSampling.submit")
-    assert "**The training was not started.**" in page.at.error[0].value
+    assert "The training was not started" in page.at.error[0].value
     assert not page.set("train.model", "PLT").at.error
 
 
 def test_published_settings_fill_the_fields_an_edit_makes_them_own_and_trained_ones_keep_their_name(ready, session):
-    ready.go("train").at.selectbox(key="train.model").select("LdSM")
-    ready.run()
+    ready.go("train").set("train.model", "LdSM")
     assert chosen(ready, "LdSM") == "Recommended"
     assert menu(ready, "LdSM").options == ["Paper's", "Authors' program"], "there are no own settings yet"
     ready.at.number_input(key="form.LdSM.random_state").set_value(5)
@@ -144,20 +112,16 @@ def test_published_settings_fill_the_fields_an_edit_makes_them_own_and_trained_o
     assert field(ready, "LdSM", "Trees").value == 50 and field(ready, "LdSM", "Seed").value == 5
     assert "the supplement of Majzoubi" in ready.text() and "Differs from recommended in: Trees = 50" in ready.text()
     field(ready, "LdSM", "Trees").set_value(3)
-    ready.run()
-    assert chosen(ready, "LdSM") == "Own"
+    assert chosen(ready.run(), "LdSM") == "Own"
     assert "Trees = 3; Max nodes per tree = 2,000" in ready.text(), "the other fields stay the paper's"
     for page in (ready.go("data").go("train"), session(ready.token).go("train")):
         assert chosen(page, "LdSM") == "Own" and field(page, "LdSM", "Trees").value == 3
-    choose(ready, "LdSM", "recommended")
-    assert field(ready, "LdSM", "Trees").value == LdSM().n_estimators and "Differs from" not in ready.text()
-    choose(ready, "LdSM", "own")
-    assert field(ready, "LdSM", "Trees").value == 3, "own settings come back"
-    ready.set("train.model", "PLT")
-    choose(ready, "PLT", "parabel")
+    for settings, trees in (("recommended", LdSM().n_estimators), ("own", 3)):  # own settings come back
+        choose(ready, "LdSM", settings)
+        assert field(ready, "LdSM", "Trees").value == trees
+    choose(ready.set("train.model", "PLT"), "PLT", "parabel")
     assert field(ready, "PLT", "Beam").value == 10
-    ready.press("train.PLT.submit")
-    page = ready.until(lambda s: "with Trees: 3" in s.text() or "Trees: 3" in s.text())
+    page = ready.press("train.PLT.submit").until(lambda s: "Trees: 3" in s.text())
     assert chosen(page, "PLT") == "As in Parabel (paper)"
 
 
@@ -181,13 +145,10 @@ def chosen(session, model):
     return menu(session, model).label.removeprefix("Settings: ")
 
 
-@pytest.mark.parametrize("name", ["noise_sigma", "n_estimators", "random_state"])
-def test_a_stored_setting_that_is_no_number_is_named_and_no_page_fails(ready, name):
+def test_a_stored_setting_that_is_no_number_is_named_and_no_page_fails(ready):
     train(ready)
-    path = workspace_row(ready)
-    stored = path.read()
-    stored["runs"][0]["params"][name] = "many"
-    path.write(stored)
+    with fields_of(ready) as fields:
+        fields["runs"][0]["params"] |= dict.fromkeys(("noise_sigma", "n_estimators", "random_state"), "many")
     page = ready.go("train")
     assert "The stored settings of this result are damaged" in page.text() and "many is not a number" in page.text()
     assert "ranks a true label first" in page.text()
