@@ -13,7 +13,7 @@ import joblib
 import numpy as np
 import pytest
 from compiled import compiled
-from contract.estimators import assert_same, each_model_once, each_once, every_case, fitted, problem, results
+from contract.estimators import MODELS, assert_same, each_model_once, each_once, every_case, fitted, problem, results
 from sklearn.utils.validation import check_is_fitted
 
 from xmlcore import load_model
@@ -27,9 +27,10 @@ import numpy as np
 
 from xmlcore import load_model
 
-X = np.load(sys.argv[2])
-ranking = load_model(sys.argv[1]).predict_topk(X, k=3)
-np.savez(sys.argv[3], labels=ranking.labels, scores=ranking.scores)
+X = np.load(sys.argv[1])
+for folder in sys.argv[2:]:
+    ranking = load_model(folder).predict_topk(X, k=3)
+    np.savez(f"{folder}.npz", labels=ranking.labels, scores=ranking.scores)
 """
 
 
@@ -85,17 +86,15 @@ def test_a_saved_model_is_the_same_when_it_is_loaded(case, tmp_path):
     assert_same(results(again), expected)
 
 
-@each_model_once
-def test_a_saved_model_predicts_the_same_in_another_process(case, tmp_path):
-    X, _ = problem()
-    np.save(tmp_path / "X.npy", X)
-    folder = fitted(case).save(tmp_path / "model")
-    command = [sys.executable, "-c", LOAD, str(folder), str(tmp_path / "X.npy"), str(tmp_path / "found.npz")]
+def test_saved_models_predict_the_same_in_another_process(tmp_path):
+    np.save(tmp_path / "X.npy", problem()[0])
+    folders = [str(fitted(case).save(tmp_path / str(number))) for number, case in enumerate(MODELS)]
+    command = [sys.executable, "-c", LOAD, str(tmp_path / "X.npy"), *folders]
     subprocess.run(command, cwd=ROOT, check=True, timeout=300, env=os.environ)
-    with np.load(tmp_path / "found.npz") as found:
-        expected = results(fitted(case))
-        for name in ("labels", "scores"):
-            assert np.array_equal(found[name], expected[name])
+    for case, folder in zip(MODELS, folders):
+        with np.load(f"{folder}.npz") as found:
+            for name in ("labels", "scores"):
+                assert np.array_equal(found[name], results(fitted(case))[name]), case.id
 
 
 @each_model_once

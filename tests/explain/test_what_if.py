@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from explain.fitted import NAMES, L, data
 
 from xmlcore import explain
@@ -41,13 +40,6 @@ def test_a_changed_row_is_predicted_beside_the_row_itself(models, name):
         np.testing.assert_allclose(found[way], explain.label_values(model, x, found["label"].to_numpy()))
     first = found["rank_after"].dropna().tolist()
     assert first == sorted(first) and found["rank_after"].isna().to_numpy()[len(first) :].all()
-
-
-def test_a_row_that_is_not_changed_moves_nothing(models):
-    x = sp.csr_array(data(5, n=1)[0])
-    found = explain.what_if(models["PLT"], x, x, k=4)
-    assert found["before"].equals(found["after"]) and found["rank_before"].equals(found["rank_after"])
-    assert found["rank_after"].tolist() == [1, 2, 3, 4]
 
 
 def frame(**parts):

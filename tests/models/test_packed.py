@@ -156,8 +156,6 @@ FOREIGN = {
     "names that are a list": ("names.json", b"[7]", "labels in names.json"),
     "names that are numbers": ("names.json", b'{"labels": [1]}', "labels in names.json"),
     "too few names": ("names.json", b'{"labels": ["a"]}', "1 names, but the model has 6"),
-    "a class that is not a model's": (
-        "model/params.json", b'{"format": 3, "class": "os.system", "params": {}, "values": {}}', "os.system"),
     "arrays of objects": ("model/arrays.npz", npz_of_objects(), "no plain array"),
     "arrays that are compressed": ("model/arrays.npz", npz_compressed(), "no plain array"),
     "other arrays": ("model/arrays.npz", npz(x=np.zeros(3)), "lacks"),

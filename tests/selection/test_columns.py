@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from contract.estimators import CASES, problem
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
@@ -88,13 +88,3 @@ def test_a_pipeline_trains_a_model_on_the_selected_features(case):
     assert (pipeline.predict_proba(X) != alone.predict_proba(scaled[:, kept])).nnz == 0
     np.testing.assert_array_equal(copy.deepcopy(pipeline).predict(X).toarray(), pipeline.predict(X).toarray())
     assert 0 < cross_val_score(pipeline, X, Y, cv=2, scoring="f1_micro", error_score="raise").mean() <= 1
-
-
-def test_a_grid_search_chooses_the_number_of_features():
-    X, Y = problem()
-    case = next(case for case in SELECTIONS if case.positive)
-    name = case.cls.__name__.lower()
-    grid = {f"{name}__n_features": [1, 7], f"{name}__per_label": [False]}
-    search = GridSearchCV(make_pipeline(case.make(), PLT(max_leaf_labels=2)), grid, cv=2, error_score="raise").fit(X, Y)
-    assert search.best_params_[f"{name}__n_features"] == 7, "each label has its own feature"
-    assert search.best_estimator_[0].get_feature_names_out().size == 7

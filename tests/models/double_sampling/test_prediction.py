@@ -35,19 +35,6 @@ def test_the_nearest_classes_are_ranked_as_by_the_twins(distance, weighting, fea
         np.testing.assert_allclose(ranking.scores[i], shares / shares.sum(), rtol=1e-4)
 
 
-@pytest.mark.parametrize("params", [{}, {"candidates_from": "plt", "features": "extended"}])
-def test_many_rows_and_candidates_are_ranked_in_parts(params, monkeypatch):
-    X, _, labels = problem(n=60, n_terms=30, n_classes=12)
-    model = paper(X, binary(labels, 12), **params)
-    whole, reports = model.predict_topk(X, 4), []
-    monkeypatch.setattr(prediction, "BLOCK", 16)
-    monkeypatch.setattr(estimator, "BLOCK", 16)
-    monkeypatch.setattr(estimator, "MOST_RANKED", 100)
-    parts = model.predict_topk(X, 4, lambda phase, fraction, *rest: reports.append(fraction))
-    assert np.array_equal(parts.labels, whole.labels) and np.array_equal(parts.scores, whole.scores)
-    assert reports == sorted(reports) and reports[-1] == 1.0 and len(reports) >= 4
-
-
 def test_predict_returns_one_class_for_multi_class_data_and_else_the_classes_of_at_least_half_the_share():
     X, _, labels = problem()
     model = paper(X, binary(labels))
@@ -98,10 +85,11 @@ def test_accuracy_on_wordnet_is_what_it_was(real_data):
 def test_blocks_of_rows_change_nothing_for_any_number_of_workers(params, monkeypatch):
     X, _, labels = problem(n=90, n_classes=30, n_terms=40, most=2)
     models = [paper(X, binary(labels, 30), **params)]
-    for module in (sampling, learning, prediction):
-        monkeypatch.setattr(module, "BLOCK", 7)
-    models += [paper(X, binary(labels, 30), n_jobs=n, **params) for n in (1, 3)]
     expected = models[0].predict_topk(X, 10)
+    for module in (sampling, learning, prediction, estimator):
+        monkeypatch.setattr(module, "BLOCK", 7)
+    monkeypatch.setattr(estimator, "MOST_RANKED", 100)
+    models += [paper(X, binary(labels, 30), n_jobs=n, **params) for n in (1, 3)]
     for model in models[1:]:
         assert np.array_equal(model.weights_, models[0].weights_)
         found = model.predict_topk(X, 10)

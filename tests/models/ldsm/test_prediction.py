@@ -42,15 +42,6 @@ def test_a_prefix_predicts_as_a_model_of_that_size_would(M):
             np.testing.assert_array_equal(a, b)
 
 
-def test_shares_sum_to_one_and_probabilities_to_the_labels_of_a_row():
-    X, labels = small_data()
-    model = small_model().fit(X, labels)
-    np.testing.assert_allclose(model.predict_topk(X, 6).scores.sum(axis=1), 1, atol=1e-5)
-    together = small_model().fit(X, [[0, 1, 2]] * 60)
-    assert together.predict(X[:1]).toarray().tolist() == [[True] * 3]
-    assert together.predict_topk(X[:1], 3).scores == pytest.approx(1 / 3)
-
-
 def test_scoring_few_rows_at_a_time_changes_nothing(monkeypatch):
     """Scores of many labels are computed for a part of a block at a time, to save memory."""
     X, labels = small_data()

@@ -1,5 +1,6 @@
 """The shapes of label trees: how they are built, given, widened and kept."""
 
+import functools
 import time
 import warnings
 from pathlib import Path
@@ -272,18 +273,15 @@ def test_a_list_within_itself_is_refused_and_does_not_hang():
 
 
 def test_a_tree_deeper_than_pythons_recursion_limit():
-    groups = [0]
-    for j in range(1, 5000):
-        groups = [j, groups]
-    tree = LabelTree.from_nested(groups)
+    def chain(n_labels):
+        return LabelTree.from_nested(functools.reduce(lambda groups, j: [j, groups], range(1, n_labels), [0]))
+
+    tree = chain(5000)
     assert tree.depth.max() == 4999
     assert tree.collapsed(1).depth.max() == 2500
     assert tree.collapsed(10**9).depth.max() == 1
     X, Y = problem(n=40, n_labels=1200)
-    groups = [0]
-    for j in range(1, 1200):
-        groups = [j, groups]
-    model = PLT(tree=LabelTree.from_nested(groups), C=0.1).fit(X, Y)
+    model = PLT(tree=chain(1200), C=0.1).fit(X, Y)
     assert model.size()["depth"] == 1199
     check_exact(model, X)
 
