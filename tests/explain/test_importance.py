@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from contract.test_progress import Recorder, assert_rising
 from explain.fitted import NAMES, D, data
 
 from xmlcore import explain
@@ -57,15 +58,11 @@ def test_importance_of_pairs_is_that_of_their_features(models):
 def test_long_work_reports_and_can_be_stopped(models):
     X, _ = data(20, n=30)
     for work in (explain.importance, explain.deletion_curve):
-        said = []
-        work(models["PLT"], X, np.zeros(30, int), progress=lambda *report, said=said: said.append(report))
-        assert said[-1][1] == 1 and [f for _, f, _ in said] == sorted(f for _, f, _ in said)
-
-        def stop(phase, fraction, detail=""):
-            raise Cancelled
-
+        recorder = Recorder()
+        work(models["PLT"], X, np.zeros(30, int), progress=recorder)
+        assert_rising(recorder.reports)
         with pytest.raises(Cancelled):
-            work(models["PLT"], X, np.zeros(30, int), progress=stop)
+            work(models["PLT"], X, np.zeros(30, int), progress=Recorder(stop_at=0))
 
 
 @pytest.fixture(scope="module")

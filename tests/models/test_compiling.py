@@ -22,8 +22,11 @@ def test_one_at_a_time_runs_a_piece_and_others_run_other_pieces(folder):
         assert mine
         with turn("piece", wait=False) as second, turn("other", wait=False) as other:
             assert not second and other
-    with turn("piece", wait=False) as again:
+    with pytest.raises(ZeroDivisionError), turn("piece", wait=False) as again:
         assert again
+        raise ZeroDivisionError
+    with turn("piece", wait=False) as after_an_error:
+        assert after_an_error
 
 
 def test_who_waits_gets_its_turn_when_the_other_is_done(folder):
@@ -64,10 +67,3 @@ def test_without_a_folder_for_locks_everybody_has_a_turn(tmp_path, monkeypatch):
     monkeypatch.setattr(compiling, "CACHE_FOLDER", tmp_path / "file" / "kernels")
     with turn("piece") as first, turn("piece", wait=False) as second:
         assert first and second
-
-
-def test_an_error_ends_the_turn(folder):
-    with pytest.raises(ZeroDivisionError), turn("piece"):
-        raise ZeroDivisionError
-    with turn("piece", wait=False) as mine:
-        assert mine

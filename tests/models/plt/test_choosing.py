@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from contract.test_progress import Recorder
 from models.plt.plt_problems import same_scores
 
 from xmlcore import PLT, ExtendedPLT, load_model, metrics
@@ -223,17 +224,10 @@ def test_a_rare_hit_does_not_choose_the_shape():
 
 def test_trials_can_be_stopped_and_the_model_keeps_its_state(data, fitted):
     model = PLT(arity=4).fit(data.X_train[:100], data.Y_train[:100])
-    seen = []
-
-    def stop(phase, fraction, detail=""):
-        seen.append((phase, fraction))
-        if len(seen) > 4:
-            raise Cancelled
-
-    before = model.settings_
+    before, stop = model.settings_, Recorder(stop_at=4)
     with pytest.raises(Cancelled):
         model.fit(data.X_train, data.Y_train, progress=stop)
-    assert {phase for phase, _ in seen} == {choosing.CHOOSING} and model.settings_ is before
+    assert {phase for phase, *_ in stop.reports} == {choosing.CHOOSING} and model.settings_ is before
 
 
 # P@1, P@3 and P@5 in percent of the best of napkinXC, omikuji and PECOS with their defaults, each, on this data; means

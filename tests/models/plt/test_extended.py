@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from contract.test_progress import Recorder
 from models.plt import plt_problems
 
 from xmlcore import PLT, ExtendedPLT, metrics
@@ -68,12 +69,8 @@ def test_rows_are_worked_through_in_blocks_without_a_difference(monkeypatch, row
 def test_the_evaluation_can_be_stopped_and_refuses_what_it_cannot_measure(rows):
     X, Y = rows
     model = ExtendedPLT().fit(X, Y)
-
-    def stop(phase, fraction, detail=""):
-        raise Cancelled
-
     with pytest.raises(Cancelled):
-        model.adversarial_evaluation(X, Y, progress=stop)
+        model.adversarial_evaluation(X, Y, progress=Recorder(stop_at=0))
     for name, value in (("noise_levels", [-0.1]), ("k_values", [0]), ("inv_ps", np.ones(3))):
         with pytest.raises(ValueError, match="sigma" if name == "noise_levels" else name):
             model.adversarial_evaluation(X, Y, **{name: value})
