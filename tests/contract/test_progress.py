@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from contract.estimators import assert_same, each_model_once, each_once, every_case, fitted, problem, results
+from contract.estimators import CASES, assert_same, each_model_once, each_once, every_case, fitted, problem, results
 
 from xmlcore.progress import Cancelled
 
@@ -42,6 +42,23 @@ def assert_rising(reports):
 @every_case
 def test_progress_of_fitting_rises_to_the_end(case):
     assert_rising(reports_of_fit(case))
+
+
+PHASES = {
+    "PLT": ["Clustering labels", "Training nodes of trees"],
+    "LdSM": ["Growing trees"],
+    "DoubleSampling": [
+        "Adding up labels", "Finding adversaries", "Features of pairs", "Learning from pairs of a row and a label",
+    ],
+    "FALS": ["Training the network", "Comparing rows", "Scoring features"],
+    "BRDT": ["Growing trees"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_phases_of_fitting_have_these_names(name):
+    case = next(case for case in CASES if case.cls.__name__ == name)
+    assert list(dict.fromkeys(phase for phase, *_ in reports_of_fit(case))) == PHASES[name]
 
 
 @each_model_once

@@ -75,25 +75,12 @@ def test_columns_are_dense_when_filled_and_small():
     assert isinstance(decision_trees.tree_columns(full), np.ndarray) and sp.issparse(decision_trees.tree_columns(thin))
 
 
-def test_the_order_of_selected_features_does_not_matter():
-    X, Y = data()
-    selected = np.array([np.random.default_rng(label).permutation(12)[:6] for label in range(5)])
-    first = BRDT(selected).fit(X, Y).predict_proba(X)
-    assert np.array_equal(first, BRDT(selected[:, ::-1]).fit(X, Y).predict_proba(X))
-
-
 def test_seeds_decide_between_splits_of_equal_worth():
     X = np.zeros((40, 2))
     X[:20] = 1.0  # two features that say the same in training
     Y = X[:, :1] > 0
     test = np.array([[1.0, 0.0]])
     assert len({BRDT(random_state=seed).fit(X, Y).predict_proba(test).item() for seed in range(8)}) == 2
-
-
-def test_labels_have_random_numbers_of_their_own():
-    X, Y = data()
-    alone = BRDT().fit(X, Y[:, :1]).predict_proba(X)
-    assert np.array_equal(alone, BRDT().fit(X, Y).predict_proba(X)[:, :1])
 
 
 def test_a_label_that_all_rows_have_or_none_is_predicted_so():

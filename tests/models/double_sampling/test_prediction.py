@@ -96,18 +96,3 @@ def test_blocks_of_rows_change_nothing_for_any_number_of_workers(params, monkeyp
         assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
     other = paper(X, binary(labels, 30), random_state=1, **params)
     assert not np.array_equal(other.weights_, models[0].weights_)
-
-
-def test_progress_names_its_phases():
-    X, _, labels = problem()
-    seen = {}
-    model = paper(X, binary(labels), progress=lambda p, f, d: seen.setdefault(p, []).append(f))
-    model.predict_topk(X, progress=lambda p, f, d: seen.setdefault(p, []).append(f))
-    assert list(seen) == [
-        "Adding up labels",
-        "Drawing pairs",
-        "Features of pairs",
-        "Learning from pairs of a row and a label",
-        "Predicting",
-    ]
-    assert all(fractions[-1] == 1.0 for fractions in seen.values())

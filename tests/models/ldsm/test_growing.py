@@ -47,8 +47,7 @@ def test_trees_of_an_ensemble_differ_and_another_seed_is_another_model():
 
 def test_a_split_that_sends_all_rows_one_way_is_undone_with_a_warning():
     X = np.ones((40, 1))
-    said = "100 % of the rows end in mixed leaves because 3 splits separated nothing: .* Try n_attempts=5 or a smaller "
-    with pytest.warns(UserWarning, match=said + "integrity_weight, which is 2"):
+    with pytest.warns(UserWarning, match="100 % of the rows end in mixed leaves because 3 splits separated nothing"):
         model = small_model(optimizer="nag", integrity_weight=2.0).fit(X, [[i % 4] for i in range(40)])
     assert all(tree.parent.tolist() == [-1] and tree.trace.size == 0 for tree in model.trees_)
     np.testing.assert_allclose(model.predict_proba(X[:1]).toarray(), [[0.25] * 4])
@@ -57,6 +56,7 @@ def test_a_split_that_sends_all_rows_one_way_is_undone_with_a_warning():
 @pytest.mark.parametrize(
     "params, advice",
     [
+        ({"integrity_weight": 2.0}, "Try n_attempts=5 or a smaller integrity_weight, which is 2"),
         ({"n_attempts": 5, "integrity_weight": 2.0}, "Try n_attempts=10 or a smaller integrity_weight"),
         ({"n_attempts": 40, "integrity_weight": 0.5}, "Try a smaller integrity_weight, which is 0.5"),
         ({"n_attempts": 1, "integrity_weight": 0.0}, None),

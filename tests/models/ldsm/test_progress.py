@@ -66,6 +66,11 @@ def test_a_large_node_reports_before_it_is_done(one_large_node):
     assert reported[-1][2] == "1 of 1 trees"
 
 
+def stop(phase, fraction, detail=""):
+    if fraction > 0:
+        raise Cancelled
+
+
 ENDLESS = 100_000  # epochs: a test that waits for all of them times out
 
 
@@ -78,10 +83,6 @@ def test_training_stops_within_a_large_node_and_the_model_stays_as_it_was(one_la
     def noted(tree, n_rows, trace):
         traces.append(trace)
         begin(tree, n_rows, trace)
-
-    def stop(phase, fraction, detail=""):
-        if fraction > 0:
-            raise Cancelled
 
     monkeypatch.setattr(progress.TreeGrowth, "begin", noted)
     model.set_params(n_epochs=ENDLESS, n_jobs=n_jobs, n_estimators=n_jobs, n_attempts=64)
@@ -115,10 +116,6 @@ def test_an_exception_of_the_last_report_is_raised():
 def test_a_stopped_node_raises_no_error_about_its_weights(one_large_node):
     _, Y, model = one_large_node
     X = np.random.default_rng(0).normal(size=(Y.shape[0], 4)) * 1e-43
-
-    def stop(phase, fraction, detail=""):
-        if fraction > 0:
-            raise Cancelled
 
     with np.errstate(all="ignore"), pytest.raises(Cancelled):
         model.set_params(optimizer="sgd", n_epochs=ENDLESS).fit(X, Y, progress=stop)

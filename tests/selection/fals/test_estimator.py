@@ -83,13 +83,6 @@ def test_binary_networks_are_of_one_label_each():
     np.testing.assert_allclose(model.scores_[3], expected[0], rtol=1e-4)
 
 
-def test_progress_names_its_phases():
-    X, Y = problem(n=300)
-    seen = []
-    FALS(4, n_epochs=2).fit(X, Y, progress=lambda phase, fraction, detail="": seen.append(phase))
-    assert list(dict.fromkeys(seen)) == ["Training the network", "Comparing rows", "Scoring features"]
-
-
 @pytest.mark.parametrize("params, message", [
     ({"n_features": 13}, "n_features is 13, but X has 12 features"),
     ({"pattern": "FILS", "attribution": "lrp"}, "Fisher information"),
