@@ -3,12 +3,12 @@
 import pytest
 
 from tests.pages.making import came_with_a_file, damage, estimate, figure, select, titles, train
+from tests.pages.test_states import MEASURED
 from xmlcore import experiment, store
 
 NOTE = "was damaged. It is being made again."
 MARK = "came with the file"
 FEW = {"n_epochs": 3, "n_features": 4}
-GAUSSIAN = {"kind": "gaussian", "levels": [0.01, 0.05, 0.1], "options": {"support": "all"}}
 
 
 def classes():
@@ -25,35 +25,19 @@ def classes():
     return Dataset("classes", X[:90], Y[:90], X[90:], Y[90:])
 
 
-def robustness(session):
-    key = train(session)
-    return experiment.task("robustness", {"run": key}, GAUSSIAN), "robustness", "P@1 under"
-
-
-def explanations(session):
-    key = train(session)
-    return experiment.task("explanations", {"run": key}, {"n_rows": 30}), "explain", "Do the features that are named"
-
-
-def sampling(session):
-    key = train(session, "DoubleSampling", data=classes(), n_candidates=3)
-    numbers = {"n_candidates": (1, 2, 3, 5, 10)}
-    return experiment.task("sampling", {"run": key}, numbers), "sampling", "What more candidates bring"
-
-
-def stability(session):
-    found = experiment.load("select", select(session, **FEW))
-    params = {"method": found.method, "params": found.params, "seeds": list(range(5))}
-    task = experiment.task("selection_stability", {"dataset": found.fingerprint}, params)
-    return task, "features", "Agreement between seeds"
-
-
-def prefixes(session):
-    key = train(session, "LdSM", n_estimators=2)
-    return experiment.task("prefixes", {"run": key}), "trees", "Fewer trees"
-
-
-MEASURED = [robustness, explanations, sampling, stability, prefixes]
+@pytest.fixture(params=[*MEASURED, "features"])
+def measured(request, ready, server, all_sections_open):
+    """A session whose page has measured by itself: it, the page, the place of what was measured, and its figure."""
+    kind, model, _, title = MEASURED.get(request.param, ("selection_stability", None, None, "Agreement between seeds"))
+    if model:
+        train(ready, model, data=classes() if model == "DoubleSampling" else None)
+    else:
+        select(ready, **FEW)
+    ready.go(request.param).until(drawn(title))
+    for job in server.jobs():
+        job.wait(60)
+    folder = experiment.KINDS[kind].folder
+    return ready, request.param, folder, store.entries(folder)[0]["key"], drawn(title)
 
 
 @pytest.fixture(autouse=True)
@@ -82,14 +66,11 @@ def drawn(title):
     return lambda page: figure(page, title) is not None
 
 
-@pytest.mark.parametrize("make", MEASURED)
-@pytest.mark.usefixtures("all_sections_open")
-def test_a_damaged_measurement_is_made_again(ready, make):
-    task, name, title = make(ready)
-    experiment.keep(task)
-    damage(task.folder, task.key)
-    page = ready.go(name).until(lambda s: drawn(title)(s) and task.exists())
-    store.check(task.folder, task.key)
+def test_a_damaged_measurement_is_made_again(measured):
+    page, name, folder, key, is_drawn = measured
+    damage(folder, key)
+    page.go(name).until(lambda s: is_drawn(s) and store.exists(folder, key))
+    store.check(folder, key)
     assert not page.at.error
 
 
@@ -159,12 +140,9 @@ def came_with_a_mark(page, folder, key, name, is_shown):
     page.until(lambda s: MARK not in s.text() and is_shown(s))
 
 
-@pytest.mark.parametrize("make", MEASURED)
-@pytest.mark.usefixtures("all_sections_open")
-def test_a_measurement_that_came_with_a_file_is_drawn_with_a_mark_and_made_again(ready, make):
-    task, name, title = make(ready)
-    experiment.keep(task)
-    came_with_a_mark(ready, task.folder, task.key, name, drawn(title))
+def test_a_measurement_that_came_with_a_file_is_drawn_with_a_mark_and_made_again(measured):
+    page, name, folder, key, is_drawn = measured
+    came_with_a_mark(page, folder, key, name, is_drawn)
 
 
 @pytest.mark.parametrize("name", ["train", "trees", "features"])

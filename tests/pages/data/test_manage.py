@@ -37,12 +37,9 @@ def test_data_sets_are_listed_and_removed_only_when_that_is_confirmed_and_come_b
     assert [entry["name"] for entry in snapshot["known"].values()] == ["api-docs"] and snapshot["runs"] == []
     assert "Deleted: other." in two.text() and "No data set is in use" in two.text()
     after = two.press("undo").at.session_state["workspace.snapshot"]
-    assert {name: after[name] for name in ("known", "runs", "dataset")} == {
-        name: before[name] for name in ("known", "runs", "dataset")
-    }
+    assert all(after[name] == before[name] for name in ("known", "runs", "dataset"))
     assert "Deleted: other." not in two.text()
-    two.press("manage.remove").press("manage.keep")
-    assert len(known(two)) == 2
+    assert len(known(two.press("manage.remove").press("manage.keep"))) == 2
 
 
 def test_statistics_stand_beside_each_other_of_the_data_sets_that_are_chosen(two):
@@ -75,11 +72,9 @@ def test_a_data_set_is_renamed_keeps_its_results_and_two_never_have_one_name(two
 def test_a_renamed_data_set_of_the_catalog_is_still_that_of_the_catalog(ready):
     fingerprint = next(iter(known(ready)))
     ready.set(f"manage.name.{fingerprint}.api-docs", "Functions").press("manage.rename")
-    assert "**Functions**: 80 rows" in ready.text()
-    assert ready.at.selectbox(key="data.choice").value == "catalog api-docs"
-    assert ready.at.selectbox(key="data.choice").options == ["Functions (comes with xmlcore)"]
-    ready.run()
-    assert list(known(ready)) == [fingerprint]
+    assert "**Functions**: 80 rows" in ready.text() and list(known(ready.run())) == [fingerprint]
+    choice = ready.at.selectbox(key="data.choice")
+    assert choice.value == "catalog api-docs" and choice.options == ["Functions (comes with xmlcore)"]
 
 
 def test_a_data_set_is_written_to_a_file_that_reads_back(two):

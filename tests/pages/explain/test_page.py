@@ -62,21 +62,22 @@ def test_labels_and_rows_are_found_chosen_and_belong_together(page, model):
     assert "No label has" in page.search("explain.label.query", "no such thing").text()
 
 
-@pytest.mark.parametrize("model", ["PLT", "OneVsRest", "LdSM", "DoubleSampling"])
-def test_all_scores_of_a_label_are_on_one_scale(ready, model):
+@pytest.mark.parametrize("model", experiment.MODELS)
+def test_every_model_is_explained_with_all_scores_of_a_label_on_one_scale(ready, model):
     key = train(ready, model)
-    page = ready.go("explain")
+    page = ready.go("explain").until(whole_model)
     fitted, x = experiment.load_run_model(key), word_data().X_test[[0]]
     label = int(fitted.predict_topk(x, 1).labels[0, 0])
     attrs = explain.contributions(fitted, x, label).attrs
     chance = explain.probability(attrs["kind"], attrs["total"])
-    said = page.text().replace("−", "-")
     score = f"f = {attrs['total']:+.2f}" if chance is None else f"P = {100 * chance:.3g} %"
-    assert f"1st for test row 0 with {score}" in said
+    assert f"1st for test row 0 with {score}" in page.text().replace("−", "-")
+    assert f"**{model}** ranks" in page.text() and "Features that decide most" in str(titles(page))
     wanted = attrs["total"] if chance is None else 100 * chance
     for columns in (("correct", "score"), ("before", "score before")):  # predicted labels, and these under noise
         assert page.frame(*columns)[columns[1]].iloc[0] == pytest.approx(wanted, rel=1e-4)
-    assert "Scores on this page are" in said
+    page.go("robustness").until(lambda s: figure(s, "P@1 under"))
+    assert f"takes P@1 of **{model}**" in page.text()
 
 
 def test_a_second_label_is_compared_with_the_first_also_one_that_was_missed(page, model, key):
@@ -186,15 +187,6 @@ def test_the_whole_model_is_explained_by_itself_once(page, key, server):
     before = len(server.jobs())
     page.go("train").go("explain")
     assert len(server.jobs()) == before
-
-
-@pytest.mark.parametrize("model", [name for name in experiment.MODELS if name != "PLT"])
-def test_every_model_is_explained(ready, model):
-    train(ready, model)
-    page = ready.go("explain").until(whole_model)
-    assert f"**{model}** ranks" in page.text() and "Features that decide most" in str(titles(page))
-    page.go("robustness").until(lambda s: figure(s, "P@1 under"))
-    assert f"takes P@1 of **{model}**" in page.text()
 
 
 def test_test_rows_without_features_are_said_to_leave_nothing_to_explain(ready, monkeypatch):

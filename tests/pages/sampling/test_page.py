@@ -158,19 +158,18 @@ def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(meas
     before = len(server.jobs())
     measured.go("train").go("sampling")
     assert len(server.jobs()) == before
-    made = {}
-    monkeypatch.setattr(charts, "csv_button", lambda label, make, name, *rest, **_: made.__setitem__(name[26:], make))
+    files = []
+    monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: files.append(make))
     measured.run()
-    made = {name: frame() if callable(frame) else frame for name, frame in made.items()}
-    frames = {name.split("-", 1)[-1]: pd.read_csv(io.BytesIO(charts.csv_bytes(made[name]))) for name in made}
-    sizes = next(frame for frame in frames.values() if "sampled_size" in frame)
+    frames = [pd.read_csv(io.BytesIO(charts.csv_bytes(make() if callable(make) else make))) for make in files]
+    sizes, weights, pairs = (
+        next(frame for frame in frames if column in frame) for column in ("sampled_size", "meaning", "contribution")
+    )
     model = experiment.load_run_model(key)
     assert sizes["class_size"].sum() == 400 and sizes["sampled_size"].sum() == model.sampled_size_.sum()
     assert sizes["name"].str.startswith("label").all() and len(sizes) == 30
-    weights = next(frame for frame in frames.values() if "meaning" in frame)
     assert len(weights) == len(model.feature_names_) and weights["meaning"].notna().all()
-    assert sum("pair_bytes" in frame for frame in frames.values()) == 2
-    pairs = next(frame for frame in frames.values() if "contribution" in frame)
+    assert sum("pair_bytes" in frame for frame in frames) == 2
     assert len(pairs) % len(model.feature_names_) == 0 and pairs["name"].notna().all()
 
 
@@ -279,24 +278,18 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
 @pytest.mark.parametrize(
     ("params", "said", "missing"),
     [
-        ({}, "draws 2 of each label", "left out"),
         ({"examples_per_class": 0.3}, "draws 0.3 of each label", "left out"),
-        ({"balanced": False}, "every example equally often", "left out"),
         ({"leave_one_out": True}, "labels of one row have no copies", "be no candidate"),
         ({"adversaries": "candidates"}, "if its label would be no candidate", "labels of one row"),
+        # 2 for each of 30 labels are expected, and fewer are drawn.
+        ({"balanced": False, "adversaries": "candidates"}, "{copies} copies of 400 examples; about 60 if none", "{60}"),
+        ({"balanced": False}, "every example equally often", "left out"),
     ],
 )
 def test_what_is_drawn_of_each_class_is_said_as_it_was_drawn(ready, params, said, missing):
-    train(ready, **params)
+    model = experiment.load_run_model(train(ready, **params))
     caption = figure_caption(ready.go("sampling"), "Training rows of each label")
-    assert said in caption and missing not in caption
-
-
-def test_copies_per_example_are_those_that_were_drawn_not_those_expected(ready):
-    model = experiment.load_run_model(train(ready, balanced=False, adversaries="candidates"))
-    copies, n = int(model.sampled_size_.sum()), 400
-    caption = figure_caption(ready.go("sampling"), "Training rows of each label")
-    assert f"{copies:,} copies of {n} examples; about 60 if none were left out" in caption  # 2 for each of 30 labels
+    assert said.format(copies=model.sampled_size_.sum()) in caption and missing not in caption
 
 
 @pytest.mark.filterwarnings("ignore:X holds .* negative")

@@ -12,6 +12,7 @@ import time
 import tomllib
 import types
 import weakref
+from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
@@ -72,24 +73,16 @@ def test_the_default_data_set_is_made_before_kernels_are_compiled(own_cache, mon
     assert submitted[2:] == ["Compiling code, once"]
 
 
-@pytest.fixture
-def reads_ahead():
-    """A server runs, and has read nothing yet."""
-    serving.set()
-    reading._ahead.clear()
-    yield
-    serving.clear()
-    reading._ahead.clear()
-
-
-def test_what_pages_need_first_is_read_once_and_again_when_it_has_changed(reads_ahead, monkeypatch):
+def test_what_pages_need_first_is_read_once_and_again_when_it_has_changed(monkeypatch):
+    monkeypatch.setattr(reading, "_ahead", OrderedDict())
+    monkeypatch.setattr(reading, "serving", threading.Event())
+    assert not reading.is_unread("d"), "no server runs"
+    reading.serving.set()
     assert reading.is_unread("a", 1) and not reading.is_unread("a", 1)
     assert reading.is_unread("b") and reading.is_unread("a", 2) and not reading.is_unread("a", 2)
     monkeypatch.setattr(reading, "MOST_AHEAD", 2)
     assert reading.is_unread("c") and not reading.is_unread("a", 2)
     assert reading.is_unread("b"), "names that were read long ago are forgotten"
-    serving.clear()
-    assert not reading.is_unread("d"), "no server runs"
 
 
 def test_modules_that_take_long_and_what_a_page_needs_are_read_in_the_background(monkeypatch):
@@ -153,15 +146,10 @@ def test_garbage_is_collected_also_while_pages_are_drawn_all_the_time(collection
 
 
 def test_what_was_imported_is_left_out_of_collections_until_nobody_waits(monkeypatch):
-    class Session:
-        """What refers to itself, as sessions do."""
-
-        def __init__(self):
-            self.itself = self
-
     gone = []
     monkeypatch.setattr(garbage, "_imported", len(sys.modules) - garbage.MANY_MODULES)
-    session = Session()
+    session = threading.Event()
+    session.itself = session  # as sessions refer to themselves
     weakref.finalize(session, gone.append, True)
     try:
         garbage.collect(everything=False)
@@ -182,8 +170,12 @@ def test_what_was_imported_is_left_out_of_collections_until_nobody_waits(monkeyp
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux keeps pools of memory")
 def test_memory_that_is_free_goes_back_to_the_system_when_garbage_is_collected():
     code = """
-import gc, sys, threading
+import threading
 from pages.shared.process import garbage
+
+def collected():
+    garbage.collect(everything=False)
+    return held()
 
 def held():
     with open("/proc/self/smaps_rollup") as lines:
@@ -192,18 +184,13 @@ def held():
 def fill():
     made = [bytearray(20_000) for _ in range(4_000)]  # too small for the system to give each its own place
     last.append(bytearray(20_000))  # at the end of the pool
-    del made
 
-last = []
-garbage.collect(everything=False)
-before = held()
+last, before = [], collected()
 for _ in range(2):
     thread = threading.Thread(target=fill)
     thread.start()
     thread.join()
-kept = held() - before
-garbage.collect(everything=False)
-print(kept, held() - before)
+print(held() - before, collected() - before)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     kept, left = map(int, done.stdout.split())

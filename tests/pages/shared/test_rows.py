@@ -31,13 +31,13 @@ def test_pieces_are_the_text_with_the_sum_of_contributions_and_words_are_counted
     assert "".join(piece for piece, _ in cut) == TEXT
     assert [(piece, value) for piece, value in cut if value] == [("cat", 0.5), ("CAT", 0.5), ("mat", -0.25)]
     spans = ([0, 4, 0], [3, 7, 7], [1, 2, 9])  # two words, and the pair of them
-    cut = highlight.pieces("big cat", spans, {1: 1.0, 2: -0.5, 9: 0.25})
-    assert cut == [("big", 1.25), (" ", 0.25), ("cat", -0.25)]
-    assert highlight.pieces("big cat", spans, {1: 0.1, 9: -0.1, 2: 0.3})[0] == ("big", 0.0)
-    found = highlight.words(TEXT, SPANS, GIVEN)
-    assert found["word"].tolist() == ["cat", "mat", "sat"]
-    assert found["times"].tolist() == [2, 1, 1]
-    assert found["contribution"].tolist() == [0.5, -0.25, 0.0]
+    for given, pieces in (
+        ({1: 1.0, 2: -0.5, 9: 0.25}, [("big", 1.25), (" ", 0.25), ("cat", -0.25)]),
+        ({1: 0.1, 2: 0.3, 9: -0.1}, [("big", 0.0), (" ", -0.1), ("cat", 0.3 - 0.1)]),
+    ):
+        assert highlight.pieces("big cat", spans, given) == pieces
+    words = highlight.words(TEXT, SPANS, GIVEN)[["word", "times", "contribution"]]
+    assert words.values.tolist() == [["cat", 2, 0.5], ["mat", 1, -0.25], ["sat", 1, 0.0]]
     spans = ([0, 2, 4, 6], [1, 3, 5, 7], [0, 0, 0, 0])
     assert highlight.words("a b c d", spans, {0: 1.0})["word"].tolist() == ["a / b / c and 1 more"]
 
