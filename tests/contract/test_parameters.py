@@ -65,22 +65,13 @@ def accepted(parameter):
     if parameter.kind in ("int", "float"):
         values += [parameter.minimum] if parameter.minimum is not None and not parameter.above else []
         values += [parameter.maximum] if parameter.maximum is not None and not parameter.below else []
-        values += [type_(value) for value in values if is_number(value) for type_ in number_types(parameter, value)]
+        numbers = [value for value in values if isinstance(value, int | float) and value not in parameter.others]
+        values += [np.float64(n) if parameter.kind == "float" else np.int64(n) for n in numbers if abs(n) < 2**62]
     if parameter.kind == "share":
         values += [1e-9, 1.0, 1, 10**6, np.float32(0.5), np.int64(3)]
     if parameter.kind == "bool":
         values += [True, False, np.True_]
     return values
-
-
-def is_number(value):
-    return value is not None and not isinstance(value, str)
-
-
-def number_types(parameter, value):
-    if parameter.kind == "float":
-        return [np.float64]
-    return [np.int64] if abs(value) < 2**62 and value not in parameter.others else []
 
 
 @every_class

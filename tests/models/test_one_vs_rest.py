@@ -11,6 +11,7 @@ from sklearn.svm import LinearSVC
 
 from xmlcore import OneVsRest, load_model
 from xmlcore._kernels import one_vs_rest as kernels
+from xmlcore.datasets import make_synthetic
 from xmlcore.validation import csr_parts
 
 
@@ -151,14 +152,9 @@ def test_gradient_is_that_of_finite_differences(fitted):
     assert fitted.log_proba_gradient(np.zeros((1, 20)), [0])[1].nnz == 0
 
 
-def many_rows(n=900, D=120, L=30, seed=1):
-    """Rows of many rare features, of which each label has three: a large C is best, as in documents."""
-    rng = np.random.default_rng(seed)
-    own = rng.choice(D, (L, 3))
-    labels = rng.integers(0, L, n)
-    X = (rng.random((n, D)) < 0.04).astype(np.float32)
-    X[np.arange(n)[:, None], own[labels]] = rng.random((n, 3)) < 0.6
-    return sp.csr_array(X), sp.csr_array((np.ones(n, bool), (np.arange(n), labels)), shape=(n, L))
+def many_rows():
+    data = make_synthetic(n_train=900, n_test=1, n_features=120, n_labels=30, features_per_row=12, labels_per_row=2)
+    return data.X_train, data.Y_train
 
 
 def test_C_is_chosen_by_trials_on_training_rows_whatever_the_number_of_threads():

@@ -27,6 +27,12 @@ def fitted(request):
     return model, Y, X_test, Y_test
 
 
+@pytest.fixture(scope="module")
+def nodes_of_tree(fitted):
+    model, Y, *_ = fitted
+    return model.trees_[0], frames.nodes_frame(model.trees_[0], Y)
+
+
 def above(tree, node):
     """Nodes from the root to a node, by its parents."""
     return ([] if node == 0 else above(tree, int(tree.parent[node]))) + [node]
@@ -178,10 +184,8 @@ def test_nodes_that_do_not_exist_are_refused(fitted):
         frames.features_of_node(fitted[0].linear_nodes(), -1)
 
 
-def test_children_share_the_width_of_their_parent_widest_first(fitted):
-    model, Y = fitted[:2]
-    tree = model.trees_[0]
-    nodes = frames.nodes_frame(tree, Y)
+def test_children_share_the_width_of_their_parent_widest_first(nodes_of_tree):
+    tree, nodes = nodes_of_tree
     laid = frames.layout_frame(tree, nodes)
     assert len(laid) == laid.attrs["total"] == tree.n_nodes and laid["start"].iloc[0] == 0
     key = list(zip(-nodes["n_labels"], -nodes["rows"], nodes["node"]))
@@ -193,10 +197,8 @@ def test_children_share_the_width_of_their_parent_widest_first(fitted):
         assert tree.label[v] >= 0 or place == laid["start"].iloc[v] + nodes["n_labels"].iloc[v]
 
 
-def test_a_part_of_the_layout_is_what_lies_below_its_top_within_the_depths(fitted):
-    model, Y = fitted[:2]
-    tree = model.trees_[0]
-    nodes = frames.nodes_frame(tree, Y)
+def test_a_part_of_the_layout_is_what_lies_below_its_top_within_the_depths(nodes_of_tree):
+    tree, nodes = nodes_of_tree
     whole = frames.layout_frame(tree, nodes)
     for top in (1, tree.n_nodes // 3, tree.n_nodes - 1):
         below = [v for v in range(tree.n_nodes) if top in above(tree, v)]
@@ -208,10 +210,8 @@ def test_a_part_of_the_layout_is_what_lies_below_its_top_within_the_depths(fitte
     assert here["node"].tolist() == frames.children_of(tree, 0).tolist()
 
 
-def test_the_nodes_with_fewest_labels_and_rows_are_left_out_and_never_a_parent_before_its_child(fitted):
-    model, Y = fitted[:2]
-    tree = model.trees_[0]
-    nodes = frames.nodes_frame(tree, Y)
+def test_the_nodes_with_fewest_labels_and_rows_are_left_out_and_never_a_parent_before_its_child(nodes_of_tree):
+    tree, nodes = nodes_of_tree
     drawn = frames.layout_frame(tree, nodes, most=9)
     assert len(drawn) == 9 and drawn.attrs["total"] == tree.n_nodes
     assert set(drawn["parent"]) <= {-1, *drawn["node"]}
@@ -220,10 +220,8 @@ def test_the_nodes_with_fewest_labels_and_rows_are_left_out_and_never_a_parent_b
     assert all((n, rows) <= (kept["n_labels"], kept["rows"]) for n, rows in zip(left["n_labels"], left["rows"]))
 
 
-def test_nodes_that_are_always_drawn_come_before_those_with_more_labels(fitted):
-    model, Y = fitted[:2]
-    tree = model.trees_[0]
-    nodes = frames.nodes_frame(tree, Y)
+def test_nodes_that_are_always_drawn_come_before_those_with_more_labels(nodes_of_tree):
+    tree, nodes = nodes_of_tree
     path = frames.path_to(tree, tree.n_nodes - 1)
     rare = set(path) - set(frames.layout_frame(tree, nodes, most=9)["node"])
     drawn = frames.layout_frame(tree, nodes, most=9, always=path)

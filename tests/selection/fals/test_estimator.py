@@ -165,18 +165,3 @@ def test_scores_of_a_ranking_are_the_probabilities():
     model = FALS(4, n_epochs=1).fit(X, Y)
     top, proba = model.predict_topk(X, 5), model.predict_proba(X).toarray()
     np.testing.assert_array_equal(np.take_along_axis(proba, top.labels, axis=1), top.scores)
-
-
-@pytest.mark.real_data
-def test_words_selected_for_bibtex_tags_occur_more_often_with_them(real_data):
-    from xmlcore.datasets import read_dataset
-
-    data = read_dataset(real_data / "bibtex" / "train.txt.gz")
-    model = FALS(0.02, n_epochs=5, n_hidden=80).fit(data.X_train, data.Y_train)
-    sampled = FALS(0.02, n_epochs=5, n_hidden=80, scoring="sampled", n_scored_rows=64).fit(data.X_train, data.Y_train)
-    inside = np.mean([np.isin(a, b).mean() for a, b in zip(model.selected_, sampled.selected_)])
-    assert inside > 0.9
-    carriers = np.asarray(data.Y_train.T.astype(np.float32) @ data.X_train.astype(bool).astype(np.float32).toarray())
-    lift = carriers / np.maximum(1, data.X_train.astype(bool).sum(axis=0))
-    own = np.mean([lift[c, features[:5]].mean() for c, features in enumerate(model.selected_)])
-    assert own > 3 * lift.mean()
