@@ -1,5 +1,7 @@
 """Kept runs under noise and attacks."""
 
+from types import SimpleNamespace
+
 import pytest
 from making import robustness, train
 
@@ -42,6 +44,17 @@ def test_a_kept_run_is_measured_under_noise_once(data):
     assert experiment.keep(robustness(*asked), stop) == stored  # at once
     with pytest.raises(Cancelled):
         experiment.keep(robustness(key, "gaussian", [0.3]), stop)
+
+
+@pytest.mark.filterwarnings("ignore:.*splits separated nothing")
+def test_an_estimate_learns_from_measurements_of_the_same_model(classes, monkeypatch):
+    key = experiment.keep(train(save_dataset(classes), "DoubleSampling"))
+    before = robustness(key, "gaussian", [0.3]).estimate().seconds
+    clock = SimpleNamespace(perf_counter=iter(range(0, 9000, 1000)).__next__)  # each seems to take a thousand seconds
+    monkeypatch.setattr("xmlcore.experiment.kinds.robustness.time", clock)
+    for level in (0.1, 0.2):
+        experiment.keep(robustness(key, "gaussian", [level]))
+    assert before < 10 and 300 < robustness(key, "gaussian", [0.3]).estimate().seconds < 3000
 
 
 def test_a_sample_of_test_rows_is_measured_when_wanted_and_the_seed_draws_it(data):

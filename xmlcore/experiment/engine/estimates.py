@@ -39,6 +39,7 @@ PER_UNIT = {
 COPIED = 64  # bytes of memory of a training per value of the rows, which it copies and numbers anew
 PUBLISHED_BYTES = 2e7  # of the matrices of a published data set, where that is not known
 LEFT_OUT = ("random_state", "noise_sigma")  # settings that hardly change the time; noise changes the rows
+SLOWLY = {"LdSM": 0.05, "DoubleSampling": 0.1}  # growth of prediction with a row's values, if not in proportion
 CERTIFYING = 20.0  # time to certify a row, in predictions of it
 ATTACK_BYTES, NOISE_BYTES = 160, 16  # memory per value of a block: of an attack, and of noise on all features
 CANDIDATES_AT_ONCE = 1 << 24  # most candidates, over all test rows that are predicted together: 64 MB of class ids
@@ -248,23 +249,30 @@ def node_quality(dataset, tree, n_rows: int) -> Estimate:
 
 def robustness(run, dataset, wanted: dict) -> Estimate:
     """Estimate a measurement of a run under noise or an attack; ``wanted`` are the parameters of the task."""
-    kind, per_row = wanted["kind"], run.times["predict_ms_per_row"] / 1000
+    kind, n_rows = KINDS[wanted["kind"]], min(wanted["n_rows"] or dataset.n_test, dataset.n_test)
+    each = ATTACK_BYTES if kind.steps else NOISE_BYTES if kind.fills(wanted["options"]) else 0
+    values = min(n_rows * dataset.n_features, effective_jobs(None) * BLOCK_VALUES)  # rows are changed in blocks
+    return Estimate(START + times.expected(measuring(run, dataset, wanted)), int(each * values))
+
+
+def measuring(run, dataset, wanted: dict) -> Work:
+    """Return the work of :func:`robustness`; its seconds are of this machine already, as the run was timed here."""
+    kind, per_row = KINDS[wanted["kind"]], run.times["predict_ms_per_row"] / 1000
     n_features, filled = dataset.n_features, dataset.X_test.nnz / dataset.n_test
-    unit = _here(PER_UNIT["robustness"])
-    n_rows = min(wanted["n_rows"] or dataset.n_test, dataset.n_test)
-    if KINDS[kind].needs == CERTIFICATE:
-        return Estimate(START + n_rows * CERTIFYING * per_row)
-    dense, steps = KINDS[kind].fills(wanted["options"]), KINDS[kind].steps
-    wider = n_features / max(filled, 1.0) if dense else 1.5 if KINDS[kind].needs == REFERENCE else 1.0
-    noisy = per_row * (wider if run.model != "LdSM" else 1 + 0.05 * wider)  # a row visits few nodes of a tree
-    if run.model == "PLT":  # its kernel predicts dense rows together
-        noisy = min(noisy, per_row + 2 * unit * n_features * run.params["n_estimators"])
-    noisy += unit * (wider * filled + 700)
-    noisy += steps * (3 * per_row + unit * (5 * n_features + 1300))
-    seconds = START + n_rows * (per_row + len(wanted["levels"]) * wanted["n_repeats"] * noisy)
-    each = ATTACK_BYTES if steps else NOISE_BYTES if dense else 0
-    values = min(n_rows * n_features, effective_jobs(None) * BLOCK_VALUES)  # rows are changed in blocks
-    return Estimate(seconds, int(each * values))
+    n_rows, unit = min(wanted["n_rows"] or dataset.n_test, dataset.n_test), _here(PER_UNIT["robustness"])
+    n_times = len(wanted["levels"]) * wanted["n_repeats"]
+    if kind.needs == CERTIFICATE:
+        seconds = n_rows * CERTIFYING * per_row
+    else:
+        wider = 1.5 if kind.needs == REFERENCE else 1.0
+        wider = n_features / max(filled, 1.0) if kind.fills(wanted["options"]) else wider
+        noisy = per_row * (1 + SLOWLY[run.model] * wider if run.model in SLOWLY else wider)
+        if run.model == "PLT":  # its kernel predicts dense rows together
+            noisy = min(noisy, per_row + 2 * unit * n_features * run.params["n_estimators"])
+        noisy += unit * (wider * filled + 700) + kind.steps * (3 * per_row + unit * (5 * n_features + 1300))
+        seconds = n_rows * (per_row + n_times * noisy)
+    sizes = {"rows": n_rows, "features": n_features, "filled": filled, "times": n_times}
+    return Work(f"robustness {run.model} {wanted['kind']}", seconds / _here(1.0), times.features(sizes))
 
 
 def explanations(run, n_rows: int) -> Estimate:

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 
 from xmlcore.experiment.catalog import MODELS
-from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
@@ -118,12 +118,13 @@ class MeasureRobustness(Task):
             surrogate=attacked,
             progress=progress,
         )
+        times.add(estimates.measuring(run, dataset, params), seconds := time.perf_counter() - start)
         made = Robustness(
             run_key=self.inputs["run"],
             n_test=dataset.n_test,
             frame=frame,
             surrogate=attacked_name,
-            seconds=time.perf_counter() - start,
+            seconds=seconds,
             **params | {"n_rows": rows.size},
         )
         return as_plain(made)
