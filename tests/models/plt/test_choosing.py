@@ -230,18 +230,23 @@ def test_trials_can_be_stopped_and_the_model_keeps_its_state(data, fitted):
     assert {phase for phase, *_ in stop.reports} == {choosing.CHOOSING} and model.settings_ is before
 
 
-# P@1, P@3 and P@5 in percent of the best of napkinXC, omikuji and PECOS with their defaults, each, on this data; means
-# over three seeds.
-BEST_RIVAL = {"bibtex": (63.4, 39.0, 28.6), "delicious": (66.9, 60.0, 55.4), "corel5k": (34.9, 27.2, 22.4)}
-
-
+# P@1, P@3 and P@5 in percent of the best of napkinXC, omikuji and PECOS with their defaults, each, on this data, and
+# of napkinXC; means over three seeds and more.
 @pytest.mark.real_data
-@pytest.mark.parametrize("name", BEST_RIVAL)
-def test_defaults_are_as_precise_as_the_best_library(real_data, name):
+@pytest.mark.parametrize(
+    "name, model, expected",
+    [
+        ("bibtex", PLT(), (63.4, 39.0, 28.6)),
+        ("delicious", PLT(), (66.9, 60.0, 55.4)),
+        ("corel5k", PLT(), (34.9, 27.2, 22.4)),
+        ("bibtex", PLT.preset("napkinxc"), (63.3, 39.0, 28.6)),
+    ],
+)
+def test_defaults_are_as_precise_as_the_best_library_and_its_settings_as_it_is(real_data, name, model, expected):
     data = read_dataset(real_data / name / "train.txt.gz", real_data / name / "test.txt.gz")
-    model = PLT().fit(data.X_train, data.Y_train)
+    model.fit(data.X_train, data.Y_train)
     precision = 100 * metrics.precision_at_k(data.Y_test, model.predict_topk(data.X_test, 5), 5)[[0, 2, 4]]
-    assert (precision >= np.array(BEST_RIVAL[name]) - 0.3).all(), precision
+    assert (precision >= np.array(expected) - 0.3).all(), precision
 
 
 def test_a_tree_of_one_level_is_trained_without_clustering_its_labels(data, monkeypatch):

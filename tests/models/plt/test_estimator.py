@@ -148,27 +148,6 @@ def test_a_model_of_rows_without_features_ignores_all_features(tmp_path, n_featu
     assert same_scores(load_model(model.save(tmp_path / "model")).predict_topk(row, 3), expected)
 
 
-@pytest.mark.slow  # the defaults are compared with three libraries in test_choosing.py
-@pytest.mark.real_data
-def test_precision_on_bibtex_is_napkinxcs(real_data, tmp_path):
-    napkinxc = pytest.importorskip("napkinxc.models", reason="napkinXC, the oracle, is not installed")
-    from xmlcore import metrics
-    from xmlcore.datasets import read_dataset
-
-    data = read_dataset(real_data / "bibtex" / "train.txt.gz", real_data / "bibtex" / "test.txt.gz")
-    X, Y, X_test = (sp.csr_matrix(m.astype(np.float32)) for m in (data.X_train, data.Y_train, data.X_test))
-    ours, theirs = [], []
-    for seed in range(4):  # trees differ by a point of P@1
-        model = PLT(random_state=seed, arity=2, max_leaf_labels=100, loss="logistic", C=10.0)
-        model.fit(data.X_train, data.Y_train)
-        ours.append(metrics.precision_at_k(data.Y_test, model.predict_topk(data.X_test), 5))
-        rival = napkinxc.PLT(str(tmp_path / f"model{seed}"), seed=seed, verbose=False)
-        rival.fit(X, Y)
-        theirs.append(metrics.precision_at_k(data.Y_test, rival.predict(X_test, top_k=5), 5))
-    for at in (0, 2, 4):
-        assert np.mean(ours, axis=0)[at] >= np.mean(theirs, axis=0)[at] - 0.005
-
-
 def test_the_largest_counts_train_and_predict_as_others_do(small):
     model, X, Y, X_test = small
     largest = PLT(max_leaf_labels=5, loss="logistic", max_iter=2**31 - 1, beam=2**31 - 1, collapse_layers=0).fit(X, Y)
