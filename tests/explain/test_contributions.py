@@ -163,14 +163,14 @@ def test_models_without_explanations_are_refused_with_the_reason(models):
         explain.attributions(SimpleNamespace(n_features_in_=D, n_labels_=L), X, [0, 1])
     assert explain.can_explain(models["LdSM"]) and not explain.can_explain(object())
     assert explain.explains_features(models["LdSM"])
-    with pytest.raises(ValueError, match="x has 2 rows"):
-        explain.contributions(models["PLT"], X, 0)
-    with pytest.raises(ValueError, match="label must be from 0 to 13"):
-        explain.contributions(models["PLT"], X[[0]], L)
-    with pytest.raises(ValueError, match="features"):
-        explain.contributions(models["PLT"], np.ones(D - 1), 0)
-    with pytest.raises(ValueError, match="feature_names has 2 names"):
-        explain.contributions(models["PLT"], X[[0]], 0, feature_names=["a", "b"])
+    for row, label, names, message in (
+        (X, 0, None, "x has 2 rows"),
+        (X[[0]], L, None, "label must be from 0 to 13"),
+        (np.ones(D - 1), 0, None, "features"),
+        (X[[0]], 0, ["a", "b"], "feature_names has 2 names"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            explain.contributions(models["PLT"], row, label, feature_names=names)
     with pytest.raises(ValueError, match="labels has the id 14 at row 1"):
         explain.attributions(models["PLT"], X, [0, 14])
 

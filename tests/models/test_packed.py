@@ -132,20 +132,18 @@ def test_a_vectoriser_of_another_model_is_refused(classifier, model, content):
 
 
 def test_what_does_not_fit_the_model_is_refused(model, rows):
-    with pytest.raises(ValueError, match="label_names has 2 names, but the model has 6 labels"):
-        PackedModel(model, ["a", "b"])
-    with pytest.raises(ValueError, match="feature_names has 1 names"):
-        PackedModel(model, feature_names=["a"])
-    with pytest.raises(TypeError, match="must be strings"):
-        PackedModel(model, [1] * 6)
-    with pytest.raises(TypeError, match="a list does not predict labels"):
-        PackedModel([])
-    with pytest.raises(ValueError, match="not fitted"):
-        PackedModel(OneVsRest())
-    with pytest.raises(TypeError, match="takes rows of 9 features, not texts"):
-        PackedModel(model).predict_topk(["a text"])
-    with pytest.raises(TypeError, match="give a list of texts"):
-        PackedModel(model).predict_topk("a text")
+    for arguments, error, message in (
+        ((model, ["a", "b"]), ValueError, "2 names, but the model has 6 labels"),
+        ((model, None, ["a"]), ValueError, "feature_names has 1 names"),
+        ((model, [1] * 6), TypeError, "must be strings"),
+        (([],), TypeError, "a list does not predict labels"),
+        ((OneVsRest(),), ValueError, "not fitted"),
+    ):
+        with pytest.raises(error, match=message):
+            PackedModel(*arguments)
+    for texts, message in ((["a text"], "rows of 9 features, not texts"), ("a text", "give a list of texts")):
+        with pytest.raises(TypeError, match=message):
+            PackedModel(model).predict_topk(texts)
 
 
 # What an archive is refused for whatever it holds stands in tests/test_archives.py.

@@ -123,12 +123,12 @@ def test_features_in_other_units_are_warned_of_and_networks_without_gradients_ar
         FALS(12, attribution="lrp").fit(X.multiply(np.arange(12) < 9).tocsr(), Y)
 
 
-@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.uint32])
-def test_a_seed_is_the_same_number_whatever_its_type(kind):
+@pytest.mark.parametrize("params", [{"scoring": "sampled"}, {"binary": True}], ids=str)
+def test_a_seed_is_the_same_number_whatever_its_type(params):
     X, Y = problem()
-    for params in ({"scoring": "sampled"}, {"binary": True}):
-        a, b = (FALS(3, n_epochs=1, random_state=seed, **params).fit(X, Y) for seed in (kind(200), 200))
-        np.testing.assert_array_equal(a.scores_, b.scores_)
+    seeds = (200, np.uint8(200), np.int32(200), np.uint32(200))
+    models = [FALS(3, n_epochs=1, random_state=seed, **params).fit(X, Y) for seed in seeds]
+    assert all(np.array_equal(model.scores_, models[0].scores_) for model in models)
     drawn = FALS(3, n_epochs=1, random_state=None).fit(X, Y)
     again = FALS(3, n_epochs=1, random_state=drawn.seed_).fit(X, Y)
     np.testing.assert_array_equal(drawn.scores_, again.scores_)
