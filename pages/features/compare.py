@@ -86,13 +86,13 @@ def _choose(view):
     def seconds(n):
         return estimates.comparison(data, selections, (view.selection.n_selected,), seeds, n).seconds
 
-    least = min(2, data.n_train)
-    n_rows = fields.whole(
-        f"Rows, up to {data.n_train:,}",
-        least,
+    n_rows = fields.sample(
+        min(2, data.n_train),
         data.n_train,
         f"features.rows {view.fingerprint[:8]}",
-        fields.rows_within(seconds, data.n_train, PATIENT, SAMPLES),
+        seconds,
+        PATIENT,
+        SAMPLES,
         place=right,
         help="Training rows, drawn at random when fewer than all: quicker, and less certain. At most as many test "
         "rows are measured.",

@@ -105,7 +105,7 @@ def _running(job, record):
 
 
 def _facts(job, record):
-    facts = [f"{format.seconds(job.elapsed)} so far"]
+    facts = [f"{format.seconds(job.elapsed)} so far"] if job.elapsed >= 1 else []
     if left := jobs.time_left(job, record.get("seconds"), record.get("kind", "")):
         facts.append(left)
     if record.get("seconds") is not None:

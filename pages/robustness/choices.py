@@ -178,12 +178,13 @@ def choose_noise(data, fingerprint, runs) -> NoiseSettings:
         pairs = [(server.run(r["key"]), wanted.task(r).params) for r in wanted.alike(runs)]
         return max((estimates.robustness(run, data, params).seconds for run, params in pairs), default=0.0)
 
-    n_rows = fields.whole(
-        f"Rows, up to {data.n_test:,}",
+    n_rows = fields.sample(
         1,
         data.n_test,
         f"robustness.rows {scope} {options.get('support', '')}",
-        fields.rows_within(seconds, data.n_test, tasks.AUTOMATIC_BELOW, SAMPLES),
+        seconds,
+        tasks.AUTOMATIC_BELOW,
+        SAMPLES,
         place=right,
         help="Fewer rows are drawn at random, the same for every result: measuring is quicker, and the results are "
         "less certain.",

@@ -89,11 +89,11 @@ def number(label: str, low, high, key: str, value, take, *, place=st, **settings
     place.number_input(label, min_value=low, max_value=high, key=key, on_change=typed, **settings)
 
 
-def rows_within(seconds, n_rows: int, most_seconds: float, samples) -> int:
-    """Return the first value of a field for a number of rows: all if that is quick, else the largest quick sample."""
-    if seconds(n_rows) <= most_seconds:
-        return n_rows
-    return next((n for n in samples if n < n_rows and seconds(n) <= most_seconds), min(n_rows, samples[-1]))
+def sample(low: int, n_rows: int, key: str, seconds, most_seconds: float, samples, **settings) -> int:
+    """Return a number of rows: first all if that is quick, else the largest quick sample, also if estimates change."""
+    quick = (n for n in (n_rows, *samples) if n <= n_rows and seconds(n) <= most_seconds)
+    first = st.session_state.setdefault(f"{key} first", next(quick, min(n_rows, samples[-1])))
+    return whole(f"Rows, up to {n_rows:,}", low, n_rows, key, first, **settings)
 
 
 def whole_number(low: int, high: int | None):

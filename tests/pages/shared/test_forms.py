@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 
 from pages.shared import forms, presets, settings
-from pages.shared.fields import rows_within, whole_number
+from pages.shared.fields import whole_number
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
@@ -82,14 +82,6 @@ def test_numbers_out_of_bounds_are_named_with_what_is_allowed(value):
     said = settings.problem(trees, value)
     assert said.startswith("Trees:") and "1 to 100" in said
     assert settings.problem(trees, 1) is None
-
-
-def test_rows_are_all_when_quick_else_the_largest_sample_that_is():
-    samples = (5000, 2000, 1000, 500)
-    assert rows_within(lambda n: 0.001 * n, 12_000, 20.0, samples) == 12_000
-    assert rows_within(lambda n: 0.01 * n, 12_000, 20.0, samples) == 2_000
-    assert rows_within(lambda n: 10.0 * n, 12_000, 20.0, samples) == 500
-    assert rows_within(lambda n: 10.0 * n, 120, 20.0, samples) == 120
 
 
 def test_remembered_numbers_fit_when_they_are_whole_and_within_bounds():

@@ -260,12 +260,10 @@ def measuring(run, dataset, wanted: dict) -> Work:
     kind, per_row = KINDS[wanted["kind"]], run.times["predict_ms_per_row"] / 1000
     n_features, filled = dataset.n_features, dataset.X_test.nnz / dataset.n_test
     n_rows, unit = min(wanted["n_rows"] or dataset.n_test, dataset.n_test), _here(PER_UNIT["robustness"])
-    n_times = len(wanted["levels"]) * wanted["n_repeats"]
-    if kind.needs == CERTIFICATE:
-        seconds = n_rows * CERTIFYING * per_row
-    else:
-        wider = 1.5 if kind.needs == REFERENCE else 1.0
-        wider = n_features / max(filled, 1.0) if kind.fills(wanted["options"]) else wider
+    n_times, seconds = len(wanted["levels"]) * wanted["n_repeats"], n_rows * CERTIFYING * per_row
+    if kind.needs != CERTIFICATE:
+        usual = 1.5 if kind.needs == REFERENCE else 1.0
+        wider = n_features / max(filled, 1.0) if kind.fills(wanted["options"]) else usual
         noisy = per_row * (1 + SLOWLY[run.model] * wider if run.model in SLOWLY else wider)
         if run.model == "PLT":  # its kernel predicts dense rows together
             noisy = min(noisy, per_row + 2 * unit * n_features * run.params["n_estimators"])
