@@ -16,7 +16,7 @@ from xmlcore.experiment.engine import given
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import making`
 
-from making import of_file  # noqa: E402
+from making import kept, of_file  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -96,11 +96,6 @@ def some_of_each(easy, classes, monkeypatch):
     made = SimpleNamespace(load=lambda progress: easy)
     monkeypatch.setattr(registry, "import_module", lambda name: made)
     monkeypatch.setitem(registry._ENTRIES, "api-docs", (entry, "anywhere"))
-
-    def kept(kind, inputs, /, **params):
-        task = experiment.task(kind, inputs, params)
-        experiment.keep(task)
-        return task
 
     few = {"n_epochs": 2, "n_hidden": 6}
     of = {"dataset": save_dataset(easy)}

@@ -4,6 +4,19 @@ import io
 
 from xmlcore import experiment
 from xmlcore.experiment.engine import given
+from xmlcore.progress import Cancelled
+
+
+def stop(phase, fraction, detail=""):
+    """Progress that stops a task at its first report."""
+    raise Cancelled
+
+
+def kept(kind, inputs, /, **params):
+    """A task that has been kept."""
+    task = experiment.task(kind, inputs, params)
+    experiment.keep(task)
+    return task
 
 
 def train(fingerprint, model="PLT", params=None, k=5):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from making import explanations, train
+from making import explanations, stop, train
 
 from xmlcore import experiment
 from xmlcore.datasets import save_dataset
@@ -22,10 +22,6 @@ def test_explanations_of_a_kept_run_are_made_once_for_a_sample_of_test_rows(easy
     assert set(found.deletion["method"]) == methods
     assert set(found.stability["row"]) == set(found.rows) and set(found.stability["sigma"]) == {0.1, 0.3, 1.0}
     assert found.importance["mean_abs"].is_monotonic_decreasing and len(found.importance)
-
-    def stop(phase, fraction, detail=""):
-        raise Cancelled
-
     assert experiment.keep(explanations(key, n_rows=12, seed=3), stop) == stored
     with pytest.raises(Cancelled):
         experiment.keep(explanations(key, n_rows=13), stop)

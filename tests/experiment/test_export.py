@@ -3,6 +3,7 @@
 import zipfile
 
 import pytest
+from making import kept
 
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset, describe, read_dataset, save_dataset
@@ -16,8 +17,7 @@ def named(data, labels):
 
 def test_the_archive_reads_back_as_the_same_data(easy, tmp_path):
     data = named(easy, [f"label {j}" for j in range(easy.n_labels)])
-    task = experiment.task("export", {"dataset": save_dataset(data)}, {"format": "xmlc"})
-    experiment.keep(task)
+    task = kept("export", {"dataset": save_dataset(data)}, format="xmlc")
     assert task.load().names == ["train.txt", "test.txt", "labels.txt", "features.txt"]
     with zipfile.ZipFile(task.file()) as archive:
         assert archive.namelist() == task.load().names
@@ -35,8 +35,7 @@ def test_the_archive_reads_back_as_the_same_data(easy, tmp_path):
 @pytest.mark.parametrize("format", ["svmlight", "arff", "npz"])
 def test_every_format_reads_back_as_the_same_matrices_and_names(easy, tmp_path, format):
     data = named(easy, [f"label {j}" for j in range(easy.n_labels)])
-    task = experiment.task("export", {"dataset": save_dataset(data)}, {"format": format})
-    experiment.keep(task)
+    task = kept("export", {"dataset": save_dataset(data)}, format=format)
     with zipfile.ZipFile(task.file()) as archive:
         assert sorted(archive.namelist()) == sorted(task.load().names)
         archive.extractall(tmp_path)
@@ -49,15 +48,13 @@ def test_every_format_reads_back_as_the_same_matrices_and_names(easy, tmp_path, 
 
 def test_names_that_an_arff_file_cannot_hold_are_written_beside_it(easy):
     data = named(easy, ["same name"] * easy.n_labels)
-    task = experiment.task("export", {"dataset": save_dataset(data)}, {"format": "arff"})
-    experiment.keep(task)
+    task = kept("export", {"dataset": save_dataset(data)}, format="arff")
     assert task.load().names == ["train.arff", "test.arff", "labels.xml", "labels.txt", "features.txt"]
 
 
 def test_names_that_do_not_fit_on_a_line_are_left_out_and_formats_are_checked(easy):
     data = named(easy, [f"label\n{j}" for j in range(easy.n_labels)])
-    task = experiment.task("export", {"dataset": save_dataset(data)})
-    experiment.keep(task)
+    task = kept("export", {"dataset": save_dataset(data)})
     assert task.load().names == ["train.txt", "test.txt", "features.txt"]
     with pytest.raises(ValueError, match="format must be one of xmlc"):
         experiment.task("export", {"dataset": data.fingerprint}, {"format": "excel"})
@@ -75,7 +72,5 @@ def test_stopping_keeps_nothing(easy):
 
 
 def test_kept_statistics_are_those_of_describe(easy):
-    task = experiment.task("statistics", {"dataset": save_dataset(easy)})
-    experiment.keep(task)
-    summary = task.load().summary
+    summary = kept("statistics", {"dataset": save_dataset(easy)}).load().summary
     assert summary == describe(easy).summary and summary["n_train"] == 200

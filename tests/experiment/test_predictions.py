@@ -2,11 +2,12 @@
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from making import of_file
+from making import kept, of_file
 
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_matrix
@@ -19,22 +20,12 @@ from xmlcore.ranking import Ranking
 
 @pytest.fixture
 def named(words):
-    return Dataset(
-        "named",
-        words.X_train,
-        words.Y_train,
-        words.X_test,
-        words.Y_test,
-        feature_names=words.feature_names,
-        label_names=[f"topic {j}" for j in range(words.n_labels)],
-    )
+    return replace(words, name="named", label_names=[f"topic {j}" for j in range(words.n_labels)])
 
 
 @pytest.fixture
 def run(named):
-    task = experiment.task("train", {"dataset": save_dataset(named)}, {"model": "OneVsRest"})
-    experiment.keep(task)
-    return task
+    return kept("train", {"dataset": save_dataset(named)}, model="OneVsRest")
 
 
 def text_of(data):
@@ -50,8 +41,8 @@ def test_predictions_for_a_file_are_those_of_the_model(run, named):
     expected = model.predict_topk(named.X_test, 4)
     assert (found.ranking.labels == expected.labels).all() and (found.ranking.scores == expected.scores).all()
     assert found.notes == ["The labels in the file are not used."]
-    kept = predictions.given_rows("predict", task.key)
-    assert (kept.toarray() == named.X_test.toarray()).all() and kept.dtype == np.float32
+    rows = predictions.given_rows("predict", task.key)
+    assert (rows.toarray() == named.X_test.toarray()).all() and rows.dtype == np.float32
     assert task.title == "Predicting a file with a model of named"
 
 
@@ -83,9 +74,7 @@ def of_texts():
     X, ids = vectorizer.fit_transform(texts), [[("fruit", "metal").index(name) for name in row] for row in labels]
     more = {"texts_train": texts, "texts_test": texts[:5], "vectorizer": vectorizer}
     data = Dataset("documents", X, ids, X[:5], ids[:5], label_names=["fruit", "metal"], **more)
-    task = experiment.task("train", {"dataset": save_dataset(data)}, {"model": "OneVsRest"})
-    experiment.keep(task)
-    return task, data
+    return kept("train", {"dataset": save_dataset(data)}, model="OneVsRest"), data
 
 
 @pytest.mark.parametrize("column", [None, "body"])
@@ -112,8 +101,7 @@ def test_texts_need_a_model_for_texts_and_a_column_with_texts(run, of_texts):
 
 
 def test_a_packed_model_that_is_opened_again_predicts_the_same(run, named):
-    packed = experiment.task("pack_model", {"run": run.key})
-    experiment.keep(packed)
+    packed = kept("pack_model", {"run": run.key})
     opened = of_file("open_model", {}, packed.file().read_bytes(), "model")
     assert opened.load().name == "OneVsRest on named" and not opened.load().is_text
     assert opened.load().card["data"]["fingerprint"] == named.fingerprint
@@ -127,9 +115,7 @@ def test_a_packed_model_that_is_opened_again_predicts_the_same(run, named):
 
 
 def test_a_card_has_the_name_that_its_data_set_is_given(run):
-    task = experiment.task("pack_model", {"run": run.key}, {"dataset_name": "my texts"})
-    experiment.keep(task)
-    card = task.load().card
+    card = kept("pack_model", {"run": run.key}, dataset_name="my texts").load().card
     assert card["name"] == "OneVsRest on my texts" and card["data"]["name"] == "my texts"
     with pytest.raises(TypeError, match="dataset_name must be a string, not 3"):
         experiment.task("pack_model", {"run": run.key}, {"dataset_name": 3})

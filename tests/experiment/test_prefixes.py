@@ -4,7 +4,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from making import prefixes, train
+from making import prefixes, stop, train
 
 from xmlcore import PLT, LdSM, evaluate, experiment, store
 from xmlcore.datasets import save_dataset
@@ -52,9 +52,6 @@ def test_measures_of_parts_are_kept_end_with_those_of_the_run_and_can_be_stopped
     key = experiment.keep(train(fingerprint, "LdSM", {"n_estimators": 3, "max_nodes": 20}))
     run = experiment.load("train", key)
     assert prefixes(key).estimate().seconds > 0
-
-    def stop(phase, fraction, detail=""):
-        raise Cancelled
 
     with pytest.raises(Cancelled):
         experiment.keep(prefixes(key), stop)

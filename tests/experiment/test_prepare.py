@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from making import stop
 
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved
@@ -59,9 +60,6 @@ def test_a_result_without_its_data_set_is_made_again(toy):
 
 
 def test_stopping_keeps_nothing(toy):
-    def stop(phase, fraction, detail=""):
-        raise Cancelled
-
     with pytest.raises(Cancelled):
         experiment.keep(prepare(), stop)
     assert not prepare().exists() and toy.made == 0

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from making import robustness, train
+from making import robustness, stop, train
 
 from xmlcore import experiment, store
 from xmlcore.datasets import save_dataset
@@ -37,10 +37,6 @@ def test_a_kept_run_is_measured_under_noise_once(data):
     assert (found.kind, found.levels, found.n_rows, found.n_test, found.surrogate) == (
         "gaussian", [0.05, 0.1], 30, 30, None,
     )  # fmt: skip
-
-    def stop(phase, fraction, detail=""):
-        raise Cancelled
-
     assert experiment.keep(robustness(*asked), stop) == stored  # at once
     with pytest.raises(Cancelled):
         experiment.keep(robustness(key, "gaussian", [0.3]), stop)

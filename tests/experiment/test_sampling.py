@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from making import sampling, train
+from making import sampling, stop, train
 
 from xmlcore import experiment, metrics
 from xmlcore.datasets import Dataset, save_dataset
@@ -39,9 +39,6 @@ def test_double_sampling_with_other_numbers_is_what_training_with_them_gives(cla
     whole = metrics.accuracy(classes.Y_test, own.predict_topk(classes.X_test, 1))
     shares = (found.buckets["accuracy"].fillna(0) * found.buckets["n_rows"]).sum()
     assert shares / classes.n_test == pytest.approx(whole)
-
-    def stop(phase, fraction, detail=""):
-        raise Cancelled
 
     assert experiment.keep(sampling(key, **asked), stop) == stored
     with pytest.raises(Cancelled):

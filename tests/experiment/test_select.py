@@ -6,7 +6,6 @@ from making import select
 
 from xmlcore import experiment, store
 from xmlcore.datasets import save_dataset
-from xmlcore.progress import Cancelled
 from xmlcore.selection import ChiSquaredSelection
 
 FEW = {"n_epochs": 2, "n_hidden": 6}
@@ -37,11 +36,6 @@ def test_fals_is_kept_with_how_it_was_computed_and_its_model(words):
     np.testing.assert_array_equal(model.selected_, found.selected)
 
 
-def test_sampled_scores_have_standard_errors(words):
-    found = experiment.select(words, "FALS", {**FEW, "scoring": "sampled", "n_scored_rows": 20})
-    assert found.standard_error.shape == found.selected.shape and (found.standard_error >= 0).all()
-
-
 @pytest.mark.parametrize("method", ["ChiSquared", "FALS"])
 def test_scores_belong_to_their_features_when_all_are_kept(words, method):
     params = {"n_features": 1.0} | (FEW if method == "FALS" else {})
@@ -66,29 +60,11 @@ def test_patterns_for_all_labels_repeat_one_set(words):
     assert (found.selected == found.selected[0]).all() and found.selected_scores.shape == (6, 3)
 
 
-def test_keeping_again_does_no_work(words):
-    fingerprint = save_dataset(words)
-    key = experiment.keep(select(fingerprint, "MutualInformation"))
-    reports = []
-    again = experiment.keep(select(fingerprint, "MutualInformation"), lambda *r: reports.append(r))
-    assert again == key and not reports
-
-
 def test_a_share_of_all_differs_from_one_feature():
     share = select("ab" * 16, "FALS", {"n_features": 1.0}).key
     count = select("ab" * 16, "FALS", {"n_features": 1}).key
     assert share != count
     assert select("ab" * 16, "FALS", {"n_features": 0.1}).key == select("ab" * 16).key
-
-
-def test_a_cancelled_selection_leaves_nothing(words):
-    def stop(phase, fraction, detail=""):
-        if phase == "Training the network":
-            raise Cancelled
-
-    with pytest.raises(Cancelled):
-        experiment.keep(select(save_dataset(words), "FALS", FEW), stop)
-    assert store.entries("selections") == []
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from xmlcore import experiment, jobs, store
@@ -15,6 +16,7 @@ from xmlcore.progress import Cancelled
 from xmlcore.state import database
 
 GRID = {"max_leaf_labels": [2, 12], "C": [0.01, 10.0]}
+NINE = {"C": [float(c) for c in range(1, 10)], "max_leaf_labels": [4]}
 FIXED = {"loss": "logistic", "arity": 2}
 
 
@@ -27,14 +29,20 @@ def made(data, **params):
     return experiment.task("sweep", {"dataset": save_dataset(data)}, wanted)
 
 
+class Calls(list):
+    """The settings of each training, in order."""
+
+    def before(self, progress):
+        """What a training does before anything else: tests put another function here."""
+
+
 @pytest.fixture
 def calls(monkeypatch):
     """Trials that are trained, in place of trainings: the value of a setting is a function of its parameters."""
-    calls = []
+    calls = Calls()
 
     def run(task, progress=None, files=None):
-        import pandas as pd
-
+        calls.before(progress)
         params = task.params["params"]
         calls.append((params["max_leaf_labels"], params["C"], params["random_state"], task.params["n_rows"]))
         if params["C"] == 0.5:
@@ -42,17 +50,24 @@ def calls(monkeypatch):
         value = min(1.0, params["C"] / 10 + params["random_state"] / 1000)
         measures = pd.DataFrame([("P@k", k, value) for k in range(1, 6)], columns=["measure", "k", "value"])
         error = "max_leaf_labels does not go with C" if params["max_leaf_labels"] == 7 else ""
-        rows = task.params["n_rows"] or 160
-        return {
-            "measures": None if error else measures,
-            "seconds": 0.1,
-            "n_rows": rows,
-            "n_held_out": 40,
-            "error": error,
-        }
+        numbers = {"seconds": 0.1, "n_rows": task.params["n_rows"] or 160, "n_held_out": 40}
+        return numbers | {"measures": None if error else measures, "error": error}
 
     monkeypatch.setattr(experiment.KINDS["trial"], "run", run)
     return calls
+
+
+def stop_after_three(calls):
+    def progress(phase, fraction, detail=""):
+        if len(calls) == 3:
+            raise Cancelled
+
+    return progress
+
+
+def report_until(event, progress):
+    while not event.wait(0.02):
+        progress("Training nodes of trees", 0.5)
 
 
 @pytest.fixture
@@ -76,10 +91,8 @@ def test_a_grid_has_all_combinations_and_five_values_of_a_range():
 
 def test_settings_drawn_at_random_are_different_within_the_range_and_the_same_for_a_seed():
     grid = sweep_settings.checked_grid("PLT", {"C": {"low": 0.1, "high": 10}, "n_estimators": {"low": 1, "high": 3}})
-    found = sweep_settings.settings_of(grid, "random", 40, 1)
-    assert (
-        found == sweep_settings.settings_of(grid, "random", 40, 1) != sweep_settings.settings_of(grid, "random", 40, 2)
-    )
+    found, again, other = (sweep_settings.settings_of(grid, "random", 40, seed) for seed in (1, 1, 2))
+    assert found == again != other
     assert len({json.dumps(one) for one in found}) == 40
     assert all(0.1 <= one["C"] <= 10 for one in found) and {one["n_estimators"] for one in found} == {1, 2, 3}
     assert 8 < sum(one["C"] < 1 for one in found) < 32  # drawn by ratios
@@ -143,17 +156,10 @@ def test_trials_never_read_the_test_rows(easy):
     assert (smaller.X_test != part.X_test).nnz == 0
 
 
-def test_successive_halving_goes_on_with_the_best_third_on_more_rows(easy, calls):
-    grid = {"C": [float(c) for c in range(1, 10)], "max_leaf_labels": [4]}
-    found = quick(easy, grid, method="halving", factor=3, seeds=(0, 1))
-    assert [rung.n_settings for rung in made(easy, grid=grid, method="halving").rungs] == [9]  # few rows: no samples
-    assert len(calls) == 18 and found.best["C"] == 9.0
-
-
-def test_successive_halving_trains_on_growing_samples(easy, calls, monkeypatch):
+def test_successive_halving_trains_on_growing_samples_if_there_are_many_rows(easy, calls, monkeypatch):
+    assert [rung.n_settings for rung in made(easy, grid=NINE, method="halving").rungs] == [9]
     monkeypatch.setattr(sweeps, "LEAST_SAMPLE", 10)
-    grid = {"C": [float(c) for c in range(1, 10)], "max_leaf_labels": [4]}
-    found = quick(easy, grid, method="halving", factor=3)
+    found = quick(easy, NINE, method="halving", factor=3)
     assert [(C, rows) for _, C, _, rows in calls] == [*((float(c), 17) for c in range(1, 10)),
                                                       (9.0, 53), (8.0, 53), (7.0, 53), (9.0, None)]  # fmt: skip
     assert found.best["C"] == 9.0 and found.trials["rung"].tolist() == [0] * 9 + [1] * 3 + [2]
@@ -178,8 +184,7 @@ def test_a_setting_that_cannot_be_trained_on_all_rows_is_not_chosen(easy, calls,
 
     monkeypatch.setattr(experiment.KINDS["trial"], "run", run)
     monkeypatch.setattr(sweeps, "LEAST_SAMPLE", 10)
-    grid = {"C": [float(c) for c in range(1, 10)], "max_leaf_labels": [4]}
-    found = quick(easy, grid, method="halving")
+    found = quick(easy, NINE, method="halving")
     assert found.best["C"] == 8.0 and found.value == 0.8, "of the settings that never failed the best"
 
 
@@ -231,12 +236,8 @@ def test_a_queue_gives_the_same_result_as_this_process(easy, calls, queue):
 
 
 def test_a_sweep_goes_on_where_it_was_stopped(easy, calls):
-    def stop_after_three(phase, fraction, detail=""):
-        if len(calls) == 3:
-            raise Cancelled
-
     with pytest.raises(Cancelled):
-        quick(easy, seeds=(0, 1), progress=stop_after_three)
+        quick(easy, seeds=(0, 1), progress=stop_after_three(calls))
     plan = made(easy, seeds=(0, 1)).plan()
     assert (plan.done, plan.total, plan.complete) == (2, 8, False)  # the third was not saved
     quick(easy, seeds=(0, 1))
@@ -246,23 +247,16 @@ def test_a_sweep_goes_on_where_it_was_stopped(easy, calls):
     assert len(calls) == 13
 
 
-def test_a_driver_is_stopped_and_started_again(easy, calls, queue, monkeypatch):
-    go_on, train = threading.Event(), experiment.KINDS["trial"].run
-
-    def run(task, progress, files=None):
-        while len(calls) >= 2 and not go_on.wait(0.02):
-            progress("Training nodes of trees", 0.5)
-        return train(task)
-
-    monkeypatch.setattr(experiment.KINDS["trial"], "run", run)
+def test_a_driver_is_stopped_and_started_again(easy, calls, queue):
+    go_on = threading.Event()
+    calls.before = lambda progress: len(calls) >= 2 and report_until(go_on, progress)
     task = made(easy)
     driver = experiment.Driver(task, queue, owner="me", at_once=1)
     while len(calls) < 2:
         time.sleep(0.01)
     assert driver.active and not task.exists()
-    assert (
-        driver.needs() == {task.fingerprint, *(trial.key for trial in task._trials.values())} and len(task._trials) == 4
-    )
+    keys = {trial.key for trial in task._trials.values()}
+    assert driver.needs() == {task.fingerprint} | keys and len(keys) == 4
     driver.stop(wait=20)
     assert not driver.active and driver.error is None and driver.needs() == set()
     assert all(job.wait(20) for job in queue.jobs())  # the one that ran has noticed that it was cancelled
@@ -273,11 +267,9 @@ def test_a_driver_is_stopped_and_started_again(easy, calls, queue, monkeypatch):
     assert task.exists() and len(calls) == 4 and task.load().best["C"] == 10.0
 
 
-def test_trainings_belong_to_all_who_want_the_sweep(easy, calls, queue, monkeypatch):
-    go_on, train = threading.Event(), experiment.KINDS["trial"].run
-    monkeypatch.setattr(
-        experiment.KINDS["trial"], "run", lambda task, progress=None, files=None: go_on.wait(20) and train(task)
-    )
+def test_trainings_belong_to_all_who_want_the_sweep(easy, calls, queue):
+    go_on = threading.Event()
+    calls.before = lambda progress: go_on.wait(20)
     driver = experiment.Driver(made(easy), queue, owner="a", at_once=1)
     while not driver.jobs:
         time.sleep(0.01)
@@ -303,17 +295,9 @@ def test_jobs_that_end_between_two_owners_are_forgotten(easy, calls, queue, monk
     assert len(queue.jobs()) == 4 and set(sweep_drive._wanted) == before
 
 
-def test_a_sweep_that_is_stopped_does_not_stop_trainings_that_another_of_this_owner_needs(
-    easy, calls, queue, monkeypatch
-):
-    go_on, train = threading.Event(), experiment.KINDS["trial"].run
-
-    def run(task, progress, files=None):
-        while not go_on.wait(0.02):
-            progress("Training nodes of trees", 0.5)
-        return train(task)
-
-    monkeypatch.setattr(experiment.KINDS["trial"], "run", run)
+def test_a_sweep_that_is_stopped_does_not_stop_trainings_that_another_of_this_owner_needs(easy, calls, queue):
+    go_on = threading.Event()
+    calls.before = lambda progress: report_until(go_on, progress)
     one = experiment.Driver(made(easy, grid={"C": [1.0, 2.0]}), queue, owner="me")
     other = experiment.Driver(made(easy, grid={"C": [2.0, 3.0]}), queue, owner="me")
     while len(one.jobs) < 2 or len(other.jobs) < 2:
@@ -330,13 +314,9 @@ def test_a_sweep_that_is_stopped_does_not_stop_trainings_that_another_of_this_ow
 
 
 def test_trials_of_a_sweep_that_is_not_finished_are_not_removed_to_make_room(easy, calls):
-    def stop_after_three(phase, fraction, detail=""):
-        if len(calls) == 3:
-            raise Cancelled
-
     later = time.time() + 1e5
     with pytest.raises(Cancelled):
-        quick(easy, progress=stop_after_three)
+        quick(easy, progress=stop_after_three(calls))
     task = made(easy)
     needed = experiment.needed_by_sweeps()  # from the disk, as after a restart
     assert needed == {task.fingerprint, *(line["key"] for line in task.plan().trials)}
@@ -357,14 +337,9 @@ def test_an_unfinished_sweep_that_nobody_goes_on_with_is_not_waited_for_for_ever
     assert experiment.needed_by_sweeps() == set() and experiment.engine.sweep_unfinished.remove_old() == 2
 
 
-def test_as_many_trainings_run_as_a_function_allows_by_then(easy, calls, queue, monkeypatch):
-    train, at_once = experiment.KINDS["trial"].run, []
-
-    def run(task, progress=None, files=None):
-        at_once.append(sum(job.active for job in queue.jobs()))
-        return train(task)
-
-    monkeypatch.setattr(experiment.KINDS["trial"], "run", run)
+def test_as_many_trainings_run_as_a_function_allows_by_then(easy, calls, queue):
+    at_once = []
+    calls.before = lambda progress: at_once.append(sum(job.active for job in queue.jobs()))
     assert queue.slots == 3
     quick(easy, queue=queue, at_once=lambda: min(1, queue.slots))
     assert at_once == [1] * 4
@@ -383,11 +358,8 @@ def test_a_sweep_estimates_all_its_trainings(easy, monkeypatch):
     one = made(easy, grid={"C": [1.0]}).estimate().seconds
     assert made(easy, seeds=[0, 1, 2]).estimate().seconds == pytest.approx(12 * one, rel=0.05)
     monkeypatch.setattr(sweeps, "LEAST_SAMPLE", 10)
-    grid = {"C": [float(c) for c in range(1, 10)]}
-    whole = made(easy, grid=grid)
-    less = made(easy, grid=grid, method="halving")
+    whole, less = (made(easy, grid=NINE, method=method) for method in ("grid", "halving"))
     assert less.n_trials == 13 > whole.n_trials == 9 and less.estimate().seconds < 13 * one
-    for model in experiment.MODELS:
-        name = {"PLT": "C", "OneVsRest": "C", "LdSM": "max_nodes", "DoubleSampling": "n_candidates"}[model]
+    for model, name in {"PLT": "C", "OneVsRest": "C", "LdSM": "max_nodes", "DoubleSampling": "n_candidates"}.items():
         values = [p.default for p in experiment.MODELS[model].parameters if p.name == name]
         assert made(easy, model=model, params=None, grid={name: values}).estimate().seconds > 0

@@ -1,6 +1,7 @@
 """Synthetic data sets are made once, kept, and found by the fingerprint of the result."""
 
 import pytest
+from making import stop
 
 from xmlcore import experiment, store
 from xmlcore.datasets import SYNTHETIC_SHAPES, load_saved, make_synthetic
@@ -32,9 +33,6 @@ def test_each_setting_is_part_of_the_key_and_is_checked_before_any_work():
 
 
 def test_stopping_keeps_nothing():
-    def stop(phase, share, detail=""):
-        raise Cancelled
-
     task = experiment.task("synthetic", {}, SMALL)
     with pytest.raises(Cancelled):
         experiment.keep(task, stop)

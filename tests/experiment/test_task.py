@@ -15,7 +15,7 @@ from xmlcore.datasets import save_dataset
 from xmlcore.experiment import KINDS, Estimate, Task
 from xmlcore.experiment.sharing.portable import pack, unpack
 from xmlcore.parameters import Parameter
-from xmlcore.progress import silent
+from xmlcore.progress import Cancelled, silent
 
 task_module = import_module("xmlcore.experiment.engine.task")
 
@@ -182,6 +182,21 @@ def test_a_worker_keeps_a_task(data):
     )
 
 
+@pytest.mark.parametrize(
+    "kind, stopping, params",
+    [("train", "Training nodes of trees", {}), ("select", "Training the network", {"params": {"n_epochs": 2}})],
+)
+def test_a_cancelled_task_leaves_nothing(data, kind, stopping, params):
+    def stop(phase, fraction, detail=""):
+        if phase == stopping:
+            raise Cancelled
+
+    task = experiment.task(kind, {"dataset": save_dataset(data)}, params)
+    with pytest.raises(Cancelled):
+        experiment.keep(task, stop)
+    assert store.entries(task.folder) == []
+
+
 # --- results outlive the code
 
 
@@ -223,18 +238,7 @@ def test_a_changed_help_text_finds_every_kept_result(monkeypatch):
 
 # --- values are plain
 
-ALLOWED = (
-    "numpy",
-    "pandas",
-    "pyarrow",
-    "joblib",
-    "builtins",
-    "collections",
-    "datetime",
-    "_codecs",
-    "functools",
-    "copyreg",
-)
+ALLOWED = {*"numpy pandas pyarrow joblib builtins collections datetime _codecs functools copyreg".split()}
 
 
 class PlainUnpickler(NumpyUnpickler):

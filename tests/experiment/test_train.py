@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 from making import train
 
-from xmlcore import PLT, evaluate, experiment, jobs, metrics, store
+from xmlcore import PLT, evaluate, experiment, metrics, store
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.progress import Cancelled
 
 
 def test_evaluate_gives_the_measures_of_the_ranking(data):
@@ -91,18 +90,6 @@ def test_keys_know_defaults_data_and_k(data):
     assert len(others) == 3 and key not in others
 
 
-def test_a_cancelled_run_leaves_nothing(data):
-    fingerprint = save_dataset(data)
-
-    def stop(phase, fraction, detail=""):
-        if phase == "Training nodes of trees":
-            raise Cancelled
-
-    with pytest.raises(Cancelled):
-        experiment.keep(train(fingerprint, "PLT"), stop)
-    assert store.entries("runs") == []
-
-
 def test_phases_are_reported_in_order(data):
     phases = []
     experiment.keep(train(save_dataset(data), "PLT"), lambda phase, *_: phases.append(phase))
@@ -114,18 +101,6 @@ def test_phases_are_reported_in_order(data):
         "Predicting",
         "Saving",
     ]
-
-
-def test_a_run_in_a_worker_is_the_run_here(data):
-    fingerprint = save_dataset(data)
-    queue = jobs.Queue(n_workers=1)
-    try:
-        job = experiment.submit(queue, train(fingerprint))
-        key = job.result(timeout=120)
-    finally:
-        queue.shutdown()
-    here = experiment.run(data)
-    np.testing.assert_array_equal(experiment.load("train", key).ranking.scores, here.ranking.scores)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from making import stop
 
 from xmlcore import experiment
 from xmlcore.datasets import Dataset, save_dataset
@@ -80,9 +81,6 @@ def test_the_row_of_a_turn_is_removed_when_its_process_was_killed_and_not_before
 
 
 def test_who_waits_can_be_stopped(holder):
-    def stop(phase, fraction, detail=""):
-        raise Cancelled
-
     with pytest.raises(Cancelled), turn("a", stop):
         pass
     assert holder.poll() is None
