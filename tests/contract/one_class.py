@@ -3,6 +3,7 @@
 import functools
 
 import numpy as np
+from contract.estimators import dense
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -49,7 +50,7 @@ class OneClassPerRow(FitsOneClassPerRow):
 
     def predict_proba(self, X, threshold=0.0):
         """Return the shares of the classes: probabilities of labels, divided by their sum in the row."""
-        found = super().predict_proba(X, threshold).toarray().astype(float)
+        found = dense(super().predict_proba(X, threshold)).astype(float)
         sums = found.sum(axis=1, keepdims=True)
         return np.divide(found, sums, out=np.full(found.shape, 1 / found.shape[1]), where=sums > 0)
 
