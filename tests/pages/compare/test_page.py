@@ -59,11 +59,16 @@ def read_now(monkeypatch):
     monkeypatch.setattr(reading, "read_ahead", lambda read: read())
 
 
-def test_the_newest_result_is_read_ahead_if_the_workspace_has_shown_none(ready, words, monkeypatch, read_now):
-    made, asked = make(3, words), []
+def test_the_newest_result_and_those_that_were_imported_or_brought_back_are_read_ahead(
+    ready, words, monkeypatch, read_now
+):
+    made, asked, read = make(4, words), [], []
     monkeypatch.setattr(reading, "read_run", asked.append)
-    listed(ready, made, words)
-    assert asked == [made[-1]["key"]]
+    monkeypatch.setattr(ahead, "read", lambda runs, *others: read.append(len(runs)))
+    listed(ready, made[:3], words).run()
+    assert asked == [made[2]["key"]] and read == [3], "the workspace has shown none"
+    listed(ready, made[3:], words)
+    assert read == [3, 4]
 
 
 def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, monkeypatch, read_now):
@@ -99,14 +104,6 @@ def test_a_result_may_have_the_name_of_the_column_of_measures(ready, words):
     assert page.frame(side.MEASURE)["measure"].str.match(r"\d").all()
     (shown,) = (element for element in page.at.dataframe if "fit_s" in element.value)
     assert json.loads(shown.proto.columns)["fit_s"]["type_config"]["format"] == tables.time_format(shown.value["fit_s"])
-
-
-def line(page, **fields):
-    """The line of the table of all results with these values."""
-    frame = page.frame("run", "created")
-    for name, value in fields.items():
-        frame = frame[frame[name] == value]
-    return frame.iloc[0]
 
 
 def ticked(page, keys):
@@ -168,18 +165,18 @@ def test_tags_notes_and_names_are_kept_and_found(ready, session, words):
     page = listed(ready, make(6, words), words)
     keys = list(records(page))
     page = ticked(page, keys[:3])
-    tags = next(e for e in page.at.text_input if e.key.startswith("compare.tags."))
-    tags.set_value(" final, ablation ,, final")
-    page.run()
-    next(e for e in page.at.text_area if e.key.startswith("compare.note.")).set_value("the *best* one")
-    page.run()
-    page.set(f"compare.name.{keys[0]}", "mine")
+    fields = [field.key for field in (*page.at.text_input, *page.at.text_area) if field.key]
+    for start, value in (("tags.", " final, ablation ,, final"), ("note.", "the *best* one"), ("name.", "mine")):
+        page.set(next(key for key in fields if key.startswith(f"compare.{start}")), value)
+    named = next(record for record in records(page).values() if record.get("name"))
     assert [records(page)[key]["tags"] for key in keys[:3]] == [["final", "ablation"]] * 3
     again = session(page.token).go("compare")
-    assert line(again, run="mine")[["tags", "note"]].tolist() == ["final, ablation", "the *best* one"]
-    assert again.set("compare.tag", "ablation").frame("run", "created")["run"].tolist() == ["mine"]
-    again.at.selectbox(key="compare.tag").set_value("all")
-    assert again.set("compare.text", "BEST").frame("run", "created")["run"].tolist() == ["mine"]
+    frame = again.frame("run", "created").set_index("run")
+    assert frame.loc["mine", ["tags", "note"]].tolist() == ["final, ablation", "the *best* one"]
+    assert named["name"] == "mine"
+    for field, value in (("tag", "ablation"), ("tag", "all"), ("text", "BEST")):
+        shown = again.set(f"compare.{field}", value).frame("run", "created")["run"].tolist()
+        assert (shown == ["mine"]) == (value != "all")
 
 
 def called(page):
@@ -404,13 +401,3 @@ def test_where_one_model_has_chosen_its_settings_and_another_has_not_the_page_sa
     train(ready, "LdSM")
     said = plainly(ready.go("compare"))
     assert "PLT chose settings by trials on training rows; LdSM (Trees 20) did not, so other settings" in said
-
-
-def test_results_that_were_imported_or_brought_back_are_read_ahead(ready, words, monkeypatch, read_now):
-    made, read = make(4, words), []
-    monkeypatch.setattr(reading, "read_run", lambda key: None)
-    monkeypatch.setattr(ahead, "read", lambda runs, *others: read.append(len(runs)))
-    listed(ready, made[:3], words).run()
-    assert read == [3]
-    listed(ready, made[3:], words)
-    assert read == [3, 4]

@@ -59,10 +59,6 @@ def test_a_run_of_an_earlier_version_is_shown_with_a_mark_and_its_successor_take
     page.until(lambda s: [r["key"] for r in stored(s)["runs"]] == [task.key])
 
 
-def stored(session):
-    return Row(session.token).read()
-
-
 def test_a_damaged_data_set_of_the_catalog_is_made_again_or_saved_again_while_the_server_has_it(ready):
     fingerprint = stored(ready)["dataset"]
     damage("datasets", fingerprint)
@@ -76,6 +72,10 @@ def test_a_damaged_data_set_of_the_catalog_is_made_again_or_saved_again_while_th
     assert not store.exists("datasets", fingerprint)
     assert "Labels per row" in ready.run().metrics()
     assert load_saved(fingerprint).n_train > 0
+
+
+def stored(session):
+    return Row(session.token).read()
 
 
 def trained(session):
@@ -188,11 +188,11 @@ def test_only_looks_that_come_by_themselves_wait_and_before_they_end(monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("state", "owners", "goes_on"),
-    [("running", {"me"}, True), ("queued", {"server"}, True), ("done", {"me"}, False), ("running", {"you"}, False)],
+    ("state", "owner", "goes_on"),
+    [("running", "me", True), ("queued", "server", True), ("done", "me", False), ("running", "you", False)],
 )
-def test_a_job_goes_on_while_it_is_active_and_wanted_here(monkeypatch, state, owners, goes_on):
-    job = SimpleNamespace(state=state, owners=owners)
+def test_a_job_goes_on_while_it_is_active_and_wanted_here(monkeypatch, state, owner, goes_on):
+    job = SimpleNamespace(state=state, owners={owner})
     monkeypatch.setattr(job_queue, "queue", lambda: SimpleNamespace(get={"a": job}.get))
     monkeypatch.setattr(workspace, "token", lambda: "me")
     assert jobs.goes_on("a") == goes_on and not jobs.goes_on("b")
@@ -218,13 +218,13 @@ def test_files_of_a_stopped_job_stay_while_another_session_has_them_read(monkeyp
 
 @pytest.mark.parametrize(("sessions", "seconds"), [(1, 1.0), (5, 1.0), (10, 2.0), (100, 4.0)])
 def test_progress_is_looked_up_less_often_by_each_session_when_many_have_jobs(monkeypatch, sessions, seconds):
-    running = [SimpleNamespace(id=f"{i}", active=True, owners={f"session {i}"}) for i in range(sessions)]
-    ended = [SimpleNamespace(id=f"old {i}", active=False, owners={f"earlier {i}"}) for i in range(50)]
+    running, ended = (
+        [SimpleNamespace(id=f"{active} {i}", active=active, owners={f"{active} {i}"}) for i in range(n)]
+        for active, n in ((True, sessions), (False, 50))
+    )
     asked = []
     monkeypatch.setattr(job_queue, "queue", lambda: SimpleNamespace(jobs=lambda: running + ended))
     monkeypatch.setattr(jobs.st, "session_state", {workspace.WATCHED: set()})
-    monkeypatch.setattr(
-        fragments.st, "fragment", lambda draw, run_every: asked.append(run_every) or (lambda *args: None)
-    )
+    monkeypatch.setattr(fragments.st, "fragment", lambda draw, run_every: asked.append(run_every) or (lambda *_: None))
     jobs.watch(running[:1])
     assert asked == [seconds]

@@ -88,24 +88,25 @@ def test_what_a_page_does_with_a_field_does_not_change_the_workspace(token):
     assert workspace.get("forms") == {"PLT": {"k": [1, {"a": None}]}}
 
 
-def test_a_workspace_that_cannot_be_written_stays_in_memory_and_is_kept_when_there_is_room(token, monkeypatch):
+@pytest.mark.parametrize("at", ["put", "change"])
+def test_a_workspace_that_cannot_be_written_stays_in_memory_and_is_kept_when_there_is_room(token, monkeypatch, at):
     def full(*args):
         raise OSError(28, "No space left on device")
 
+    @contextlib.contextmanager
     def full_at_the_end(state, change=Database.change):
         with change(state):
             yield
             full()
 
-    for at in ("put", "change"):
-        with monkeypatch.context() as patch:
-            patch.setattr(Database, at, full if at == "put" else contextlib.contextmanager(full_at_the_end))
-            dataset_list.add_dataset(at, "one", "upload", use=True)
-            assert stored.waits(token) and at not in Row(token).read()["known"]
-            tab(patch, token)  # another tab of this server sees it, too
-            assert at in workspace.get("known") and not stored.save_waiting()
-        assert stored.save_waiting() and not stored.waits(token)
-        assert at in Row(token).read()["known"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, at, full if at == "put" else full_at_the_end)
+        dataset_list.add_dataset("f1", "one", "upload", use=True)
+        assert stored.waits(token) and not Row(token).read()["known"]
+        tab(patch, token)  # another tab of this server sees it, too
+        assert "f1" in workspace.get("known") and not stored.save_waiting()
+    assert stored.save_waiting() and not stored.waits(token)
+    assert "f1" in Row(token).read()["known"]
 
 
 def test_a_workspace_stays_as_the_session_knows_it_while_its_disk_is_gone(token, monkeypatch, tmp_path):
@@ -150,10 +151,11 @@ def tabs(monkeypatch):
     result_list.add_result("train", run(OLD, asked=1.0))
     two = tab(monkeypatch, workspace.token())
 
-    def go(which):
-        """Begin a run of the script in a tab."""
+    def go(which, field="dataset"):
+        """Begin a run of the script in a tab; return what a field has there."""
         monkeypatch.setattr(st, "session_state", (one, two)[which - 1])
         workspace.open_workspace()
+        return workspace.get(field)
 
     go(1)
     return go
@@ -166,10 +168,7 @@ def run(key, asked):
 def test_a_tab_keeps_its_own_data_set_and_widgets_and_a_new_one_begins_with_those_chosen_last(tabs, monkeypatch):
     workspace.update(dataset="f2")
     workspace.update(lambda data: data["widgets"].update({"train.model": "LdSM"}))
-    tabs(2)
-    assert workspace.get("dataset") == "f1" and workspace.get("widgets") == {}
-    tabs(1)
-    assert workspace.get("dataset") == "f2"
+    assert tabs(2) == "f1" and tabs(2, "widgets") == {} and tabs(1) == "f2"
     tab(monkeypatch, workspace.token())
     assert (workspace.get("dataset"), workspace.get("widgets")) == ("f2", {"train.model": "LdSM"})
 
@@ -177,51 +176,39 @@ def test_a_tab_keeps_its_own_data_set_and_widgets_and_a_new_one_begins_with_thos
 def test_what_is_made_in_a_tab_is_of_the_workspace_and_shown_in_every_tab(tabs):
     workspace.remember_setting("PLT", "C", 2.0)
     dataset_list.add_dataset("f3", "three", "upload", use=False)
-    tabs(2)
-    assert workspace.get("forms") == {"PLT": {"C": 2.0}} and "f3" in workspace.get("known")
+    assert tabs(2, "forms") == {"PLT": {"C": 2.0}} and "f3" in workspace.get("known")
     dataset_list.add_dataset("f4", "four", "upload", use=False)
-    tabs(1)
-    assert {"f3", "f4"} <= set(workspace.get("known")), "two tabs do not undo each other"
+    assert {"f3", "f4"} <= set(tabs(1, "known")), "two tabs do not undo each other"
     record = {"key": SELECTED, "fingerprint": "f1", "method": "FALS", "params": {}, "created": ""}
     result_list.add_result("select", record | {"asked": workspace.time.time() + 5})
-    tabs(2)
-    assert workspace.get("widgets")[f"{workspace.FEATURES_SELECTION} f1"] == SELECTED
+    assert tabs(2, "widgets")[f"{workspace.FEATURES_SELECTION} f1"] == SELECTED
     dataset_list.add_dataset("f2", "two", "upload", use=True)
-    tabs(1)
-    assert workspace.get("dataset") == "f2"
+    assert tabs(1) == "f2"
 
 
 def test_a_new_result_is_shown_in_every_tab_that_has_not_chosen_another_since_it_was_asked_for(tabs, monkeypatch):
     now = workspace.time.time()
     monkeypatch.setattr(workspace.time, "time", lambda: now + 10)
     result_list.add_result("train", run(NEW, asked=now + 5))
-    assert workspace.get("shown") == {"f1": NEW}
-    tabs(2)
-    assert workspace.get("shown") == {"f1": NEW}
+    assert workspace.get("shown") == tabs(2, "shown") == {"f1": NEW}
     workspace.update(lambda data: data["shown"].update(f1=OLD))
-    tabs(1)
-    assert workspace.get("shown") == {"f1": NEW}
+    assert tabs(1, "shown") == {"f1": NEW}
     result_list.add_result("train", run(NEWER, asked=now + 8))
-    tabs(2)
-    assert workspace.get("shown") == {"f1": OLD}, "it chose after this was asked for"
+    assert tabs(2, "shown") == {"f1": OLD}, "it chose after this was asked for"
 
 
 def test_what_another_tab_removes_is_no_longer_looked_at(tabs):
     tabs(2)
     workspace.update(dataset="f2")
-    tabs(1)
-    assert workspace.get("dataset") == "f1" and workspace.get("shown") == {"f1": OLD}
+    assert tabs(1) == "f1" and tabs(1, "shown") == {"f1": OLD}
     tabs(2)
     removed.remove("train", [OLD], "old")
-    tabs(1)
-    assert workspace.get("shown") == {}
+    assert tabs(1, "shown") == {}
     tabs(2)
     removed.remove("datasets", ["f1"], "one")
-    tabs(1)
-    assert workspace.get("dataset") == "f2"
+    assert tabs(1) == "f2"
     removed.remove("datasets", ["f2"], "two")
-    tabs(2)
-    assert workspace.get("dataset") is None
+    assert tabs(2) is None
 
 
 def test_a_session_that_only_looks_does_not_go_on_with_a_data_set_that_was_removed(tabs, monkeypatch):
@@ -239,18 +226,14 @@ def test_a_data_set_put_in_use_again_stays_in_use_where_it_is_looked_at(tabs):
     workspace.update(dataset="f2")
     tabs(1)
     dataset_list.add_dataset("f1", "one", "upload", use=True)  # as when it is uploaded or made once more
-    for number in (1, 2):
-        tabs(number)
-        assert workspace.get("dataset") == "f1"
+    assert tabs(1) == tabs(2) == "f1"
 
 
 def test_the_data_set_in_use_stays_when_the_workspace_is_begun_anew_and_finds_it_again(tabs):
     Row(workspace.token()).remove()
-    workspace.open_workspace()
+    tabs(1)
     dataset_list.add_dataset("f1", "one", "catalog", use=True)
-    for _ in range(2):
-        workspace.open_workspace()
-        assert workspace.get("dataset") == "f1"
+    assert [tabs(1), tabs(1)] == ["f1", "f1"]
 
 
 DAY = 24 * 3600
