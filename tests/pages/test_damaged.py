@@ -66,10 +66,13 @@ def drawn(title):
     return lambda page: figure(page, title) is not None
 
 
-def test_a_damaged_measurement_is_made_again(measured):
+def test_a_measurement_is_made_once_and_again_when_it_is_damaged(measured, server):
     page, name, folder, key, is_drawn = measured
+    before = len(server.jobs())
+    page.go("jobs").go(name)
+    assert len(server.jobs()) == before
     damage(folder, key)
-    page.go(name).until(lambda s: is_drawn(s) and store.exists(folder, key))
+    page.go("jobs").go(name).until(lambda s: is_drawn(s) and store.exists(folder, key))
     store.check(folder, key)
     assert not page.at.error
 

@@ -118,6 +118,15 @@ def test_a_link_for_looking_only(ready, server):
     open_all(Session(ready.look_only()), server)
 
 
+@pytest.mark.parametrize(("name", "model"), [("trees", "LdSM"), ("sampling", "DoubleSampling"), ("explain", "PLT")])
+def test_the_newest_result_is_shown_first_and_the_train_page_shows_the_one_chosen(ready, name, model):
+    older, newer = train(ready, model), train(ready, model, random_state=2)
+    assert ready.go(name).at.selectbox(key=f"{name}.run").value == newer
+    ready.set(f"{name}.run", older)
+    assert ready.go("train").at.selectbox(key="train.shown").value == older
+    assert ready.go(name).at.selectbox(key=f"{name}.run").value == older
+
+
 FIRST = {  # the button of a page without a result, and what the page has when its job is done
     "predict": ("predict.train", lambda s: "first for test row 0" in s.text()),
     "explain": ("explain.train", lambda s: figure(s, "Contributions to")),

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import streamlit as st
 
 from benchmarks.library.many_runs import make
 from pages.compare import ahead, side, table
@@ -340,19 +341,19 @@ def test_a_result_has_a_view_with_an_address_that_the_copied_link_names(ready, s
     assert "does not have the result of the link" in page.run().text()
 
 
-def test_a_copied_link_names_the_result_that_is_opened_here_and_on_the_train_page(ready, session, words, monkeypatch):
-    import streamlit as st
+def test_a_copied_link_names_the_result_that_is_opened_here_and_on_the_train_page(ready, words, monkeypatch):
+    def link():
+        return ready.at.sidebar.code[0].value
 
     monkeypatch.setattr(type(st.context), "url", "http://localhost:8501/compare")
     ready.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
-    page = listed(ready, make(1, words), words)
-    key = next(iter(records(page)))
-    assert "run=" not in page.at.sidebar.code[0].value
-    page.press(f"compare.open.{key}")
-    assert f"&run={key[:12]}" in page.at.sidebar.code[0].value
-    assert "run=" not in page.press("compare.back").at.sidebar.code[0].value
-    first, second = (train(ready, model, words) for model in ("PLT", "OneVsRest"))
-    for key in (first, second):
+    key = next(iter(records(listed(ready, make(1, words), words))))
+    assert "run=" not in link()
+    ready.press(f"compare.open.{key}")
+    assert f"&run={key[:12]}" in link()
+    ready.press("compare.back")
+    assert "run=" not in link()
+    for key in [train(ready, model, words) for model in ("PLT", "OneVsRest")]:
         ready.go("compare").press(f"compare.open.{key}").press("compare.one.train")
         assert ready.at.title[0].value == "Train" and f"result-{key[:DIGITS]}" in ready.view
 

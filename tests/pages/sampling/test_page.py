@@ -141,7 +141,7 @@ def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy()
     assert "counts the 93 test rows" in said and "leaves out the 7 rows" in said
 
 
-def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(measured, key, server, monkeypatch):
+def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(measured, key, monkeypatch):
     run = experiment.load("train", key)
     accuracy = 100 * metrics.accuracy(tailed_data().Y_test, run.ranking.labels[:, 0])
     q, values = line(measured, "What more candidates bring", "accuracy")
@@ -155,9 +155,6 @@ def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(meas
     assert len(seeds) == 2 and values[1] == pytest.approx(100 * seeds["accuracy"].mean())
     assert 100 * seeds["accuracy"].iloc[0] == pytest.approx(accuracy)
     assert line(measured, "More examples per label", "memory")[0] == [1, 2]
-    before = len(server.jobs())
-    measured.go("train").go("sampling")
-    assert len(server.jobs()) == before
     files = []
     monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: files.append(make))
     measured.run()
@@ -248,15 +245,6 @@ def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
     f = model.pair_features(data.X_test[[row]], np.array([[true]]))[0, 0] @ model.weights_
     assert table["f"].iloc[2] == pytest.approx(f)
     assert ("its f would have won." in page.text()) == (f > table["f"].iloc[0])
-
-
-def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
-    older, newer = train(ready), train(ready, n_adversarial=5)
-    page = ready.go("sampling")
-    assert page.at.selectbox(key="sampling.run").value == newer and "each against 5 other labels" in page.text()
-    assert "each against 10 other labels" in page.set("sampling.run", older).text()
-    assert page.go("train").at.selectbox(key="train.shown").value == older
-    assert page.go("sampling").at.selectbox(key="sampling.run").value == older
 
 
 def figure_caption(page, start):

@@ -42,8 +42,8 @@ ROOT = Path(__file__).resolve().parents[3]
 )
 def test_the_browser_is_opened_when_the_server_starts_unless_it_is_headless(headless, addresses, wanted, monkeypatch):
     opened, made_ready = [], []
-    monkeypatch.setattr(lifespan, "get_ready", lambda: made_ready.append(True))
     options = {"server.headless": headless, "server.port": 8599, **addresses}
+    monkeypatch.setattr(lifespan, "get_ready", lambda: made_ready.append(True))
     monkeypatch.setattr(lifespan.st, "get_option", lambda name: options.get(name, ""))
     monkeypatch.setattr(lifespan.webbrowser, "open", opened.append)
 
@@ -54,18 +54,13 @@ def test_the_browser_is_opened_when_the_server_starts_unless_it_is_headless(head
                 await asyncio.sleep(0.02)
 
     asyncio.run(start())
-    assert opened == wanted
-    assert made_ready == [True]
+    assert opened == wanted and made_ready == [True]
 
 
 def test_the_default_data_set_is_made_before_kernels_are_compiled(own_cache, monkeypatch):
     submitted = []
-
-    class Queue:
-        def submit(self, function, *args, title, owner, key, plan=None):
-            submitted.append(title)
-
-    monkeypatch.setattr(job_queue.jobs, "Queue", Queue)
+    queue = types.SimpleNamespace(submit=lambda function, *args, title, **about: submitted.append(title))
+    monkeypatch.setattr(job_queue.jobs, "Queue", lambda *args, **settings: queue)
     job_queue._queue("a folder")
     assert submitted == ["Preparing api-docs", "Compiling code, once"]
     experiment.keep(job_queue.default_dataset())
@@ -105,8 +100,9 @@ def collections(monkeypatch):
     """The times of collections of garbage while a server runs."""
     times = []
     monkeypatch.setattr(garbage.gc, "collect", lambda: times.append(time.monotonic()))
+    before = garbage._tidying
     garbage.tidy_later()
-    assert not garbage._tidying.is_alive(), "no server runs"
+    assert garbage._tidying is before, "no server runs"
     serving.set()
     yield times
     serving.clear()
@@ -281,20 +277,20 @@ def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large_but_no
     assert (one.forgotten, other.forgotten) == ([], [("a",)])
     use(one, "d", 20_000)
     assert one.forgotten == [("b",), ("a",)] and values.bytes < 35_000
-    function, values = Function(), Values(lambda: 10_000)
-    use(function, "data", 50_000)
-    use(function, "model", 50_000)
-    assert function.forgotten == []
+    one, values = Function(), Values(lambda: 10_000)
+    use(one, "data", 50_000)
+    use(one, "model", 50_000)
+    assert one.forgotten == []
     clock.time += 2 * in_memory.NEEDED_SECONDS
-    use(function, "model", 50_000)
-    assert function.forgotten == [("data",)]
+    use(one, "model", 50_000)
+    assert one.forgotten == [("data",)]
 
 
 def test_a_value_that_its_function_has_forgotten_is_not_counted(clock):
-    function, values = Function(), Values(lambda: 100_000)
+    keeps, values = Function(), Values(lambda: 100_000)
     for i in range(50):
-        values.used(function, (i,), np.zeros(10_000, np.uint8), 3)
-    assert function.forgotten == [] and 3 * 10_000 < values.bytes < 3 * 11_000
+        values.used(keeps, (i,), np.zeros(10_000, np.uint8), 3)
+    assert keeps.forgotten == [] and 3 * 10_000 < values.bytes < 3 * 11_000
     values.forget()
     assert values.bytes == 0
 

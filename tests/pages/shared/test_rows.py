@@ -1,6 +1,7 @@
 """Texts, words, explanations and changes of a row, and predictions beside the truth."""
 
 import dataclasses
+import html
 import math
 import re
 from dataclasses import replace
@@ -45,7 +46,7 @@ def test_pieces_are_the_text_with_the_sum_of_contributions_and_words_are_counted
 def test_texts_are_escaped_named_apart_for_screen_readers_and_turn_no_direction():
     made = highlight.page(TEXT, SPANS, GIVEN, "<i>animal</i>", "log P & more")
     text = made.split('tabindex="0">', 1)[1].split("</div>", 1)[0]
-    assert re.sub("<[^>]+>", "", text) == TEXT.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    assert re.sub("<[^>]+>", "", text) == html.escape(TEXT, quote=False)
     assert "<b>" not in made and "<i>" not in made and "&lt;i&gt;animal&lt;/i&gt;" in made
     assert 'aria-label="Text, with words for and against &lt;i&gt;animal' in made
     regions = [
@@ -190,11 +191,10 @@ def test_a_score_and_how_bars_add_up_to_it_have_the_name_of_the_scale(kind, tota
 def test_shares_are_percentages_and_sizes_have_one_digit():
     attrs = {"kind": "share", "baseline": 0.01, "total": 0.4}
     assert said_plainly(explaining.totals(attrs, {**attrs, "total": 0.2})) == "The label’s P goes from 40 % to 20 %."
-    assert explaining.round_size(0.0234) == 0.02
-    assert explaining.round_size(0.0) == explaining.round_size(math.nan) == 0.05
+    assert [explaining.round_size(size) for size in (0.0234, 0.0, math.nan)] == [0.02, 0.05, 0.05]
     frame = pd.DataFrame({"feature": [3], "name": ["x"], "value": [2.0], "contribution": [0.25]})
-    assert explaining.named(frame, None, "share")["contribution"].tolist() == [25.0]
-    assert explaining.named(frame, None, "margin")["contribution"].tolist() == [0.25]
+    for kind, contribution in (("share", 25.0), ("margin", 0.25)):
+        assert explaining.named(frame, None, kind)["contribution"].tolist() == [contribution]
     assert explaining.in_title("a <b>") == "a &lt;b&gt;" and explaining.in_title("x" * 40) == "the label"
 
 
@@ -256,9 +256,8 @@ def test_runs_are_named_by_what_tells_them_apart_keys_if_nothing_else_does():
 def test_noisy_plts_have_the_colour_of_the_extended_one_and_old_selections_a_name():
     assert run_names.style_model(record("b", noise_sigma=0.05)) == "ExtendedPLT"
     assert run_names.style_model(record("b", "LdSM", noise_sigma=0.05)) == "LdSM"
-    mine = {"key": "a", "method": "FALS", "params": {"gone": 3}}
-    assert run_names.selection_title(mine) == "FALS (gone 3)"
-    assert run_names.selection_title({**mine, "method": "Old"}) == "Old (gone 3)"
+    for method in ("FALS", "Old"):
+        assert run_names.selection_title({"key": "a", "method": method, "params": {"gone": 3}}) == f"{method} (gone 3)"
 
 
 @pytest.mark.usefixtures("all_sections_open")
@@ -268,10 +267,9 @@ def test_a_node_has_one_name_on_the_pages_explain_and_trees(ready):
     path = page.frame("depth", "name", "factor")
     label = page.at.selectbox(key="explain.label").value
     assert len(path) >= 3 and any(" +" in name for name in path["name"])
-    page.go("trees").at.selectbox(key="trees.label").set_value(label)
-    buttons = [b for b in page.run().at.button if b.key.startswith("trees.label.path.")]
+    page.go("trees").set("trees.label", label)
+    buttons = [b for b in page.at.button if b.key.startswith("trees.label.path.")]
     named = {int(b.key.rsplit(".", 1)[1]): b.label.replace("\\", "") for b in buttons}
-    assert len(named) >= 2
     of_path = dict(zip(path["node"], path["name"]))
-    assert {node: of_path[node] for node in named if node in of_path} == {n: named[n] for n in named if n in of_path}
-    assert set(named) & set(of_path)
+    both = named.keys() & of_path.keys()
+    assert len(named) >= 2 and both and all(named[node] == of_path[node] for node in both)

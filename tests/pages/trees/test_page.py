@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import numbers, titles
 from xmlcore import LdSM, datasets, experiment
@@ -221,7 +222,7 @@ def test_labels_of_one_name_are_told_apart_by_their_ids_and_one_without_training
 
 
 @pytest.mark.usefixtures("all_sections_open")
-def test_the_csv_of_nodes_is_complete_and_parts_of_the_model_are_measured_once(page, key, server, model, monkeypatch):
+def test_the_csv_of_nodes_is_complete_and_parts_of_the_model_are_measured(page, key, model, monkeypatch):
     page.until(lambda s: "Fewer trees" in titles(s))
     assert {"Fewer trees", "Smaller trees"} <= set(titles(page))
     chart = next(c for c in page.at.get("plotly_chart") if '"Fewer trees"' in c.proto.spec)
@@ -229,11 +230,6 @@ def test_the_csv_of_nodes_is_complete_and_parts_of_the_model_are_measured_once(p
     run = experiment.load("train", key)
     assert numbers(line["x"]) == [1, 2, 3]
     assert numbers(line["y"])[-1] == pytest.approx(100 * run.measures["value"].iloc[0])
-    before = len(server.jobs())
-    page.go("train").go("trees")
-    assert len(server.jobs()) == before  # once
-    from pages.shared.figures import charts
-
     made = {}
     monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: made.__setitem__(label, make))
     page.run()
@@ -246,15 +242,12 @@ def test_the_csv_of_nodes_is_complete_and_parts_of_the_model_are_measured_once(p
     assert {"Leaves of the row, CSV", "Labels of the node, CSV"} <= set(made)
 
 
-def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
-    older, newer = train(ready), train(ready, arity=3)
+def test_runs_are_named_by_what_tells_them_apart_and_the_one_chosen_is_shown(ready):
+    older, _ = train(ready), train(ready, arity=3)
     page = ready.go("trees")
-    choice = page.at.selectbox(key="trees.run")
-    assert choice.value == newer and choice.options == ["LdSM (Arity 3)", "LdSM (Arity 2)"]
+    assert page.at.selectbox(key="trees.run").options == ["LdSM (Arity 3)", "LdSM (Arity 2)"]
     assert "M = 3 children" in about_depth(page)
     assert "M = 2 children" in about_depth(page.set("trees.run", older))
-    assert page.go("train").at.selectbox(key="train.shown").value == older
-    assert page.go("trees").at.selectbox(key="trees.run").value == older
 
 
 @pytest.mark.usefixtures("all_sections_open")
