@@ -1,18 +1,12 @@
-"""Forms in which real files often come: archives, line ends, marks and spellings; and small files that name much."""
+"""Forms in which real files often come: line ends, marks and spellings; and small files that name much."""
 
-import bz2
 import gzip
-import io
-import lzma
-import tarfile
-import zipfile
 
 import pytest
-from datasets.reads import failure, warned, zip_without_a_name
+from datasets.reads import failure, warned
 
 from xmlcore.datasets import read_dataset, read_matrix
 
-XMLC = b"2 4 3\n0,2 0:1\n1 3:2\n"
 ARFF = b"""@relation 'r: -C 2'
 @attribute a {0,1}
 @attribute b {0,1}
@@ -32,64 +26,9 @@ def replaced(*changes):
     return text
 
 
-def zipped(files):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return made.getvalue()
-
-
-def tarred(mode):
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode=mode) as archive:
-        entry = tarfile.TarInfo("a.txt")
-        entry.size = len(XMLC)
-        archive.addfile(entry, io.BytesIO(XMLC))
-    return made.getvalue()
-
-
 def values(content, **options):
     X, Y, *names = read_matrix(content, **options)
     return X.toarray().tolist(), Y.toarray().astype(int).tolist(), *names
-
-
-PACKED = {
-    "gzip": gzip.compress(XMLC, mtime=0),
-    "bzip2": bz2.compress(XMLC),
-    "xz": lzma.compress(XMLC),
-    "zip": zipped({"a.txt": XMLC}),
-    "folders": zipped({"data/": b"", "data/set/": b"", "data/set/a.txt": XMLC}),
-    "macOS": zipped({"__MACOSX/._a.txt": b"x", "a.txt": XMLC, "d/__MACOSX/._a.txt": b"x", "d/._a.txt": b"x"}),
-    "Windows": zipped({"a/a.txt": XMLC, "a/Thumbs.db": b"x", "desktop.ini": b"x", "a/.DS_Store": b"x"}),
-    "no name": zip_without_a_name(XMLC),
-}
-REFUSED = {
-    "tar": (tarred("w"), "it is a tar archive"),
-    "tar.gz": (tarred("w:gz"), "it is a compressed tar archive"),
-    "tar.bz2": (tarred("w:bz2"), "it is a compressed tar archive"),
-    "tar.xz": (tarred("w:xz"), "it is a compressed tar archive"),
-    "zip in zip": (zipped({"b.zip": zipped({"a.txt": XMLC})}), "a zip archive within compressed data"),
-    "gzip twice": (gzip.compress(gzip.compress(XMLC)), "gzip data within compressed data"),
-    "two files": (zipped({"train.txt": XMLC, "test.txt": XMLC}), "holds 2 files (train.txt, test.txt)"),
-    "no file": (zipped({}), "holds 0 files"),
-}
-
-
-@pytest.mark.parametrize("kind", PACKED)
-def test_packed_files_are_read_from_bytes_paths_and_file_objects(kind, tmp_path):
-    packed = PACKED[kind]
-    (tmp_path / "data").write_bytes(packed)
-    with open(tmp_path / "data", "rb") as stream:
-        read = [values(source) for source in (packed, tmp_path / "data", io.BytesIO(packed), stream)]
-    assert read == [values(XMLC)] * 4
-
-
-@pytest.mark.parametrize("kind", REFUSED)
-def test_other_archives_are_refused_with_what_to_do(kind):
-    packed, found = REFUSED[kind]
-    error = failure(packed)
-    assert found in error.found and "give " in error.remedy.lower()
 
 
 @pytest.mark.parametrize(
@@ -131,22 +70,11 @@ def test_arff_that_cannot_be_used_says_where_and_what_to_do(changed, line, found
     assert error.line == line and found in error.found and error.remedy
 
 
-def test_nested_labels_of_a_mulan_file_count_one_by_one():
-    xml = b'<labels><label name="b"><label name="a"></label></label></labels>'
-    assert values(ARFF.replace(b": -C 2", b""), labels=xml)[1:] == ([[0, 1], [1, 0]], ["x", "y"], ["b", "a"])
-
-
 def test_xmlc_with_blank_label_lists_blanks_at_line_ends_and_a_header_that_lies():
     assert values(b"3 4 3 \r\n 0:1\r\n\r\n0,2 1:1  \t\r\n") == values(b"3 4 3\n 0:1\n\n0,2 1:1\n")
     lies = b"9 2 2\n0 0:1\n5,2 7:4\n"
     assert "counts=" in failure(lies).remedy
     assert [matrix.shape for matrix in read_matrix(lies, counts="data")[:2]] == [(2, 8), (2, 6)]
-
-
-def test_svmlight_has_comments_and_its_query_ids_are_refused():
-    plain = values(b"1,0 1:0.5\n2 2:1\n")
-    assert values(b"# of scikit-learn\n1,0 1:0.5 # first\n2 2:1 #\n") == plain
-    assert "remove the qid tokens" in failure(b"1,0 qid:3 1:0.5\n").remedy
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import tarfile
 import warnings
 import zipfile
 
@@ -14,11 +15,21 @@ from datasets.reads import EXPECTED, TEXT, failure, read, zip_without_a_name
 from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix
 
 
-def zipped(*names, content=TEXT, **options):
+def zipped(*names, content=TEXT):
+    """A zip archive; folders are empty, and so is what systems put into an archive beside its files."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, **options) as archive:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in names:
-            archive.writestr(name, content)
+            archive.writestr(name, b"" if name.endswith("/") else content)
+    return buffer.getvalue()
+
+
+def tarred(mode):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:
+        entry = tarfile.TarInfo("a.txt")
+        entry.size = len(TEXT)
+        archive.addfile(entry, io.BytesIO(TEXT))
     return buffer.getvalue()
 
 
@@ -30,6 +41,20 @@ PACKED = {
     "xz": lzma.compress(TEXT),
     "xz in two parts": lzma.compress(TEXT[:9]) + lzma.compress(TEXT[9:]) + b"\0" * 8,
     "zip": zipped("a/train.txt", "__MACOSX/a/._train.txt"),
+    "zip of macOS": zipped("__MACOSX/._a.txt", "a.txt", "d/__MACOSX/._a.txt", "d/._a.txt"),
+    "zip of Windows": zipped("data/", "data/set/", "data/set/a.txt", "a/Thumbs.db", "desktop.ini", "a/.DS_Store"),
+    "zip without a name": zip_without_a_name(TEXT),
+}
+REFUSED = {
+    "tar": (tarred("w"), "it is a tar archive"),
+    "beginning of a tar": (b"\0" * 257 + b"ustar" + b"\0" * 300, "it is a tar archive"),
+    "tar.gz": (tarred("w:gz"), "it is a compressed tar archive"),
+    "tar.bz2": (tarred("w:bz2"), "it is a compressed tar archive"),
+    "tar.xz": (tarred("w:xz"), "it is a compressed tar archive"),
+    "zip in zip": (zipped("b.zip", content=zipped("a.txt")), "a zip archive within compressed data"),
+    "gzip in bzip2": (bz2.compress(gzip.compress(TEXT)), "gzip data within compressed data"),
+    "two files": (zipped("train.txt", "test.txt"), "holds 2 files (train.txt, test.txt)"),
+    "no file": (zipped(), "holds 0 files"),
 }
 
 
@@ -43,7 +68,7 @@ def test_compressed_sources_are_recognised_by_their_bytes(kind, tmp_path):
         assert read(stream) == EXPECTED
 
 
-@pytest.mark.parametrize("kind", PACKED)
+@pytest.mark.parametrize("kind", list(PACKED)[:7])
 def test_damaged_archives_are_format_errors(kind):
     packed = PACKED[kind]
     for size in range(8, len(packed) - 12):
@@ -75,11 +100,11 @@ def test_a_compression_bomb_ends_at_the_bound(pack):
     read_matrix(bomb, max_bytes=5_000_006)
 
 
-def test_archives_that_are_not_one_text_file():
-    assert "holds 2 files (a.txt, b.txt)" in failure(zipped("a.txt", "b.txt")).found
-    assert "holds 0 files" in failure(zipped()).found
-    assert "tar archive" in failure(b"\0" * 257 + b"ustar" + b"\0" * 300).found
-    assert "gzip data within compressed data" in failure(bz2.compress(gzip.compress(TEXT))).found
+@pytest.mark.parametrize("kind", REFUSED)
+def test_other_archives_are_refused_with_what_to_do(kind):
+    packed, found = REFUSED[kind]
+    error = failure(packed)
+    assert found in error.found and "give " in error.remedy.lower()
 
 
 class Upload(io.BytesIO):
@@ -114,7 +139,3 @@ def test_random_bytes_are_read_or_refused_but_never_crash():
             read_matrix(content)
         except DatasetFormatError as error:
             str(error).encode()
-
-
-def test_a_file_without_a_name_in_a_zip_archive_is_read():
-    assert read(zip_without_a_name(TEXT)) == EXPECTED
