@@ -152,13 +152,9 @@ def test_gradient_is_that_of_finite_differences(fitted):
     assert fitted.log_proba_gradient(np.zeros((1, 20)), [0])[1].nnz == 0
 
 
-def many_rows():
+def test_C_is_chosen_by_trials_on_training_rows_whatever_the_number_of_threads(tmp_path):
     data = make_synthetic(n_train=900, n_test=1, n_features=120, n_labels=30, features_per_row=12, labels_per_row=2)
-    return data.X_train, data.Y_train
-
-
-def test_C_is_chosen_by_trials_on_training_rows_whatever_the_number_of_threads():
-    X, Y = many_rows()
+    X, Y = data.X_train, data.Y_train
     chosen = OneVsRest(n_jobs=1).fit(X[:700], Y[:700])
     trials = chosen.chosen_
     assert len(trials) == 3 and (trials["rows"] == 175).all()  # a quarter of the rows
@@ -167,15 +163,9 @@ def test_C_is_chosen_by_trials_on_training_rows_whatever_the_number_of_threads()
     assert choice.settings == chosen.settings_ and len(choice.trials) == 3
     assert [trial["score"] for trial in choice.trials] == trials["score"].tolist()
     same(chosen, OneVsRest(**choice.settings).fit(X[:700], Y[:700]), X[700:])
-
-
-def test_the_trials_of_C_are_one_classifier_per_label():
-    """They train a label tree of one level, whose probabilities are those of liblinear's classifiers."""
-    X, Y = many_rows()
-    exact = {"weight_threshold": 0, "tol": 1e-6}
-    tree = OneVsRest()._trial_tree(30).set_params(C=3.0, **exact).fit(X, Y)
-    found = OneVsRest(C=3.0, **exact).fit(X, Y).predict_proba(X[:50]).toarray()
-    np.testing.assert_allclose(tree.predict_proba(X[:50]).toarray(), found, atol=1e-4)
+    assert OneVsRest()._trial_tree(30).fit(X, Y).trees_[0].n_nodes == 31  # one level: a classifier per label
+    read = load_model(chosen.save(tmp_path / "model"))
+    assert read.C == "auto" and read.settings_ == chosen.settings_ and read.chosen_.equals(trials)
 
 
 @pytest.mark.parametrize("loss, C", [("logistic", 10.0), ("squared_hinge", 1.0)])
@@ -183,12 +173,6 @@ def test_with_few_rows_C_is_the_published_one(loss, C):
     model = OneVsRest(loss=loss).fit(*problem())
     assert model.settings_ == {"C": C} and model.chosen_.empty
     same(model, OneVsRest(loss=loss, C=C).fit(*problem()), problem(seed=3)[0])
-
-
-def test_a_saved_model_has_its_trials(tmp_path):
-    chosen = OneVsRest().fit(*many_rows())
-    read = load_model(chosen.save(tmp_path / "model"))
-    assert read.C == "auto" and read.settings_ == chosen.settings_ and read.chosen_.equals(chosen.chosen_)
 
 
 def test_labels_that_did_not_converge_are_counted_in_one_warning():
