@@ -50,13 +50,6 @@ def test_every_form_of_true_labels_measures_the_same(true):
     same(metrics.measures(true, IDS, 3, WEIGHTS), metrics.measures(Y, IDS, 3, WEIGHTS))
 
 
-def test_an_array_of_lists_is_a_list_of_lists():
-    ragged = np.empty(3, dtype=object)
-    ragged[:] = [[1, 2, 0], [2], []]
-    padded = [[1, 2, 0], [2, -1, -1], [-1, -1, -1]]
-    same(metrics.measures(Y, ragged, 3, WEIGHTS), metrics.measures(Y, padded, 3, WEIGHTS))
-
-
 def test_a_series_of_lists_is_a_list_of_lists():
     true = pd.Series([[0, 1], [3], []], index=[7, 7, 1])
     ranking = pd.Series(IDS.tolist(), index=[2, 1, 0])
@@ -283,10 +276,6 @@ def test_what_is_no_ranking_is_a_type_error(ranking, found):
         metrics.precision_at_k(Y, ranking, 1)
 
 
-def test_scores_without_columns_rank_nothing():
-    assert metrics.as_ranking(np.zeros((2, 0)), 2).labels.tolist() == [[-1, -1], [-1, -1]]
-
-
 def test_more_labels_than_int32_can_count_are_refused():
     with pytest.raises(ValueError, match="at most 2147483647 are supported"):
         metrics.as_ranking(sp.csr_array((1, 2**31)), 1)
@@ -309,10 +298,6 @@ def test_k_is_a_positive_whole_number(k, error):
         metrics.hits(Y, IDS, k)
     with pytest.raises(error, match="k must be"):
         metrics.as_ranking(IDS, k)
-
-
-def test_k_may_be_a_numpy_integer():
-    assert metrics.precision_at_k(Y, IDS, np.int32(2)).shape == (2,)
 
 
 def test_hits_of_scores_need_k():

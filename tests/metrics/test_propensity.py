@@ -15,17 +15,6 @@ def test_inverse_propensity_by_hand():
     np.testing.assert_allclose(metrics.inverse_propensity(Y), expected, rtol=1e-14)
 
 
-def test_inverse_propensity_with_the_constants_of_another_data_set():
-    C = (log(4) - 1) * (0.4 + 1) ** 0.5
-    expected = [1 + C * (n + 0.4) ** -0.5 for n in (3, 0, 2)]
-    np.testing.assert_allclose(metrics.inverse_propensity(Y, 0.5, 0.4), expected, rtol=1e-14)
-
-
-def test_rarer_labels_weigh_more():
-    weights = metrics.inverse_propensity(Y)
-    assert weights[1] > weights[2] > weights[0] > 1
-
-
 def test_inverse_log_frequency_by_hand_with_count_zero_taken_as_one():
     np.testing.assert_allclose(metrics.inverse_log_frequency(Y), [1 / log(4), 1 / log(2), 1 / log(3)], rtol=1e-14)
 

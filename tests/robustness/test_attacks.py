@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import PLT, LdSM, OneVsRest
-from xmlcore.robustness import attacks, perturbation
+from xmlcore import PLT, LdSM
+from xmlcore.robustness import attacks
 from xmlcore.robustness.attacks import FGSM, PGD
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped")
@@ -180,18 +180,6 @@ def test_ensembles_are_attacked_through_their_mean(problem):
     model = PLT(n_estimators=3, max_leaf_labels=2).fit(X, Y)
     Z = PGD(0.3, n_steps=5).apply(X, model=model, Y=Y)
     assert (objective(model, Z, Y, "margin") > objective(model, X, Y, "margin")).all()
-
-
-def test_any_model_with_a_gradient_is_attacked(problem):
-    X, Y = problem.X, problem.Y
-    model = OneVsRest().fit(X, Y)
-    Z = PGD(0.3, n_steps=5).apply(X, model=model, Y=Y)
-    assert (objective(model, Z, Y, "margin") > objective(model, X, Y, "margin")).all()
-
-
-def test_attacks_are_made_by_name_too():
-    assert perturbation("fgsm", 0.5, norm="inf", objective="loss") == FGSM(0.5, "inf", objective="loss")
-    assert perturbation("pgd", 2, n_steps=3, random_start=True) == PGD(2, n_steps=3, random_start=True)
 
 
 def test_names_levels_and_equality():

@@ -96,13 +96,6 @@ def test_measures_are_those_of_a_loop_by_hand(frame, model, data, repeat):
                 assert value(own, bucket=bucket, measure="R@k") == pytest.approx(r, abs=1e-12)
 
 
-def test_the_buckets_precisions_add_up(frame):
-    own = frame[frame["measure"] == "P@k"]
-    table = own.pivot_table(index=["sigma", "k", "repeat"], columns="bucket", values="value")
-    np.testing.assert_allclose(table["head"] + table["torso"] + table["tail"], table["all"], atol=1e-12)
-    assert (table[["head", "torso", "tail"]] > 0).any().all()
-
-
 def test_a_bucket_without_any_label_in_the_test_rows_has_no_recall():
     Y_train = np.array([[1, 0, 0], [1, 0, 0], [1, 1, 0]])
     Y = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 0]])  # a row without labels; label 2, the tail, is nowhere
@@ -191,15 +184,6 @@ def test_the_seed_decides(model, data):
     pd.testing.assert_frame_equal(first, measured(1))
     assert not first.equals(measured(2))
     assert len(measured(None)) == len(first)
-
-
-def test_times_of_both_steps_are_apart_and_at_the_largest_place(frame):
-    times = frame[frame["measure"].isin(evaluation.TIMES)]
-    assert set(times["k"]) == {5} and set(times["bucket"]) == {"all"}
-    assert (times[times["measure"] == "predict_s"]["value"] > 0).all()
-    perturbing = times[times["measure"] == "perturb_s"]
-    assert (perturbing[perturbing["sigma"] == 0]["value"] == 0).all()
-    assert (perturbing[perturbing["sigma"] > 0]["value"] > 0).all()
 
 
 def test_progress_rises_once_from_0_to_1_and_stops_the_work(model, data, monkeypatch):
