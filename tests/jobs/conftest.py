@@ -1,6 +1,7 @@
-"""A queue for all tests of a file, and functions that its workers import."""
+"""Queues, and functions that their workers import."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ from xmlcore.jobs import Queue
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import job_functions`, here and in worker processes
 
+import job_functions as work  # noqa: E402
+from watching import start  # noqa: E402
+
 
 @pytest.fixture(scope="module")
 def queue(tmp_path_factory):
@@ -16,3 +20,23 @@ def queue(tmp_path_factory):
     queue = Queue(folder=tmp_path_factory.mktemp("records"), grace=0.3)
     yield queue
     queue.shutdown()
+
+
+@pytest.fixture
+def single(tmp_path):
+    """A queue of one worker."""
+    queue = Queue(folder=tmp_path / "records", n_workers=1)
+    yield queue
+    queue.shutdown()
+
+
+@pytest.fixture
+def line(tmp_path):
+    """A queue of one thread that is busy until ``go()`` is called."""
+    with ThreadPoolExecutor(1) as executor:
+        queue = Queue(executor, folder=tmp_path / "records")
+        queue.first = start(queue, work.until, str(tmp_path / "go"))
+        queue.go = (tmp_path / "go").touch
+        yield queue
+        queue.go()
+        queue.shutdown()

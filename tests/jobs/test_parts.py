@@ -1,24 +1,9 @@
 """Jobs that need what other jobs make: they wait for them, and fail and stop with them."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import job_functions as work
-import pytest
-from watching import LONG, start
+from watching import LONG
 
-from xmlcore.jobs import Plan, Queue
-
-
-@pytest.fixture
-def line(tmp_path):
-    """A queue of one worker that is busy until ``go()`` is called."""
-    with ThreadPoolExecutor(1) as executor:
-        queue = Queue(executor, folder=tmp_path / "records")
-        queue.first = start(queue, work.until, str(tmp_path / "go"))
-        queue.go = (tmp_path / "go").touch
-        yield queue
-        queue.go()
-        queue.shutdown()
+from xmlcore.jobs import Plan
 
 
 def after(queue, *parts, **options):

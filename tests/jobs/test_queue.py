@@ -33,13 +33,6 @@ def test_job_runs_and_returns(queue):
     assert "1 + 2" in repr(job)
 
 
-def test_worker_survives_between_jobs():
-    queue = Queue(n_workers=1)
-    pids = {queue.submit(work.where, title="Where").result(timeout=LONG)["pid"] for _ in range(5)}
-    queue.shutdown()
-    assert len(pids) == 1 and pids != {os.getpid()}
-
-
 def test_workers_start_lazily():
     before = threading.active_count()
     queue = Queue()
@@ -108,22 +101,21 @@ def test_failure_has_a_reason_and_a_traceback(queue):
     assert caught.value.traceback == job.traceback
 
 
-@pytest.mark.parametrize(
-    "function, reason",
-    [
+def pid_of_worker(queue):
+    return queue.submit(work.where, title="Where").result(timeout=LONG)["pid"]
+
+
+def test_odd_failures_are_told_and_the_worker_lives_on(single):
+    pid = pid_of_worker(single)
+    assert pid != os.getpid()
+    for function, reason in (
         (work.fail_oddly, "TwoArguments: one and two"),
         (work.need_memory, "Not enough memory: Unable to allocate"),
         (work.leave, "SystemExit: enough"),
-    ],
-)
-def test_odd_failures_are_told_and_the_worker_lives_on(function, reason):
-    queue = Queue(n_workers=1)
-    pid = queue.submit(work.where, title="Where").result(timeout=LONG)["pid"]
-    job = queue.submit(function, title="Odd")
-    job.wait(LONG)
-    assert job.state == "failed" and job.error.startswith(reason)
-    assert queue.submit(work.where, title="Where").result(timeout=LONG)["pid"] == pid
-    queue.shutdown()
+    ):
+        job = single.submit(function, title="Odd")
+        assert job.wait(LONG) and job.state == "failed" and job.error.startswith(reason)
+        assert pid_of_worker(single) == pid
 
 
 @pytest.mark.parametrize(
@@ -167,14 +159,12 @@ def test_bad_submissions_fail_at_once_and_leave_nothing(queue):
 
 
 @posix
-def test_worker_that_died_while_idle_is_replaced():
-    queue = Queue(n_workers=1)
-    pid = queue.submit(work.where, title="Where").result(timeout=LONG)["pid"]
+def test_worker_that_died_while_idle_is_replaced(single):
+    pid = pid_of_worker(single)
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_alive(pid))
     time.sleep(0.1)
-    assert queue.submit(work.where, title="Where").result(timeout=LONG)["pid"] != pid
-    queue.shutdown()
+    assert pid_of_worker(single) != pid
 
 
 @posix
@@ -189,18 +179,16 @@ def test_idle_worker_ends_and_the_next_job_gets_a_new_one():
 # --- cancel
 
 
-def test_cancelled_job_stops_at_its_next_report_and_keeps_its_worker():
-    queue = Queue(n_workers=1)
-    pid = queue.submit(work.where, title="Where").result(timeout=LONG)["pid"]
-    job = start(queue, work.until, "never")
-    assert queue.cancel(job.id)
+def test_cancelled_job_stops_at_its_next_report_and_keeps_its_worker(single):
+    pid = pid_of_worker(single)
+    job = start(single, work.until, "never")
+    assert single.cancel(job.id)
     assert job.wait(LONG)
     assert (job.state, job.error, job.phase) == ("cancelled", None, "Waiting")
     with pytest.raises(Cancelled):
         job.result()
-    assert not queue.cancel(job.id)
-    assert queue.submit(work.where, title="Where").result(timeout=LONG)["pid"] == pid
-    queue.shutdown()
+    assert not single.cancel(job.id)
+    assert pid_of_worker(single) == pid
 
 
 def test_job_that_never_reports_is_killed_after_the_grace_period(queue, tmp_path):
@@ -225,16 +213,13 @@ def test_job_that_fails_over_its_cancelling_is_cancelled(queue):
     assert job.wait(LONG) and (job.state, job.error) == ("cancelled", None)
 
 
-def test_waiting_job_is_cancelled_at_once(tmp_path):
-    queue = Queue(n_workers=1)
-    first = start(queue, work.until, str(tmp_path / "go"))
-    second = queue.submit(work.add, 1, 2, title="Waits")
+def test_waiting_job_is_cancelled_at_once(line):
+    second = line.submit(work.add, 1, 2, title="Waits")
     assert second.state == "queued" and second.elapsed == 0 and second.started is None
-    assert queue.cancel(second.id)
+    assert line.cancel(second.id)
     assert second.state == "cancelled" and second.wait(0)
-    (tmp_path / "go").touch()
-    assert first.wait(LONG) and first.state == "done"
-    queue.shutdown()
+    line.go()
+    assert line.first.wait(LONG) and line.first.state == "done"
 
 
 def test_job_cancelled_while_its_worker_starts_never_runs(tmp_path):
