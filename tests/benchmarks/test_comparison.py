@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.library import comparison, tables
+from benchmarks.library import comparison
 from tests.benchmarks.making import ABOUT
 
 
@@ -68,36 +68,8 @@ def test_precision_is_compared_with_the_best_rival_and_the_fastest_way_of_a_sear
     assert comparison.searching("beam 10", "one_row_p50_ms")(one) == 3.0
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0, "0"), (1.5, "1.5"), (0.012345, "0.0123"), (0.0000123, "0.0000123"), (1234.5, "1234"), (0.9996, "1")],
-)
-def test_numbers_have_the_digits_that_mean_something_and_no_powers_of_ten(value, text):
-    assert tables.number(value) == text
-
-
 def target(found, start):
     return next(one for one in comparison.targets(found) if one.point.startswith(start))
-
-
-def test_the_worst_data_set_is_held_against_the_target():
-    found = results(
-        *(run(data, "xmlcore", 0, s) for data, s in (("a", 1.0), ("b", 3.0))),
-        *(run(data, "pecos", 0, 2.0, precision=50.2, search="beam 10") for data in "ab"),
-        *(run(data, "omikuji", 0, 4.0, precision=50.4, search="beam 10") for data in "a"),
-    )
-    training = target(found, "training time")
-    assert (training.worst, training.where, training.met) == ("1.50×", "b, PECOS", False)
-    precision = target(found, "P@3")
-    assert (precision.worst, precision.where, precision.met) == ("-0.40 points", "a", False)
-    exact = target(found, "exact top 5")
-    assert exact.met is None and exact.absent == ("a", "b")
-    text = comparison.markdown(found)
-    assert (
-        "| training time (of the faster of omikuji, 1 tree, and PECOS) | ≤ 1.0×, aim 0.5× | 1.50× | b, PECOS | **no**"
-        in text
-    )
-    assert "one that claims are judged on" in text.splitlines()[0]
 
 
 def test_ensembles_are_judged_on_their_data_sets_only():

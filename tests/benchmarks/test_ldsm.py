@@ -9,8 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from benchmarks import choose_ldsm, ldsm
-from benchmarks.library import data as library_data
-from benchmarks.library import ldsm_tables, machine, mixtures, processes, studies
+from benchmarks.library import ldsm_tables, machine, mixtures, studies
 from tests.benchmarks import making
 from xmlcore import LdSM, metrics
 from xmlcore.datasets import make_synthetic
@@ -36,12 +35,6 @@ def part(name, *runs, **more):
     return header | about | {"runs": list(runs)} | more
 
 
-def whole(text):
-    """Whether all rows of each table have as many columns."""
-    tables = [block for block in text.split("\n\n") if block.startswith("|")]
-    return bool(tables) and all(len({line.count("|") for line in block.splitlines()}) == 1 for block in tables)
-
-
 def test_every_training_row_is_held_out_once_and_a_part_takes_the_place_of_its_former_self_alone():
     found = ldsm.folds(100)
     assert len(found) == ldsm_tables.N_FOLDS
@@ -58,11 +51,8 @@ def test_every_training_row_is_held_out_once_and_a_part_takes_the_place_of_its_f
 
 
 def test_steps_keep_the_changes_before_them_and_the_last_is_tested_with_fifty_trees(tmp_path):
-    steps = [
-        {"name": "a", "params": {}},
-        {"name": "b", "params": {"arity": 3}},
-        {"name": "c", "params": {"n_epochs": 5}},
-    ]
+    settings = {"a": {}, "b": {"arity": 3}, "c": {"n_epochs": 5}}
+    steps = [{"name": name, "params": params} for name, params in settings.items()]
     (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": {"steps": steps}}}))
     options = SimpleNamespace(settings=tmp_path / "s.json", folder=tmp_path, threads=2)
     reference, *validated, chosen = ldsm.plan_settings(options)
@@ -125,19 +115,14 @@ def test_what_was_stopped_or_failed_is_told_and_a_failed_point_is_in_no_table():
 
 
 @pytest.fixture
-def options(tmp_path, monkeypatch):
-    """A folder with one tiny set, called bibtex; points are measured in this process."""
+def options(tmp_path, in_this_process):
+    """A folder with one tiny set, called bibtex."""
     making.write_data(tmp_path / "data", "bibtex", n_train=150, n_test=30, n_labels=20, n_features=60)
     steps = [{"name": "reference", "params": {}}, {"name": "wider", "params": {"arity": 3}}]
     others = [{"name": "label tree", "method": "PLT", "params": {}}]
     (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": {"steps": steps, "others": others}}}))
 
-    def here(job, folder, options, module=None, kernels=None):
-        found = library_data.make(job) if job["what"] == "make" else ldsm.JOBS[job["what"]](job)
-        return json.loads(json.dumps(found)) | {"others_cpu": 0.0}
-
-    monkeypatch.setattr(processes, "run_process", here)
-    return SimpleNamespace(folder=tmp_path / "data", settings=tmp_path / "s.json", quick=True, threads=2, attempts=1)
+    return making.options(tmp_path / "data", settings=tmp_path / "s.json", threads=2)
 
 
 @pytest.mark.parametrize(("name", "points"), [("reference", 3), ("settings", 4), ("others", 1), ("workers", 1)])
@@ -149,11 +134,8 @@ def test_parts_are_measured_from_beginning_to_end(options, name, points):
     assert found["xmlcore_code"] == found["xmlcore_code_end"] and not any("failed" in one for one in found["runs"])
     assert ("delicious" in found["absent"]) == (name not in ("settings", "others"))
     text = studies.part_markdown(ldsm.STUDY, name, json.loads(json.dumps(found)))
-    assert (
-        whole(text)
-        and "A trial" in text
-        and str(options.folder) not in studies.as_json(studies.merged(ldsm.STUDY, {}, name, found))
-    )
+    assert making.is_whole(text) and "A trial" in text
+    assert str(options.folder) not in studies.as_json(studies.merged(ldsm.STUDY, {}, name, found))
     for one in found["runs"]:
         assert one["params"].items() >= {"n_epochs": 2, "max_nodes": 100, "n_estimators": 2}.items()
     if name == "workers":
@@ -171,9 +153,8 @@ GRID = {"a": [1, 2, 3, 4], "b": [1, 2, 3]}
 
 def test_going_round_the_parameters_ends_at_the_best_and_measures_nothing_twice():
     calls = []
-    found = choose_ldsm.searched(
-        "coordinate", GRID, {"a": 1, "b": 1, "c": 0}, lambda p: calls.append(p) or figures(p), 50
-    )
+    start = {"a": 1, "b": 1, "c": 0}
+    found = choose_ldsm.searched("coordinate", GRID, start, lambda p: calls.append(p) or figures(p), 50)
     assert max(found, key=choose_ldsm.score)["params"] == {"a": 3, "b": 2, "c": 0}
     assert len(calls) == len({json.dumps(one) for one in calls}) == len(found)
 
