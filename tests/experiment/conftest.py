@@ -1,6 +1,5 @@
 """Small data sets, and a kept result of every kind."""
 
-import io
 import sys
 import tempfile
 from pathlib import Path
@@ -9,10 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import experiment
 from xmlcore.datasets import Dataset, save_dataset, write_matrix
 from xmlcore.datasets.registry import catalog as registry
-from xmlcore.experiment.engine import given
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import making`
 
@@ -66,25 +63,12 @@ def read_from(data):
     """A kept task that reads the training rows of a data set from a file."""
     with tempfile.TemporaryDirectory() as folder:
         write_matrix(Path(folder) / "train.txt", data.X_train, data.Y_train)
-        files = {"train": io.BytesIO((Path(folder) / "train.txt").read_bytes())}
-    task = experiment.task("read", {}, {"files": given.described(files)})
-    given.give(task.key, files)
-    experiment.keep(task)
-    return task
+        return of_file("read", {}, (Path(folder) / "train.txt").read_bytes(), "train")
 
 
 def read_documents():
     """A kept task that reads documents from a file."""
     return of_file("read_texts", {}, b"text,labels\n" + b"one two,a;b\nthree one,b\n" * 8, "train")
-
-
-def read_back(path):
-    """A kept task that reads the file of a workspace."""
-    file = {"workspace": io.BytesIO(path.read_bytes())}
-    task = experiment.task("import_workspace", {}, {"files": given.described(file)})
-    given.give(task.key, file)
-    experiment.keep(task)
-    return task
 
 
 @pytest.fixture
@@ -131,7 +115,7 @@ def some_of_each(easy, classes, monkeypatch):
         documents := read_documents(),
         kept("words", {"dataset": documents.load().dataset}, vectorizer={"ngrams": (1, 2)}),
         written := kept("export_workspace", {}, keys=[run.key], contents=None),
-        read_back(written.file()),
+        of_file("import_workspace", {}, written.file().read_bytes(), "workspace"),
         packed := kept("pack_model", {"run": run.key}),
         opened := of_file("open_model", {}, packed.file().read_bytes(), "model"),
         of_file("predict", {"run": run.key}, b"0:1 3:2\n1:1\n"),

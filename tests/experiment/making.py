@@ -59,9 +59,16 @@ def reduced(selection, model="PLT", params=None, per_label=False, n_per_label=No
     return experiment.task("reduced", {"selection": selection}, params)
 
 
-def of_file(kind, inputs, content, what="rows", **params):
+def reading(kind, inputs, contents, **params):
+    """A task that reads files, given as their bytes by name."""
+    files = {name: io.BytesIO(content) for name, content in contents.items()}
+    task = experiment.task(kind, inputs, params | {"files": given.described(files)})
+    given.give(task.key, files)
+    return task
+
+
+def of_file(kind, inputs, content, name="rows", **params):
     """A kept task that reads a file which is given to it."""
-    task = experiment.task(kind, inputs, {"files": given.described({what: io.BytesIO(content)}), **params})
-    given.give(task.key, {what: io.BytesIO(content)})
+    task = reading(kind, inputs, {name: content}, **params)
     experiment.keep(task)
     return task

@@ -65,25 +65,23 @@ def test_progress_of_comparing_never_goes_back(words):
     assert seen == sorted(seen) and 0 <= seen[0] and seen[-1] <= 1
 
 
-@pytest.mark.parametrize("shares, selections", [((0.0,), [None]), ((1.5,), [None]), ((), [None]), ((0.1,), [])])
-def test_nothing_to_compare_is_refused(words, shares, selections):
-    with pytest.raises(ValueError, match="shares (must be|is empty)|no selection"):
-        experiment.compare_selections(words, selections, shares)
-
-
-@pytest.mark.parametrize("seed", [2**31, -1])
-def test_a_seed_that_not_all_take_is_refused_before_anything_is_done(words, seed):
+@pytest.mark.parametrize(
+    "selections, shares, seeds, message",
+    [
+        ([None], (0.0,), (0,), "shares must be"),
+        ([None], (1.5,), (0,), "shares must be"),
+        ([None], (), (0,), "shares is empty"),
+        ([], (0.1,), (0,), "no selection"),
+        ([None], (0.1,), (), "seeds is empty"),
+        ([("FALS", FEW)], (0.1,), (0, 2**31), "seeds must be from 0 to 2147483647, not 2147483648"),
+        ([("FALS", FEW)], (0.1,), (0, -1), "seeds must be from 0 to 2147483647, not -1"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_before_anything_is_done(words, selections, shares, seeds, message):
     seen = []
-    with pytest.raises(ValueError, match=f"seeds must be from 0 to 2147483647, not {seed}"):
-        experiment.compare_selections(
-            words, [("FALS", FEW)], (0.1,), (0, seed), progress=lambda *said: seen.append(said)
-        )
+    with pytest.raises(ValueError, match=message):
+        experiment.compare_selections(words, selections, shares, seeds, progress=lambda *said: seen.append(said))
     assert not seen
-
-
-def test_no_seed_is_told_apart_from_an_empty_result(words):
-    with pytest.raises(ValueError, match="seeds is empty"):
-        experiment.compare_selections(words, [None], (0.1,), ())
 
 
 def test_the_largest_seed_is_taken_by_selections_and_trees(words):

@@ -1,12 +1,12 @@
 """Files are read into a kept data set, and rows are split again, by tasks."""
 
-import io
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import making
 import pytest
 
 from xmlcore import datasets, experiment
@@ -18,10 +18,7 @@ FRUIT = b"10 3 2\n" + b"".join(b"%d %d:1\n" % (i % 2, i % 3) for i in range(10))
 
 
 def reading(content=FRUIT, **options):
-    files = {"train": io.BytesIO(content)}
-    task = experiment.task("read", {}, options | {"files": given.described(files)})
-    given.give(task.key, files)
-    return task
+    return making.reading("read", {}, {"train": content}, **options)
 
 
 def test_the_kept_data_set_is_the_one_that_read_dataset_reads():

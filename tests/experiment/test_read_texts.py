@@ -1,22 +1,18 @@
 """Documents are read into a kept data set by a task."""
 
-import io
 import re
 
+import making
 import pytest
 
 from xmlcore import datasets, experiment
-from xmlcore.experiment.engine import given
 
 CSV = "title,body,tags\n" + "".join(f"t{i},word{i % 4} of text,red;{'blue' if i % 2 else 'green'}\n" for i in range(30))
 COLUMNS = {"text": ["title", "body"], "labels": "tags"}
 
 
 def reading(content=CSV, more=None, **params):
-    files = {"train": io.BytesIO(content.encode())} | {name: io.BytesIO(given) for name, given in (more or {}).items()}
-    task = experiment.task("read_texts", {}, params | {"files": given.described(files)})
-    given.give(task.key, files)
-    return task
+    return making.reading("read_texts", {}, {"train": content.encode()} | (more or {}), **params)
 
 
 def test_the_kept_data_set_is_the_one_that_read_text_dataset_reads():

@@ -22,16 +22,8 @@ def test_a_kept_run_is_measured_under_noise_once(data):
     assert stored == robustness(key, "gaussian", (0.05, 0.1), {"support": "nonzero"}, 2, 7).key
     found = experiment.load("robustness", stored)
     model = experiment.load_run_model(key)
-    expected = measured(
-        model,
-        data.X_test,
-        data.Y_test,
-        (0.05, 0.1),
-        support="nonzero",
-        n_repeats=2,
-        random_state=7,
-        Y_train=data.Y_train,
-    )
+    options = {"support": "nonzero", "n_repeats": 2, "random_state": 7, "Y_train": data.Y_train}
+    expected = measured(model, data.X_test, data.Y_test, (0.05, 0.1), **options)
     times = expected["measure"].isin(["predict_s", "perturb_s"])
     assert expected[~times].equals(found.frame[~times])
     assert (found.kind, found.levels, found.n_rows, found.n_test, found.surrogate) == (
@@ -71,10 +63,8 @@ def test_a_model_without_a_gradient_is_attacked_through_a_plt_and_the_result_nam
         key = experiment.keep(train(fingerprint, model, {"n_estimators": 2} if model == "LdSM" else {}))
         found = experiment.load("robustness", experiment.keep(robustness(key, "fgsm", [2.0], n_repeats=1)))
         assert (found.surrogate or "").startswith(said or "") and (found.surrogate is None) == (said is None)
-        at_1 = found.frame[
-            (found.frame["measure"] == "P@k") & (found.frame["k"] == 1) & (found.frame["bucket"] == "all")
-        ]
-        assert at_1["value"].iloc[-1] < at_1["value"].iloc[0]
+        at_1 = found.frame.query("measure == 'P@k' and k == 1 and bucket == 'all'")["value"]
+        assert at_1.iloc[-1] < at_1.iloc[0]
     assert store.info("runs", own)["created"] == created  # the attacked model was not trained again
 
 
@@ -99,9 +89,10 @@ def test_an_attack_can_be_transferred_to_a_model_with_a_gradient_and_gets_its_ow
         ({"kind": "words"}, "needs the parameter levels"),
         ({}, "needs the parameter kind and levels"),
         ({"kind": "salt", "levels": [0.1]}, "kind must be one of gaussian, words, fgsm, pgd"),
+        ({"kind": "gaussian", "levels": [0.1], "options": {"drop": 1}}, "no option 'drop': it has support"),
     ],
 )
-def test_kind_and_levels_are_needed(params, message):
+def test_kind_and_levels_are_needed_and_options_that_a_perturbation_does_not_have_are_refused(params, message):
     with pytest.raises(ValueError, match=message):
         experiment.task("robustness", {"run": "0" * 32}, params)
 
@@ -122,8 +113,3 @@ def test_options_at_their_defaults_do_not_change_the_key(kind, some, all_of_them
 
     other = {"swap": False} if kind == "words" else {"support": "nonzero"}
     assert made(some).key == made(all_of_them).key != made({**all_of_them, **other}).key
-
-
-def test_options_that_a_perturbation_does_not_have_are_refused_at_once():
-    with pytest.raises(ValueError, match="'gaussian' has no option 'drop': it has support"):
-        experiment.task("robustness", {"run": "ab" * 16}, {"kind": "gaussian", "levels": [0.1], "options": {"drop": 1}})

@@ -1,23 +1,20 @@
 """The code that makes a kept run again: it is executed here, and gives the same measures."""
 
-import io
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from making import kept, of_file
 
 from xmlcore import datasets, experiment, store
 from xmlcore.datasets import save_dataset, write_matrix
 from xmlcore.datasets.registry import catalog as registry
-from xmlcore.experiment.engine import given
 
 QUICK = {"max_leaf_labels": 4}
 
 
 def trained(fingerprint, model="PLT", **params):
-    task = experiment.task("train", {"dataset": fingerprint}, {"model": model, "params": params, "k": 3})
-    experiment.keep(task)
-    return task
+    return kept("train", {"dataset": fingerprint}, model=model, params=params, k=3)
 
 
 def executed(code, folder=None, monkeypatch=None):
@@ -29,8 +26,7 @@ def executed(code, folder=None, monkeypatch=None):
 
 
 def same_measures(task, names):
-    kept = task.load().measures
-    for name, values in kept.groupby("measure"):
+    for name, values in task.load().measures.groupby("measure"):
         np.testing.assert_array_equal(names["measures"][name], values.sort_values("k")["value"])
 
 
@@ -54,7 +50,7 @@ def test_code_loads_data_of_the_catalog_by_its_name(easy, monkeypatch):
     entry, _ = registry._ENTRIES["api-docs"]
     monkeypatch.setattr(registry, "import_module", lambda name: SimpleNamespace(load=lambda progress: easy))
     monkeypatch.setitem(registry._ENTRIES, "api-docs", (entry, "anywhere"))
-    experiment.keep(experiment.task("prepare", {}, {"name": "api-docs"}))
+    kept("prepare", {}, name="api-docs")
     task = trained(save_dataset(easy), **QUICK)
     code = experiment.code_of(task.key)
     assert 'data = datasets.load("api-docs")' in code and "not known" not in code
@@ -65,9 +61,9 @@ def test_code_loads_data_of_the_catalog_by_its_name(easy, monkeypatch):
                                  {"way": "folds", "fold": 2}])  # fmt: skip
 def test_code_makes_and_splits_synthetic_data_as_it_was(way):
     sizes = {"n_train": 60, "n_test": 20, "n_features": 30, "n_labels": 10, "labels_per_row": 2, "features_per_row": 6}
-    made = experiment.task("synthetic", {}, {"shape": "small", **sizes})
-    split = experiment.task("split", {"dataset": experiment.load("synthetic", experiment.keep(made)).dataset}, way)
-    task = trained(experiment.load("split", experiment.keep(split)).dataset, "OneVsRest")
+    made = kept("synthetic", {}, shape="small", **sizes)
+    split = kept("split", {"dataset": made.load().dataset}, **way)
+    task = trained(split.load().dataset, "OneVsRest")
     code = experiment.code_of(task.key)
     assert "datasets.make_synthetic(" in code and "datasets.split_again(data, " in code
     same_measures(task, executed(code))
@@ -76,10 +72,8 @@ def test_code_makes_and_splits_synthetic_data_as_it_was(way):
 def test_code_reads_uploaded_files_by_the_names_that_the_user_gave_them(easy, tmp_path, monkeypatch):
     name = 'my "train".txt'
     write_matrix(tmp_path / name, easy.X_train, easy.Y_train)
-    files = {"train": io.BytesIO((tmp_path / name).read_bytes())}
-    read = experiment.task("read", {}, {"files": given.described(files), "test_size": 0.25, "random_state": 5})
-    given.give(read.key, files)
-    task = trained(experiment.load("read", experiment.keep(read)).dataset, **QUICK)
+    read = of_file("read", {}, (tmp_path / name).read_bytes(), "train", test_size=0.25, random_state=5)
+    task = trained(read.load().dataset, **QUICK)
     assert '"your-train-file.txt"' in experiment.code_of(task.key)
     code = experiment.code_of(task.key, {"train": name})
     assert repr(name) in code and "test_size=0.25, random_state=5" in code
@@ -89,11 +83,9 @@ def test_code_reads_uploaded_files_by_the_names_that_the_user_gave_them(easy, tm
 def test_code_reads_texts_with_the_same_vectoriser(tmp_path, monkeypatch):
     content = "abstract,tags\n" + "".join(f"one two{i % 5} three,a;b{i % 3}\n" for i in range(40))
     (tmp_path / "my.csv").write_text(content)
-    files = {"train": io.BytesIO(content.encode())}
     params = {"text": "abstract", "labels": "tags", "vectorizer": {"ngrams": (1, 2)}}
-    read = experiment.task("read_texts", {}, params | {"files": given.described(files)})
-    given.give(read.key, files)
-    task = trained(experiment.load("read_texts", experiment.keep(read)).dataset, **QUICK)
+    read = of_file("read_texts", {}, content.encode(), "train", **params)
+    task = trained(read.load().dataset, **QUICK)
     code = experiment.code_of(task.key, {"train": "my.csv"})
     assert "TextVectorizer(ngrams=(1, 2))" in code and 'text="abstract", labels="tags"' in code
     same_measures(task, executed(code, tmp_path, monkeypatch))
