@@ -266,7 +266,7 @@ def measuring(run, dataset, wanted: dict) -> Work:
         wider = n_features / max(filled, 1.0) if kind.fills(wanted["options"]) else usual
         noisy = per_row * (1 + SLOWLY[run.model] * wider if run.model in SLOWLY else wider)
         if run.model == "PLT":  # its kernel predicts dense rows together
-            noisy = min(noisy, per_row + 2 * unit * n_features * run.params["n_estimators"])
+            noisy = min(noisy, per_row + 0.3 * unit * n_features * run.params["n_estimators"])
         noisy += unit * (wider * filled + 700) + kind.steps * (3 * per_row + unit * (5 * n_features + 1300))
         seconds = n_rows * (per_row + n_times * noisy)
     sizes = {"rows": n_rows, "features": n_features, "filled": filled, "times": n_times}
