@@ -1,10 +1,12 @@
 """The dashboard in one process: real pages, the real queue, threads in place of worker processes."""
 
+import collections
 import contextlib
 import functools
 import json
 import shutil
 import sys
+import threading
 import time
 import types
 from concurrent.futures import ThreadPoolExecutor
@@ -177,6 +179,22 @@ def server(own_cache, monkeypatch):
         yield queue
         queue.shutdown()
     st.cache_resource.clear()
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Trainings go on until ``held()`` is called, or ``held("PLT")`` for those of a model."""
+    gates, real = collections.defaultdict(threading.Event), experiment.KINDS["train"].run
+
+    def run(task, progress=None, files=None):
+        while not (gates[None].is_set() or gates[task.params["model"]].is_set()):
+            progress("Training nodes of trees", 0.25, "1 of 4 nodes")
+            time.sleep(0.01)
+        return real(task, progress, files)
+
+    monkeypatch.setattr(experiment.KINDS["train"], "run", run)
+    yield lambda model=None: gates[model].set()
+    gates[None].set()
 
 
 @pytest.fixture

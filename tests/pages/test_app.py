@@ -1,6 +1,5 @@
 """Workspaces, sessions and jobs, through app.py: what is the same on all pages."""
 
-import threading
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from pages.shared.jobs import time_left
 from pages.shared.workspaces import workspace
 from tests.pages.making import Row, said_plainly
-from xmlcore import experiment
 
 
 def trained(session):
@@ -55,23 +53,6 @@ def test_two_sessions_train_at_once_and_keep_their_own_results(session):
         assert f"Max labels per leaf: {leaf}" in page.until(lambda s: "Training" in s.metrics()).text()
 
 
-@pytest.fixture
-def slow_training(monkeypatch):
-    """Trainings go on until the event is set."""
-
-    go_on, real = threading.Event(), experiment.kinds.train.run_and_model
-
-    def run(dataset, model, params, k, progress):
-        while not go_on.is_set():
-            progress("Training trees", 0.5)
-            go_on.wait(0.05)
-        return real(dataset, model, params, k, progress)
-
-    monkeypatch.setattr(experiment.kinds.train, "run_and_model", run)
-    yield go_on
-    go_on.set()
-
-
 def stop_buttons(page):
     return [b for b in page.at.button if b.label == "Stop" and "main" in b.key]
 
@@ -82,30 +63,30 @@ def start(page, *trees):
     for n in trees:
         page.at.number_input(key="form.PLT.n_estimators").set_value(n)
         page.press("train.PLT.submit")
-    return page.until(lambda s: s.text(s.at.main).count("Training trees: 50 %") == min(2, len(trees)))
+    return page.until(lambda s: s.text(s.at.main).count("Training nodes of trees: 25 %") == min(2, len(trees)))
 
 
-def test_stop_of_a_shared_training_takes_it_off_this_page_only(session, slow_training):
+def test_stop_of_a_shared_training_takes_it_off_this_page_only(session, held):
     one, two = (session().until(lambda s: "Labels per row" in s.metrics()) for _ in range(2))
     for page in (one, two):
         start(page, 1)
     one.click("Stop")
     assert "Stopped here: Training PLT on api-docs." in one.text()
-    assert "Training trees" not in one.text() and not stop_buttons(one)
+    assert "Training nodes" not in one.text() and not stop_buttons(one)
     assert "Stopped here" not in one.run().text()
-    assert "Training trees" in two.run().text()
-    slow_training.set()
+    assert "Training nodes" in two.run().text()
+    held()
     two.until(lambda s: "Training" in s.metrics())
     assert "No model has been trained" in one.run().text()
 
 
-def test_running_jobs_are_named_by_their_settings_and_place_in_the_queue(ready, slow_training):
+def test_running_jobs_are_named_by_their_settings_and_place_in_the_queue(ready, held):
     said = start(ready, 2, 3, 4, 5).text(ready.at.main)
     assert "Training PLT on api-docs (Trees: 3)" in said
     assert "number 1 of 2 in the queue" in said and "number 2 of 2 in the queue" in said
 
 
-def test_the_sidebar_has_one_control_that_stops_several_jobs(ready, slow_training):
+def test_the_sidebar_has_one_control_that_stops_several_jobs(ready, held):
     def labels():
         return [b.label.replace("\\", "") for b in page.at.sidebar.button if "stop-side" in (b.key or "")]
 
@@ -115,7 +96,7 @@ def test_the_sidebar_has_one_control_that_stops_several_jobs(ready, slow_trainin
     page.run().until(lambda s: labels() == ["Stop"])
 
 
-def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready, slow_training):
+def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready, held):
     token = start(ready, 3).token
     Row(token).remove()
     assert workspace.NOT_FOUND in ready.run().text() and ready.token == token
@@ -123,7 +104,7 @@ def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready,
     assert "1 job runs or waits: this page shows it." in ready.text(ready.at.sidebar), "a job has one state, not two"
     assert "Training PLT on api-docs (Trees: 3)" in ready.go("data").text(ready.at.sidebar)
     assert workspace.NOT_FOUND not in ready.go("train").run().text()
-    slow_training.set()
+    held()
     ready.until(lambda s: "Training" in s.metrics())
 
 

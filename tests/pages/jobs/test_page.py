@@ -13,22 +13,6 @@ from xmlcore import datasets, experiment, jobs
 from xmlcore.experiment.kinds.train import Train
 
 
-@pytest.fixture
-def held(monkeypatch, tmp_path):
-    """Trainings go on until ``held()`` is called."""
-    gate, real = tmp_path / "go", Train.run
-
-    def run(task, progress=None, files=None):
-        while not gate.exists():
-            progress("Training nodes of trees", 0.25, "1 of 4 nodes")
-            time.sleep(0.01)
-        return real(task, progress, files)
-
-    monkeypatch.setattr(Train, "run", run)
-    yield gate.touch
-    gate.touch()
-
-
 def start(page, queue, count, owner=None):
     """Let a workspace, or another session, start trainings; return their jobs."""
     fingerprint = datasets.save_dataset(small_data("small"))

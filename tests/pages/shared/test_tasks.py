@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import threading
 from types import SimpleNamespace
 
 import pytest
@@ -96,41 +95,25 @@ def shown(session):
     return next(run["model"] for run in row["runs"] if run["key"] == row["shown"][row["dataset"]])
 
 
-@pytest.fixture
-def gates(monkeypatch):
-    """Trainings of a model end only when its gate is open: ``gates["PLT"].set()``."""
-    made = {"PLT": threading.Event(), "OneVsRest": threading.Event()}
-    run = experiment.KINDS["train"].run
-
-    def gated(self, progress, files=None):
-        assert made[self.params["model"]].wait(120)
-        return run(self, progress, files)
-
-    monkeypatch.setattr(experiment.KINDS["train"], "run", gated)
-    yield made
-    for gate in made.values():
-        gate.set()
-
-
 def wait_until_done(session, model):
     """Wait until a training is done, without a run of the script, which would collect its result."""
     (record,) = [one for one in stored(session)["jobs"] if one["params"].get("model") == model]
     job_queue.queue().get(record["id"]).result(timeout=120)
 
 
-def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(ready, gates):
+def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(ready, held):
     start(ready, "PLT")
     ready.set("train.model", "OneVsRest")
-    gates["PLT"].set()
+    held("PLT")
     wait_until_done(ready, "PLT")
     ready.press("train.OneVsRest.submit")
-    gates["OneVsRest"].set()
+    held("OneVsRest")
     ready.until(lambda s: trained(s) == {"PLT", "OneVsRest"})
 
 
-def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, gates, monkeypatch):
+def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, held, monkeypatch):
     start(ready, "PLT")
-    gates["PLT"].set()
+    held("PLT")
     wait_until_done(ready, "PLT")
     add_result, stopped = result_list.add_result, []
 
@@ -147,10 +130,10 @@ def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, g
     assert trained(ready.run()) == {"PLT"}
 
 
-def test_the_training_asked_for_last_is_shown_whichever_ends_last(ready, session, gates):
+def test_the_training_asked_for_last_is_shown_whichever_ends_last(ready, session, held):
     start(ready, "PLT", "OneVsRest")
     for model in ("OneVsRest", "PLT"):
-        gates[model].set()
+        held(model)
         ready.until(lambda s: model in trained(s))  # noqa: B023
     assert shown(ready) == "OneVsRest"
     assert "OneVsRest ranks a true label first" in session(ready.token).go("train").text().replace("**", "")
