@@ -1,10 +1,12 @@
 """Damaged results of each kind, on the pages that show them: made again, with a note. Those from a file: marked."""
 
+import numpy as np
 import pytest
 
 from tests.pages.making import came_with_a_file, damage, estimate, figure, select, titles, train
 from tests.pages.test_states import MEASURED
 from xmlcore import experiment, store
+from xmlcore.datasets import Dataset
 
 NOTE = "was damaged. It is being made again."
 MARK = "came with the file"
@@ -13,10 +15,6 @@ FEW = {"n_epochs": 3, "n_features": 4}
 
 def classes():
     """Rows of one class each, which double sampling can learn."""
-    import numpy as np
-
-    from xmlcore.datasets import Dataset
-
     rng = np.random.default_rng(2)
     y = np.concatenate([np.arange(10), rng.integers(0, 10, 110)])
     X = rng.poisson(0.2, (120, 20)).astype(np.float32)

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from pages.shared import server
 from tests.pages.making import fields_of, figure, select, train
 from xmlcore import store
 
@@ -14,8 +15,6 @@ LISTED = ["data", "compare", "features", "storage", "jobs"]
 
 def later(session, kind, key, change):
     """Have a kept result be of a later version: in the workspace, in the store and, of a run, in its model's files."""
-    from pages.shared import server
-
     with fields_of(session) as fields:
         change(next(record for record in fields[kind] if record["key"] == key))
     value, facts, folder = store.load(kind, key), store.info(kind, key), store.folder(kind, key)

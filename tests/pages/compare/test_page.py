@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 
 from benchmarks.library.many_runs import make
-from pages.compare import ahead, side, table
+from pages.compare import ahead, of_runs, side, table
 from pages.compare.listed import Listing, every_of
 from pages.compare.one import DIGITS, FIELD
 from pages.shared import sections, server, tables
@@ -393,8 +393,6 @@ def test_the_file_of_all_results_has_seeds_as_whole_numbers_also_beside_models_w
 
 
 def test_where_one_model_has_chosen_its_settings_and_another_has_not_the_page_says_so(ready, monkeypatch):
-    from pages.compare import of_runs
-
     tuned = train(ready)
     train(ready, "LdSM", n_estimators=2)
     monkeypatch.setattr(of_runs, "has_trials", lambda key: key == tuned)

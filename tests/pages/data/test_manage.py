@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from pages.data import problems, start
+from pages.data import manage, problems, start
 from pages.data.forms import upload as upload_form
 from pages.data.forms import uploads
 from tests.pages.data.test_choosing import upload
@@ -87,8 +87,6 @@ def test_a_data_set_is_written_to_a_file_that_reads_back(two):
 
 
 def test_a_data_set_with_jobs_is_not_removed_also_if_they_began_after_the_question(two, monkeypatch):
-    from pages.data import manage
-
     two.press("manage.remove")
     monkeypatch.setattr(manage.jobs, "active", lambda kind=None, **about: [object()] if "fingerprint" in about else [])
     assert "other is not removed: a job of it runs" in two.press("manage.confirm").text() and len(known(two)) == 2

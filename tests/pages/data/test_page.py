@@ -6,10 +6,11 @@ import zipfile
 
 import pytest
 
-from pages.data.forms import uploads
+from pages.data.forms import formats, uploads
 from tests.pages.making import put_file
 from tests.pages.small import small_data, xmlc
 from xmlcore import datasets, experiment
+from xmlcore.datasets import DatasetFormatError, read_matrix
 
 
 def choose(session, name, content, what="train"):
@@ -158,8 +159,6 @@ def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use_and_goes_away_for
 
 
 def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):
-    from pages.data.forms import formats
-
     fingerprint = ready.at.session_state["workspace.snapshot"]["dataset"]
     data = datasets.load_saved(fingerprint)
     X, Y, *_ = datasets.read_matrix(formats._sample(fingerprint, "xmlc"))
@@ -172,8 +171,6 @@ def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):
 
 
 def test_a_file_of_another_format_is_called_by_its_name_on_the_page(ready):
-    from xmlcore.datasets import DatasetFormatError, read_matrix
-
     with pytest.raises(DatasetFormatError) as caught:
         read_matrix(b'{"text": "a"}\n', name="a.json")
     message = uploads.explain(caught.value).replace("\\", "")

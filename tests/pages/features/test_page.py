@@ -10,10 +10,13 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from pages.features import words
+from pages.features import compare, words
+from pages.shared import server
+from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import Row, estimate, figure, said_plainly, train, word_data
 from xmlcore import datasets, experiment
+from xmlcore.selection import FALS
 
 pytestmark = pytest.mark.usefixtures("all_sections_open")
 
@@ -101,8 +104,6 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
 @pytest.fixture
 def misled(ready, monkeypatch):
     """A selection whose feature of largest score for label 5 occurs in none of the label's rows."""
-    from pages.shared import server
-
     selection, data = experiment.load("select", select(ready)), word_data()
     X, has_label = data.X_train.toarray(), data.Y_train.toarray()[:, 5]
     share = (X[has_label] != 0).mean(axis=0)
@@ -189,8 +190,6 @@ def test_settings_that_do_not_go_together_and_numbers_that_cannot_be_start_nothi
 
 
 def test_values_and_features_that_selections_do_not_fit_are_said(page, monkeypatch):
-    from pages.shared import server
-
     assert "occur in at most" not in page.text()
     monkeypatch.setattr(words, "RARE", 1000)
     assert "occur in at most" in page.run().text() and "DeepLIFT" in page.text()
@@ -250,8 +249,6 @@ def test_stability_is_measured_and_has_spearman_from_five_features_on(ready, mon
 
 
 def noisy_fit(monkeypatch):
-    from xmlcore.selection import FALS
-
     fit = FALS.fit
 
     def fit_and_warn(self, X, Y, **kwargs):
@@ -272,8 +269,6 @@ def noisy_fit(monkeypatch):
     ],
 )
 def test_methods_equal_at_the_digits_shown_are_said_to_be_as_good(values, best, said):
-    from pages.features import compare
-
     lines = pd.DataFrame({"method": list(values), "value": list(values.values())})
     assert compare.best_methods(lines, best).startswith(said) and bool(said) == bool(compare.best_methods(lines, best))
 
@@ -301,8 +296,6 @@ def test_labels_learn_from_their_own_features_and_results_of_the_train_page_are_
 
 
 def test_files_say_what_is_in_them_and_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
-    from pages.shared.figures import charts
-
     files = {}
     monkeypatch.setattr(charts, "show_figure", lambda f, frame, name, *_, **__: files.__setitem__(name, frame))
     monkeypatch.setattr(charts, "csv_button", lambda _, make, name, *__, **___: files.__setitem__(name, make))

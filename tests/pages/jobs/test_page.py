@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from pages.jobs import live
 from tests.pages.making import fields_of, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, jobs
@@ -228,8 +229,6 @@ def test_jobs_of_an_earlier_server_are_listed(ready, server, session, monkeypatc
 
 
 def test_the_page_looks_less_often_while_nothing_changes(monkeypatch):
-    from pages.jobs import live
-
     clock, state = [1000.0], {}
     monkeypatch.setattr(live.time, "time", lambda: clock[0])
     monkeypatch.setattr(live.st, "session_state", state)

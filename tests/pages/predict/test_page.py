@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+import streamlit as st
 
 from tests.pages.making import figure, numbers, train, word_data
 from tests.pages.small import xmlc
@@ -151,8 +152,6 @@ def test_the_text_of_a_test_row_has_marked_words_unless_the_model_compares_texts
 
 def upload(page, key, name, content, monkeypatch):
     """The page after a file was put into a field, which AppTest cannot do, and its button was pressed."""
-    import streamlit as st
-
     real = st.file_uploader
 
     def uploader(label, **settings):

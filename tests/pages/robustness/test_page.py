@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from pages.robustness import choices, noise
+from pages.shared import server
 from tests.pages.making import estimate, figure, said_plainly, train
 from xmlcore import DoubleSampling, experiment, robustness
 from xmlcore.datasets import load_saved
+from xmlcore.experiment.kinds.robustness import SURROGATE_PARAMS
 
 
 def legend(spec):
@@ -134,8 +136,6 @@ def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
 
 
 def test_a_twin_of_the_quickest_model_is_offered_first_and_other_noise_than_above_is_said(ready, key, monkeypatch):
-    from pages.shared import server
-
     slow = train(ready, "OneVsRest")
     seconds = {key: 1.0, slow: 9.0}
     loaded = server.run
@@ -198,8 +198,6 @@ def test_attacks_on_a_model_itself_are_not_compared_with_transferred_ones(ready)
 
 
 def test_the_attacked_tree_itself_is_not_compared_with_models_that_it_is_transferred_to(ready):
-    from xmlcore.experiment.kinds.robustness import SURROGATE_PARAMS
-
     train(ready, **SURROGATE_PARAMS)
     train(ready, "OneVsRest")
     page = ready.go("robustness").set("robustness.kind", "fgsm").set("robustness.gradient alike", "tree")

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pages.sampling import answer
 from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import numbers, said_plainly, titles
@@ -132,8 +133,6 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_a
 
 
 def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy():
-    from pages.sampling import answer
-
     data = tailed_data()
     Y = data.Y_test.toarray()
     Y[:7] = False

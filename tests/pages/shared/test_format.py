@@ -2,6 +2,7 @@
 
 import math
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -57,8 +58,6 @@ def test_names_in_titles_lists_files_and_markdown_are_written_plainly():
 
 
 def test_times_are_in_the_time_zone_of_the_reader_and_have_the_year_if_it_is_another_one(monkeypatch):
-    from types import SimpleNamespace
-
     monkeypatch.setattr(format.st, "context", SimpleNamespace(timezone="Asia/Tokyo"))
     year = format.moment("2026-01-01T00:00:00+00:00").now().year
     assert format.when(f"{year}-05-03T12:02:00+00:00") == "3 May, 21:02"

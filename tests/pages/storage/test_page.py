@@ -1,14 +1,21 @@
 """The Storage page lists what the workspace keeps, deletes with what goes with it, pins, and bounds the whole."""
 
+import io
 import os
 import time
 
 import pytest
+import streamlit as st
 
 from benchmarks.library import many_runs
+from pages.shared import tasks
+from pages.shared.process import room
+from pages.shared.workspaces import removed, workspace
+from pages.storage import delete, owned, trials
 from tests.pages.making import fields_of, train, use, word_data, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
+from xmlcore.experiment.engine import given
 
 
 def table(page):
@@ -21,10 +28,6 @@ def artifact(kind, key):
 
 def in_session(page, act):
     """Call a function as a page of the session would."""
-    import streamlit as st
-
-    from pages.shared.workspaces import removed, workspace
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(st, "session_state", {})
         patch.setattr(st, "query_params", {"workspace": page.token})
@@ -62,8 +65,6 @@ def test_what_is_kept_is_listed_without_other_workspaces_and_who_only_looks_chan
 
 
 def test_deleting_takes_what_was_computed_can_be_undone_and_frees_the_space_if_wanted(measured):
-    from pages.storage import delete, owned
-
     page, key, task = measured
     kept = store.inventory()
     goes = delete.with_dependents([artifact("runs", key)], owned.of_workspace(kept, workspace_row(page).read()), kept)
@@ -93,8 +94,6 @@ def swept(page, values):
 
 
 def test_the_trainings_of_a_sweep_share_a_line_and_go_with_it_unless_another_sweep_has_them(ready):
-    from pages.storage import delete, trials
-
     one, other = swept(ready, [0.5, 1.0]), swept(ready, [1.0, 2.0])
     ready.go("storage")
     frame = table(ready)
@@ -119,8 +118,6 @@ def test_the_trainings_of_a_sweep_share_a_line_and_go_with_it_unless_another_swe
 
 
 def test_what_another_workspace_lists_stays_on_the_disk(measured, session):
-    from pages.storage import delete
-
     page, key, task = measured
     other = session().until(lambda s: "Labels per row" in s.metrics())
     train(other)  # the same data set and settings
@@ -131,8 +128,6 @@ def test_what_another_workspace_lists_stays_on_the_disk(measured, session):
 
 
 def test_what_is_pinned_is_not_removed_to_make_room_and_what_was_removed_is_said(measured):
-    from pages.shared.process import room
-
     page, key, _ = measured
     store.pin("runs", key, by=room.pinner(page.token))
     page.go("storage")
@@ -171,10 +166,6 @@ def test_a_thousand_results_are_listed_in_a_second(ready):
 
 
 def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, session):
-    import io
-
-    from xmlcore.experiment.engine import given
-
     page, key, task = measured
     sweep = swept(page, [0.5, 1.0])
     with fields_of(page) as fields:
@@ -204,10 +195,5 @@ def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, s
 
 def start(task):
     """Start a task as a page does, in a session with its hidden fields."""
-    import streamlit as st
-
-    from pages.shared import tasks
-    from pages.shared.workspaces import workspace
-
     st.session_state[workspace.WATCHED] = set()
     tasks.start(task)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pages.shared.process import room
+from pages.shared.results import predictions
 from pages.train.labels import rows_of_label
 from tests.pages.small import small_data
 from tests.pages.train.test_page import trained
@@ -71,8 +72,6 @@ def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the
 
 @pytest.mark.usefixtures("all_sections_open")
 def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):
-    from pages.shared.results import predictions
-
     assert {predictions.score_column(model, [50])["label"] for model in ("PLT", "OneVsRest")} == {"P, %"}
     assert predictions.score_column("LdSM", [1])["label"] == "Score" and "Explain page has P" in str(
         predictions.score_column("LdSM", [1])["help"]

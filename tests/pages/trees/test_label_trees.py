@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pages.shared import view
+from pages.trees import plt_drawing
 from tests.pages.making import figure, numbers, titles, train, word_data, workspace_row
 from xmlcore import datasets, experiment
 from xmlcore.models.plt import frames
@@ -67,8 +68,6 @@ def test_a_model_that_is_kept_elsewhere_is_not_said_to_take_time(ready):
 
 
 def test_what_is_not_drawn_of_a_large_tree_is_said(page, tree, monkeypatch):
-    from pages.trees import plt_drawing
-
     monkeypatch.setattr(plt_drawing._frame, "__defaults__", (5, ()))
     assert f"Label tree: 5 of {tree.n_nodes} nodes" in titles(page.run())
     assert f"Drawn are 5 of the {tree.n_nodes} nodes" in page.text() and "children that are not drawn." in page.text()

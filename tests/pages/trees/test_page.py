@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from pages.shared import server
 from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import numbers, titles
@@ -252,8 +253,6 @@ def test_runs_are_named_by_what_tells_them_apart_and_the_one_chosen_is_shown(rea
 
 @pytest.mark.usefixtures("all_sections_open")
 def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
-    from pages.shared import server
-
     key = train(ready)
     alone = LdSM(n_estimators=1, max_nodes=1).fit(grouped_data().X_train, grouped_data().Y_train)
     monkeypatch.setattr(server, "model", lambda asked: {key: alone}[asked])
