@@ -70,8 +70,7 @@ def test_stop_of_a_shared_training_takes_it_off_this_page_only(session, held):
     one, two = (session().until(lambda s: "Labels per row" in s.metrics()) for _ in range(2))
     for page in (one, two):
         start(page, 1)
-    one.click("Stop")
-    assert "Stopped here: Training PLT on api-docs." in one.text()
+    assert "Stopped here: Training PLT on api-docs." in one.click("Stop").text()
     assert "Training nodes" not in one.text() and not stop_buttons(one)
     assert "Stopped here" not in one.run().text()
     assert "Training nodes" in two.run().text()

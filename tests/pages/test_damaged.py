@@ -109,8 +109,7 @@ def test_a_run_whose_model_is_damaged_is_made_again_for_test_rows_under_attack(r
     page = ready.go("robustness")
     page.at.selectbox(key="robustness.kind").set_value("fgsm")
     damage_model(key)
-    page.run()
-    assert NOTE in page.text() and store.exists("runs", key)
+    assert NOTE in page.run().text() and store.exists("runs", key)
     page.until(drawn("Feature values at"))
     experiment.load_run_model(key)
 

@@ -122,8 +122,7 @@ def test_a_link_for_looking_only(ready, server):
 def test_the_newest_result_is_shown_first_and_the_train_page_shows_the_one_chosen(ready, name, model):
     older, newer = train(ready, model), train(ready, model, random_state=2)
     assert ready.go(name).at.selectbox(key=f"{name}.run").value == newer
-    ready.set(f"{name}.run", older)
-    assert ready.go("train").at.selectbox(key="train.shown").value == older
+    assert ready.set(f"{name}.run", older).go("train").at.selectbox(key="train.shown").value == older
     assert ready.go(name).at.selectbox(key=f"{name}.run").value == older
 
 

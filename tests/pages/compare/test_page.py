@@ -243,8 +243,7 @@ def test_a_filter_that_fits_nothing_keeps_the_tabs_and_is_cleared_by_a_button(re
     assert "Showing 0 of 6 results." in page.text() and "Nothing is compared" in page.text()
     assert list(tabs(page)) == before
     assert "Report, HTML" not in page.downloads(), "there is nothing to report on"
-    page.press("compare.clear")
-    assert "Showing 6 of 6 results" in page.text() and list(tabs(page)) == before
+    assert "Showing 6 of 6 results" in page.press("compare.clear").text() and list(tabs(page)) == before
     assert page.at.text_input(key="compare.text").value == "" and page.at.selectbox(key="compare.model").value == "all"
     assert not page.at.warning, "Streamlit warns of a field with two values"
     assert "Showing 6 of 6 results" in session(page.token).go("compare").text(), "also after a reload"
@@ -291,8 +290,7 @@ def test_archived_and_deleted_results_come_back(ready, words):
     before = records(page)
     ticked(page, list(before)[:3]).press("compare.delete")
     assert len(records(page)) == 3 and "Deleted: PLT, PLT and PLT." in page.text()
-    page.press("undo")
-    assert records(page) == before
+    assert records(page.press("undo")) == before
 
 
 @pytest.mark.usefixtures("all_sections_open")
@@ -326,14 +324,12 @@ def test_a_result_has_a_view_with_an_address_that_the_copied_link_names(ready, s
     key = runs[0]["key"]
     page = session(listed(ready, runs, words).token)
     page.at.query_params["run"] = key[:12]
-    page.go("compare")
-    assert "OneVsRest on words" in page.text()
+    assert "OneVsRest on words" in page.go("compare").text()
     facts = page.frame("what", "value").set_index("what")["value"]
     assert facts["Fingerprint of the data set"] == words.fingerprint and facts["Key"] == key
     settings = page.frame("title", "value", "name")
     assert settings["name"].tolist() == ["C"], "what was chosen comes first, apart from the defaults"
-    page.press("compare.back")
-    assert "Showing 1 of 1 result" in page.text()
+    assert "Showing 1 of 1 result" in page.press("compare.back").text()
     page.at.query_params["run"] = "0" * 12
     assert "does not have the result of the link" in page.run().text()
     store.delete("runs", key)
@@ -382,8 +378,7 @@ def test_a_workspace_with_damaged_names_tags_and_notes_is_still_shown(ready, wor
     assert "Showing 3 of 3 results" in page.text() and "there is one result, PLT:" in page.text().replace("*", "")
     assert page.frame("run", "created")["n"].tolist() == [3]
     assert sorted(page.set("compare.lines", "result").frame("run", "created")["tags"]) == ["", "", "good"]
-    page.go("train")
-    assert not page.at.exception and "3 results, measures in percent" in page.text()
+    assert not page.go("train").at.exception and "3 results, measures in percent" in page.text()
 
 
 def test_the_file_of_all_results_has_seeds_as_whole_numbers_also_beside_models_without_one(own_cache, words):

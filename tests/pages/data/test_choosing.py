@@ -93,8 +93,7 @@ def test_no_data_set_says_what_to_do(session, small_catalog):
     stop.click()
     page.run().until(lambda s: "No data set is in use" in s.text())
     assert page.run().at.selectbox(key="data.choice").value is None  # it does not start again by itself
-    page.go("train")
-    assert "no data set in use" in page.text()
+    assert "no data set in use" in page.go("train").text()
     hold.set()
 
 

@@ -87,8 +87,7 @@ def test_a_failed_download_says_why_and_where_to_put_the_file_which_is_then_foun
     folder = data_root() / "bibtex"
     folder.mkdir(exist_ok=True)
     (folder / "what I saved.zip").write_bytes(packed)
-    page.run()
-    assert button(page, "known.make").label == "Read the file of bibtex"
+    assert button(page.run(), "known.make").label == "Read the file of bibtex"
     page.press("known.make").until(lambda s: "**bibtex**: 80 rows" in s.text())
     assert not page.at.error and "Read from what I saved.zip" in page.text()
 

@@ -86,8 +86,8 @@ def test_a_data_set_is_written_to_a_file_that_reads_back(two):
     assert (read.Y_train != small_data("other", seed=1).Y_train).nnz == 0
 
 
-def test_a_data_set_with_jobs_is_not_removed_also_if_they_began_after_the_question(two, monkeypatch):
-    two.press("manage.remove")
+def test_a_data_set_with_jobs_is_not_removed_also_if_they_began_after_the_question(two, server, monkeypatch):
+    two.until(lambda s: not any(job.active for job in server.jobs())).press("manage.remove")
     monkeypatch.setattr(manage.jobs, "active", lambda kind=None, **about: [object()] if "fingerprint" in about else [])
     assert "other is not removed: a job of it runs" in two.press("manage.confirm").text() and len(known(two)) == 2
     assert "still run" in two.press("manage.remove").text()

@@ -49,16 +49,14 @@ def test_the_row_looked_at_is_the_ticked_or_random_one_and_outlives_a_page_switc
     assert listed(ready) == list(range(60))  # what is ticked stays where it is
     assert shown(tick(ready)) == 0
     before = table(tick(ready, 3)).proto.id
-    ready.click("Random row")
-    assert table(ready).proto.id != before  # a new table, nothing ticked
+    assert table(ready.click("Random row")).proto.id != before  # a new table, nothing ticked
     row = shown(ready)
     assert row != 3
     assert listed(ready) == [row, *(i for i in range(60) if i != row)]
     assert shown(tick(ready, 1)) == listed(ready)[1]
     assert shown(tick(ready)) == row
     tick(ready, listed(ready).index(7))
-    ready.go("train").go("data")
-    assert (shown(ready), listed(ready)[0], len(listed(ready))) == (7, 7, 60)
+    assert (shown(ready.go("train").go("data")), listed(ready)[0], len(listed(ready))) == (7, 7, 60)
     assert shown(ready.search("rows.query", "topic *3*")) == listed(ready)[0]
     assert (shown(ready.search("rows.query", "")), listed(ready)[0]) == (7, 7)
 
@@ -126,8 +124,7 @@ def test_arff_with_xml_is_uploaded_looked_at_converted_to_npz_and_read_back(read
                         xml=tmp_path / "a.xml")  # fmt: skip
     choose(ready, "fruit.arff", (tmp_path / "a.arff").read_bytes())
     choose(ready, "fruit.xml", (tmp_path / "a.xml").read_bytes(), "label_file")
-    ready.press("upload.make")
-    assert "**fruit**: 60 rows, 16 features, 8 labels" in ready.text()
+    assert "**fruit**: 60 rows, 16 features, 8 labels" in ready.press("upload.make").text()
     assert {"Mean imbalance (IRLbl)", "Rare with frequent (SCUMBLE)"} <= ready.metrics().keys()
     ready.at.selectbox(key="manage.format").set_value("npz")
     ready.run().press("manage.write").until(lambda s: any(label.startswith("fruit.zip") for label in s.downloads()))
@@ -200,8 +197,7 @@ def test_a_table_or_archive_is_recognised_and_asks_for_labels_that_it_does_not_n
     assert counts(ready.press("upload.make")) == ["32", "8", "2", "2"]
     choose(ready, "fruit.csv", b"a,b\n3,4\n5,6\n" * 5)
     assert selectbox(ready, "Labels are").value is None
-    ready.press("upload.make")
-    assert "Say at “Labels are”" in ready.at.error[0].value.replace("\\", "")
+    assert "Say at “Labels are”" in ready.press("upload.make").at.error[0].value.replace("\\", "")
     header = "@relation fruit\n@attribute width numeric\n@attribute apple {0,1}\n@attribute red {0,1}\n@data\n"
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:

@@ -76,8 +76,7 @@ def test_a_ticked_label_or_label_set_shows_its_rows_and_labels_are_ordered(ready
 
 
 def test_a_stratified_split_is_a_second_data_set_that_keeps_its_name_when_made_again(ready):
-    ready.press("resplit.make")
-    assert "**api-docs, stratified 20 %**: 80 rows" in ready.text()
+    assert "**api-docs, stratified 20 %**: 80 rows" in ready.press("resplit.make").text()
     first = ready.at.session_state["workspace.snapshot"]
     assert [entry["name"] for entry in first["known"].values()] == ["api-docs", "api-docs, stratified 20 %"]
     ready.set("data.choice", "catalog api-docs")

@@ -84,8 +84,7 @@ def test_what_the_first_selection_takes_is_said_once_and_no_button_starts_it_twi
 
 def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found):
     data, box = word_data(), "features.label"
-    page.search("features.query", "*5*")
-    assert page.at.selectbox(key=box).value == 5
+    assert page.search("features.query", "*5*").at.selectbox(key=box).value == 5
     occurrence = (data.X_train[data.Y_train[:, [5]].toarray().ravel()] != 0).mean(axis=0)[found.selected[5]]
     order = np.argsort(-found.selected_scores[5] * occurrence)
     best = [data.feature_name(int(j)) for j in found.selected[5][order]]
@@ -157,15 +156,13 @@ def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
 
 
 def test_the_form_selects_by_another_method_and_a_count(page):
-    page.set("features.method", "ChiSquared")
-    page.set("features.way", "count")
+    page.set("features.method", "ChiSquared").set("features.way", "count")
     page.set("features.count 24", 3)
     page.press("features.select").until(lambda s: "Chi-squared keeps **3 of 24 features**" in s.text())
     options = page.at.selectbox(key="features.selection").options
     assert len(options) == 2 and options[0].startswith("Chi-squared")
     assert "FALS keeps **4 of 24 features**" in page.set("features.selection", page_key(page, "FALS")).text()
-    page.go("data").go("features")
-    assert page.at.selectbox(key="features.selection").value == page_key(page, "FALS")
+    assert page.go("data").go("features").at.selectbox(key="features.selection").value == page_key(page, "FALS")
 
 
 def page_key(page, method):

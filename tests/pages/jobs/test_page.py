@@ -96,8 +96,7 @@ def test_jobs_have_logs_and_are_listed_by_when_they_ended(ready, server, held):
     made = start(ready, server, 3)
     page = ready.go("jobs").until(half_way)
     assert not page.at.main.code
-    page.press(f"jobs.log.{made[0].id}")
-    assert "Training nodes of trees" in page.at.main.code[0].value
+    assert "Training nodes of trees" in page.press(f"jobs.log.{made[0].id}").at.main.code[0].value
     assert not page.press(f"jobs.log.{made[0].id}").at.main.code
     page.press(f"jobs.stop.{made[2].id}")  # it came last, and is the first to end
     held()
@@ -153,8 +152,7 @@ def test_interrupted_jobs_that_are_refused_are_not_forgotten(ready, server, held
             patch.setenv("XMLCORE_USER_JOBS", "1")
         else:
             patch.setattr(experiment, "submit", no_room)
-        page.press("jobs.again.all")
-        assert "Not started" in page.text() and f"during {left} jobs" in page.text()
+        assert "Not started" in page.press("jobs.again.all").text() and f"during {left} jobs" in page.text()
     held()
     assert "Interrupted" not in page.press("jobs.again.all").until(at_rest).text()
 

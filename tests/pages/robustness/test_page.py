@@ -120,8 +120,7 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
     assert legend(figure(page, "P@1 under")) == ["PLT trained with noise σ = 0.1", "PLT", "LdSM"]
     page.set("robustness.runs", keys)
     assert sorted(legend(figure(page, "P@1 under"))) == ["PLT", "PLT trained with noise σ = 0.1"]
-    page.go("data").go("robustness")
-    assert page.at.multiselect(key="robustness.runs").value == keys
+    assert page.go("data").go("robustness").at.multiselect(key="robustness.runs").value == keys
     assert "Choose at least one result" in page.set("robustness.runs", []).text()
 
 
@@ -230,8 +229,7 @@ def test_other_noise_and_a_sample_of_rows_are_measured_when_they_are_chosen(page
 def test_measured_results_are_drawn_while_others_wait_for_their_button_and_are_named(page, monkeypatch):
     estimate(monkeypatch, "robustness", 125.0)
     train(page, "OneVsRest")
-    page.go("data").go("robustness")
-    assert "Measure OneVsRest" in page.at.button(key="robustness.start").label
+    assert "Measure OneVsRest" in page.go("data").go("robustness").at.button(key="robustness.start").label
     assert measured(page) and "Not measured yet: **OneVsRest**." in page.text()
 
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import label_tables, tables
 from pages.shared.results import before_after, predictions, run_names
-from pages.shared.rows import explaining, highlight, row_editor, row_text
+from pages.shared.rows import explaining, highlight, row_editor
 from tests.figures.seen import contrast
 from tests.pages.making import said_plainly, train
 from tests.pages.small import small_data
@@ -106,6 +106,8 @@ def test_tables_have_the_beginning_of_a_text_in_one_line_and_find_rows_by_it():
 
 def shown(part, row):
     def page(data, part, row):
+        from pages.shared.rows import row_text
+
         row_text.show(data, part, row)
 
     at = AppTest.from_function(page, args=(with_texts(), part, row)).run()

@@ -130,8 +130,7 @@ def test_what_another_workspace_lists_stays_on_the_disk(measured, session):
 def test_what_is_pinned_is_not_removed_to_make_room_and_what_was_removed_is_said(measured):
     page, key, _ = measured
     store.pin("runs", key, by=room.pinner(page.token))
-    page.go("storage")
-    assert table(page).loc["PLT", "pinned"] == "pinned"
+    assert table(page.go("storage")).loc["PLT", "pinned"] == "pinned"
     for one in store.inventory().artifacts.values():
         os.utime(store.folder(*one.name) / store.META, (1, 1))
     removal = store.make_room(most=0, now=time.time() + 86400)

@@ -78,5 +78,4 @@ def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):
     )
     page = two_runs(ready)
     shown = page.frame("rank", "name", "correct", "score")["score"].tolist()
-    page.go("explain")
-    assert page.frame("rank", "name", "score")["score"].tolist() == pytest.approx(shown)
+    assert page.go("explain").frame("rank", "name", "score")["score"].tolist() == pytest.approx(shown)

@@ -27,8 +27,7 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert "**Test row 7**" in page.set("train.row", 7).text()
     assert "**Test row" in page.click("Random row").text()
     before = len(server.jobs())
-    page.press("train.PLT.submit")
-    assert "From the cache" in page.text() and len(server.jobs()) == before
+    assert "From the cache" in page.press("train.PLT.submit").text() and len(server.jobs()) == before
     assert "Trained already" not in page.set("form.PLT.n_estimators", 2).text()
     page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
     assert "Trained already" in page.set("form.PLT.n_estimators", 1).text()
@@ -98,14 +97,12 @@ def test_data_that_cannot_be_trained_on_says_so(ready):
     page = ready.go("train").set("train.model", "DoubleSampling")
     (said,) = [error.value for error in page.at.error]
     assert "negative values" in said and "“Negative values in training” = taken as 0" in said
-    page.press("train.DoubleSampling.submit")
-    assert "The training was not started" in page.at.error[0].value
+    assert "The training was not started" in page.press("train.DoubleSampling.submit").at.error[0].value
     assert not page.set("train.model", "PLT").at.error
 
 
 def test_published_settings_fill_the_fields_an_edit_makes_them_own_and_trained_ones_keep_their_name(ready, session):
-    ready.go("train").set("train.model", "LdSM")
-    assert chosen(ready, "LdSM") == "Recommended"
+    assert chosen(ready.go("train").set("train.model", "LdSM"), "LdSM") == "Recommended"
     assert menu(ready, "LdSM").options == ["Paper's", "Authors' program"], "there are no own settings yet"
     ready.at.number_input(key="form.LdSM.random_state").set_value(5)
     choose(ready, "LdSM", "paper")

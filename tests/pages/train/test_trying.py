@@ -103,8 +103,7 @@ def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page
     record = {"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": time.time()}
     with fields_of(page) as fields:
         fields["sweeps"] = [record]
-    page.run()
-    assert "Interrupted, as the app ended: 1 of 3 trainings done" in page.text()
+    assert "Interrupted, as the app ended: 1 of 3 trainings done" in page.run().text()
     page.press(f"resume-sweep-{task.key}").until(lambda s: "is the best of 3 settings" in s.text())
     assert len(store.entries("trials")) == 3
 

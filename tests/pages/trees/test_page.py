@@ -87,8 +87,7 @@ def test_another_tree_is_drawn_figures_follow_and_all_is_kept_after_a_page_switc
 def test_a_node_and_a_leaf_are_looked_at_by_their_numbers(page, model):
     tree = model.trees_[0]
     inner = int(tree.children[0].max() if tree.children[tree.children[0].max(), 0] >= 0 else tree.children[0].min())
-    page.set("trees.levels", 1).set("trees.node", inner)
-    assert f"below node {inner}:" in drawing(page)[0]
+    assert f"below node {inner}:" in drawing(page.set("trees.levels", 1).set("trees.node", inner))[0]
     assert heading(page) == f"Node {inner} of tree 1"
     labels = page.frame("share", "to_1", "to_2")
     assert labels["name"].str.startswith("topic").all()
