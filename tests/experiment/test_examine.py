@@ -1,13 +1,13 @@
 """The examination of a data set as a task."""
 
+from making import kept
+
 from xmlcore import experiment
 from xmlcore.datasets import examine, make_synthetic, save_dataset
 
 
 def test_the_task_keeps_what_the_function_computes(easy):
-    task = experiment.task("examine", {"dataset": save_dataset(easy)})
-    experiment.keep(task)
-    found, expected = task.load().examination, examine(easy)
+    found, expected = kept("examine", {"dataset": save_dataset(easy)}).load().examination, examine(easy)
     assert found.summary == expected.summary and found.power_law == expected.power_law
     assert found.pairs.equals(expected.pairs) and found.features.equals(expected.features)
 

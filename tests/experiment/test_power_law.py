@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from making import kept
 
 from xmlcore import experiment
 from xmlcore.datasets import save_dataset
@@ -9,8 +10,7 @@ from xmlcore.datasets.statistics.power_law import goodness_of_fit
 
 
 def test_the_task_keeps_what_the_function_computes(easy):
-    task = experiment.task("power_law", {"dataset": save_dataset(easy)}, {"n_samples": 8, "random_state": 3})
-    experiment.keep(task)
+    task = kept("power_law", {"dataset": save_dataset(easy)}, n_samples=8, random_state=3)
     expected = goodness_of_fit(np.bincount(easy.Y_train.indices, minlength=12), n_samples=8, random_state=3)
     assert task.load().goodness == expected._asdict()
 

@@ -95,14 +95,11 @@ def test_parameters_have_one_spelling_however_they_are_written():
         experiment.task("train", {"dataset": "ab" * 16}, {"k": True})
 
 
-def test_unknown_kinds_and_inputs_are_named():
+def test_unknown_kinds_and_inputs_are_named_and_a_task_cannot_be_changed():
     with pytest.raises(ValueError, match="unknown kind of task 'fly': known are add"):
         experiment.task("fly")
     with pytest.raises(ValueError, match=r"add needs the inputs \['dataset'\], not \['run'\]"):
         experiment.task("add", {"run": "ab"})
-
-
-def test_a_task_cannot_be_changed():
     with pytest.raises(AttributeError):
         adding().params = {}
 
@@ -134,21 +131,17 @@ def test_a_task_is_run_once_and_its_result_is_found_again():
     assert experiment.provenance(made) == "current"
 
 
-def test_a_cut_file_is_found_and_made_again_with_a_note():
+def test_a_cut_file_is_made_again_with_a_note_and_damage_within_it_is_found_by_loading():
     made = adding()
     experiment.keep(made)
-    (store.folder("sums", made.key) / store.VALUE).write_bytes(b"")
+    value = store.folder("sums", made.key) / store.VALUE
+    size = value.stat().st_size
+    value.write_bytes(b"")
     with pytest.warns(experiment.DamagedResultWarning, match="damaged"):
         experiment.keep(made)
     assert Add.calls == 2 and made.load() == Sum(3.0)
     assert store.info("sums", made.key)["note"].startswith("Made again")
-
-
-def test_damage_within_the_file_is_found_by_loading_and_made_again():
-    made = adding()
-    experiment.keep(made)
-    value = store.folder("sums", made.key) / store.VALUE
-    value.write_bytes(b"\xff" * value.stat().st_size)
+    value.write_bytes(b"\xff" * size)
     with pytest.raises(store.DamagedArtifactError):
         made.load()
     assert not made.exists()

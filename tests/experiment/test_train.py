@@ -103,15 +103,6 @@ def test_phases_are_reported_in_order(data):
     ]
 
 
-@pytest.mark.parametrize(
-    "model, params, message",
-    [("FastXML", None, "unknown model 'FastXML'"), ("PLT", {"depth": 3}, "PLT has no parameter depth")],
-)
-def test_unknown_models_and_parameters_are_named(data, model, params, message):
-    with pytest.raises(ValueError, match=message):
-        experiment.run(data, model, params)
-
-
 def test_a_form_shows_what_an_empty_beam_means():
     beam = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "beam")
     assert beam.optional and beam.empty == "exact" and beam.help.startswith("Empty: the search is exact.")
@@ -137,11 +128,15 @@ def test_noise_in_training_makes_a_twin_of_the_same_class(data):
         ("PLT", {"arity": 1}, ValueError, "arity"),
         ("PLT", {"noise_sigma": -0.1}, ValueError, "noise_sigma"),
         ("LdSM", {"noise_support": "some"}, ValueError, "noise_support must be one of all, nonzero"),
+        ("FastXML", None, ValueError, "'FastXML'"),
+        ("PLT", {"depth": 3}, ValueError, "PLT has no parameter depth"),
     ],
 )
-def test_a_value_that_the_model_refuses_is_refused_when_the_task_is_made(model, params, error, message):
+def test_what_a_model_refuses_is_refused_when_the_task_is_made_and_when_it_is_run(data, model, params, error, message):
     with pytest.raises(error, match=message):
         train("0" * 32, model, params)
+    with pytest.raises(error, match=message):
+        experiment.run(data, model, params)
 
 
 def test_a_value_that_only_the_form_does_not_offer_is_accepted():
@@ -181,10 +176,8 @@ def test_a_training_waits_for_the_memory_of_texts_too(data):
 
     texts = [["ä" * 10_000] * len(rows) for rows in (range(data.n_train), range(data.n_test))]
     with_texts = replace(data, name="texts", notes=("of texts",), texts_train=texts[0], texts_test=texts[1])
-    first = planned(experiment.task("train", {"dataset": save_dataset(data)}, {"model": "PLT", "params": {}, "k": 3}))
+    first = planned(train(save_dataset(data)))
     store.delete("datasets", data.fingerprint)
-    second = planned(
-        experiment.task("train", {"dataset": save_dataset(with_texts)}, {"model": "PLT", "params": {}, "k": 3})
-    )
+    second = planned(train(save_dataset(with_texts)))
     packed, own = 20_000 * (data.n_train + data.n_test), 10_000 * (data.n_train + data.n_test)
     assert second.bytes - first.bytes > packed + 2 * own

@@ -1,6 +1,7 @@
 """Features are made anew from the texts of a data set, by a task."""
 
 import pytest
+from making import kept
 
 from tests.experiment.conftest import read_documents
 from xmlcore import datasets, experiment
@@ -9,17 +10,15 @@ from xmlcore.datasets import TextVectorizer, save_dataset, with_words
 
 def test_the_kept_data_set_has_the_same_rows_and_other_features():
     before = datasets.load_saved(read_documents().load().dataset)
-    task = experiment.task("words", {"dataset": before.fingerprint}, {"vectorizer": {"ngrams": (1, 2), "min_df": 1}})
-    experiment.keep(task)
-    kept, made = datasets.load_saved(task.load().dataset), with_words(before, TextVectorizer(ngrams=(1, 2), min_df=1))
-    assert kept.fingerprint == made.fingerprint != before.fingerprint
-    assert (kept.texts_train, kept.label_names) == (before.texts_train, before.label_names)
-    assert (kept.Y_test != before.Y_test).nnz == 0 and "one two" in kept.feature_names
+    task = kept("words", {"dataset": before.fingerprint}, vectorizer={"ngrams": (1, 2), "min_df": 1})
+    after, made = datasets.load_saved(task.load().dataset), with_words(before, TextVectorizer(ngrams=(1, 2), min_df=1))
+    assert after.fingerprint == made.fingerprint != before.fingerprint
+    assert (after.texts_train, after.label_names) == (before.texts_train, before.label_names)
+    assert (after.Y_test != before.Y_test).nnz == 0 and "one two" in after.feature_names
     assert "min_df=1, ngrams=(1, 2)" in made.notes[-1]
     assert task.load().notes[0] == made.notes[-1] and task.load().notes[1].startswith("Words became")
-    trained = experiment.task("train", {"dataset": kept.fingerprint}, {"model": "PLT"})
-    code = experiment.code_of(experiment.keep(trained))
-    assert "datasets.with_words(data, datasets.TextVectorizer(" in code
+    trained = kept("train", {"dataset": after.fingerprint}, model="PLT")
+    assert "datasets.with_words(data, datasets.TextVectorizer(" in experiment.code_of(trained.key)
 
 
 def test_a_data_set_without_texts_is_refused(easy):

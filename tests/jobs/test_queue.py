@@ -66,13 +66,6 @@ def test_phases_add_up_and_keep_their_order(queue):
     assert {"Reading", "Training"} <= {phase for phase, _ in seen}
 
 
-def test_two_jobs_run_at_once(queue, tmp_path):
-    jobs = [start(queue, work.until, str(tmp_path / "go")) for _ in range(2)]
-    assert [job.state for job in jobs] == ["running", "running"]
-    (tmp_path / "go").touch()
-    assert len({job.result(timeout=LONG) for job in jobs}) == 2
-
-
 def test_results_of_a_worker_land_where_the_parent_looks(queue):
     key = queue.submit(work.write_artifact, "ab" * 8, title="Write").result(timeout=LONG)
     assert store.load("runs", key) == "from a worker"
@@ -126,7 +119,7 @@ def test_odd_failures_are_told_and_the_worker_lives_on(single):
     ],
 )
 def test_crash_is_told_and_harms_no_other_job(queue, tmp_path, function, reason):
-    other = start(queue, work.until, str(tmp_path / "go"))
+    other = start(queue, work.until, str(tmp_path / "go"))  # beside which the next job runs
     for _ in range(2):  # the worker is made anew each time
         job = queue.submit(function, title="Crash")
         job.wait(LONG)

@@ -115,7 +115,8 @@ def test_a_damaged_file_is_set_aside_said_once_and_begun_anew(at):
     assert aside.read_bytes() == content and state.get("notices", "damaged") == aside.name
 
 
-def test_a_file_that_is_deleted_while_it_is_in_use_is_made_again():
+def test_reading_makes_no_cache_folder_and_a_file_that_is_deleted_while_it_is_in_use_is_made_again():
+    assert database().get("settings", "a") is None and not cache_root().exists()
     database().put("settings", "a", 1)
     for path in cache_root().glob(f"{FILE}*"):
         path.unlink()
@@ -144,10 +145,6 @@ def test_a_folder_that_cannot_be_written_to_is_read():
             database().put("settings", "a", 2)
     finally:
         cache_root().chmod(0o700)
-
-
-def test_reading_makes_no_cache_folder():
-    assert database().get("settings", "a") is None and not cache_root().exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
