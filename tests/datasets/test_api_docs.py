@@ -12,7 +12,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from xmlcore.datasets import load
 from xmlcore.datasets.registry import api_docs
-from xmlcore.progress import Cancelled
 
 DOC = """Fit it.
 
@@ -40,34 +39,6 @@ DOC = """Fit it.
     """
 
 
-def test_the_parameters_section_is_taken_out_whole():
-    text, names = api_docs.split_docstring(DOC)
-    assert names == ["X", "y", "args", "kwargs", "sample_weight", "alpha"]
-    assert text == "Fit it.\n\nText before.\n\nReturns\n-------\nself : object\n    Parameters are gone."
-
-
-def test_a_parameters_section_at_the_end_is_taken_out_to_the_end():
-    text, names = api_docs.split_docstring("Do.\n\nParameters\n----------\nx : int\n    One.\n")
-    assert (text.strip(), names) == ("Do.", ["x"])
-
-
-def test_docstrings_without_the_section_make_no_row():
-    assert api_docs.split_docstring("Do.\n\nReturns\n-------\nx : int") is None
-    assert api_docs.split_docstring("Do.\n\nOther Parameters\n----------------\nx : int") is None
-    assert api_docs.split_docstring("Parameters : x") is None
-    assert api_docs.split_docstring("----------\nParameters") is None
-    assert api_docs.split_docstring("Do.\n\n    Indented\n\n  Parameters\n  --\n  x : int") is None
-    assert api_docs.split_docstring("") is None
-
-
-def test_a_section_ends_at_the_next_line_that_is_underlined():
-    section = "Parameters\n==========\nx : int\n\n---\ny : int\n\n Notes\n -----\nz : int\n\nNotes\n---- -\n"
-    assert api_docs.split_docstring(f"Do.\n\n{section}Returns\n---\nw") == (
-        "Do.\n\nReturns\n---\nw",
-        ["x", "y", "z", "Notes"],
-    )
-
-
 @pytest.mark.parametrize("package", ["numpy", "scipy.stats", "pandas", "sklearn.base", "decimal", "enum"])
 def test_methods_of_classes_are_those_that_getattr_static_finds(package):
     looked_at = 0
@@ -86,6 +57,29 @@ def test_methods_of_classes_are_those_that_getattr_static_finds(package):
         assert all(one is other for (_, one), (_, other) in zip(found, wanted, strict=True)), cls
         looked_at += len(found)
     assert looked_at > 20
+
+
+RETURNS = "Returns\n-------\nw : int"
+TWO_MORE = "Parameters\n==========\nx : int\n\n---\ny : int\n\n Notes\n -----\nz : int\n\nNotes\n---- -\n"
+DOCSTRINGS = {
+    "whole": (DOC, "Fit it.\n\nText before.\n\nReturns\n-------\nself : object\n    Parameters are gone.",
+              ["X", "y", "args", "kwargs", "sample_weight", "alpha"]),
+    "at the end": ("Do.\n\nParameters\n----------\nx : int\n    One.\n", "Do.", ["x"]),
+    "to the next underlined line": (f"Do.\n\n{TWO_MORE}{RETURNS}", f"Do.\n\n{RETURNS}", ["x", "y", "z", "Notes"]),
+    "none": (f"Do.\n\n{RETURNS}", None, None),
+    "others": ("Do.\n\nOther Parameters\n----------------\nx : int", None, None),
+    "in a line": ("Parameters : x", None, None),
+    "the line above": ("----------\nParameters", None, None),
+    "too short a line": ("Do.\n\n    Indented\n\n  Parameters\n  --\n  x : int", None, None),
+    "nothing": ("", None, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DOCSTRINGS)
+def test_the_section_of_parameters_is_taken_out_of_a_docstring_and_without_one_there_is_no_row(kind):
+    docstring, text, names = DOCSTRINGS[kind]
+    found = api_docs.split_docstring(docstring)
+    assert (found and (found[0].strip(), found[1])) == (None if text is None else (text, names))
 
 
 def write_package(folder):
@@ -221,18 +215,6 @@ def test_api_docs_is_kept_and_made_again_for_other_versions(built, monkeypatch):
     monkeypatch.setattr(api_docs, "_versions", lambda: {"numpy": "99"})
     load("api-docs")
     assert len(calls) == 2
-
-
-def test_making_api_docs_can_be_stopped():
-    started = []
-
-    def stop(phase, fraction, detail=""):
-        started.append(phase)
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        load("api-docs", progress=stop)
-    assert started == ["Reading documentation"]
 
 
 def test_a_scan_that_dies_is_a_clear_error(monkeypatch):

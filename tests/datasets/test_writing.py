@@ -72,13 +72,6 @@ def test_what_a_format_cannot_hold_is_not_written(tmp_path):
     assert not path.exists()
 
 
-def test_an_arff_file_is_written_with_its_xml_file(tmp_path):
-    path, xml = tmp_path / "d.arff", tmp_path / "d.xml"
-    write_matrix(path, np.eye(2), [[0], [1]], "arff", label_names=["a", "b"], xml=xml)
-    assert "-C" not in path.read_text()
-    assert read_matrix(path, labels=xml)[2:] == (["feature0", "feature1"], ["a", "b"])
-
-
 @pytest.mark.parametrize("name", ["data.txt", "data.txt.gz", "data.bz2", "data.txt.XZ"])
 def test_what_is_written_is_read_back_exactly(name, tmp_path, monkeypatch):
     monkeypatch.setattr("xmlcore.datasets.writers.files._CHUNK", 100)

@@ -1,6 +1,5 @@
 """Writing of ARFF: what is written is read back, with names of every kind."""
 
-import io
 import tempfile
 import warnings
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from datasets.reads import random_matrices
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,18 +43,6 @@ def same(path, X, Y, feature_names, label_names, labels=None):
     assert (features, names) == (feature_names, label_names)
 
 
-@pytest.mark.parametrize("name", ["data.arff", "data.arff.gz", "data.bz2", "data.arff.XZ"])
-@pytest.mark.parametrize("with_xml", [False, True])
-def test_what_is_written_is_read_back_exactly(name, with_xml, tmp_path, monkeypatch):
-    monkeypatch.setattr("xmlcore.datasets.writers.files._CHUNK", 100)
-    X, Y = random_matrices(np.random.default_rng(7))
-    xml = tmp_path / "labels.xml" if with_xml else None
-    write_arff(tmp_path / name, X, Y, xml=xml)
-    features, labels = [f"feature{i}" for i in range(50)], [f"label{i}" for i in range(30)]
-    same(tmp_path / name, X, Y, features, labels, labels=xml)
-    assert len(list(tmp_path.iterdir())) == 1 + with_xml
-
-
 @settings(max_examples=150, deadline=None)
 @given(st.data(), st.booleans())
 def test_names_of_every_kind_are_read_back(data, with_xml):
@@ -86,23 +72,6 @@ def test_what_is_written_is_what_mulan_and_meka_read(tmp_path):
     write_arff(tmp_path / "d.arff", X, Y, ["an x", "y"], ["it's", "ü & \n"], relation="r", xml=tmp_path / "d.xml")
     assert (tmp_path / "d.arff").read_text().startswith("@relation 'r'\n\n@attribute")
     assert '<label name="ü &amp; &#10;"></label>' in (tmp_path / "d.xml").read_text()
-
-
-def test_other_readers_read_what_is_written(tmp_path):
-    from scipy.io import arff
-
-    X, Y = np.eye(3, dtype=np.float32) / 3, [[0], [1], []]
-    write_arff(tmp_path / "d.arff", X, Y)
-    text = (tmp_path / "d.arff").read_text()
-    assert text.count("\n{") == 3
-    dense = text[: text.index("{0 ")] + "".join(  # scipy reads dense rows only
-        ",".join([f"{value:.9g}" for value in row] + [str(int(i in labels)) for i in range(2)]) + "\n"
-        for row, labels in zip(X, Y)
-    )
-    records, meta = arff.loadarff(io.StringIO(dense))
-    assert meta.names() == ["feature0", "feature1", "feature2", "label0", "label1"] and len(records) == 3
-    X_back, Y_back, _, _ = read_matrix(dense.encode())
-    assert X_back.toarray().tolist() == X.tolist() and Y_back.indices.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -177,35 +177,35 @@ def test_labels_may_be_in_several_columns():
     assert read_texts(lines, labels=["l1", "l2"])[1] == [["x", "y", "z"], ["z"]]
 
 
-def test_several_columns_of_text_are_joined():
-    table = b"title,abstract,tags\nOne,first text,a\nTwo,,b\n"
-    assert read_texts(table, ["title", "abstract"], "tags")[0] == ["One\nfirst text", "Two"]
+MIXED = b'text,labels\none,"a, b; c|d"\n'
+NAMELESS = b"a long text of several words,x;y\nanother long text of words,y\n"
+LONG = b"this is a long document without a name in the first line of its file\nthis is another one, of words\n"
+READ = {
+    "several columns of text": (b"title,abstract,tags\nOne,first text,a\nTwo,,b\n",
+                                {"text": ["title", "abstract"], "labels": "tags"}, ["One\nfirst text", "Two"], None),
+    "columns by number": (NAMELESS, {"text": "1", "labels": "2"}, None, [["x", "y"], ["y"]]),
+    "no header": (b"text,labels\nmore,x\n", {"text": "1", "labels": "2", "header": False}, ["text", "more"], None),
+    "other case": (b"TEXT,Labels\none,x\n", {}, ["one"], [["x"]]),
+    "no labels": (b"text\none\ntwo\n", {"labels": None}, ["one", "two"], [[], []]),
+    "JSON without labels": (b'{"text": "one"}\n{"text": "two"}', {"labels": None}, ["one", "two"], None),
+    "folder without labels": (zipped({"a.txt": "one", "b.txt": "two"}), {"labels": None}, ["one", "two"], None),
+    "lines of text": (LONG, {"labels": None}, LONG.decode().splitlines(), None),
+    "between labels: ;": (MIXED, {"separator": ";"}, None, [["a, b", "c|d"]]),
+    "between labels: ,": (MIXED, {"separator": ","}, None, [["a", "b; c|d"]]),
+    "between labels: |": (MIXED, {"separator": "|"}, None, [["a, b; c", "d"]]),
+    "between labels: none": (MIXED, {"separator": "none"}, None, [["a, b; c|d"]]),
+    "brackets in part": (b"text,labels\none,[x];y\ntwo,y\n", {}, None, [["[x]", "y"], ["y"]]),
+    "halves of characters": (b'{"text": "a \\ud800 b", "labels": ["\\udc00", "ok \\ud83d\\ude00"]}', {}, ["a \ufffd b"],
+                             [["\ufffd", "ok \U0001f600"]]),
+}  # fmt: skip
 
 
-def test_columns_without_names_are_numbered():
-    rows = b"a long text of several words,x;y\nanother long text of words,y\n"
-    assert read_texts(rows, "1", "2")[1] == [["x", "y"], ["y"]]
-    assert read_texts(b"text,labels\nmore,x\n", "1", "2", header=False)[0] == ["text", "more"]
-
-
-def test_upper_and_lower_case_of_columns_do_not_matter():
-    assert read_texts(b"TEXT,Labels\none,x\n") == (["one"], [["x"]])
-
-
-def test_documents_without_labels_are_read_for_prediction():
-    assert read_texts(b"text\none\ntwo\n", labels=None) == (["one", "two"], [[], []])
-    assert read_texts(b'{"text": "one"}\n{"text": "two"}', labels=None)[0] == ["one", "two"]
-    assert read_texts(zipped({"a.txt": "one", "b.txt": "two"}), labels=None)[0] == ["one", "two"]
-    many = b"this is a long document without a name in the first line of its file\nthis is another one, of words\n"
-    assert len(read_texts(many, labels=None)[0]) == 2
-
-
-@pytest.mark.parametrize(
-    ("separator", "expected"),
-    [(";", ["a, b", "c|d"]), (",", ["a", "b; c|d"]), ("|", ["a, b; c", "d"]), ("none", ["a, b; c|d"])],
-)
-def test_what_stands_between_labels_can_be_said(separator, expected):
-    assert read_texts(b'text,labels\none,"a, b; c|d"\n', separator=separator)[1] == [expected]
+@pytest.mark.parametrize("kind", READ)
+def test_columns_labels_and_what_stands_between_them_are_read_as_said(kind):
+    content, options, texts, label_lists = READ[kind]
+    found = read_texts(content, **options)
+    assert texts is None or found[0] == texts
+    assert label_lists is None or found[1] == label_lists
 
 
 def test_a_mark_in_few_cells_does_not_divide_all():
@@ -347,15 +347,6 @@ def test_the_first_documents_are_read_alone():
     assert read_texts(late, max_documents=2) == (["one", "two"], [["x"], ["y"]])
     with pytest.raises(ValueError, match="max_documents"):
         read_texts(late, max_documents=0)
-
-
-def test_labels_that_are_written_in_brackets_only_in_part_are_names():
-    assert read_texts(b"text,labels\none,[x];y\ntwo,y\n")[1] == [["[x]", "y"], ["y"]]
-
-
-def test_halves_of_characters_become_one_that_can_be_written():
-    found = read_texts(b'{"text": "a \\ud800 b", "labels": ["\\udc00", "ok \\ud83d\\ude00"]}')
-    assert found == (["a \ufffd b"], [["\ufffd", "ok \U0001f600"]])
 
 
 @pytest.mark.parametrize("name", FILES)
