@@ -73,12 +73,6 @@ def test_noise_is_normal_in_its_moments_and_tails(many):
     assert np.abs(x).min() < 1e-5  # and small ones are there, too
 
 
-def test_noise_passes_a_kolmogorov_smirnov_test_in_whole_and_in_either_half_of_a_pair(many):
-    assert stats.kstest(many.ravel(), "norm").pvalue > 0.001
-    assert stats.kstest(many[:, ::2].ravel(), "norm").pvalue > 0.001
-    assert stats.kstest(many[:, 1::2].ravel(), "norm").pvalue > 0.001
-
-
 def test_noise_of_neighbours_is_independent(many):
     other_seed = normals(2000, 1000, seed=4)
     pairs = {

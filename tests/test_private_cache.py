@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from xmlcore import store
-from xmlcore.system import UnsafeCacheError, cache_root, secure_cache
+from xmlcore.system import UnsafeCacheError, cache_root
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
 KEY = "0123456789abcdef"
@@ -76,27 +76,6 @@ def test_a_folder_of_another_user_is_refused_with_a_remedy():
         store.load("runs", KEY)
     os.chown(cache_root(), 0, 0)
     assert store.load("runs", KEY) == 1
-
-
-def test_the_group_that_only_has_the_owner_may_write(monkeypatch):
-    import grp
-    from types import SimpleNamespace
-
-    store.save("runs", KEY, 1)
-    cache_root().chmod(0o775)
-    owner = os.geteuid()
-    import pwd
-
-    who = pwd.getpwuid(owner)
-    alone = SimpleNamespace(gr_name=who.pw_name, gr_mem=[])
-    monkeypatch.setattr(grp, "getgrgid", lambda gid: alone)
-    if cache_root().stat().st_gid == who.pw_gid:
-        secure_cache()
-        assert stat.S_IMODE(cache_root().stat().st_mode) == 0o700
-    cache_root().chmod(0o775)
-    monkeypatch.setattr(grp, "getgrgid", lambda gid: SimpleNamespace(gr_name="staff", gr_mem=["eve"]))
-    with pytest.raises(UnsafeCacheError):
-        secure_cache()
 
 
 KERNELS = """

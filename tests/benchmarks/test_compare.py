@@ -124,26 +124,6 @@ def test_the_fastest_near_the_best_is_chosen_of_quiet_runs_on_a_fifth_held_out()
     assert compare.least_disturbed(once(busy, busy | {"failed": "too large"}))[0]["failed"] is None
 
 
-def test_settings_of_ensembles_are_chosen_and_compared_on_their_data_sets_only():
-    name = compare.WIDE_DATA[0]
-    assert choose.kinds_on(name) == ["single", "wide"] and choose.kinds_on("bibtex") == ["single"]
-    assert choose.kinds_on("bibtex", ["wide"]) == ["wide"]
-    settings = {data: {"single": {"C": 1.0}, "wide": {"C": 2.0}} for data in compare.DATA}
-    options = SimpleNamespace(only=list(compare.EVERY), data=list(compare.DATA))
-    versions = dict.fromkeys(contestant.LIBRARIES, {"error": None})
-    settings["bibtex"] = {"single": {"C": 1.0}}
-    taking_part, missing = compare.line_up(options, versions, settings)
-    assert missing == {} and len(taking_part) == len(compare.CONTESTANTS)
-    for data in compare.DATA:
-        kinds = {one.kind for _, one, _ in compare.runners(data, taking_part, settings)}
-        assert kinds == ({"single", "ensemble"} if data in compare.WIDE_DATA else {"single"})
-    taking_part, missing = compare.line_up(options, versions, settings | {name: {"single": {}}})
-    assert missing == {"xmlcore, 3 wide trees": f"no setting chosen for {name} (python -m benchmarks.choose)"}
-    options.data = ["bibtex"]
-    taking_part, missing = compare.line_up(options, versions, settings)
-    assert missing == {} and "xmlcore-wide" not in dict(taking_part)
-
-
 @pytest.mark.parametrize("change", [{}, {"runs": 2}, {"data": ["bibtex"]}, {"only": ["xmlcore"]}])
 def test_only_the_full_line_up_replaces_the_committed_results(change, tmp_path, monkeypatch):
     monkeypatch.setattr(compare.tempfile, "mkdtemp", lambda prefix: str(tmp_path))

@@ -1,13 +1,10 @@
 """The studies of many sessions at once: what they call a finding, and what they would overlook."""
 
-import asyncio
-
 import pytest
 
 from benchmarks import load, soak
 from benchmarks.library import crowd
 from benchmarks.library.dashboard_server import Server
-from benchmarks.library.visitor import Tab, TabError
 from xmlcore.datasets import read_matrix
 
 USED = {"bytes": 500 << 20, "threads": 14, "files": 26, "processes": 4}
@@ -75,30 +72,6 @@ def test_errors_are_counted_by_kind_and_excused_only_while_there_is_no_server_or
     assert not one.left_alone(105.0) and one.left_alone(205.0)  # a full disk is no reason not to answer
 
 
-class Closed:
-    """A tab whose connection ended at 105 seconds."""
-
-    closed_at, workspace = 105.0, "w"
-
-
-def test_a_visitor_may_notice_later_that_its_connection_ended_with_the_server(monkeypatch):
-    async def fail():
-        raise TabError("the connection is closed")
-
-    async def nothing(*_):
-        """Do not open the tab again."""
-
-    one = soak.Soak.__new__(soak.Soak)
-    one.down, one.full, one.problems, one.failures, one.seen = [(100.0, 110.0)], [], [], [], crowd.Seen()
-    visitor = crowd.Visitor(1, "localhost", 1, one.seen, 0)
-    monkeypatch.setattr(one, "_come_back", nothing)
-    monkeypatch.setattr(visitor, "note_exceptions", lambda: None)
-    for visitor.tab in (Closed(), Tab("localhost", 1)):
-        monkeypatch.setattr(soak.time, "monotonic", lambda: 130.0)
-        asyncio.run(one._guarded(visitor, fail))
-    assert [one.excused(begin, end) for begin, end, _ in one.problems] == [True, False]
-
-
 def test_files_that_a_kill_left_are_no_finding_if_a_server_removes_them(tmp_path):
     begun = tmp_path / "cache" / "artifacts" / "runs" / ".tmp-1234"
     begun.mkdir(parents=True)
@@ -107,40 +80,3 @@ def test_files_that_a_kill_left_are_no_finding_if_a_server_removes_them(tmp_path
     one = soak.Soak.__new__(soak.Soak)
     one.server = Server(tmp_path)
     assert one.remaining() == ([".tmp-1234", "strange"], ["strange"]) and not begun.exists()
-
-
-def test_a_tab_without_a_browser_forgets_what_a_run_has_not_drawn():
-    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-
-    tab = Tab("localhost", 1)
-
-    def begin(run, *fragments):
-        message = ForwardMsg()
-        message.new_session.page_script_hash = "p"
-        message.metadata.run.script_run_id = run
-        message.metadata.run.fragment_ids.extend(fragments)
-        tab._take(message)
-
-    def draw(place, text, fragment=""):
-        message = ForwardMsg()
-        message.metadata.delta_path.extend([0, place])
-        message.delta.new_element.markdown.body, message.delta.fragment_id = text, fragment
-        tab._take(message)
-
-    def end(status):
-        message = ForwardMsg()
-        message.script_finished = status
-        tab._take(message)
-
-    begin("one")
-    draw(0, "a"), draw(1, "b"), draw(2, "c", "f")
-    end(ForwardMsg.FINISHED_SUCCESSFULLY)
-    assert tab.text() == "a\nb\nc"
-    begin("two", "f")
-    draw(2, "d", "f")
-    end(ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
-    assert tab.text() == "a\nb\nd" and tab.parts_redrawn == 1
-    begin("three")
-    draw(1, "e")
-    end(ForwardMsg.FINISHED_SUCCESSFULLY)
-    assert tab.text() == "e" and tab.redrawn == 2

@@ -1,14 +1,11 @@
 """The load generator, the table of `xmlcore serve`, and the comparison with Annif."""
 
-import gzip
-import json
 import threading
-import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from benchmarks import annif, serving
+from benchmarks import serving
 from benchmarks.library import load
 
 
@@ -50,23 +47,3 @@ def test_the_load_generator_counts_answers_and_names_those_that_are_not_as_expec
 def test_a_server_that_is_not_there_is_a_problem_and_no_crash():
     found = load.run("127.0.0.1", 9, serving.good(["a"], 1), 0.1, 1)
     assert set(found["statuses"]) == {"None"} and found["problems"]
-
-
-def test_documents_become_a_short_text_corpus_of_annif(tmp_path):
-    with gzip.open(tmp_path / "a.jsonl.gz", "wt") as file:
-        file.writelines(json.dumps({"text": text, "labels": ["x", "y"]}) + "\n" for text in ("a\tb\nc", "d", "e"))
-    texts, labels = annif.corpus(tmp_path / "a.jsonl.gz", tmp_path / "a.tsv", most=2)
-    assert texts == ["a b c", "d"] and labels == [["x", "y"]] * 2
-    line = (tmp_path / "a.tsv").read_text().splitlines()[0]
-    assert line == "a b c\t<http://example.org/x> <http://example.org/y>"
-    annif.settings(tmp_path, {"rows": "http://127.0.0.1:1/suggest"})
-    text = (tmp_path / "projects.cfg").read_text()
-    assert "[omikuji]" in text and "[rows]" in text and "endpoint=http://127.0.0.1:1/suggest" in text
-
-
-def test_subjects_that_are_known_are_looked_up_by_the_text():
-    with annif.looked_up({"a b": [{"uri": "u", "label": "u", "score": 0.5}]}) as place:
-        with urllib.request.urlopen(place, b"text=a+b%0A&limit=5", timeout=10) as answer:
-            assert json.load(answer)["results"][0]["uri"] == "u"
-        with urllib.request.urlopen(place.replace("/suggest", ""), timeout=10) as answer:
-            assert json.load(answer)["is_trained"] is True

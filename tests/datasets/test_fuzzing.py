@@ -4,6 +4,7 @@ import io
 import random
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,27 @@ import scipy.sparse as sp
 from datasets.fuzzing import MANY, check, mutate, mutate_archive
 from datasets.reads import zip_without_a_name
 
-from xmlcore.datasets import read_matrix
+from xmlcore.datasets import read_matrix, write_arff
 
 FEW = 150
+DENSE = rb"""% dense
+@relation 'd: -C -2'
+@attribute height numeric % metres
+@attribute 'it\'s a colour' {red, green, 'dark \'blue\''}
+@attribute "old \\ er" {1,0}
+@attribute day integer [1,31] {2.0}
+@attribute tall {0,1}
+@attribute 'TAG_m\'usica' {no,yes}
+
+@data
+1.5,green,1,3,0,no
+0,'dark \'blue\'',0,?,1,yes, {0.5}
+-2e-3	red	1	31	0	'yes'
+{0 1.25,1 green, 4 1}, {2}
+{}
+"""
+XML = b"""<?xml version="1.0" encoding="utf-8"?>
+<labels xmlns="http://mulan.sourceforge.net/labels"><label name="tall"><label name="TAG_m'usica"/></label></labels>"""
 
 
 def read(content, options):
@@ -95,6 +114,22 @@ def matrices(folder=None, n=12):
     return found
 
 
+def cut(folder, file, features, labels):
+    """Return a real file with its first features and last labels only, and its first rows."""
+    head, _, rows = (folder / "arff" / file).read_text().partition("@data\n")
+    attributes = [line for line in head.split("\n") if line.startswith("@attribute")]
+    keep = [*range(features), *range(len(attributes) - labels, len(attributes))]
+    made = [f"@relation 'cut: -C -{labels}'", *(attributes[i] for i in keep), "@data"]
+    for row in rows.split("\n")[:30]:
+        if row.startswith("{"):
+            pairs = [pair.split(" ") for pair in row[1:-1].split(",")]
+            made.append("{" + ",".join(f"{keep.index(int(i))} {v}" for i, v in pairs if int(i) in keep) + "}")
+        elif row:
+            values = row.split(",")
+            made.append(",".join(values[i] for i in keep))
+    return "\n".join([*made, ""]).encode()
+
+
 def cases(kind, folder=None):
     """Files of a format that can be read, and options to read them with."""
     made = matrices(folder)
@@ -125,10 +160,19 @@ def cases(kind, folder=None):
             seeds.append(npz(X=X.toarray(), y=np.array(["a", "b", "\u00e4"])[np.arange(X.shape[0]) % 3]))
         seeds += [scipy_npz(made[0][0].asformat(form)) for form in ("csr", "csc", "coo")]
         return seeds, [{}, {"labels": scipy_npz(made[0][1])}]
-    raise ValueError(kind)
+    seeds = [DENSE, *([] if folder is None else [cut(folder, name, 20, 8) for name in REAL_ARFF])]
+    with tempfile.TemporaryDirectory() as written:
+        path = Path(written, "a.arff")
+        write_arff(
+            path, *made[0], ["a", "b c", "d'e", "\\", "ü", "y%"] + [f"f{i}" for i in range(6, made[0][0].shape[1])]
+        )
+        seeds.append(path.read_bytes())
+    broken = [{"labels": mutate(XML, random.Random(seed)), "format": "arff"} for seed in range(8)]
+    return seeds, [{}, {"format": "arff"}, *({"labels": labels} for labels in (-2, 1, XML, ["tall"])), *broken]
 
 
-KINDS = ("xmlc", "svmlight", "two files", "csv", "npz")
+KINDS = ("xmlc", "svmlight", "two files", "csv", "npz", "arff")
+REAL_ARFF = ("Corel5k-train-sparse.arff", "yeast-train.arff")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,7 +1,5 @@
 """The same numbers as napkinXC, whose conventions these measures follow."""
 
-import gzip
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -94,29 +92,3 @@ def test_no_row_with_labels_is_undefined_here_and_there():
     with np.errstate(invalid="ignore"):
         expected = oracle.psprecision_at_k([[], []], [[0], [1]], np.ones(2), k=1)
     np.testing.assert_array_equal(metrics.psprecision_at_k([[], []], [[0], [1]], np.ones(2), 1), expected)
-
-
-@pytest.mark.real_data
-def test_bibtex_with_a_random_ranking_and_one_by_frequency(real_data):
-    train, n_labels = read_labels(real_data / "bibtex" / "train.txt.gz")
-    test, _ = read_labels(real_data / "bibtex" / "test.txt.gz")
-    weights = metrics.inverse_propensity(train, n_labels=n_labels)
-    by_frequency = np.argsort(-np.bincount(np.concatenate(train), minlength=n_labels), kind="stable")
-    rng = np.random.default_rng(0)
-    for ranking in (
-        np.array([rng.permutation(n_labels)[:10] for _ in test]),
-        np.tile(by_frequency[:10], (len(test), 1)),
-    ):
-        compare(test, ranking, test, ranking.tolist(), weights, 10)
-    assert metrics.precision_at_k(test, np.tile(by_frequency[:1], (len(test), 1)), 1)[0] > 0.1
-
-
-def read_labels(path):
-    """The label lists of a file in the XMLC text format, and the number of labels in its header."""
-    with gzip.open(path, "rt") as lines:
-        n_labels = int(next(lines).split()[2])
-        rows = []
-        for line in lines:
-            labels = line.split(" ", 1)[0].strip()
-            rows.append([int(label) for label in labels.split(",")] if labels and ":" not in labels else [])
-    return rows, n_labels

@@ -108,32 +108,6 @@ def test_resamples_are_those_of_the_seed_whether_drawn_at_once_in_blocks_or_kept
         np.testing.assert_array_equal(np.concatenate(counts), expected)
 
 
-def test_draws_take_a_byte_each_and_the_count_of_a_row_that_is_drawn_very_often_is_kept():
-    tracemalloc.start()
-    counts = _resampling._draw(np.random.default_rng(0), 70_000, 50)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert counts.dtype == np.uint8 and peak < 2 * counts.nbytes
-
-    class Same:
-        """Draws the first row in the second resample, each row once in the others."""
-
-        def integers(self, least, end, size):
-            rows = np.tile(np.arange(end), (size[0], 1))
-            rows[1] = 0
-            return rows
-
-    often = _resampling._draw(Same(), 300, 3)
-    np.testing.assert_array_equal(often, [[1] * 300, [300] + [0] * 299, [1] * 300])
-
-
-def test_the_rows_of_a_seed_are_drawn_once_for_calls_that_follow():
-    first, again = (next(_resampling._drawn(30, 20, 5, block=20))[1] for _ in range(2))
-    assert np.shares_memory(first, again) and not first.flags.writeable
-    other = next(_resampling._drawn(30, 20, 6, block=20))[1]
-    assert not np.array_equal(first, other)
-
-
 def test_several_rankings_have_the_intervals_that_each_has_alone():
     true, ranking, weights = case(seed=11)
     Y, ranked = matrices(true, ranking)

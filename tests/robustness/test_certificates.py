@@ -199,18 +199,6 @@ def test_the_kernel_finds_what_its_twin_finds(seed):
         assert angles[i] == pytest.approx(expected, rel=2e-3, abs=1e-7)
 
 
-def test_products_with_ancestors_are_those_of_dense_vectors():
-    for _, model in models(5):
-        nodes, _ = certificates._nodes(model)
-        weights = model.linear_nodes().weights.toarray().astype(float)
-        for v in range(len(nodes.depth)):
-            line = [v]
-            while nodes.parent[line[-1]] > 0:
-                line.append(int(nodes.parent[line[-1]]))
-            expected = [weights[u] @ weights[v] for u in line[::-1]] if v else []
-            np.testing.assert_allclose(nodes.gram[nodes.gram_ptr[v] : nodes.gram_ptr[v + 1]], expected, rtol=1e-12)
-
-
 def test_the_largest_value_within_an_angle_is_found():
     rng = np.random.default_rng(0)
     for _ in range(200):

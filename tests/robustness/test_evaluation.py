@@ -6,11 +6,10 @@ import naive
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from scipy import stats
 
 from xmlcore import PLT, Ranking, metrics
-from xmlcore.datasets import Dataset, describe, make_synthetic
+from xmlcore.datasets import describe, make_synthetic
 from xmlcore.progress import Cancelled
 from xmlcore.robustness import GaussianNoise, evaluate, evaluation, summarise
 
@@ -285,17 +284,3 @@ def test_a_summary_of_one_repeat_has_no_interval_and_further_columns_are_keys(fr
         summarise(frame.drop(columns="drop"))
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         summarise(frame, level=95)
-
-
-@pytest.mark.real_data
-def test_tf_idf_of_real_documents_does_not_feel_small_noise(real_data):
-    from xmlcore.datasets import read_dataset
-
-    folder = real_data / "eurlex4k-dev"
-    real = read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", name="eurlex4k-dev")
-    assert isinstance(real, Dataset)
-    model = PLT(random_state=0).fit(real.X_train, real.Y_train)
-    frame = evaluate(model, real.X_test[:100], real.Y_test[:100], (0.01,), (1,), n_repeats=1, Y_train=real.Y_train)
-    dropped = frame[(frame["measure"] == "P@k") & (frame["bucket"] == "all") & (frame["sigma"] == 0.01)]["drop"].item()
-    assert abs(dropped) < 0.03
-    assert sp.issparse(real.X_test)
