@@ -4,11 +4,10 @@ import gc
 
 import pytest
 from numba.core import config
-from numba.core.compiler import Flags
 from numba.core.registry import CPUDispatcher
 
 from xmlcore._kernels import _jit
-from xmlcore._kernels._dispatchers import CodeForCallers, _SharedFlags
+from xmlcore._kernels._dispatchers import CodeForCallers
 from xmlcore._kernels._jit import kernel
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
@@ -83,21 +82,6 @@ def test_a_kernel_works_where_its_code_cannot_be_written(monkeypatch):
     with pytest.warns(RuntimeWarning, match="add_two was not kept: .*No space left"):
         assert add_two(1) == 3
     assert add_two(2) == 4
-
-
-def test_kernels_that_differ_only_in_who_calls_them_share_what_numba_compiled_for_them():
-    seen = {_SharedFlags.of(flags_with(no_cpython_wrapper=value, release_gil=value)) for value in (True, False)}
-    assert len(seen) == 1
-    assert hash(*seen) == hash(Flags())  # as Numba has it
-    assert _SharedFlags.of(flags_with(nrt=True)) is _SharedFlags.of(flags_with(nrt=True))
-    assert _SharedFlags.of(flags_with(nrt=True)) != _SharedFlags.of(flags_with(nrt=False))
-
-
-def flags_with(**options):
-    flags = Flags()
-    for name, value in options.items():
-        setattr(flags, name, value)
-    return flags
 
 
 def test_with_a_version_of_numba_that_was_not_tried_numba_compiles(monkeypatch):

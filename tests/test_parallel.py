@@ -17,12 +17,6 @@ def test_results_come_in_the_order_of_the_tasks(n_jobs):
     assert run_tasks(lambda task: 10 * task, iter(range(5)), iter(costs), n_jobs) == [0, 10, 20, 30, 40]
 
 
-def test_the_dearest_tasks_start_first():
-    costs, started = [1, 5, 3, 4, 2, 6], []
-    run_tasks(started.append, range(6), costs, n_jobs=1)
-    assert started == [5, 1, 3, 2, 4, 0]
-
-
 def test_the_dearest_tasks_start_first_on_threads_too():
     costs, started, pair = [1, 5, 3, 4, 2, 6], [], threading.Barrier(2)
 

@@ -35,12 +35,6 @@ def test_a_phase_is_replaced_and_a_detail_is_put_before_that_of_the_part():
     ]
 
 
-def test_parts_of_parts_multiply():
-    reports, report = collected()
-    part_of(report, 0.5, 1.0)("Inner", 0.5)
-    assert reports == [("Inner", pytest.approx(0.2 + 0.4 * 0.75), "")]
-
-
 def test_an_exception_of_the_callback_stops_the_part():
     def stop(phase, fraction, detail=""):
         raise Cancelled

@@ -1,7 +1,5 @@
 """A ranking with names: the -1 that pads a row is never taken for the last label."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,14 +15,6 @@ RANKING = Ranking(
 @pytest.mark.parametrize("names", [NAMES, tuple(NAMES), np.array(NAMES), pd.Series(NAMES, index=[7, 8, 9])])
 def test_names_have_the_shape_of_the_labels_and_none_where_a_row_has_no_label(names):
     assert RANKING.names(names).tolist() == [["sea", "law"], ["art", None], [None, None]]
-
-
-def test_what_stands_where_a_row_has_no_label_can_be_chosen():
-    assert RANKING.names(NAMES, missing="").tolist() == [["sea", "law"], ["art", ""], ["", ""]]
-
-
-def test_names_that_are_tuples_stay_tuples():
-    assert RANKING.names([("a", 1), ("b", 2), ("c", 3)])[0].tolist() == [("c", 3), ("a", 1)]
 
 
 def test_too_few_names_are_an_error_that_says_which_label_has_none():
@@ -51,11 +41,6 @@ def test_a_frame_has_a_line_for_each_label_and_none_for_a_row_without():
     assert list(RANKING.to_frame().columns) == ["row", "rank", "label", "score"]
     with pytest.raises(ValueError, match="row_names has 2 names, but the ranking has 3 rows"):
         RANKING.to_frame(row_names=["a", "b"])
-
-
-def test_a_ranking_is_still_a_pair_that_can_be_pickled():
-    labels, scores = pickle.loads(pickle.dumps(RANKING))
-    assert (labels == RANKING.labels).all() and (scores == RANKING.scores).all()
 
 
 def test_an_empty_ranking_has_an_empty_frame():

@@ -83,17 +83,6 @@ def test_measuring_processes_leave_the_choice_of_kernels_to_blas_and_say_what_it
     assert machine.blas() and "Prescott" not in machine.blas()
 
 
-def test_who_is_not_installed_or_has_no_setting_is_named():
-    options = SimpleNamespace(only=["xmlcore", "xmlcore-default", "pecos", "cold-start"], data=["a", "b"])
-    versions = {"xmlcore": {"error": None}, "libpecos": {"error": "ModuleNotFoundError: No module named 'pecos'"}}
-    taking_part, missing = compare.line_up(options, versions, {"a": {"wide": {}}})
-    assert [key for key, _ in taking_part] == ["xmlcore-default"]
-    assert "no setting chosen for a, b" in missing["xmlcore"]
-    assert "No module named 'pecos'" in missing["PECOS XR-Linear"]
-    taking_part, missing = compare.line_up(options, versions, {"a": {"single": {}}})
-    assert [key for key, _ in taking_part] == ["xmlcore", "xmlcore-default"] and "for b" in missing["xmlcore"]
-
-
 def measured(p1, p3, p5, fit_s=1.0, ms=1.0):
     return {"P@1": p1, "P@3": p3, "P@5": p5, "fit_s": fit_s, "ms_per_row": ms}
 

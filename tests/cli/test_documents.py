@@ -77,18 +77,6 @@ def test_held_out_documents_or_all_are_measured(json_of, files, documents):
     assert json_of("evaluate", files / "m.zip", files / "one.jsonl")["rows"] == 1
 
 
-def test_options_of_the_vectoriser_are_those_of_its_table(run, json_of, files):
-    got = json_of("train", files / "all.csv", *SMALL[:4], "--ngrams", "1,2", "--min-df", "3", "--sublinear", "off",
-                  "-o", files / "m.zip")  # fmt: skip
-    made = read_packed(files / "m.zip").vectorizer
-    assert (tuple(made.ngrams), made.min_df, made.sublinear) == ((1, 2), 3, False)
-    assert got["data"]["features"] == made.n_features_
-    text = run("train", "--help").out
-    assert all(f"--{about.name.replace('_', '-')} " in text for about in made.PARAMETERS)
-    assert "ngrams" in run("train", files / "all.csv", "--ngrams", "2", status=2).err
-    assert "ngrams" in run("train", files / "all.csv", "--ngrams", "2,1", status=2).err
-
-
 def test_annifs_short_texts_and_vocabulary_are_read(run, json_of, documents, tmp_path):
     texts, names = documents
     rows = zip(texts, names)

@@ -133,11 +133,3 @@ def test_values_of_all_kinds_are_read(kind, text, value):
     about = Parameter("x", "X", "Help.", kind, None, minimum=1, maximum=9)
     found = Value(about).convert(text, None, None)
     assert found == value and type(found) is type(value)
-
-
-def test_the_table_names_measures_and_the_file(run, files, tmp_path):
-    got = run("train", files / "train.txt", *SMALL, "-o", tmp_path / "m.zip")
-    assert "in %" in got.out and "P" in got.out and f"xmlcore serve {tmp_path / 'm.zip'}" in got.out
-    assert "Note: The test rows are 30 of the 150 rows of train.txt" in got.err
-    assert "Predicting ..." in got.err  # no terminal: a line for each phase
-    assert run("train", files / "train.txt", *SMALL, "--quiet").err.count("...") == 0

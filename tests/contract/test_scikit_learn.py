@@ -22,7 +22,6 @@ from contract.estimators import (
 )
 from contract.one_class import one_class
 from sklearn.base import is_classifier
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import average_precision_score, label_ranking_loss
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -158,17 +157,6 @@ def test_a_pipeline_trains_and_predicts_as_its_steps_do(case):
 
 
 @each_model_once
-def test_it_is_cross_validated_by_precision_at_k_as_in_a_loop(case):
-    X, Y = problem()
-    found = cross_val_score(case.make(), X, Y, cv=KFold(2), scoring=metrics.scorer("P@2"), error_score="raise")
-    expected = []
-    for train, test in KFold(2).split(X):
-        ranking = case.make().fit(X[train], Y[train]).predict_topk(X[test], 2)
-        expected.append(metrics.precision_at_k(Y[test], ranking, 2)[-1])
-    assert found.tolist() == expected
-
-
-@each_model_once
 def test_its_score_is_the_precision_at_1_in_every_form_of_rows_and_labels(case):
     X, Y = problem()
     model = fitted(case)
@@ -211,17 +199,6 @@ def test_a_grid_search_without_a_measure_compares_by_the_score(case):
     folds = [case.make().fit(X[train], Y[train]).score(X[test], Y[test]) for train, test in KFold(2).split(X)]
     assert search.best_score_ == np.mean(folds)
     assert search.score(X, Y) == fitted(case).score(X, Y)
-
-
-def test_a_grid_search_over_texts_finds_the_better_parameter():
-    texts = ["red apple", "green apple", "red car", "fast car"] * 6
-    Y = [[0], [0], [1, 2], [1, 2]] * 6
-    pipeline = make_pipeline(TfidfVectorizer(), PLT(max_leaf_labels=2))
-    grid = {"plt__C": [1e-6, 10.0], "plt__arity": [2, 3]}
-    search = GridSearchCV(pipeline, grid, scoring=metrics.scorer("P@2"), cv=KFold(3), error_score="raise")
-    search.fit(texts, Y)
-    assert search.best_params_["plt__C"] == 10.0 and 0.7 < search.best_score_ <= 1.0
-    assert search.predict(["apple"]).toarray().tolist() == [[True, False, False]]
 
 
 @each_once

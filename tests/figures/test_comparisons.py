@@ -261,13 +261,6 @@ def test_a_learning_curve_has_its_forecast_with_the_interval_if_there_is_one(cur
     assert len(figures.learning_curve(*curve, "P@1", ["tail"]).data) == 2
 
 
-def test_numbers_of_rows_that_lie_close_together_are_not_all_written(curve):
-    frame, forecasts = curve
-    frame = pd.concat([frame, frame[frame["rows"] == 100].assign(rows=70)])
-    axis = figures.learning_curve(frame, forecasts, "P@1").layout.xaxis
-    assert list(axis.ticktext) == ["10", "100", "200"]
-
-
 @pytest.mark.parametrize(
     ("values", "shown"),
     [

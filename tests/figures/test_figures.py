@@ -100,15 +100,6 @@ def test_an_axis_spans_the_data_and_is_linear_where_counts_hardly_differ():
     assert 1.8 < low < 2 and 3.6 < high < 3.9
 
 
-def test_fonts_and_ticks_are_those_of_the_template():
-    figure = figures.labels_per_row(pd.DataFrame({"labels": [1], "rows": [2]}))
-    for font in (figure.layout.font, figure.layout.title.font, figure.layout.template.layout.font):
-        assert font.family == "Arial, Helvetica, sans-serif"
-    layout = figures.label_frequency(labels([3, 10, 1])).layout.template.layout
-    assert layout.xaxis.ticklabeloverflow == layout.yaxis.ticklabeloverflow == "allow"
-    assert layout.xaxis.automargin and layout.yaxis.automargin, "so labels do not leave the figure"
-
-
 def test_imbalance_ratios_are_counted_between_one_two_and_five_times_powers_of_ten():
     figure = figures.imbalance_ratios(pd.DataFrame({"irlbl": [1, 1.5, 2, 4, 10, 10, 2300, np.nan]}))
     (bars,) = figure.data
@@ -269,23 +260,6 @@ def test_a_line_joins_labels_with_a_positive_correlation_and_the_strongest_is_th
     few = figures.label_network(frame, most=2)
     assert (few.layout.meta["shown"], few.layout.meta["total"]) == (2, len(positive))
     assert sum(np.isnan(np.asarray(trace.x, float)).sum() for trace in few.data[:-1]) == 2
-
-
-def test_names_beside_the_circle_do_not_touch():
-    frame, _ = pairs(24, 400)
-    notes = figures.label_network(frame).layout.annotations
-    pixels = 560 / 2.4
-    for side in ("left", "right"):
-        heights = sorted(note.y * pixels for note in notes if note.xanchor == side)
-        assert np.diff(heights).min() > 12
-
-
-@pytest.mark.parametrize("n", [1, 2])
-def test_one_or_two_labels_can_be_drawn(n):
-    frame, _ = pairs(4)
-    frame = frame[frame["first"].isin(range(n)) & frame["second"].isin(range(n))]
-    assert len(figures.label_network(frame).layout.annotations) == n
-    assert np.array(figures.cooccurrence_heat(frame).data[0].z).shape == (n, n)
 
 
 def test_the_fit_is_drawn_over_the_frequencies_of_labels():

@@ -80,11 +80,6 @@ def test_copies_are_averaged_over_stretches_none_is_lost_and_the_line_is_above_t
     assert meta["stretches"] == len(after.x) and before.customdata[0] == "&lt;b&gt;0&lt;/b&gt;"
 
 
-@pytest.mark.parametrize("frame", [sizes(3), sizes(3).iloc[:1], sizes(3).iloc[2:], sizes(3).iloc[:0]])
-def test_a_few_classes_or_none_can_be_drawn(frame):
-    assert figures.sampled_classes(frame).layout.meta["total"] == (frame["class_size"] > 0).sum()
-
-
 def test_candidates_are_in_order_in_percent_and_the_own_q_is_marked():
     figure = figures.candidate_curves(candidates(), 10)
     recall = trace(figure, "candidate recall")

@@ -45,15 +45,6 @@ def test_adversaries_are_drawn_uniformly_without_replacement_from_the_other_clas
         assert chi < 43.8  # 0.1 % of a chi-squared variable of 19 degrees of freedom
 
 
-@pytest.mark.parametrize("kappa", [1, 2, 3, 7, 50, 98, 99, 200])
-def test_any_number_of_adversaries_is_a_set_of_others(kappa):
-    sample = sampled([[k] for k in range(100)], 100, examples_per_class=1, n_adversarial=kappa)
-    assert sample.adversaries.shape == (100, min(kappa, 99))
-    assert (np.diff(sample.adversaries, axis=1) > 0).all()
-    assert (sample.adversaries != sample.classes[:, None]).all()
-    assert sample.adversaries.min() >= 0 and sample.adversaries.max() < 100
-
-
 def test_the_copies_that_were_trained_on_are_counted_by_class(tmp_path):
     X, _, labels = problem(n=60, most=2, skip=(2,))
     for params in ({}, {"leave_one_out": True}, {"balanced": False, "examples_per_class": 3}):
@@ -97,17 +88,6 @@ def test_adversaries_are_the_other_candidates_and_the_own_class_is_one_without_t
     left = [sum(k not in labels[i] for k in own) for i, own in zip(sample.rows, sample.adversaries.tolist())]
     assert np.array_equal(model.sampled_size_, np.bincount(sample.classes, np.array(left) > 0, minlength=12))
     assert model.n_pairs_ == sum(left)
-
-
-def test_fewer_adversaries_than_candidates_are_drawn_from_them(monkeypatch):
-    X, rows, labels = problem(n=50, n_terms=30, n_classes=12)
-    params = {"adversaries": "candidates", "n_candidates": 6, "examples_per_class": 40, "n_adversarial": 2}
-    _, (_, sample, *_) = recorded(monkeypatch, X, binary(labels, 12), **params)
-    drawn = {}
-    for i, k, own in examples_of(sample):
-        assert own[0] < own[1] and set(own) <= set(naive.ds_sampling.other_candidates(i, k, rows, labels, 6)[0])
-        drawn.setdefault((i, k), []).extend(own)
-    assert np.mean([len(set(own)) for own in drawn.values()]) > 4  # of 5, over some ten copies each
 
 
 def test_samples_without_an_own_candidate_and_too_few_candidates_are_refused():

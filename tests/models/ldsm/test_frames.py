@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import LdSM, wording
+from xmlcore import LdSM
 from xmlcore.models.ldsm import frames
 
 WEIGHTS = (2.0, 1.0)
@@ -60,26 +60,12 @@ def test_the_table_of_nodes_has_all_of_them_with_names(tree):
     assert child["share_of_parent"] == tree.n_samples[1] / tree.n_samples[child["parent"]]
 
 
-def test_a_table_of_some_nodes_equals_these_rows_of_the_table_of_all(tree):
-    leaf = int(np.flatnonzero(tree.children[:, 0] < 0)[0])
-    for nodes in ([5, 0, 2], [leaf]):
-        whole, part = frames.nodes_frame(tree), frames.nodes_frame(tree, nodes=nodes)
-        assert part.equals(whole.iloc[nodes].reset_index(drop=True).astype(part.dtypes))
-
-
 def test_levels_below_a_node(tree):
     nodes = frames.below(tree, 0, 2)
     assert sorted(nodes) == [v for v in range(tree.parent.size) if tree.depth[v] <= 2]
     top = int(tree.children[0, 0])
     assert set(frames.below(tree, top, 100)) == set(all_below(tree, top))
     assert frames.below(tree, top, 0).tolist() == [top]
-
-
-def test_the_most_levels_that_fit_are_found(tree):
-    for most in (1, 7, 20, 10_000):
-        levels = frames.levels_that_fit(tree, 0, most)
-        assert levels == 1 or frames.below(tree, 0, levels).size <= most
-        assert levels == tree.depth.max() or frames.below(tree, 0, levels + 1).size > most
 
 
 def test_nodes_are_placed_by_depth_and_each_end_of_a_branch_has_its_own_line(tree):
@@ -93,11 +79,6 @@ def test_nodes_are_placed_by_depth_and_each_end_of_a_branch_has_its_own_line(tre
     below = frames.nodes_below(tree)
     assert frame["hidden"].tolist() == [below[v] if v in ends.index else 0 for v in frame.index]
     assert len(frame) + frame["hidden"].sum() == tree.parent.size  # every node is drawn or counted
-
-
-def test_nodes_without_a_common_top_cannot_be_drawn(tree):
-    with pytest.raises(ValueError, match="one top, not 2"):
-        frames.layout(tree, [1, 2])
 
 
 def test_the_path_of_a_row_is_drawn_with_the_siblings_of_its_nodes(model, tree):
@@ -291,14 +272,6 @@ def test_a_label_without_training_rows_has_no_nodes():
     assert frames.together_until(tree, 1) == 0
 
 
-def test_only_children_that_are_not_drawn_count_as_hidden(tree):
-    one, other = int(tree.children[0, 0]), int(tree.children[0, -1])
-    below = frames.nodes_below(tree)
-    for kept in (one, other):
-        frame = frames.layout(tree, [0, kept])
-        assert frame["hidden"].tolist() == [tree.parent.size - 2 - below[kept], below[kept]]
-
-
 def test_a_tree_of_one_leaf_has_all_tables(one_node):
     assert frames.nodes_below(one_node).tolist() == [0]
     assert frames.levels_that_fit(one_node) == 1
@@ -308,14 +281,6 @@ def test_a_tree_of_one_leaf_has_all_tables(one_node):
     assert frames.depth_frame([one_node]).to_numpy().tolist() == [[0, 0, 1, 2]]
     assert frames.nodes_of_label(one_node, 1).tolist() == [0]
     assert frames.leaves_of_label(one_node, 1)["place"].tolist() == [2]
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [(0, "0 %"), (0.0003, "0.03 %"), (0.004, "0.4 %"), (0.34, "34 %"), (0.9999, "99.9 %"), (1, "100 %")],
-)
-def test_only_0_is_written_as_0_percent_and_only_1_as_100_percent(share, text):
-    assert wording.rounded(share) == text
 
 
 def test_the_features_of_a_node_send_rows_to_its_children(model):

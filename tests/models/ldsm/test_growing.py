@@ -137,12 +137,6 @@ def test_dense_rows_beyond_the_memory_limit_are_refused_with_a_remedy(monkeypatc
         small_model(optimizer="sgd").fit(*small_data())
 
 
-def test_features_too_small_for_float32_are_refused_with_a_remedy():
-    X = np.random.default_rng(0).normal(size=(60, 4)) * 1e-43
-    with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="scale the features, or use optimizer"):
-        small_model(optimizer="sgd").fit(X, small_data()[1])
-
-
 @pytest.mark.real_data
 @pytest.mark.parametrize(
     "name, figures",

@@ -1,7 +1,5 @@
 """Progress of growing trees is proportional to the work, also within large nodes, where training can be stopped."""
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -106,25 +104,3 @@ def test_an_error_in_one_tree_stops_the_others(one_large_node, monkeypatch):
     monkeypatch.setattr(progress.TreeGrowth, "begin", second_fails)
     with pytest.raises(MemoryError, match="no more"):
         model.set_params(n_estimators=2, n_jobs=2, n_epochs=ENDLESS).fit(X, Y)
-
-
-def test_an_exception_of_the_last_report_is_raised():
-    with pytest.raises(Cancelled), progress.Growth(lambda *report: None, 1, 3, 2, 1, 10) as growing:
-        growing.halt(Cancelled())
-
-
-def test_a_stopped_node_raises_no_error_about_its_weights(one_large_node):
-    _, Y, model = one_large_node
-    X = np.random.default_rng(0).normal(size=(Y.shape[0], 4)) * 1e-43
-
-    with np.errstate(all="ignore"), pytest.raises(Cancelled):
-        model.set_params(optimizer="sgd", n_epochs=ENDLESS).fit(X, Y, progress=stop)
-
-
-def test_no_thread_watches_without_a_progress_callback(one_large_node):
-    X, Y, model = one_large_node
-    with progress.Growth(progress.silent, 1, 3, 2, 1, 10) as quiet:
-        assert quiet.thread is None
-    seen = set()
-    model.set_params(n_epochs=2).fit(X, Y, progress=lambda *report: seen.add(threading.active_count()))
-    assert threading.active_count() < max(seen)  # the watching thread has ended

@@ -14,7 +14,7 @@ from benchmarks.library.many_runs import make
 from pages.compare import ahead, of_runs, side, table
 from pages.compare.listed import Listing, every_of
 from pages.compare.one import DIGITS, FIELD
-from pages.shared import sections, server, tables
+from pages.shared import sections, server
 from pages.shared.process import reading
 from tests.pages.making import damage, fields_of, figure, train, use, workspace_row
 from tests.pages.small import small_data
@@ -96,15 +96,6 @@ def test_what_the_fields_of_the_page_do_not_offer_is_not_read_ahead(own_cache, w
     choice = ahead._choice(every_of(made, known).frame, {f"compare.{name}": value})
     assert choice == Listing(more=("macro F1@5",) if isinstance(value, list) else ())
     ahead.read(made, known, words.fingerprint, {f"compare.{name}": value})
-
-
-def test_a_result_may_have_the_name_of_the_column_of_measures(ready, words):
-    made = make(2, words, first=6)
-    made[0]["name"] = "measure"
-    page = listed(ready, made, words)
-    assert page.frame(side.MEASURE)["measure"].str.match(r"\d").all()
-    (shown,) = (element for element in page.at.dataframe if "fit_s" in element.value)
-    assert json.loads(shown.proto.columns)["fit_s"]["type_config"]["format"] == tables.time_format(shown.value["fit_s"])
 
 
 def ticked(page, keys):

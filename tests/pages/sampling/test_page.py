@@ -279,17 +279,6 @@ def test_what_is_drawn_of_each_class_is_said_as_it_was_drawn(ready, params, said
     assert said.format(copies=model.sampled_size_.sum()) in caption and missing not in caption
 
 
-@pytest.mark.filterwarnings("ignore:X holds .* negative")
-def test_after_training_with_noise_noisy_copies_are_counted_apart(ready, key):
-    noisy = train(ready, noise_sigma=0.05, noise_ratio=0.5)
-    assert experiment.load_run_model(noisy).class_size_.sum() == 600
-    page = ready.go("sampling")
-    assert "copies of 400 training examples and 200 noisy copies of these" in page.text()
-    sizes = line(page, "Label sizes before and after sampling", "training rows")[1]
-    assert sum(sizes) == 400  # the data's own
-    assert "draws from 200 noisy copies of examples as well" in figure_caption(page, "Training rows of each label")
-
-
 def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, monkeypatch, server):
     key = train(ready)
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 50_000)

@@ -181,8 +181,3 @@ def test_facts_are_appended_as_an_update_of_the_file_and_the_last_ones_hold():
     once = with_info(a_pdf(), {"Title": "first"})
     twice = with_info(once, {"Title": "second"})
     assert b"/Info 4 0 R\n/Prev %d" % int(re.findall(rb"startxref\n(\d+)", once)[-1]) in twice
-
-
-@pytest.mark.parametrize("content", [b"", b"%PDF-1.5\nno table\n%%EOF\n", a_pdf().replace(b"/Root 2 0 R", b"")])
-def test_a_file_without_the_classic_table_is_left_as_it_is(content):
-    assert with_info(content, {"Title": "t"}) == content

@@ -6,7 +6,7 @@ import socket
 import pytest
 import streamlit as st
 from starlette.applications import Starlette
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.responses import HTMLResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
@@ -147,18 +147,3 @@ def test_a_page_names_the_parts_of_the_program_that_figures_and_tables_need(path
         address, *rest = link.split("; ")
         assert (entrance.PROGRAM / address.removeprefix("<./static/js/").removesuffix(">")).is_file()
         assert rest == ["rel=prefetch", "as=script"]
-
-
-@pytest.mark.parametrize(
-    ("path", "accept"), [("/compare", "*/*"), ("/media/file", "text/html"), ("/_stcore/health", "*/*")]
-)
-def test_what_is_no_page_names_nothing(path, accept):
-    status, head = answer(path, f"{workspace.QUERY}={TOKEN}", accept)
-    assert status == 200 and "link" not in head
-
-
-def test_a_browser_that_is_sent_on_fetches_nothing_ahead_also_if_streamlit_sends_it(own_cache):
-    status, head = answer("/compare")
-    assert status == 307 and f"{workspace.QUERY}=" in head["location"] and "link" not in head
-    status, head = answer("/compare/", f"{workspace.QUERY}={TOKEN}", page=RedirectResponse("/compare"))
-    assert status == 307 and "link" not in head

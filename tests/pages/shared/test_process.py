@@ -1,7 +1,6 @@
 """What all sessions of one server process share, and the memory of the values that it keeps."""
 
 import asyncio
-import gc
 import logging
 import mmap
 import signal
@@ -11,7 +10,6 @@ import threading
 import time
 import tomllib
 import types
-import weakref
 from collections import OrderedDict
 from pathlib import Path
 
@@ -130,37 +128,6 @@ def test_garbage_of_closed_tabs_is_collected_when_streamlit_no_longer_waits_for_
         time.sleep(0.01)
     time.sleep(0.3)
     assert len(collections) == 2 and collections[1] - collections[0] >= 0.15  # and no more: nobody is there
-
-
-def test_garbage_is_collected_also_while_pages_are_drawn_all_the_time(collections, monkeypatch):
-    monkeypatch.setattr(garbage, "UNTIDY", 0.2)
-    begin = time.monotonic()
-    while len(collections) < 2 and time.monotonic() < begin + 60:  # several sessions: never as calm as is waited for
-        garbage.tidy_later()
-        time.sleep(0.02)
-    assert 2 <= len(collections) <= 1 + (time.monotonic() - begin) / 0.2
-
-
-def test_what_was_imported_is_left_out_of_collections_until_nobody_waits(monkeypatch):
-    gone = []
-    monkeypatch.setattr(garbage, "_imported", len(sys.modules) - garbage.MANY_MODULES)
-    session = threading.Event()
-    session.itself = session  # as sessions refer to themselves
-    weakref.finalize(session, gone.append, True)
-    try:
-        garbage.collect(everything=False)
-        assert gc.get_freeze_count() > 1000 and garbage._imported == len(sys.modules)
-        before = gc.get_freeze_count()
-        more = [[] for _ in range(10_000)]
-        garbage.collect(everything=False)
-        assert gc.get_freeze_count() <= before, "nothing was imported"
-        del session
-        garbage.collect(everything=False)
-        assert not gone
-        garbage.collect(everything=True)
-        assert gone and all(one is not more for one in gc.get_objects()), "what is there now is left out, too"
-    finally:
-        gc.unfreeze()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux keeps pools of memory")
@@ -284,15 +251,6 @@ def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large_but_no
     clock.time += 2 * in_memory.NEEDED_SECONDS
     use(one, "model", 50_000)
     assert one.forgotten == [("data",)]
-
-
-def test_a_value_that_its_function_has_forgotten_is_not_counted(clock):
-    keeps, values = Function(), Values(lambda: 100_000)
-    for i in range(50):
-        values.used(keeps, (i,), np.zeros(10_000, np.uint8), 3)
-    assert keeps.forgotten == [] and 3 * 10_000 < values.bytes < 3 * 11_000
-    values.forget()
-    assert values.bytes == 0
 
 
 @pytest.mark.parametrize(

@@ -71,13 +71,6 @@ def test_colours_say_for_and_against_and_how_much():
     assert rows == [("cat", "2", "+0.50"), ("mat", "1", "−0.25"), ("sat", "1", "0")]
 
 
-@pytest.mark.parametrize("text", ["", "nothing known"])
-def test_a_text_without_known_words_is_shown_without_marks(text):
-    made = highlight.page(text, ([], [], []), {}, "animal", "log P")
-    assert f'tabindex="0">{text}</div>' in made and "<mark" not in made.split("</style>")[1].split("hl-legend")[0]
-    assert "The 0 known words as a table" in made
-
-
 @pytest.mark.parametrize(("paper", "ink"), [((255, 255, 255), (11, 17, 22)), ((20, 24, 28), (230, 234, 237))])
 def test_marked_words_can_be_read_in_light_and_dark(paper, ink):
     rules = re.findall(r"background: rgba\((\d+), (\d+), (\d+), ([\d.]+)\)", highlight.STYLE)
