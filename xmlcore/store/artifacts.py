@@ -41,7 +41,7 @@ from xmlcore.system import cache_root, make_private, private_files, secure_cache
 
 _OWN_META = ("created", "bytes", "value_bytes", "value_crc", "files")
 USED_SECONDS = 3600  # the last use of an artifact is recorded at most once in so many seconds
-REPLACING = 0.02  # seconds after which what is just being replaced is there again
+REPLACING, TRIES = 0.02, 9  # seconds after which what is being replaced is there again, and how often it is looked for
 
 
 def exists(kind: str, key: str) -> bool:
@@ -60,18 +60,19 @@ def info(kind: str, key: str) -> dict[str, Any]:
 def _careful(read, kind, key):
     """Return ``read(folder)`` for the folder of an artifact."""
     # When reading fails, raise MissingArtifactError, UnreadableArtifactError, or DamagedArtifactError (after the
-    # artifact is marked). Reading is tried twice before: another process may replace the artifact during the first try.
+    # artifact is marked). If other processes replaced the artifact during a try, it is read again.
     path = folder(kind, key)
     if (path / DAMAGED).is_file() and can_be_made_again(path):
         raise DamagedArtifactError(f"the stored {kind}/{key} is damaged; make it again")
-    for is_last in (False, True):
+    for left in reversed(range(TRIES)):
+        before = _version(path)
         try:
             return read(path)
         except StoreError:
             raise
         except (FileNotFoundError, NotADirectoryError) as error:
             if not path.exists():
-                if not is_last and any(path.parent.glob(f"{DELETING}{key}-*")):  # it is being replaced, or deleted
+                if left and any(path.parent.glob(f"{DELETING}{key}-*")):  # it is being replaced, or deleted
                     time.sleep(REPLACING)
                     continue
                 raise MissingArtifactError(f"nothing is stored as {kind}/{key}; make it first") from None
@@ -85,6 +86,8 @@ def _careful(read, kind, key):
                     f"the stored {kind}/{key} was written by another version and cannot be read ({reason}); "
                     "make it again"
                 ) from None
+        if before is not None and before == _version(path):
+            break
     with contextlib.suppress(OSError):
         (path / DAMAGED).touch(mode=0o600)
         os.utime(path.parent)  # a change that changes() sees
@@ -96,17 +99,14 @@ def _careful(read, kind, key):
     raise DamagedArtifactError(f"the stored {kind}/{key} is damaged ({reason}); make it again") from None
 
 
+def _version(path) -> tuple | None:
+    """Return what tells a folder from one that takes its place; None if it is not there."""
+    with contextlib.suppress(OSError):
+        return (found := path.stat()).st_ino, found.st_mtime_ns
+
+
 def damaged(kind: str, key: str) -> bool:
-    """Return whether an artifact was found to be damaged when it was read last.
-
-    Parameters
-    ----------
-    kind, key : str
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether an artifact was found to be damaged when it was read last."""
     return (folder(kind, key) / DAMAGED).is_file()
 
 
