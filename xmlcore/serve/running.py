@@ -15,24 +15,9 @@ MOST_CONNECTIONS = 500  # further ones are answered with status 503
 
 
 def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
-    """Return a socket that listens.
+    """Return a socket that listens: with the host ``0.0.0.0`` to everyone who can reach it, with port 0 at a free one.
 
-    Parameters
-    ----------
-    host : str
-        ``127.0.0.1`` and ``localhost`` take requests of this machine only, ``0.0.0.0`` those of everyone who can reach
-        it.
-    port : int
-        0 for any free one: ``socket.getsockname()[1]`` says which.
-
-    Returns
-    -------
-    socket.socket
-
-    Raises
-    ------
-    OSError
-        The port is in use, or the host is none of this machine.
+    OSError is raised if the port is in use, or the host is none of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio sends what is written at once (TCP_NODELAY); otherwise an answer whose head and
