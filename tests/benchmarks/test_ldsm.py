@@ -151,14 +151,6 @@ def figures(params):
 GRID = {"a": [1, 2, 3, 4], "b": [1, 2, 3]}
 
 
-def test_going_round_the_parameters_ends_at_the_best_and_measures_nothing_twice():
-    calls = []
-    start = {"a": 1, "b": 1, "c": 0}
-    found = choose_ldsm.searched("coordinate", GRID, start, lambda p: calls.append(p) or figures(p), 50)
-    assert max(found, key=choose_ldsm.score)["params"] == {"a": 3, "b": 2, "c": 0}
-    assert len(calls) == len({json.dumps(one) for one in calls}) == len(found)
-
-
 @pytest.mark.parametrize("search", list(choose_ldsm.SEARCHES))
 def test_the_budget_is_of_measurements_and_what_is_known_costs_nothing(search):
     start = {"a": 1, "b": 1}

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import pickle
 import warnings
 
 import numpy as np
@@ -233,6 +234,13 @@ def test_the_message_reads_as_a_sentence():
         "train.txt, line 2, column 1: label id 3 but the header promises 3 labels (ids 0 to 2). "
         "No id in this file is 0, so its ids seem to start at 1: pass first_index=1."
     )
+
+
+def test_format_errors_survive_a_trip_between_processes():
+    error = DatasetFormatError("f.txt", "odd", "Mend it.", 3, 7)
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error) == "f.txt, line 3, column 7: odd. Mend it."
+    assert (copy.source, copy.found, copy.remedy, copy.line, copy.column) == ("f.txt", "odd", "Mend it.", 3, 7)
 
 
 def test_a_file_of_the_other_format_says_so():

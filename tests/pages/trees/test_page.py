@@ -242,14 +242,6 @@ def test_the_csv_of_nodes_is_complete_and_parts_of_the_model_are_measured(page, 
     assert {"Leaves of the row, CSV", "Labels of the node, CSV"} <= set(made)
 
 
-def test_runs_are_named_by_what_tells_them_apart_and_the_one_chosen_is_shown(ready):
-    older, _ = train(ready), train(ready, arity=3)
-    page = ready.go("trees")
-    assert page.at.selectbox(key="trees.run").options == ["LdSM (Arity 3)", "LdSM (Arity 2)"]
-    assert "M = 3 children" in about_depth(page)
-    assert "M = 2 children" in about_depth(page.set("trees.run", older))
-
-
 @pytest.mark.usefixtures("all_sections_open")
 def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     key = train(ready)
@@ -260,11 +252,3 @@ def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     assert drawing(page) == ("Tree 1 below the root: 1 of 1 node", [0])
     assert "There is no split, so there is no J" in page.text()
     assert "Test row 0 in tree 1" in drawing(page.set("trees.mode", "Path of a test row"))[0]
-
-
-@pytest.mark.usefixtures("all_sections_open")
-def test_a_model_that_learned_from_noisy_rows_is_shown(ready):
-    train(ready, noise_sigma=0.1, noise_support="nonzero")
-    page = ready.go("trees")
-    assert "has grown **3 decision trees**" in page.text() and page.frame("purity", "rows") is not None
-    assert titles(page)[0].startswith("Tree 1 below the root")
