@@ -22,7 +22,8 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # sight, and so do the texts of buttons. A menu would lie on the dialog that it opened. The value of a slider and the
 # title of the open section have the colour of text: in dark, the theme's blue on this background is too dark to read
 # (3.8 to 1). "Press Enter to apply" stands below its field, not on what is typed there. On a phone, the settings of the
-# Train page are folded once there is a result. The name of the program stands above the pages.
+# Train page are folded once there is a result. The name of the program stands above the pages. A page is as wide as
+# the window up to 1,600 pixels.
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
@@ -46,6 +47,7 @@ STYLE = f"""<style>
 }}
 [data-testid=InputInstructions] {{ transform: translateY(calc(100% + 2px)); line-height: 0.9rem; height: 0.9rem; }}
 [data-testid=stSidebarHeader]::before {{ content: "xmlcore"; font-weight: 600; font-size: 1.125rem; }}
+[data-testid=stMainBlockContainer] {{ max-width: 1600px; }}
 [class*=st-key-in-address], .st-key-in-advance {{ display: none; }}
 [class*=st-key-controls-first] > * > [data-testid=stHorizontalBlock],
 [class*=st-key-controls-first] > [data-testid=stHorizontalBlock] {{ flex-direction: row-reverse; }}

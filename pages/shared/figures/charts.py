@@ -34,7 +34,7 @@ def show_figure(
     of=(),
     help: str | None = None,
 ) -> None:
-    """Show a figure, a caption that says what it shows and how to read it, and its downloads."""
+    """Show a figure; in menus below it are the caption, which says how to read it, and its downloads."""
     key = key or f"chart-{name}"
     place = place or key
     extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}
@@ -48,7 +48,6 @@ def show_figure(
         if on_click is not None:
             extra |= {"on_select": lambda: _clicked(key, on_click), "selection_mode": "points"}
         st.plotly_chart(figure, theme="streamlit", key=key, config=_config(name), **extra)
-        st.caption(caption, help=help)
 
         def page():
             origin_of, page_title = origin()
@@ -61,7 +60,13 @@ def show_figure(
         # The menu is another one after a dialog was opened from it: so it is closed, and Escape closes the dialog. A
         # tooltip would cover what opens.
         times = st.session_state.get(DIALOGS, {}).get(place, 0)
-        with st.popover("Save", type="tertiary", icon=":material/download:", key=f"menu-{place}-{times}"):
+        menus = st.container(horizontal=True, gap="small", vertical_alignment="center")
+        with menus.popover("How to read this", type="tertiary", icon=":material/help:", key=f"reading-{place}"):
+            st.markdown(caption if help is None else f"{caption}\n\n{help}")
+        meta = figure.layout.meta
+        if meta["shown"] < meta["total"]:
+            menus.caption(f"Showing {meta['shown']:,} of {meta['total']:,}.", width="content")
+        with menus.popover("Save", type="tertiary", icon=":material/download:", key=f"menu-{place}-{times}"):
             opens_dialog = {"type": "tertiary", "on_click": _close_menu, "args": (place,)}
             about = "Opens the figure with buttons that save it as an image, with its caption if you like"
             if st.button("Figure, SVG or PNG", f"save-{place}", about, icon=":material/image:", **opens_dialog):
