@@ -21,9 +21,9 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # wide page shows at the right. On a phone the tabs of sections go on in the next line, so that the open one is in
 # sight, and so do the texts of buttons. A menu would lie on the dialog that it opened. The value of a slider and the
 # title of the open section have the colour of text: in dark, the theme's blue on this background is too dark to read
-# (3.8 to 1). "Press Enter to apply" stands below its field, not on what is typed there. On a phone, the settings of the
-# Train page are folded once there is a result. The name of the program stands above the pages. A page is as wide as
-# the window up to 1,600 pixels.
+# (3.8 to 1). "Press Enter to apply" stands below its field, not on what is typed there. The name of the
+# program stands above the pages. A page is as wide as the window up to 1,600 pixels, and begins at
+# its top, beside the menu.
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
@@ -48,15 +48,15 @@ STYLE = f"""<style>
 [data-testid=InputInstructions] {{ transform: translateY(calc(100% + 2px)); line-height: 0.9rem; height: 0.9rem; }}
 [data-testid=stSidebarHeader]::before {{ content: "xmlcore"; font-weight: 600; font-size: 1.125rem; }}
 [data-testid=stMainBlockContainer] {{ max-width: 1600px; }}
+@media (min-width: 641px) {{
+  [data-testid=stMainBlockContainer] {{ padding: 1.25rem 3rem 3rem; }}
+  [data-testid=stHeader] {{ background: none; pointer-events: none; }}
+  [data-testid=stHeader] button {{ pointer-events: auto; }}
+}}
 [class*=st-key-in-address], .st-key-in-advance {{ display: none; }}
 [class*=st-key-controls-first] > * > [data-testid=stHorizontalBlock],
 [class*=st-key-controls-first] > [data-testid=stHorizontalBlock] {{ flex-direction: row-reverse; }}
-.st-key-train-unfold {{ display: none; }}
 @media (max-width: 640px) {{
-  .st-key-train-unfold {{ display: flex; }}
-  body:has(.st-key-train-unfold):not(:has(.st-key-train-unfold input:checked)) :is(
-    .st-key-train-settings, .st-key-train-more
-  ) {{ display: none; }}
   [data-testid=stTabs] [role=tablist] {{ flex-wrap: wrap; row-gap: 0; }}
   [class*=st-key-fields-] {{ display: grid; grid-template-columns: 1fr 1fr; align-items: end; }}
   button[data-testid^=stBaseButton] {{ height: auto; }}

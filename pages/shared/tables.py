@@ -287,7 +287,8 @@ def show_features(frame, key: str, most: int) -> None:
 
 
 def cards(values: list) -> None:
-    """Show metric cards side by side; each is ``(label, value, help)``."""
+    """Show metric cards side by side; each is ``(label, value, help)``, and perhaps what stands small below."""
     with st.container(horizontal=True, gap="small"):
-        for label, value, help in values:
-            st.metric(label, value, help=help, border=True, width="stretch")
+        for label, value, help, *below in values:
+            small = {"delta": below[0], "delta_color": "off", "delta_arrow": "off"} if any(below) else {}
+            st.metric(label, value, help=help, border=True, width="stretch", **small)

@@ -13,37 +13,32 @@ from xmlcore import experiment
 def show(data, fingerprint, shown_key) -> None:
     models = experiment.MODELS
     model = fields.choice(
-        "Model", list(models), "train.model", format_func=lambda m: f"{m}: {models[m].cls.ABOUT.title}"
+        "Model to train", list(models), "train.model", format_func=lambda m: f"{m}: {models[m].cls.ABOUT.title}"
     )
     info = models[model]
-    with st.container(border=True):
-        # The button and what is said about it come first, so that they are in sight with every model.
-        nothing_to_learn = data.Y_train.nnz == 0
-        place, settings_place = st.container(), st.container(key="train-settings")
-        with settings_place:
-            forms.show(model, info)
-        with place:
-            pressed = actions.button(
-                "Train",
-                type="primary",
-                width="stretch",
-                key=f"train.{model}.submit",
-                on_click=_train,
-                args=(fingerprint, model),
-                disabled=nothing_to_learn,
-            )
-            if nothing_to_learn:
-                st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
-            else:
-                _say_what_train_does(fingerprint, model, shown_key, pressed)
-            begin.watch_training(fingerprint)
-            if shown_key is not None:  # seen on a phone only: see pages/shared/frame.py
-                with st.container(key="train-unfold"):
-                    st.toggle("Show the settings", key="train.unfold")
-    with st.container(key="train-more"):
-        if not nothing_to_learn:
-            trying.show(fingerprint, model)
+    # The button and what is said about it come first, so that they are in sight with every model.
+    place = st.container()
+    with st.expander("Settings", key="train.settings", icon=":material/settings:"):
         st.caption(format.plain(f"{info.cls.ABOUT.summary} {info.cls.ABOUT.paper}."))
+        forms.show(model, info)
+    nothing_to_learn = data.Y_train.nnz == 0
+    with place:
+        pressed = actions.button(
+            "Train",
+            type="primary",
+            width="stretch",
+            key=f"train.{model}.submit",
+            on_click=_train,
+            args=(fingerprint, model),
+            disabled=nothing_to_learn,
+        )
+        if nothing_to_learn:
+            st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
+        else:
+            _say_what_train_does(fingerprint, model, shown_key, pressed)
+        begin.watch_training(fingerprint)
+    if not nothing_to_learn:
+        trying.show(fingerprint, model)
 
 
 def _say_what_train_does(fingerprint, model, shown_key, pressed):

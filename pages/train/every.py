@@ -8,21 +8,25 @@ import streamlit as st
 from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import measured, results
+from pages.train import answer
 from xmlcore import experiment, metrics
 
 SHOWN = {"all": "all labels", "head": "head", "torso": "torso", "tail": "tail"}
 
 
-def show(key: str, file_name: str) -> None:
-    st.header("All measures, with intervals")
+def show(run, key: str, file_name: str) -> None:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        headline = measured.headline(key).assign(bucket="all")
+        tables.show(lines(headline, "all").drop(columns="meaning"), "train.headline", _columns(), most=420)
+    with right:
+        answer.measures(run, file_name, "train.every.measures")
     task = experiment.task("measures", {"run": key})
-    if not task.exists():
-        st.caption("Precision, recall and F1 in four averages, and more, for all, head, torso and tail labels.")
     tasks.shown(
         task,
         lambda found: _table(found, file_name),
         automatic_below=0,  # few readers want more than the measures above; each look at a result would start it
-        button="Take all measures",
+        button="Take all measures, of head, torso and tail labels too",
         key="train.every",
     )
 
@@ -41,11 +45,7 @@ def _table(found, file_name) -> None:
     tables.show(
         frame,
         "train.every.table",
-        {
-            "measure": tables.text("Measure, %", 125, pinned=True),
-            **{f"k = {k}": tables.text(f"k = {k}", 150) for k in results.KS},
-            "meaning": tables.text("Meaning", 530),
-        },
+        _columns() | {"meaning": tables.text("Meaning", 530)},
         most=420,
     )
     st.caption(
@@ -60,6 +60,11 @@ def _table(found, file_name) -> None:
         f"{file_name}-measures-all",
         f"{format.count(len(found.measures), 'line')}: each bucket, measure and k with value, low and high",
     )
+
+
+def _columns():
+    ks = {f"k = {k}": tables.text(f"k = {k}", 150) for k in results.KS}
+    return {"measure": tables.text("Measure, %", 125, help=measured.INTERVAL, pinned=True)} | ks
 
 
 def lines(measures, bucket: str):

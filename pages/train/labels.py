@@ -8,7 +8,7 @@ from pages.shared import addresses, fields, format, selectors, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.view import look, now
-from xmlcore import figures, metrics
+from xmlcore import metrics
 from xmlcore.wording import hundredths
 
 LISTED = 1000  # most labels in a table
@@ -19,7 +19,7 @@ HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
 def show(data, run, key, name) -> None:
     st.header("Label by label")
     k = fields.radio("Labels predicted for a row", results.KS, "train.labels.k", results.KS[-1])
-    every = _every_label(key, k)
+    every = every_label(key, k)
     micro, macro = metrics.f1_of_labels(every)
     occurring = every[every["rows"] > 0]
     never, occur = int((occurring["right"] == 0).sum()), format.count(len(occurring), "label")
@@ -37,21 +37,10 @@ def show(data, run, key, name) -> None:
     )
     if label is not None:
         _rows_of_label(data, run, key, k, label)
-    with st.columns([2, 1])[0]:
-        buckets = metrics.labels_by_bucket(every, every["bucket"].to_numpy())
-        charts.show_figure(
-            figures.labels_by_bucket(buckets, k),
-            buckets,
-            f"{name}-labels-at-{k}",
-            "Recall is the share of the true labels that are predicted, precision the share of the predictions that "
-            "are right, both over all labels of a bar together; macro F1 is the mean of their F1. Head labels are the "
-            "most frequent in training, tail labels the rarest: see the Data page.",
-            key="train.labels.buckets",
-        )
 
 
 @server.shared(max_entries=20)
-def _every_label(key, k):
+def every_label(key, k):
     run = server.run(key)
     labels = server.description(run.fingerprint).labels[["label", "name", "n_train", "bucket"]]
     frame = metrics.by_label(server.dataset(run.fingerprint).Y_test, run.ranking, k)
@@ -137,7 +126,7 @@ def _rows_of_label(data, run, key, k, label):
         shown.insert(shown.columns.get_loc("how"), "text", named["text"])
     table_key = f"train.labels.rows.{key[:8]}.{k}.{label}"
 
-    def look():
+    def tick():
         rows = st.session_state[table_key].selection.rows
         if rows and rows[0] < len(listed):
             look(row=listed["row"].iloc[rows[0]], label=label)
@@ -155,7 +144,7 @@ def _rows_of_label(data, run, key, k, label):
             "labels": tables.text("True labels", 320),
         },
         most=300,
-        on_select=look,
+        on_select=tick,
         selection_mode="single-row",
     )
     counts = frame["how"].value_counts()

@@ -1,78 +1,55 @@
-"""All runs of this workspace on the data set: choose, name and delete them; the Compare page compares them."""
-
-from typing import Any
+"""The runs of this workspace on the data set: which one is shown, and what all of them cost."""
 
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, fields, format, settings, tables
-from pages.shared.results import measured, results, run_changes, run_names
+from pages.shared import fields
+from pages.shared.figures import charts
+from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from pages.train import answer
+from xmlcore import figures
+
+COST = "training s"
 
 
 def choose(runs, shown) -> None:
+    """Show a choice of the run shown; the model to train next becomes its model."""
     if len(runs) < 2:
         return
-    by_key, titles = {r["key"]: r for r in runs}, run_names.names(runs)
+    by_key = {r["key"]: r for r in runs}
 
     def reopen(key):
         workspace.update(lambda data: data["shown"].__setitem__(shown["fingerprint"], key))
+        workspace.remember("train.model", by_key[key]["model"])
+        st.session_state["train.model"] = by_key[key]["model"]
 
-    help = "All results of this workspace on this data set."
-    fields.pick("Result shown", titles, "train.shown", shown["key"], reopen, help=help)
-    frame = table(runs, shown)
-    key = f"train.listed.{hash(tuple(frame['key'])) & 0xFFFFFF:x}"  # ticks belong to the lines of one table
-    ticks: dict[str, Any] = {} if workspace.only_looks() else {"on_select": "rerun", "selection_mode": "multi-row"}
-    ticked = tables.show(
+    help = "All results of this workspace on this data set. The Compare page lists them with their measures."
+    fields.pick("Result shown", run_names.names(runs), "train.shown", shown["key"], reopen, help=help)
+
+
+def frontier(runs, name) -> None:
+    """Draw P@1 of all runs against the time of their training."""
+    frame = table(runs)
+    charts.show_figure(
+        figures.frontier(frame, {COST: "Training, seconds"}, ["P@1"], "P@1 against training time").update_layout(
+            height=answer.HEIGHT
+        ),
         frame,
-        key,
-        {
-            "shown": tables.text("Shown", 52),
-            "run": tables.text("Result", 112),
-            "settings": tables.text("Settings", 142, "Settings that differ from the defaults."),
-            "training s": tables.number("Training, s", 85, tables.time_format(frame["training s"])),
-            "trained": tables.moments("Trained"),
-            **{c: tables.number(c, 65, "%.2f") for c in frame.columns if "@" in c},
-        },
-        most=178,
-        column_order=_in_order(frame),
-        **ticks,
+        f"{name}-frontier",
+        "Each point is a result of this workspace on this data set. No result is better than those on the line in both "
+        "precision and time. The Compare page has more.",
+        key="train.frontier",
     )
-    if workspace.only_looks():
-        st.caption(f"{len(frame)} results, measures in percent.")
-        addresses.link("Compare", "Compare results", addresses.ICONS["Compare"])
-        return
-    lines = [line for line in ticked.selection.rows if line < len(frame)]
-    chosen = [by_key[frame["key"].iloc[line]] for line in lines] or [shown]
-    hint = f"{len(lines)} ticked." if lines else "Tick one to name or delete it, several to delete them."
-    st.caption(f"{len(frame)} results, measures in percent. {hint}")
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        if len(chosen) == 1:
-            run_changes.name_button(chosen, "train")
-        run_changes.delete_button(chosen, "train")
-        addresses.link("Compare", "Compare results", addresses.ICONS["Compare"])
 
 
-def _in_order(frame) -> list[str]:
-    first = ["run", "shown", "settings", "P@1", "P@5", "PSP@5", "training s"]
-    return [*first, *(c for c in frame.columns if c not in (*first, "key", "model"))]
-
-
-def table(runs, shown) -> pd.DataFrame:
-    lines = []
+def table(runs) -> pd.DataFrame:
+    """Return a line per run that can be read: its name, model, P@1 in percent and time of training."""
+    titles, lines = run_names.names(runs), []
     for record in runs:
         listed = results.measures(record)
-        if listed is None:
-            continue
-        measures, times = listed
-        line = {"key": record["key"], "shown": "shown" if record["key"] == shown["key"] else ""}
-        line |= {"model": record["model"], "run": record.get("name") or record["model"]}
-        line |= {
-            f"{m[:-1]}{k}": 100 * answer.value(measures, m, k) for m in measured.SHOWN_MEASURES for k in results.KS
-        }
-        line["training s"] = times["fit_s"]
-        line["settings"] = settings.short_changed(record["model"], record["params"]) or "default settings"
-        line["trained"] = format.moment(record["created"])
-        lines.append(line)
+        if listed is not None:
+            measures, times = listed
+            line = {"key": record["key"], "run": titles[record["key"]], "model": run_names.style_model(record)}
+            lines.append(line | {"P@1": 100 * answer.value(measures, "P@k", 1), COST: times["fit_s"]})
     return pd.DataFrame(lines)

@@ -1,17 +1,17 @@
 """The Train page: how well does a model predict this data set's labels?
 
-answer.py shows the measures of a run (one model, trained and measured), controls.py the form that trains a model,
-calibration.py whether its probabilities are right, every.py all measures, labels.py each label, rows.py single
-predictions, listed.py all results. trying.py tries several settings, tried.py shows what came of it, and more_data.py
-forecasts what more rows would give.
+answer.py has the sentence, the cards and the figures of a run (one model, trained and measured), controls.py the form
+that trains a model, listed.py the choice of the run shown. In sections stand labels.py (each label), rows.py (single
+predictions), every.py (all measures), more_data.py (what more rows would give), calibration.py (whether its
+probabilities are right) and about.py (its size and settings). trying.py tries settings, tried.py shows what came of it.
 """
 
 import streamlit as st
 
 from pages.shared import actions, begin, format, fragments, jobs, sections, sweeping
-from pages.shared.results import predictions, results, run_code
+from pages.shared.results import predictions, results
 from pages.shared.workspaces import workspace
-from pages.train import answer, calibration, controls, every, labels, listed, more_data, rows, tried, trying
+from pages.train import about, answer, calibration, controls, every, labels, listed, more_data, rows, tried, trying
 from xmlcore import experiment
 
 
@@ -23,46 +23,54 @@ def main(used) -> None:
     if run is not None or record is None:  # a record without a run is damaged, and results.run has said so
         answer.sentence(data, name, run)
     file_name = "" if run is None else f"{format.file_name(name)}-{run.model}-{record['key'][:6]}"
+    if run is not None:
+        answer.show(run, record)
     if actions.refused():
+        listed.choose(runs, record)
         begin.watch_training(fingerprint)
-        _results(run, record, runs, fingerprint, file_name)
+        _figures(run, record, runs, file_name)
     else:
         with st.container(key="controls-first"):  # on a phone the button comes first: see pages/shared/frame.py
-            right, left = st.columns([1, 2], gap="large")
+            right, left = st.columns([1, 3], gap="medium")
         with left:
-            _results(run, record, runs, fingerprint, file_name)
+            _figures(run, record, runs, file_name)
         with right:
+            listed.choose(runs, record)
             # A fragment, so that typing does not draw the results again.
             fragments.alone(controls.show)(data, fingerprint, record["key"] if record else None)
     data_file = format.file_name(name)
-    further = {} if run is None else _of_result(data, run, record["key"], data_file, file_name)
+    further = {} if run is None else _of_result(data, run, record, data_file, file_name)
     if sweeping.kept(fingerprint):
         further[trying.TRIED] = lambda: tried.show(fingerprint, data_file)
     if further:
         sections.show("train", further)
 
 
-def _results(run, record, runs, fingerprint, file_name):
+def _figures(run, record, runs, file_name):
     if run is None:
         _how_to_begin()
         return
-    listed.choose(runs, record)
-    answer.show(run, record)
-    answer.chosen(run, file_name)
-    answer.figure(run, file_name)
-    run_code.show(record, file_name, "train")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        answer.buckets(record["key"], file_name)
+    with right:
+        if len(runs) > 1:
+            listed.frontier(runs, file_name)
+        else:
+            answer.measures(run, file_name, "train.measures")
 
 
-def _of_result(data, run, key, data_file, file_name):
-    found = {
+def _of_result(data, run, record, data_file, file_name):
+    key = record["key"]
+    sections_of_result = {
         "Label by label": lambda: labels.show(data, run, key, file_name),
         "Single predictions": lambda: rows.show(data, run, key, data_file),
-        "All measures": lambda: every.show(key, file_name),
+        "All measures": lambda: every.show(run, key, file_name),
         "More data": lambda: more_data.show(run, file_name),
     }
     if predictions.are_probabilities(run.model):
-        found["Calibration"] = lambda: calibration.show(key, file_name)
-    return found
+        sections_of_result["Calibration"] = lambda: calibration.show(key, file_name)
+    return sections_of_result | {"About this result": lambda: about.show(run, record, file_name)}
 
 
 def _record_to_show(fingerprint, runs):

@@ -138,16 +138,27 @@ class Tab:
         self.page.get_by_role("button", name="Train", exact=True).click()
         self.text("ranks a true label first")
 
-    def measures(self):
-        """The table of measures: {"P@k": [at 1, at 3, at 5], ...} in percent, without intervals."""
+    def setting(self, name):
+        """The field of a setting of the model to train, in the form that is folded at first."""
+        field = self.page.get_by_role("spinbutton", name=name, exact=True)
+        fold = self.page.get_by_test_id("stExpander").get_by_text("Settings", exact=True)
+        fold.wait_for()
         self.idle()
-        rows = self.page.get_by_role("table").first.get_by_role("row").all()
-        cells = [row.locator("th, td").all_inner_texts() for row in rows]
-        return {row[0]: [float(value.split()[0]) for value in row[1:]] for row in cells[1:]}
+        if not field.is_visible():
+            fold.click()
+            field.wait_for()
+        return field
 
-    def download(self, label):
+    def measures(self):
+        """The measures on cards: {"P@1": 77.9, ...} in percent."""
+        self.idle()
+        texts = self.page.get_by_test_id("stMetric").all_inner_texts()
+        return {name: float(value) for text in texts for name, value in re.findall(r"(\S.*@\d)[^%]*?([\d.]+)\s%", text)}
+
+    def download(self, label, of=0):
+        """Download a file of the page's ``of``-th figure, or of the page."""
         if not self.page.get_by_role("button", name=label).count():  # those of a figure are behind its button
-            self.page.get_by_role("button", name="Save", exact=True).first.click()
+            self.page.get_by_role("button", name="Save", exact=True).nth(of).click()
         with self.page.expect_download() as caught:
             self.page.get_by_role("button", name=label).first.click()
         return caught.value.suggested_filename, Path(caught.value.path()).read_bytes()

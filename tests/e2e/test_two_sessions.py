@@ -34,7 +34,7 @@ def upload(one, name, round_):
 def begin(one, trees):
     """Begin a training and do not wait for its end."""
     one.go("Train")
-    field = one.page.get_by_role("spinbutton", name="Trees")
+    field = one.setting("Trees")
     field.fill(str(trees))
     field.press("Enter")
     one.idle()

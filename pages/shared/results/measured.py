@@ -5,7 +5,7 @@ from pages.shared.results import results
 from xmlcore import metrics
 
 SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")  # in lists of results and in figures
-HEADLINE = (*SHOWN_MEASURES, "macro P@k", "coverage@k", "abandonment@k")
+HEADLINE = (*SHOWN_MEASURES, "macro F1@k", "macro P@k", "coverage@k", "abandonment@k")
 INTERVAL = (
     "If the test rows were drawn anew from rows like these, the measure would lie in such an interval in 95 of 100 "
     "cases. It comes from drawing the test rows with replacement 1,000 times (bootstrap). It does not include what "

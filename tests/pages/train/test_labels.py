@@ -1,10 +1,13 @@
 """The labels one by one on the Train page, and the list of results."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from pages.shared.process import room
 from pages.shared.results import predictions
+from pages.train import labels
 from pages.train.labels import rows_of_label
 from tests.pages.small import small_data
 from tests.pages.train.test_page import trained
@@ -48,26 +51,39 @@ def test_labels_are_measured_one_by_one_and_the_numbers_add_up(ready):
 
 def two_runs(session):
     page = trained(session).set("train.model", "OneVsRest").press("train.OneVsRest.submit")
-    return page.until(lambda s: "2 results, measures in percent" in s.text())
+    return page.until(lambda s: [box for box in s.at.selectbox if box.key == "train.shown"])
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the_cache(ready, monkeypatch):
     page = two_runs(ready)
-    key = page.at.session_state["train.shown"]
-    page.set(f"train.name.{key}", " my best ")
-    assert page.frame("settings", "P@1")["run"].tolist() == ["my best", "PLT"]
+    newer = page.at.session_state["train.shown"]
+    page.set(f"train.name.{newer}", " my best ")
+    assert page.at.selectbox(key="train.shown").options == ["my best", "PLT"]
     assert "my best" in page.go("explain").at.selectbox(key="explain.run").options
-    newer, older = page.go("train").frame("settings", "P@1")["key"]
-    assert "Deleted: PLT." in page.set("train.shown", older).press("train.delete").text()
+    older = page.go("train").at.session_state["workspace.snapshot"]["runs"][0]["key"]
+    assert page.set("train.shown", older).at.selectbox(key="train.model").value == "PLT", "the form follows the result"
+    assert "Deleted: PLT." in page.press("train.delete").text()
     assert page.press("undo").at.session_state["train.shown"] == older
-    assert page.frame("settings", "shown")["shown"].tolist() == ["", "shown"]
     assert "Deleted:" not in page.text() and not [b for b in page.at.button if b.key == "undo"]
     page.set("train.shown", newer).press("train.delete")
     monkeypatch.setattr(room, "UNDO_SECONDS", -1)
     assert "Deleted:" not in page.run().text()
     assert "On api-docs, PLT ranks" in page.text().replace("**", "")
-    page.press("train.OneVsRest.submit")
-    assert "2 results, measures in percent" in page.text() and "From the cache" in page.text()
+    page.set("train.model", "OneVsRest").press("train.OneVsRest.submit")
+    assert "From the cache" in page.text() and page.at.session_state["train.shown"] == newer
+
+
+def test_a_row_of_a_label_that_is_ticked_is_the_row_looked_at(monkeypatch):
+    asked = []
+    monkeypatch.setattr(labels, "look", lambda **fields: asked.append(fields))
+    monkeypatch.setattr(labels.tables, "show", lambda frame, key, columns, on_select=None, **settings: on_select())
+    run = SimpleNamespace(model="PLT", ranking=Ranking(np.array([[0]] * 20, np.int32), np.ones((20, 1), np.float32)))
+    ticks = {f"train.labels.rows.{'k' * 8}.1.0": SimpleNamespace(selection=SimpleNamespace(rows=[2]))}
+    monkeypatch.setattr(labels.st, "session_state", ticks)
+    monkeypatch.setattr(labels.addresses, "link", lambda *text: None)
+    labels._rows_of_label(small_data(), run, "k" * 8, 1, 0)
+    assert asked == [{"row": rows_of_label(small_data(), run.ranking, 0, 1)["row"].iloc[2], "label": 0}]
 
 
 @pytest.mark.usefixtures("all_sections_open")

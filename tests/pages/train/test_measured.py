@@ -53,11 +53,10 @@ def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilitie
     key = train(ready, model)
     page = ready.go("train")
     run = experiment.load("train", key)
-    table = next(m.value for m in page.at.markdown if "| **P@k** |" in m.value)
-    assert "**coverage@k**" in table and "**abandon\u00adment@k**" in table and "**macro P@k**" in table
+    headline = page.frame("measure", "k = 1").set_index("measure")["k = 1"]
+    assert {"coverage@k", "abandonment@k", "macro P@k", "macro F1@k"} <= set(headline.index)
     value = run.measures.query("measure == 'P@k' and k == 1")["value"].iloc[0]
-    cell = table.split("| **P@k** | ")[1].split(" |")[0]
-    assert cell.startswith(f"{100 * value:.2f} :gray[:small[")
+    assert headline["P@k"].startswith(f"{100 * value:.2f} (") and page.metrics()["P@1"].startswith(f"{100 * value:.2f}")
     assert ("Calibration" in [tab.label for tab in page.at.tabs]) == (model == "PLT")
     assert (figure(page, "Are probabilities right?") is not None) == (model == "PLT")
     page.press("train.every").until(lambda s: "draws of the test rows" in s.text())

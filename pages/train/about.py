@@ -1,0 +1,78 @@
+"""What a result is: its size, times and settings, how they were chosen, its name, and the code that repeats it."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import addresses, format, settings, tables
+from pages.shared.figures import charts
+from pages.shared.results import run_changes, run_code
+from pages.shared.workspaces import workspace
+from xmlcore import figures
+
+TREE_MODELS = ("PLT", "LdSM")
+
+
+def show(run, record, file_name) -> None:
+    times, size = run.times, run.size
+    cards = [
+        (
+            "Prediction",
+            f"{format.duration(times['predict_ms_per_row'] / 1000)}/row",
+            "Mean over all test rows, k labels each.",
+        ),
+        (
+            "Model in memory",
+            format.size(size["model_bytes"]),
+            f"{size['n_weights']:,} weights that are not zero. Its size on disk is on the page Storage.",
+        ),
+    ]
+    if run.model in TREE_MODELS:
+        text = f"Over all trees; the deepest is {size['depth']} levels deep."
+        cards.append(("Tree nodes", f"{size['n_nodes']:,}", text))
+    tables.cards(cards)
+    cached = record["key"] in st.session_state.get("train.from_cache", ())
+    settings_text = settings.changed(run.model, run.params) or "default settings"
+    trained = "From the cache, trained at" if cached else "Trained at"
+    st.caption(f"{trained} {format.when(run.created)} with {format.plain(settings_text)}.")
+    _chosen(run, file_name)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        if not workspace.only_looks():
+            run_changes.name_button([record], "train")
+            run_changes.delete_button([record], "train")
+        if run.model in TREE_MODELS:
+            addresses.link("Trees", "Look at the trees", "account_tree")
+        if run.model == "DoubleSampling":
+            addresses.link("Sampling", "What was sampled", "filter_alt")
+        addresses.link("Compare", "Details of this result", "info", run=record["key"][:12])
+    run_code.show(record, file_name, "train")
+
+
+def _chosen(run, name):
+    """Say which settings the model chose itself, and draw the trials by which it did."""
+    if not run.chosen:
+        return
+    values = dict(run.chosen)
+    one_level = run.size["depth"] == 1 and values.keys() >= {"arity", "max_leaf_labels"}
+    if one_level:
+        del values["arity"], values["max_leaf_labels"]
+    values = format.plain(settings.words(run.model, values))
+    if one_level:
+        values = f"{values}; one level, so every label is a child of the root" if values else "one level"
+    if not run.trials:
+        st.caption(f"Settings left on automatic, which the model chose: {values}.")
+        return
+    trials = pd.DataFrame(run.trials)
+    rows, seconds = int(trials["rows"].iloc[0]), float(trials["seconds"].sum())
+    st.caption(
+        f"Settings left on automatic, chosen by {format.count(len(trials), 'trial')} on {rows:,} of the training rows, "
+        f"in {format.duration(seconds)}: {values}."
+    )
+    shape = "" if "arity" in trials else " of one level, so one classifier per label,"
+    charts.show_figure(
+        figures.trials(trials),
+        trials,
+        f"{name}-trials",
+        f"Each point is a label tree{shape} that was trained on a sample of the training rows, and measured on other "
+        "training rows; test rows are not used. The C used for all rows lies between the best one here and the "
+        "published one, because a sample shows only roughly which C is best.",
+    )
