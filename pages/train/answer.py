@@ -38,7 +38,8 @@ def show(run, record) -> None:
         text = f"{metrics.MEASURES[measure].explained}. In grey: the 95\u00a0% interval. {measured.INTERVAL}"
         cards.append((measure.replace("@k", f"@{k}"), f"{hundredths(line.value)}\u00a0%", text, _interval(line)))
     time = run.times["fit_s"]
-    cards.append(("Training", format.duration(time), compile_help(run.times), settings_of(run)))
+    whose = "own settings" if settings.changed(run.model, run.params) else "default settings"
+    cards.append(("Training", format.duration(time), _compile_help(run.times), whose))
     tables.cards(cards)
     for warning in dict.fromkeys(run.warnings):
         st.warning(format.plain(settings.sentence(run.model, warning)))
@@ -51,11 +52,7 @@ def _interval(line) -> str | None:
     return "–".join(f"{100 * end:.1f}".replace("100.0", "100") for end in (line.low, line.high))
 
 
-def settings_of(run) -> str:
-    return "default settings" if not settings.changed(run.model, run.params) else "own settings"
-
-
-def compile_help(times) -> str:
+def _compile_help(times) -> str:
     compiled = times.get("compile_s") or 0.0
     extra = f" Compiling code, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""
     return f"On this machine, in one worker process.{extra}"

@@ -17,7 +17,6 @@ HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
 
 
 def show(data, run, key, name) -> None:
-    st.header("Label by label")
     k = fields.radio("Labels predicted for a row", results.KS, "train.labels.k", results.KS[-1])
     every = every_label(key, k)
     micro, macro = metrics.f1_of_labels(every)

@@ -12,11 +12,11 @@ BY_BUCKET = "Recall@5 by label frequency"
 VIEWS = ("P@1", "P@3", "P@5", BY_BUCKET)
 FORECAST = (
     " The dotted curve follows their means and flattens as rows are added; the open mark is its forecast for twice the "
-    "rows, with a 95\u00a0% interval. It supposes that new rows would be like these."
-)
-COMPUTED = """How it is computed: the curve is a − b·n⁻ᶜ, where n is the number of training rows and a the limit that it
+    "rows, with a 95\u00a0% interval. It supposes that new rows would be like these.\n\n"
+    """How it is computed: the curve is a − b·n⁻ᶜ, where n is the number of training rows and a the limit that it
 approaches. a, b and c are fitted to the means over seeds by least squares. The interval comes from fitting again to
 test rows and seeds drawn again."""
+)
 
 
 def show(run, file_name: str) -> None:
@@ -60,7 +60,6 @@ def _draw(curve, file_name, key):
         f"Each point is a training on a random sample of the training rows ({format.count(len(curve.seeds), 'seed')}), "
         f"measured on all test rows.{FORECAST if forecast else ''}",
         key="train.more_data",
-        help=COMPUTED if forecast else None,
     )
     for note in curve.notes:
         st.caption(f"Not trained: {format.plain(note)}")

@@ -86,7 +86,6 @@ def _how_to_begin():
     if workspace.only_looks():
         return
     st.info("Keep the settings as they are for a first result, and press Train.")
-    st.markdown("**Which model?**")
     for name, info in experiment.MODELS.items():
         st.caption(f"**{name}**: {format.plain(info.cls.ABOUT.summary)}")
 

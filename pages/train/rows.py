@@ -9,7 +9,6 @@ from pages.shared.rows import row_text
 
 
 def show(data, run, key, name) -> None:
-    st.header("Single predictions")
     row = selectors.choose_test_row(data, run, "train.row")
     left, right = st.columns([3, 2], gap="large")
     with left:

@@ -29,10 +29,6 @@ def show(fingerprint: str, model: str) -> None:
     info = experiment.MODELS[model]
     offered = {p.name: p for p in info.parameters if p.name not in _LEFT_OUT}
     with st.expander("Try several settings", key=f"try.{model}.form", icon=":material/tune:"):
-        st.caption(
-            "Each combination is trained on a part of the training rows, and measured on the others. The best one is "
-            "chosen without a look at the test rows. Settings that are not varied are as above."
-        )
         first = {"PLT": ("C", "max_leaf_labels"), "LdSM": ("n_estimators",), "OneVsRest": ("C",)}.get(model, ())
         names = fields.several(
             "Settings to vary",

@@ -32,7 +32,6 @@ def show_figure(
     on_click=None,
     place: str | None = None,
     of=(),
-    help: str | None = None,
 ) -> None:
     """Show a figure; in menus below it are the caption, which says how to read it, and its downloads."""
     key = key or f"chart-{name}"
@@ -62,7 +61,7 @@ def show_figure(
         times = st.session_state.get(DIALOGS, {}).get(place, 0)
         menus = st.container(horizontal=True, gap="small", vertical_alignment="center")
         with menus.popover("How to read this", type="tertiary", icon=":material/help:", key=f"reading-{place}"):
-            st.markdown(caption if help is None else f"{caption}\n\n{help}")
+            st.markdown(caption)
         meta = figure.layout.meta
         if meta["shown"] < meta["total"]:
             menus.caption(f"Showing {meta['shown']:,} of {meta['total']:,}.", width="content")

@@ -16,8 +16,7 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     page = trained(ready)
     assert page.metrics().keys() >= {"P@1", "P@5", "PSP@5", "macro F1@5", "Training", "Model in memory"}
     p_at_1 = float(page.metrics()["P@1"].split()[0])
-    assert p_at_1 > 80  # these labels are easy
-    assert f"**{p_at_1:.2f} %** of the 20 test rows" in page.text()
+    assert p_at_1 > 80 and f"**{p_at_1:.2f} %** of the 20 test rows" in page.text()
     predicted = page.frame("rank", "name", "correct")
     assert predicted["rank"].tolist() == [1, 2, 3, 4, 5]
     assert set(predicted["correct"]) <= {"✓ right", "✗ wrong"}
@@ -30,9 +29,6 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert "Trained already" not in page.set("form.PLT.n_estimators", 2).text()
     page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
     assert "Trained already" in page.set("form.PLT.n_estimators", 1).text()
-    newer, older = (record["key"] for record in page.at.session_state["workspace.snapshot"]["runs"][::-1])
-    assert page.at.session_state["train.shown"] == newer
-    assert "Trees: 2" not in page.set("train.shown", older).text()
 
 
 @pytest.mark.usefixtures("all_sections_open")
