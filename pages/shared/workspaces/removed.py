@@ -1,4 +1,4 @@
-"""What this session has taken out of its workspace, and bringing it back: one undo, drawn above every page."""
+"""What was taken out of a workspace, and bringing it back: one undo, drawn above every page, also after a reload."""
 
 import time
 from typing import NamedTuple
@@ -12,20 +12,23 @@ from pages.shared.process import room
 from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import store
 
-REMOVALS = "removals"  # key of st.session_state: what this session has removed, oldest first
 FIELDS = ("known", *LISTS, "made", "shown", "dataset")  # of the workspace: those that name data sets and results
 
 
 class Deletion(NamedTuple):
-    """What was removed at once: what users call it, entries of the workspace's fields, and when.
+    """What was removed from a workspace at once: what users call it, entries of the workspace's fields, and when.
 
     ``aside`` are kinds and names for :func:`xmlcore.store.put_back`, of what was taken from the disk.
     """
 
+    token: str
     title: str
     entries: dict
     aside: list
     when: float
+
+
+_REMOVALS: list[Deletion] = []  # of all workspaces of this server, oldest first
 
 
 def remove(kind: str, keys: list[str], title: str, also: tuple = ()) -> None:
@@ -47,14 +50,15 @@ def forget(keys: set[str]) -> dict:
 
 def remember(title: str, entries: dict, aside: list) -> None:
     """Remember what was removed, so that it can be brought back; more may be added to ``aside``."""
-    removal = Deletion(title, entries, aside, time.time())
-    st.session_state[REMOVALS] = [*st.session_state.get(REMOVALS, ()), removal]
+    now = time.time()
+    _REMOVALS[:] = [removal for removal in _REMOVALS if removal.when > now - room.UNDO_SECONDS]
+    _REMOVALS.append(Deletion(workspace.token(), title, entries, aside, now))
 
 
 def offer() -> None:
     """Say what was removed last, with buttons that bring it back or free its space at once; nothing without any."""
     removal = _last()
-    if removal is not None:
+    if removal is not None and not workspace.only_looks():
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption(f"Deleted: {format.plain(removal.title)}.", width="content")
             actions.button("Undo", key="undo", on_click=undo, type="tertiary", icon=":material/undo:")
@@ -67,7 +71,7 @@ def undo() -> None:
     removal = _last()
     if removal is None or workspace.refuse():
         return
-    st.session_state[REMOVALS].remove(removal)
+    _REMOVALS[:] = [other for other in _REMOVALS if other is not removal]
     there = [store.put_back(kind, name) for kind, name in removal.aside]
     workspace.update(lambda data: _restore(data, removal.entries))
     if not all(there):
@@ -77,18 +81,17 @@ def undo() -> None:
 def _last() -> Deletion | None:
     """Return what was removed last and is not there again; nothing that was removed too long ago."""
     since = time.time() - room.UNDO_SECONDS
-    removals = [removal for removal in st.session_state.get(REMOVALS, ()) if removal.when > since]
+    removals = [removal for removal in _REMOVALS if removal.token == workspace.token() and removal.when > since]
     if removals:
         listed = listed_keys({name: workspace.get(name) for name in FIELDS})
         removals = [removal for removal in removals if listed_keys(removal.entries) - listed]
-        st.session_state[REMOVALS] = removals
     return removals[-1] if removals else None
 
 
 def _free():
     removal = _last()
     if removal is not None:
-        st.session_state[REMOVALS].remove(removal)
+        _REMOVALS[:] = [other for other in _REMOVALS if other is not removal]
         for kind, name in removal.aside:
             store.remove_aside_one(kind, name)
 

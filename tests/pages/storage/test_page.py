@@ -10,7 +10,7 @@ import streamlit as st
 from benchmarks.library import many_runs
 from pages.shared import tasks
 from pages.shared.process import room
-from pages.shared.workspaces import removed, workspace
+from pages.shared.workspaces import workspace
 from pages.storage import delete, owned, trials
 from tests.pages.making import fields_of, train, use, word_data, workspace_row
 from tests.pages.small import small_data
@@ -32,10 +32,7 @@ def in_session(page, act):
         patch.setattr(st, "session_state", {})
         patch.setattr(st, "query_params", {"workspace": page.token})
         workspace.open_workspace()
-        result = act()
-        removals = st.session_state.get(removed.REMOVALS, [])
-    page.at.session_state[removed.REMOVALS] = removals
-    return result
+        return act()
 
 
 @pytest.fixture

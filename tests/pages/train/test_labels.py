@@ -55,7 +55,7 @@ def two_runs(session):
 
 
 @pytest.mark.usefixtures("all_sections_open")
-def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the_cache(ready, monkeypatch):
+def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the_cache(ready, session, monkeypatch):
     page = two_runs(ready)
     newer = page.at.session_state["train.shown"]
     page.set(f"train.name.{newer}", " my best ")
@@ -64,6 +64,7 @@ def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the
     older = page.go("train").at.session_state["workspace.snapshot"]["runs"][0]["key"]
     assert page.set("train.shown", older).at.selectbox(key="train.model").value == "PLT", "the form follows the result"
     assert "Deleted: PLT." in page.press("train.delete").text()
+    page = session(page.token).go("train")  # another tab, or a reload
     assert page.press("undo").at.session_state["train.shown"] == older
     assert "Deleted:" not in page.text() and not [b for b in page.at.button if b.key == "undo"]
     page.set("train.shown", newer).press("train.delete")
