@@ -27,11 +27,6 @@ def show(run, file_name: str) -> None:
     except (ValueError, TypeError) as error:  # a result of an earlier version, with settings that no longer exist
         st.caption(f"This cannot be measured: {format.plain(error)}")
         return
-    if not task.exists():
-        st.caption(
-            "The model is trained on 5 to 100\u00a0% of the training rows, with three seeds, and measured on the same "
-            "test rows. A curve through these results forecasts what twice the rows would give."
-        )
     tasks.shown(
         task,
         lambda curve: _draw(curve, file_name, task.key),

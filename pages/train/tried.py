@@ -178,7 +178,7 @@ def _buttons(record, task, result, state):
                     on_click=sweeping.start,
                     args=(task,),
                 )
-            st.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(result,))
+            actions.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(result,))
 
 
 def _train(finals):

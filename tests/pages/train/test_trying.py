@@ -65,7 +65,7 @@ def start(page, values="0.01, 3"):
     return page.set("try.OneVsRest.C", values).press("try.OneVsRest.start")
 
 
-def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page):
+def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page, session):
     assert page.at.session_state["train.section"] == "Label by label"
     start(page).until(lambda s: "is the best of 2 settings" in s.text())
     assert page.at.session_state["train.section"] == "Settings tried"
@@ -74,6 +74,7 @@ def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page
     assert table["state"].tolist() == ["done", "done"] and figure(page, "P@1 on the rows held out") is not None
     assert "test rows**:" not in page.text()  # before the choice is trained on all rows
     key = page.at.session_state["workspace.snapshot"]["sweeps"][0]["key"]
+    assert session(page.look_only()).go("train").at.button(key=f"use-best-{key}").disabled
     page.press(f"use-best-{key}")
     assert next(n for n in page.at.number_input if n.label == C.label).value == experiment.load("sweep", key).best["C"]
     page.press(f"train-best-{key}").until(lambda s: "on the **test rows**: P@1 = " in s.text())
