@@ -247,7 +247,7 @@ def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
 
 
 def figure_caption(page, start):
-    return next(caption.value for caption in page.at.caption if caption.value.startswith(start))
+    return next(caption.value for caption in page.at.markdown if caption.value.startswith(start))
 
 
 def test_adversaries_among_candidates_are_as_many_as_there_were(ready):

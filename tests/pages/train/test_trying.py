@@ -65,6 +65,7 @@ def start(page, values="0.01, 3"):
     return page.set("try.OneVsRest.C", values).press("try.OneVsRest.start")
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page, session):
     assert page.at.session_state["train.section"] == "Label by label"
     start(page).until(lambda s: "is the best of 2 settings" in s.text())
