@@ -151,8 +151,9 @@ class Tab:
 
     def measures(self):
         """The measures on cards: {"P@1": 77.9, ...} in percent."""
-        self.idle()
-        texts = self.page.get_by_test_id("stMetric").all_inner_texts()
+        cards = self.page.get_by_test_id("stMetric").filter(has_text="@")
+        cards.nth(3).wait_for()
+        texts = cards.all_inner_texts()
         return {name: float(value) for text in texts for name, value in re.findall(r"(\S.*@\d)[^%]*?([\d.]+)\s%", text)}
 
     def download(self, label, of=0):

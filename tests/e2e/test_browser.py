@@ -127,7 +127,6 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_p
     one.text("300 rows, 24 features, 12 labels")
     one.train()
     measures = one.measures()
-    assert set(measures) >= {"P@1", "P@5", "PSP@5", "macro F1@5"}
     assert measures["P@1"] > 95 > measures["P@5"] > 30
 
     name, content = one.download("Data, CSV", of=1)
