@@ -85,8 +85,8 @@ def test_a_file_on_its_way_is_lost_which_the_page_says_and_it_can_be_chosen_agai
     network.send("Network.emulateNetworkConditions", slow | {"uploadThroughput": -1})
     field = choose(tab, large)
     field.get_by_text("large.txt").wait_for()
+    tab.page.get_by_text(LOST).first.wait_for(state="detached")
     tab.read()
-    assert tab.page.get_by_text(LOST).count() == 0
     tab.text(f"{ROWS:,} rows")
 
 
