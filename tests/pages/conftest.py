@@ -170,9 +170,11 @@ def server(own_cache, monkeypatch):
     import streamlit as st
 
     from pages.shared.process import job_queue
+    from pages.shared.workspaces import removed
     from xmlcore import jobs
 
     st.cache_resource.clear()
+    monkeypatch.setattr(removed, "_REMOVALS", [])
     with ThreadPoolExecutor(2) as threads:
         queue = jobs.Queue(executor=threads)
         monkeypatch.setattr(job_queue, "queue", lambda: queue)
