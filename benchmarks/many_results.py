@@ -67,7 +67,6 @@ INTERACTIONS = {
         "open Head, torso and tail": section("Head, torso and tail"),
         "precision of buckets": radio("Measure of the labels", ["Precision", "Precision", "Precision"]),
         "recall of buckets": radio("Measure of the labels", ["Recall", "Recall", "Recall"]),
-        "open What precision costs": section("What precision costs"),
         "open Which settings matter": section("Which settings matter"),
         "open Side by side": section("Side by side"),
         "untick all": untick,

@@ -1,7 +1,7 @@
 """What the Compare page shows first, made before it is opened."""
 
 from pages.compare import listed, more, of_runs, side
-from xmlcore import experiment
+from pages.shared.results import results
 
 
 def read(runs: list, known: dict, used: str | None, widgets: dict) -> None:
@@ -15,18 +15,20 @@ def read(runs: list, known: dict, used: str | None, widgets: dict) -> None:
     keys, _ = of_runs.readable([of_runs.middle(line, choice.measure) for _, line in first.iterrows()], side.FIRST)
     if len(keys) > 1:
         of_runs.difference(*keys[:2], choice.measure)
+        of_runs.labels(*keys[:2], results.KS[-1])
+        of_runs.differences(keys, {}, choice.measure)
         of_runs.measures(keys, {}, more.names(choice.more))
 
 
 def _choice(frame, widgets: dict) -> listed.Listing:
     offered = {"measure": listed.MEASURES, "lines": tuple(listed.LINES), "dataset": [*frame["fingerprint"]]}
     offered |= {"model": [*frame["model"]], "tag": [tag for text in frame["tags"] for tag in text.split(", ")]}
-    offered |= {"archived": (False, True), "every": (False, True)}
+    offered |= {"archived": (False, True)}
     kept = {name: widgets[f"compare.{name}"] for name in offered if f"compare.{name}" in widgets}
     text, further = widgets.get("compare.text"), widgets.get("compare.more")
     further = further if isinstance(further, list) else []
     return listed.Listing(
         **{name: value for name, value in kept.items() if value in offered[name]},
         text=text.strip() if isinstance(text, str) else "",
-        more=tuple(measure for measure in experiment.MORE_MEASURES if measure in further),
+        more=tuple(column for column in more.COLUMNS if column in further),
     )

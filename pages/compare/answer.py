@@ -1,33 +1,42 @@
-"""The first sentence: which model is best, on what, by how much, and whether that is sure."""
+"""The first sentence and figures: which model is best, on what, by how much, at what cost, and is that sure?"""
 
+import pandas as pd
 import streamlit as st
 
 from pages.compare import of_runs
-from pages.shared import addresses, format
+from pages.shared import addresses, fields, format, tables
+from pages.shared.figures import charts
+from pages.shared.results import measured, results
 from pages.shared.workspaces import workspace
+from xmlcore.experiment import side_by_side
 
 WORDS = {"settings": "setting", "result": "result", "model": "model"}  # what a line of the table is
+RARE = "PSP@5"  # the measure of how well rare labels are predicted
+COSTS = {  # a column of the lines -> its title, the title of the axis, and the unit in the column's own
+    "fit_s": ("Training time", "Training, seconds", 1.0),
+    "training_bytes": ("Training memory", "Training memory, MB", 1e6),
+    "model_bytes": ("Model size", "Model in memory, MB", 1e6),
+}
 
 
 def without_results() -> None:
     st.markdown("No model has been trained in this workspace yet, so there is nothing to compare.")
-    st.caption("The page will list all results of this workspace, say which model is best, and whether that is sure.")
     addresses.link("Train", "Train a model", addresses.ICONS["Train"])
 
 
 def sentence(lines, choice) -> None:
-    measured = lines[lines[choice.measure].notna()]
-    if measured.empty:
+    measured_lines = lines[lines[choice.measure].notna()]
+    if measured_lines.empty:
         st.markdown("No result fits what is chosen below.")
         return
     used = workspace.get("dataset")
-    fingerprints = list(dict.fromkeys(measured["fingerprint"]))
+    fingerprints = list(dict.fromkeys(measured_lines["fingerprint"]))
     first = used if used in fingerprints else fingerprints[0]
-    _best(measured[measured["fingerprint"] == first], choice)
+    _best(measured_lines[measured_lines["fingerprint"] == first], choice)
     others = [fingerprint for fingerprint in fingerprints if fingerprint != first]
     text = []
     for fingerprint in others[:3]:
-        best = measured[measured["fingerprint"] == fingerprint].head(1)
+        best = measured_lines[measured_lines["fingerprint"] == fingerprint].head(1)
         name, value = best["title"].iloc[0], format.percent(best[choice.measure].iloc[0])
         text.append(f"**{format.plain(name)}** on {format.plain(best['dataset'].iloc[0])} ({value})")
     if text:
@@ -37,23 +46,82 @@ def sentence(lines, choice) -> None:
 
 def _best(lines, choice) -> None:
     measure = choice.measure
-    names, values = lines["title"].tolist(), lines[measure].tolist()
-    best, where = format.plain(names[0]), format.plain(lines["dataset"].iloc[0])
+    best, where = (f"**{format.plain(lines[name].iloc[0])}**" for name in ("title", "dataset"))
     seeds = f", the mean of {lines['n'].iloc[0]} seeds" if lines["n"].iloc[0] > 1 else ""
+    value = f"{measure} **{format.percent(lines[measure].iloc[0])}**{seeds}"
     if len(lines) == 1:
-        st.markdown(
-            f"On **{where}** there is one result, **{best}**: {measure} **{format.percent(values[0])}**{seeds}."
-        )
+        st.markdown(f"On {where} there is one result, {best}: {value}.")
         return
-    difference = of_runs.difference(
-        of_runs.middle(lines.iloc[0], measure), of_runs.middle(lines.iloc[1], measure), measure
-    )
-    of = format.count(len(lines), WORDS[choice.lines])
-    text = f"On **{where}**, **{best}** has the highest {measure} of {of}: **{format.percent(values[0])}**{seeds}. "
-    following = f"The next is **{format.plain(names[1])}**, {format.percent(values[1])}."
+    text = [f"On {where}, {best} is the best of {format.count(len(lines), WORDS[choice.lines])}: {value}"]
+    a, b = (of_runs.middle(lines.iloc[number], measure) for number in (0, 1))
+    following = f"**{format.plain(lines['title'].iloc[1])}**"
+    difference = of_runs.difference(a, b, measure)
     if difference is None:
-        st.markdown(text + following)
-    elif difference.difference < 0:  # only where lines have several seeds
-        st.markdown(f"{text}{following} Of the results nearest to the two means it is ahead, so this may be chance.")
+        text.append(f", before {following}, {format.percent(lines[measure].iloc[1])}.")
     else:
-        st.markdown(text + of_runs.in_words(difference, names[0], names[1], measure))
+        sure = difference.difference > 0 and difference.p_value < side_by_side.SURE
+        text.append(f", {'surely' if sure else 'perhaps by chance'} before {following}.")
+        wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, results.KS[-1])).iloc[-1]
+        text.append(f" {best} predicts {wins['a']:,} labels better, {following} {wins['b']:,}.")
+    if measure != RARE and lines[RARE].notna().any():
+        rare = lines.loc[lines[RARE].idxmax()]
+        name = "it" if rare["title"] == lines["title"].iloc[0] else f"**{format.plain(rare['title'])}**"
+        text.append(f" For rare labels {name} is best ({RARE} {format.percent(rare[RARE])}).")
+    st.markdown("".join(text))
+
+
+def pictures(lines, keys, names, choice, compared, file_name) -> None:
+    """Draw what the lines of a data set cost beside the differences of those compared; of one, show its measures."""
+    if len(lines) < 2:
+        if keys:
+            tables.cards(measured.cards(keys[0]))
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _costs(lines, choice.measure, file_name, compared)
+    with right:
+        if len(keys) > 1:
+            _differences(keys, names, choice.measure, file_name)
+
+
+def _costs(lines, measure, file_name, compared) -> None:
+    known = [column for column in COSTS if (lines[column] > 0).sum() > 1]
+    if not known:
+        return
+    place = st.container()
+    titles = {column: COSTS[column][0] for column in known}
+    cost = fields.radio(
+        "Against", known, "compare.cost", known[0], format_func=titles.get, label_visibility="collapsed"
+    )
+    name, axis, unit = COSTS[cost]
+    drawn = lines[lines[cost] > 0]
+    frame = pd.DataFrame({"run": drawn["title"], "model": of_runs.styles(drawn), cost: drawn[cost] / unit})
+    frame[measure] = 100 * drawn[measure]
+    caption = (
+        "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
+        "both. Training memory is the most that the process had, with the program, the data, and what was left of work "
+        "before."
+    )
+    with place:
+        charts.show_figure(
+            of_runs.frontier(frame, compared, cost, axis, measure, f"{measure} against {name.lower()}"),
+            frame,
+            f"{file_name}-frontier",
+            f"{caption} Results without a known cost are left out: {len(lines) - len(drawn)} of {len(lines)}.",
+            key="compare.frontier",
+            of=list(drawn["key"]),
+        )
+
+
+def _differences(keys, names, measure, file_name) -> None:
+    frame = of_runs.differences(keys, names, measure)
+    charts.show_figure(
+        of_runs.differences_figure(keys, names, measure),
+        frame,
+        f"{file_name}-differences",
+        f"Each point is how much better or worse a result is than {names[keys[0]]}; lines are 95\u00a0% intervals, by "
+        "drawing the test rows again 1,000 times. A filled point differs surely: if both were equally good, so "
+        "large a difference would be seen in less than 5 of 100 cases (permutation test).",
+        key="compare.differences",
+        of=keys,
+    )

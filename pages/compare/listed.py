@@ -32,8 +32,7 @@ class Listing:
     tag: str = ANY
     text: str = ""
     archived: bool = False
-    every: bool = False  # all parameters
-    more: tuple = ()  # further measures
+    more: tuple = ()  # further columns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,13 +99,11 @@ def choose(frame) -> Listing:
         if tags:
             tag = fields.choice("Tag", {ANY: "All tags"} | dict(zip(tags, tags)), "compare.tag", width=130)
         text = fields.text("Find", "compare.text", placeholder="name, note, setting", width=140)
-        help = "Off: only the parameters in which results of one model differ."
-        parameters = fields.switch("All parameters", "compare.every", False, help=help)
         archived = False
         if frame["archived"].any():
             archived = fields.switch("Archived, too", "compare.archived", False)
-        measures = more.choose()
-    return Listing(measure, lines, dataset, model, tag, text.strip(), archived, parameters, measures)
+        columns = more.choose()
+    return Listing(measure, lines, dataset, model, tag, text.strip(), archived, columns)
 
 
 def clear() -> None:

@@ -1,24 +1,32 @@
-"""Further measures as columns of the table, chosen by the user."""
+"""Further columns of the table, chosen by the user."""
 
 from pages.shared import fields
 from xmlcore import experiment, metrics
 
+DIFFERING, EVERY, MEMORY, TRAINED = "Settings that differ", "All settings", "Memory", "Time of training"
+SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures that every result has
+COLUMNS = (DIFFERING, EVERY, MEMORY, TRAINED, *SHOWN, *experiment.MORE_MEASURES)
+
 
 def choose() -> tuple[str, ...]:
-    known = experiment.MORE_MEASURES
     chosen = fields.several(
-        "More measures",
-        known,
+        "More columns",
+        COLUMNS,
         "compare.more",
         [],
         placeholder="none",
-        width=170,
-        help="Columns of the table, and lines of the measures side by side.  \n"
-        + "  \n".join(f"**{name}**: {metrics.MEASURES[name].explained}." for name in names(known)),
+        width=220,
+        help="Further measures are lines of the measures side by side, too.  \n"
+        + "  \n".join(f"**{name}**: {metrics.MEASURES[name].explained}." for name in names(COLUMNS)),
     )
-    return tuple(measure for measure in known if measure in chosen)
+    return tuple(column for column in COLUMNS if column in chosen)
 
 
-def names(chosen) -> list[str]:
-    """Return the names of measures of which some k was chosen: ``["macro F1@k"]`` for ``["macro F1@5"]``."""
-    return list(dict.fromkeys(f"{measure.rpartition('@')[0]}@k" for measure in chosen))
+def measures(columns) -> list[str]:
+    """Return the further measures among chosen columns."""
+    return [column for column in columns if column in experiment.MORE_MEASURES]
+
+
+def names(columns) -> list[str]:
+    """Return the names of further measures of which some k was chosen: ``["macro F1@k"]`` for ``["macro F1@5"]``."""
+    return list(dict.fromkeys(f"{measure.rpartition('@')[0]}@k" for measure in measures(columns)))

@@ -13,6 +13,9 @@ from xmlcore.experiment import side_by_side
 # Why results could not be read, by key. Reading a damaged result removes it: only the first reason says what was wrong.
 _reasons = OrderedDict()
 MOST_REASONS = 1000  # that are kept; the oldest are forgotten
+DIFFERENCES = ("P@5", "PSP@5")  # measures in which differences are drawn, beside the one by which lines are ordered
+HEIGHT = 380  # of the first figures, in pixels
+NAME = 40  # letters of a name in a title
 
 
 def middle(line, measure: str) -> str:
@@ -127,15 +130,42 @@ def rows(a: str, b: str, k: int):
 
 
 @server.shared(max_entries=20)
-def _frontier(lines: str, compared: str, memory: str, axis: str, measure: str):
+def _frontier(lines: str, compared: str, cost: str, axis: str, measure: str, title: str):
     texts = {"run": str, "model": str}  # otherwise a result that the user has named 007 would be called 7
     frame, others = (
-        pd.read_json(io.StringIO(said), orient="split", precise_float=True, dtype=texts) for said in (lines, compared)
+        pd.read_json(io.StringIO(table), orient="split", precise_float=True, dtype=texts) for table in (lines, compared)
     )
-    title = f"{measure} against time and memory"
-    return figures.frontier(frame, {"fit_s": "Training, seconds", memory: axis}, [measure], title, others)
+    return figures.frontier(frame, {cost: axis}, [measure], title, others).update_layout(height=HEIGHT)
 
 
-def frontier(lines, compared, memory: str, axis: str, measure: str):
+def frontier(lines, compared, cost: str, axis: str, measure: str, title: str):
     texts = (frame.to_json(orient="split", double_precision=15) for frame in (lines, compared))
-    return _frontier(*texts, memory, axis, measure)
+    return _frontier(*texts, cost, axis, measure, title)
+
+
+@server.shared(max_entries=20)
+def _differences(keys: str, measure: str):
+    data, runs = _read(keys)
+    return side_by_side.differences(data, runs, list(dict.fromkeys((measure, *DIFFERENCES))))
+
+
+def differences(keys: list[str], names: dict, measure: str):
+    """Return by how much results differ from the first one in some measures; ``run`` is the name."""
+    frame = _differences(" ".join(keys), measure)
+    return frame.assign(run=frame["run"].map(names))
+
+
+@server.shared(max_entries=20)
+def _differences_figure(keys: str, names: str, measure: str):
+    named = dict(zip(keys.split(), json.loads(names)))
+    (first,) = figures.cut_apart([next(iter(named.values()))], NAME).values()
+    title = f"Better or worse than {first}"
+    return figures.differences(differences(list(named), named, measure), title).update_layout(height=HEIGHT)
+
+
+def differences_figure(keys: list[str], names: dict, measure: str):
+    return _differences_figure(" ".join(keys), json.dumps([names[key] for key in keys]), measure)
+
+
+def styles(lines) -> list[str]:
+    return [experiment.model_style(model, params) for model, params in zip(lines["model"], lines["params"])]

@@ -1,8 +1,8 @@
 """The Compare page: which model is best, on what, by how much, and is that sure?
 
-listed.py makes the lines of the table, table.py shows it, more.py adds measures, answer.py writes the first sentence;
-side.py puts several results side by side, pairs.py compares two of them, one.py shows all that is known of one;
-ahead.py makes what the page shows first before it is opened.
+answer.py writes the first sentence and draws the first figures; listed.py makes the lines of the table, table.py shows
+it, more.py adds columns; side.py puts several results side by side, pairs.py compares two of them, one.py shows all
+that is known of one; ahead.py makes what the page shows first before it is opened.
 """
 
 import streamlit as st
@@ -24,17 +24,17 @@ def main() -> None:
     if key is not None:
         one.show(frame[frame["key"] == key].iloc[0], records[key], frame)
         return
-    place = st.container()
+    sentence, pictures = st.container(), st.container()
     choice = listed.choose(frame)
     lines = listed.table(results, choice)
-    with place:
+    with sentence:
         answer.sentence(lines, choice)
     with st.container():
         table.show(lines, choice, frame)
         table.missing(frame, records)
     ticked = [k for k in table.chosen_keys() if k in records]
     table.buttons([records[k] for k in ticked], lines, frame, choice)
-    side.show(listed.chosen(frame, lines, choice, set(ticked)), lines, choice, frame)
+    side.show(listed.chosen(frame, lines, choice, set(ticked)), lines, choice, frame, pictures)
 
 
 main()

@@ -1,11 +1,11 @@
-"""Several results on one data set side by side: measures with intervals, head to tail, costs and settings."""
+"""Several results on one data set side by side: measures with intervals, head to tail, and settings."""
 
 import functools
 
 import pandas as pd
 import streamlit as st
 
-from pages.compare import across, more, of_runs, one, pairs
+from pages.compare import across, answer, more, of_runs, one, pairs
 from pages.shared import fields, format, sections, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
@@ -18,12 +18,11 @@ MOST = 12  # lines side by side
 MEASURE = "\u200bmeasure"  # column of the measures; no result can have this name, but one may be named "measure"
 NO_LINES = "Nothing is compared, because no result fits what is chosen above."
 FIRST = 4  # lines side by side while none is ticked
-MEMORY = {"training_mb": "Training memory, MB", "model_mb": "Model in memory, MB"}  # columns of the figure
 OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
 
 
-def show(chosen, lines, choice, frame) -> None:
-    """Compare lines of the table: those that are ticked, or else the best on a data set."""
+def show(chosen, lines, choice, frame, pictures) -> None:
+    """Compare lines of the table: those that are ticked, or else the best on a data set; ``pictures`` is on top."""
     with st.container():  # in one place, so that the browser does not draw anew what is below
         heading = st.container()
         fingerprint = _dataset(chosen if len(chosen) else lines)
@@ -39,6 +38,8 @@ def show(chosen, lines, choice, frame) -> None:
             heading.header(f"{len(keys)} side by side on {format.plain(where)}" if len(keys) > 1 else "Comparison")
         _compared_ones(keys, unreadable, names, wanted, choice.measure if chosen.empty else None)
     file_name = f"{format.file_name(where)}-compared"
+    with pictures:
+        answer.pictures(of, keys, names, choice, _compared(keys, names, wanted), file_name)
 
     def measures():
         _measures(keys, names, file_name, more.names(choice.more))
@@ -57,9 +58,6 @@ def show(chosen, lines, choice, frame) -> None:
             "Side by side": of_two(measures),
             "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice.measure, file_name)),
             "Head, torso and tail": of_two(lambda: _buckets(keys, names, file_name)),
-            "What precision costs": of_any(
-                lambda: _costs(of, choice.measure, file_name, _compared(keys, names, wanted))
-            ),
             "Which settings matter": of_any(lambda: _coordinates(of, choice.measure, file_name)),
         }
     if over:
@@ -87,7 +85,7 @@ def _dataset(lines) -> str | None:
 def _compared_ones(keys, unreadable, names, wanted, measure) -> None:
     sentences = []
     if len(keys) > 1 and measure is not None:
-        sentences.append(f"No line is ticked, so the {len(keys)} best of the table in {measure} are compared.")
+        sentences.append(f"The {len(keys)} best in {measure}: tick lines to compare others.")
     if len(wanted) > len(keys) + len(unreadable):
         sentences.append(f"Showing {len(keys)} of {len(wanted)} lines.")
     if len(keys) > 1 and (wanted["n"] > 1).any():
@@ -98,7 +96,7 @@ def _compared_ones(keys, unreadable, names, wanted, measure) -> None:
         st.warning(f"**{format.plain(names[key])}** is left out, because it cannot be read: {format.plain(reason)}.")
     if keys:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.caption("Compared, with details:" if len(keys) > 1 else "Details of:", width="content")
+            st.caption("Details of:", width="content")
             for key in keys:
                 one.link(key, names[key])
 
@@ -115,10 +113,6 @@ def _measures(keys, names, file_name, further) -> None:
         | {name: tables.text(head, 150, format.plain(name)) for name, head in heads.items()},
         most=460,
     )
-    st.caption(
-        "In brackets are 95\u00a0% intervals: where the measure would be with other test rows of the same kind. They "
-        "leave out what another seed would change. Micro F1 is over all pairs of a row and a label."
-    )
     with st.container(horizontal=True, gap="small"):
         charts.csv_button(
             "Measures, CSV", frame, f"{file_name}-measures", "With their intervals", key="compare.measures.csv"
@@ -133,9 +127,10 @@ def _measures(keys, names, file_name, further) -> None:
         of_runs.measures_figure(keys, names, further),
         of_runs.drawn(frame),
         f"{file_name}-side-by-side",
-        "Points are measures over all test rows, lines their 95\u00a0% intervals. Two intervals may overlap although "
-        "the difference is real, because both models are measured on the same rows: *Is the difference real?* says "
-        "more.",
+        "Points are measures over all test rows; lines, in the table brackets, are 95\u00a0% intervals: where the "
+        "measure would be with other test rows of the same kind. They leave out what another seed would change. Two "
+        "intervals may overlap although the difference is real, because both models are measured on the same rows: "
+        "*Is the difference real?* says more. Micro F1 is over all pairs of a row and a label.",
         key="compare.side",
         of=keys,
     )
@@ -199,55 +194,8 @@ def _buckets(keys, names, file_name) -> None:
 
 def _compared(keys, names, wanted) -> pd.DataFrame:
     """Return ``run`` (title) and ``model`` of the lines side by side, in their order."""
-    found = pd.DataFrame({"run": wanted["title"].to_numpy(), "model": _styles(wanted)}, index=list(names))
+    found = pd.DataFrame({"run": wanted["title"].to_numpy(), "model": of_runs.styles(wanted)}, index=list(names))
     return found.loc[keys].reset_index(drop=True)
-
-
-def _costs(lines, measure, file_name, compared) -> None:
-    st.header("What precision costs")
-    known = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
-    if len(known) < 2:
-        st.caption("The times and sizes of fewer than two lines are known, so there is nothing to compare.")
-        return
-    frame = pd.DataFrame({"run": known["title"].to_numpy(), "model": _styles(known)})
-    frame["fit_s"] = known["fit_s"].to_numpy()
-    for column in MEMORY:
-        frame[column] = known[column.replace("_mb", "_bytes")].to_numpy() / 1e6
-    frame[measure] = 100 * known[measure].to_numpy()
-    memory = _which_memory(frame)
-    unknown = int(frame[memory].isna().sum())
-    charts.show_figure(
-        of_runs.frontier(frame, compared, memory, MEMORY[memory], measure),
-        frame,
-        f"{file_name}-frontier",
-        "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
-        "both."
-        + (
-            " Memory while training is the most that the process had, with the program, the data, and what was left of "
-            "work before."
-            if memory == "training_mb"
-            else ""
-        )
-        + (f" Of {unknown:,} of {len(frame):,} results it is not known." if unknown else ""),
-        key="compare.frontier",
-        of=list(known["key"]),
-    )
-
-
-def _which_memory(frame) -> str:
-    if frame["training_mb"].notna().sum() < 2:
-        return "model_mb"
-    return fields.radio(
-        "Memory",
-        list(MEMORY),
-        "compare.costs.memory",
-        "training_mb",
-        format_func={"training_mb": "while training", "model_mb": "of the model"}.get,
-    )
-
-
-def _styles(lines) -> list[str]:
-    return [experiment.model_style(model, params) for model, params in zip(lines["model"], lines["params"])]
 
 
 def _varied(lines) -> dict[str, list[str]]:

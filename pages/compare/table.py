@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.compare import listed
+from pages.compare import listed, more
 from pages.shared import format, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import run_changes
@@ -12,12 +12,13 @@ from xmlcore import experiment, metrics
 
 CHOSEN = "compare.chosen"  # name in the workspace's "widgets": keys of the results that are ticked
 UNTICKED = "compare.unticked"  # key of st.session_state: how often all lines were unticked
-SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures with a column
+MOST = 7  # columns that are shown before the user asks for more
+# Columns that are shown first, beside the measure by which lines are ordered; the first of them if they are too many.
+FIRST = ("run", "dataset", "spread", "n", "problem", "archived", "tags", "fit_s", "PSP@5", "P@5", "P@1", "model_mb")
 PEAK = (
     "The most memory that the process had while it trained, with the program, the data, and what was left of work "
     "before. Empty where the system did not tell."
 )
-EXPLAINED = ("P@k", "nDCG@k", "PSP@k")  # measures whose meaning stands below the table
 NAMED = 5  # most results that are named where there is no room for a list
 SMALL = 46  # width of a column of an interval, in pixels
 
@@ -56,21 +57,29 @@ def show(lines, choice, frame) -> None:
         own = [one for row in rows if row < len(lines) for one in lines["keys"].iloc[row]]
         choose_keys([one for one in chosen_keys() if one not in here] + own)
 
-    tables.show(drawn, key, columns, most=420, on_select=remember, selection_mode="multi-row", **tables.ticked(before))
+    tables.show(
+        drawn,
+        key,
+        columns,
+        most=420,
+        on_select=remember,
+        selection_mode="multi-row",
+        column_order=_order(columns, choice),
+        **tables.ticked(before),
+    )
     shown = sum(len(keys) for keys in lines["keys"])
-    of = f"Showing {shown:,} of {format.count(total, 'result')}"
     grouped = f" in {format.count(len(lines), 'line')}" if shown != len(lines) else ""
-    spread = (
-        f" ± is half of the 95\u00a0% interval of the mean {choice.measure} over seeds."
-        if (lines["n"] > 1).any()
-        else ""
-    )
-    st.caption(
-        f"{of}{grouped}, best {choice.measure} first; measures in percent.{spread} Tick lines to compare or change "
-        "them; with none ticked, the best are compared below. Click a heading to sort, "
-        "and twice on a cell to read all of it."
-    )
-    st.caption(" ".join(f"{measure}: {metrics.MEASURES[measure].explained}." for measure in EXPLAINED))
+    st.caption(f"Showing {shown:,} of {format.count(total, 'result')}{grouped}.")
+
+
+def _order(columns, choice) -> list[str]:
+    """Return the columns that are shown: the first ones, and those that the user has asked for."""
+    settings_shown = ["model", *(name for name in columns if name.startswith("param."))]
+    groups = {more.DIFFERING: settings_shown, more.EVERY: settings_shown, more.TRAINED: ["created"]}
+    groups[more.MEMORY] = ["model_mb", "training_mb"]
+    asked = [name for column in choice.more for name in groups.get(column, [column])]
+    first = [name for name in dict.fromkeys((choice.measure, *FIRST)) if name in columns][:MOST]
+    return [name for name in columns if name in first or name in asked]
 
 
 def _empty(frame) -> None:
@@ -97,17 +106,16 @@ def missing(frame, records: dict) -> None:
 
 
 def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
-    frame = pd.DataFrame({"run": lines["run"]})
-    columns = {"run": tables.text("Result", 130, pinned=True)}
+    frame = pd.DataFrame({"run": lines["title"]})
+    columns = {"run": tables.text("Result", 240, pinned=True)}
     if lines["fingerprint"].nunique() > 1:
         frame["dataset"] = lines["dataset"]
         columns["dataset"] = tables.text("Data set", 110)
-    if (lines["run"] != lines["model"]).any():
-        frame["model"] = lines["model"]
-        columns["model"] = tables.text("Model", 100)
+    frame["model"] = lines["model"]
+    columns["model"] = tables.text("Model", 100)
     several = bool((lines["n"] > 1).any())
     frame[choice.measure] = 100 * lines[choice.measure]
-    columns[choice.measure] = tables.number(choice.measure, 68, "%.2f")
+    columns[choice.measure] = _bar(choice.measure)
     if several:
         frame["spread"] = 100 * experiment.half_width(lines, choice.measure)
         columns["spread"] = tables.number("±", SMALL, "%.2f", f"Of {choice.measure}, over seeds.")
@@ -116,10 +124,10 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     for name, (title, values, column, help) in _parameters(lines, choice).items():
         frame[name] = values
         columns[name] = column(title, width=max(70, min(160, 9 * len(title))), help=help)
-    for measure in (*SHOWN, *choice.more):
+    for measure in (*more.SHOWN, *more.measures(choice.more)):
         if measure != choice.measure:
             frame[measure] = 100 * lines[measure]
-            columns[measure] = tables.number(measure, max(68, 9 * len(measure)), "%.2f")
+            columns[measure] = tables.number(measure, max(68, 9 * len(measure)), "%.2f", _meaning(measure))
     frame["fit_s"] = lines["fit_s"]
     columns["fit_s"] = tables.number("Training, s", 85, tables.time_format(lines["fit_s"]))
     frame["model_mb"] = lines["model_bytes"] / 1e6
@@ -142,13 +150,24 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     return frame, columns
 
 
+def _bar(measure: str):
+    return st.column_config.ProgressColumn(
+        measure, width=130, format="%.2f", min_value=0, max_value=100, help=_meaning(measure)
+    )
+
+
+def _meaning(measure: str) -> str:
+    name, _, _ = measure.rpartition("@")
+    return f"In percent. {metrics.MEASURES[name + '@k'].explained}."
+
+
 def _parameters(lines, choice) -> dict:
     known = {p.name: p for info in experiment.MODELS.values() for p in info.parameters}
     found, titles = {}, set()
-    for name, values in experiment.parameters(lines, choice.every, seed=choice.lines == "result").items():
+    for name, values in experiment.parameters(lines, more.EVERY in choice.more, seed=choice.lines == "result").items():
         label = known[name].label if name in known else name
         title = label.split(",")[0]
-        title = f"{title} ({name})" if title in titles or title in SHOWN else title
+        title = f"{title} ({name})" if title in titles or title in more.SHOWN else title
         titles.add(title)
         help = f"{format.plain(label)} ({format.plain(name)})"
         given = [value for value in values if value is not None]

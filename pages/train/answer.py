@@ -1,6 +1,5 @@
 """The answer of the Train page: a sentence, the main measures as cards, and figures of the run shown."""
 
-import numpy as np
 import streamlit as st
 
 from pages.shared import format, settings, tables
@@ -10,7 +9,6 @@ from pages.train import labels
 from xmlcore import figures, metrics
 from xmlcore.wording import hundredths
 
-CARDS = (("P@k", 1), ("P@k", 5), ("PSP@k", 5), ("macro F1@k", 5))
 HEIGHT = 340  # of the figures, in pixels
 
 
@@ -31,31 +29,9 @@ def sentence(data, name, run) -> None:
 def show(run, record) -> None:
     """Show the main measures and the training time of a run as cards; ``record`` is its record."""
     results.mark(record)
-    frame = measured.headline(record["key"]).set_index(["measure", "k"])
-    cards = []
-    for measure, k in CARDS:
-        line = frame.loc[measure, k]
-        text = f"{metrics.MEASURES[measure].explained}. In grey: the 95\u00a0% interval. {measured.INTERVAL}"
-        cards.append((measure.replace("@k", f"@{k}"), f"{hundredths(line.value)}\u00a0%", text, _interval(line)))
-    time = run.times["fit_s"]
-    whose = "own settings" if settings.changed(run.model, run.params) else "default settings"
-    cards.append(("Training", format.duration(time), _compile_help(run.times), whose))
-    tables.cards(cards)
+    tables.cards(measured.cards(record["key"]))
     for warning in dict.fromkeys(run.warnings):
         st.warning(format.plain(settings.sentence(run.model, warning)))
-
-
-def _interval(line) -> str | None:
-    """Return the interval of a measure in percent; None where there is none."""
-    if not np.isfinite(line.low):
-        return None
-    return "–".join(f"{100 * end:.1f}".replace("100.0", "100") for end in (line.low, line.high))
-
-
-def _compile_help(times) -> str:
-    compiled = times.get("compile_s") or 0.0
-    extra = f" Compiling code, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""
-    return f"On this machine, in one worker process.{extra}"
 
 
 def buckets(key, name) -> None:

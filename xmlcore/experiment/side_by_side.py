@@ -1,5 +1,6 @@
 """Several runs on one data set side by side: measures with intervals, labels, rows, and differences in words."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,25 @@ def difference_of(dataset: "Dataset", a: "Run", b: "Run", measure: str = "P@1") 
     rankings = (wide(run, int(k)) for run in (a, b))
     found = metrics.paired_permutation(dataset.Y_test, *rankings, f"{name}@k", int(k), inv_ps=inv_ps)
     return found if int(k) <= min(a.k, b.k) else replace(found, difference=np.nan, p_value=np.nan)
+
+
+def differences(dataset: "Dataset", runs: "dict[str, Run]", measures: Sequence[str] = ("P@1", "PSP@5")) -> "DataFrame":
+    """Compare runs with the first of them, as :func:`difference_of` does: a row per other run and measure.
+
+    ``difference`` is the run's measure less the first one's, ``low`` and ``high`` are its 95 % interval.
+    """
+    import pandas as pd
+
+    (_, first), *others = runs.items()
+    lines = []
+    for name, run in others:
+        for measure in measures:
+            test = difference_of(dataset, run, first, measure)
+            line = {"run": name, "model": model_style(run.model, run.params), "measure": measure}
+            line |= {"difference": test.difference, "low": test.low, "high": test.high, "p_value": test.p_value}
+            lines.append(line)
+    columns = ["run", "model", "measure", "difference", "low", "high", "p_value"]
+    return pd.DataFrame(lines, columns=columns)
 
 
 def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1") -> str:

@@ -5,7 +5,7 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 """
 
 from xmlcore.figures import _needs  # noqa: F401  # isort: split
-from xmlcore.figures._comparisons import buckets_compared, measures_compared, parameters_compared
+from xmlcore.figures._comparisons import buckets_compared, differences, measures_compared, parameters_compared
 from xmlcore.figures._contributions import contribution_bars, contributions_compared, importance_bars, magnitude_bars
 from xmlcore.figures._critical_difference import critical_difference
 from xmlcore.figures._data import features_per_row, imbalance_ratios, label_frequency, labels_per_row
@@ -57,6 +57,7 @@ __all__ = [
     "contributions_compared",
     "cooccurrence_heat",
     "critical_difference",
+    "differences",
     "cut_apart",
     "deletion_curves",
     "feature_bars",

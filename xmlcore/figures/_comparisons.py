@@ -66,6 +66,49 @@ def _intervals(own, ks, shift, style, name) -> dict:
     }
 
 
+def differences(frame: pd.DataFrame, title: str = "Better or worse than the first") -> go.Figure:
+    """Draw by how much runs differ from another one, with intervals, a panel per measure.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of 1) and ``p_value``: see
+        ``xmlcore.experiment.side_by_side.differences``. Where ``p_value`` is 0.05 or more, the point is hollow.
+    title : str
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    need_columns(frame, ["run", "model", "measure", "difference", "low", "high", "p_value"], "differences")
+    measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
+    figure = make_subplots(
+        rows=1, cols=max(1, len(measures)), shared_yaxes=True, subplot_titles=measures, horizontal_spacing=0.04,
+        figure=new_figure(title, shown=len(frame), total=len(frame)),
+    )  # fmt: skip
+    styles, names = run_colors(frame.drop_duplicates("run")), apart(runs, LEGEND // 2)
+    for column, measure in enumerate(measures, start=1):
+        own = frame[frame["measure"] == measure]
+        points, low, high = (100 * own[name].to_numpy(float) for name in ("difference", "low", "high"))
+        colors = [styles[run]["color"] for run in own["run"]]
+        figure.add_scatter(
+            x=points, y=[names[str(run)] for run in own["run"]], mode="markers", showlegend=False,
+            error_x={"array": high - points, "arrayminus": points - low, "color": QUIET, "thickness": 1.5, "width": 4},
+            marker={
+                "size": 11, "color": colors, "line": {"width": 2, "color": colors},
+                "symbol": ["circle" if p < 0.05 else "circle-open" for p in own["p_value"]],
+            },
+            customdata=[whole(name) for name in own["run"]],
+            hovertemplate=f"<b>%{{customdata}}</b><br>{measure}: %{{x:+.2f}} points<extra></extra>",
+            row=1, col=column,
+        )  # fmt: skip
+        figure.add_vline(x=0, line={"color": QUIET, "width": 1.5, "dash": "dot"}, row=1, col=column)
+    figure.update_xaxes(title_text="points", tickangle=0, nticks=5)
+    figure.update_yaxes(autorange="reversed", range=[len(runs) - 0.5, -0.5])
+    figure.update_layout(height=140 + 50 * len(runs))
+    return figure
+
+
 def buckets_compared(frame: pd.DataFrame, column: str = "recall", title: str | None = None) -> go.Figure:
     """Draw how well several runs predict head, torso and tail labels."""
     need_columns(frame, ["run", "model", "bucket", "n_labels", column], "buckets_compared")

@@ -1,11 +1,15 @@
 """Measures of a result with intervals, and its calibration."""
 
-from pages.shared import server
+import numpy as np
+
+from pages.shared import format, server, settings
 from pages.shared.results import results
 from xmlcore import metrics
+from xmlcore.wording import hundredths
 
 SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")  # in lists of results and in figures
 HEADLINE = (*SHOWN_MEASURES, "macro F1@k", "macro P@k", "coverage@k", "abandonment@k")
+CARDS = (("P@k", 1), ("P@k", 5), ("PSP@k", 5), ("macro F1@k", 5))
 INTERVAL = (
     "If the test rows were drawn anew from rows like these, the measure would lie in such an interval in 95 of 100 "
     "cases. It comes from drawing the test rows with replacement 1,000 times (bootstrap). It does not include what "
@@ -20,6 +24,31 @@ def headline(key: str):
     data = server.dataset(run.fingerprint)
     inv_ps = metrics.inverse_propensity(data.Y_train)
     return metrics.intervals(data.Y_test, run.ranking, results.KS, measures=HEADLINE, inv_ps=inv_ps)
+
+
+def cards(key: str) -> list[tuple]:
+    """Return the main measures and the training time of a run: what :func:`pages.shared.tables.cards` shows."""
+    frame, run = headline(key).set_index(["measure", "k"]), server.run(key)
+    shown = []
+    for measure, k in CARDS:
+        line = frame.loc[measure, k]
+        text = f"{metrics.MEASURES[measure].explained}. In grey: the 95\u00a0% interval. {INTERVAL}"
+        shown.append((measure.replace("@k", f"@{k}"), f"{hundredths(line.value)}\u00a0%", text, _interval(line)))
+    whose = "own settings" if settings.changed(run.model, run.params) else "default settings"
+    return [*shown, ("Training", format.duration(run.times["fit_s"]), _compile_help(run.times), whose)]
+
+
+def _interval(line) -> str | None:
+    """Return the interval of a measure in percent; None where there is none."""
+    if not np.isfinite(line.low):
+        return None
+    return "–".join(f"{100 * end:.1f}".replace("100.0", "100") for end in (line.low, line.high))
+
+
+def _compile_help(times) -> str:
+    compiled = times.get("compile_s") or 0.0
+    extra = f" Compiling code, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""
+    return f"On this machine, in one worker process.{extra}"
 
 
 @server.shared(max_entries=100)

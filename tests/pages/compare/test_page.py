@@ -40,7 +40,9 @@ def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which
     page = listed(ready, make(1, words), words)
     assert "one result, PLT:" in plainly(page) and "Is the difference real?" not in plainly(page)
     said = plainly(listed(ready, make(11, words, first=1), words))
-    assert all(fact in said for fact in ("highest P@1 of 6 settings", "results in 6 lines", "4 side by side"))
+    assert all(fact in said for fact in ("the best of 6 settings", "results in 6 lines", "4 side by side"))
+    assert all(fact in said for fact in ("labels better", "For rare labels"))
+    assert figure(ready, "P@1 against training") is not None and figure(ready, "Better or worse than") is not None
 
 
 @pytest.mark.slow
@@ -83,7 +85,7 @@ def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, mon
     monkeypatch.setattr(side_by_side, "measures_with_intervals", None)
     monkeypatch.setattr(sections, "is_open", lambda tab: tab.open)
     page = ready.go("compare")
-    assert "if both were equally good" in page.text() and page.frame(side.MEASURE)[side.MEASURE].iloc[0] == "P@1"
+    assert "labels better" in page.text() and page.frame(side.MEASURE)[side.MEASURE].iloc[0] == "P@1"
 
 
 @pytest.mark.parametrize(
@@ -141,14 +143,13 @@ def records(page):
 def test_seeds_share_a_line_and_each_result_parameter_and_measure_has_its_own_when_asked(ready, words):
     page = listed(ready, make(6, words), words)
     frame = page.frame("run", "created")
-    assert not any("param." in name for name in frame) and "macro F1@5" not in frame
+    assert "macro F1@5" not in frame
     assert frame["n"].tolist() == [3, 3] and frame["spread"].notna().all()
     frame = page.set("compare.lines", "result").frame("run", "created")
     assert len(frame) == 6 and "spread" not in frame and set(frame["param.random_state"]) == {0, 1, 2}
     assert frame["P@1"].is_monotonic_decreasing
-    page.at.toggle(key="compare.every").set_value(True)
     more = ["macro F1@5", "coverage@3"]
-    frame = page.set("compare.more", more).frame("P@1", *more)
+    frame = page.set("compare.more", ["All settings", *more]).frame("P@1", *more)
     assert "param.n_estimators" in frame and (frame["coverage@3"] > 0).all()
     assert set(more) <= set(page.frame(side.MEASURE)[side.MEASURE])
 
@@ -210,7 +211,7 @@ def test_names_that_users_gave_are_those_of_columns_and_figures_also_if_they_beg
     labels = {column["help"].replace("\\", ""): column["label"] for column in columns if column.get("help")}
     assert {f"{long}one", f"{long}two"} <= set(labels) and len(set(labels.values())) == len(labels)
     assert all(len(label) <= 20 for label in labels.values())
-    assert {"007", "7"} <= {trace["name"] for trace in figure(page, "P@1 against time and memory")["data"]}
+    assert {"007", "7"} <= {trace["name"] for trace in figure(page, "P@1 against training time")["data"]}
 
 
 def test_titles_of_one_data_set_differ_also_where_users_gave_a_name_twice(ready, words):
@@ -258,7 +259,7 @@ def test_results_that_cannot_be_read_are_named_with_the_reason_and_later_as_miss
 
 def test_the_four_best_or_those_ticked_are_compared_and_only_they_are_read(ready, words, monkeypatch):
     page = listed(ready, make(60, words, seeds=1), words)
-    said = "No line is ticked, so the 4 best"
+    said = "The 4 best in P@1"
     assert said in page.text() and len(called(page)) == 4
     page = ticked(page, list(called(page))[:2])
     assert said not in page.text() and len(called(page)) == 2
