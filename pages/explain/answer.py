@@ -25,9 +25,6 @@ def labels(view) -> None:
         are = "is" if len(missing) == 1 else "are"
         true = format.count(len(view.true), "true label")
         st.markdown(f"**{len(missing)} of {true} {are} not in the top {view.k}:** {missed}")
-    names = tables.label_names(view.data, tables.ids(view.data.Y_test, view.row))
-    if names:
-        st.markdown("**True labels:** " + ", ".join(format.plain(name) for name in names))
 
 
 def _row_text(view) -> str:
@@ -80,37 +77,49 @@ def _meanings(frame):
                 st.markdown(f"**{format.plain(name)}**: {format.plain(MEANINGS[name])}")
 
 
-def text(view) -> None:
+def text(view) -> str | None:
+    """Return the text whose words are marked; None where rows are not made from texts, or no word contributes."""
     texts, vectorizer = view.data.texts_test, view.data.vectorizer
-    if texts is not None and vectorizer is not None:
-        if view.kind != "score":  # of such a model it is one sentence
-            st.header("In the text")
-        explaining.show_text(texts[view.row], vectorizer, view.contributions, view.name, view.kind)
+    text = None if texts is None or vectorizer is None else texts[view.row]
+    return text if explaining.marks_words(text, view.kind) else None
 
 
-def bars(view) -> None:
-    frame = view.contributions
-    if frame.empty:
+def why(view) -> None:
+    """Show the text of the row with its words marked, or else what each feature contributes."""
+    if view.label is None:
+        return
+    marked = text(view)
+    if marked is None:
+        contributions(view)
+    else:
+        explaining.show_text(marked, view.data.vectorizer, view.contributions, view.name, view.kind)
+
+
+def contributions(view) -> None:
+    if view.contributions.empty:
         st.caption("This row has no features, so nothing contributes: every such row gets the same prediction.")
         return
-    left, right = st.columns(2, gap="large")
-    magnitude = explaining.by_magnitude(view.x, view.data)
+    file = f"{view.file}-label{view.label}"
+    explaining.show_contributions(view.contributions, view.attrs, view.name, file, "explain.contributions")
+    if view.kind == "score":
+        _meanings(view.contributions)
+
+
+def largest_values(view) -> None:
+    frame, magnitude = view.contributions, explaining.by_magnitude(view.x, view.data)
+    if magnitude.empty:
+        st.caption("This row has no features.")
+        return
     of_row = view.kind != "score"  # otherwise, contributions belong to features of the pair of row and label
     n_drawn = min(explaining.BARS, len(magnitude))
     top = frame.loc[frame["contribution"] != 0, "feature"].head(n_drawn).tolist() if of_row else []
-    with left:
-        file = f"{view.file}-label{view.label}"
-        explaining.show_contributions(frame, view.attrs, view.name, file, "explain.contributions")
-        if not of_row:
-            _meanings(frame)
-    with right:
-        both = len(set(top) & set(magnitude["feature"].head(explaining.BARS)))
-        shared = f". {both} of these {n_drawn} are also among the {n_drawn} that contribute most" if of_row else ""
-        charts.show_figure(
-            figures.magnitude_bars(magnitude, explaining.BARS, top, title="Largest values"),
-            magnitude,
-            f"{view.file}-magnitude",
-            "The explanation of Date and Mehar (2025): the features of largest value. It does not depend on the model, "
-            f"so it is the same for every label{shared}.",
-            key="explain.magnitude",
-        )
+    both = len(set(top) & set(magnitude["feature"].head(explaining.BARS)))
+    shared = f". {both} of these {n_drawn} are also among the {n_drawn} that contribute most" if of_row else ""
+    charts.show_figure(
+        figures.magnitude_bars(magnitude, explaining.BARS, top, title="Largest values"),
+        magnitude,
+        f"{view.file}-magnitude",
+        "The explanation of Date and Mehar (2025): the features of largest value. It does not depend on the model, "
+        f"so it is the same for every label{shared}.",
+        key="explain.magnitude",
+    )

@@ -21,11 +21,6 @@ def choose_run(fingerprint, runs, titles, key) -> None:
     results.choose("explain.run", fingerprint, runs, titles, key, help, "Result explained", least=1)
 
 
-def choose_row(data, run) -> int:
-    _find_row(data)
-    return selectors.choose_test_row(data, run, "explain.row")
-
-
 def choose_second_run(fingerprint, by_key, titles, key) -> str:
     """Show the choice of another result, and return its key: at first the twin trained with (or without) noise."""
     others = [k for k in by_key if k != key]
@@ -40,7 +35,7 @@ def choose_second_run(fingerprint, by_key, titles, key) -> str:
     return fields.pick("Compared with the result", {k: titles[k] for k in others}, widget, chosen, take)
 
 
-def _find_row(data):
+def find_row(data):
     query = fields.text(
         "Find test rows by a name",
         selectors.query_key("explain.query", data),

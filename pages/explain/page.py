@@ -1,7 +1,7 @@
 """Explain: why does a model predict this label for this row?
 
 This file says what is where. Files beside it: ``choices`` (result, row and label), ``view`` (what is explained),
-``answer`` (sentence, table of labels and bars), ``contrast`` (this label and not another), ``what_if`` (the row
+``answer`` (sentence, marked text, labels and bars), ``contrast`` (this label and not another), ``what_if`` (the row
 changed by hand), ``path`` (the nodes on the way to the label), ``noise`` (the explanation under noise), ``two_models``
 (the same label by another result), ``whole_model`` (features of a label, and of all labels).
 """
@@ -10,9 +10,8 @@ import streamlit as st
 
 from pages.explain import answer, choices, contrast, noise, path, two_models, what_if, whole_model
 from pages.explain.view import Explained
-from pages.shared import begin, format, sections
+from pages.shared import begin, format, sections, selectors
 from pages.shared.results import results, run_names
-from pages.shared.rows import explaining
 
 
 def main(used) -> None:
@@ -32,29 +31,34 @@ def main(used) -> None:
         begin.watch_training(fingerprint, key=results.key_now(by_key[key]))
         return
     run, model = both
-    scale = st.empty()
-    left, right = st.columns(2, gap="large")
-    with left, st.container(border=True):
-        results.mark(by_key[key])
+    results.mark(by_key[key])
+    picture = st.container()
+    of_run, of_label, of_query = st.columns(3)
+    with of_run:
         choices.choose_run(fingerprint, runs, titles, key)
-        row = choices.choose_row(data, run)
-        view = Explained(data, run, model, key, titles[key], row, format.file_name(name), results.K)
+    with of_query:
+        choices.find_row(data)
+    row = selectors.choose_test_row(data, run, "explain.row")
+    view = Explained(data, run, model, key, titles[key], row, format.file_name(name), results.K)
+    with of_label:
         view.label = choices.choose_label(view)
-    with right:
-        st.header("Predicted and true labels")
-        answer.labels(view)
     sentence.markdown(answer.sentence(view))
-    scale.caption(explaining.SCALE[view.kind])
+    with picture:
+        left, right = st.columns(2, gap="medium")
+    with left:
+        answer.why(view)
+    with right:
+        answer.labels(view)
     further = {"What if": lambda: what_if.what_if(view, by_key, titles)}
     if view.label is not None:
-        answer.text(view)
-        answer.bars(view)
         further = {
+            **({"Contributions": lambda: answer.contributions(view)} if answer.text(view) is not None else {}),
             "Another label": lambda: contrast.contrast(view),
             **further,
             **({"Another result": lambda: two_models.show(view, fingerprint, by_key, titles)} if len(runs) > 1 else {}),
             "Path": lambda: path.path(view),
             "Noise": lambda: noise.under_noise(view),
+            "Largest values": lambda: answer.largest_values(view),
         }
     further["Features of a label"] = lambda: whole_model.of_a_label(view)
     further["Whole model"] = lambda: whole_model.of_all_labels(view)

@@ -10,7 +10,6 @@ import streamlit as st
 from pages.predict import answer, asked, carry, changed, many, predictor, why
 from pages.shared import begin, format, sections
 from pages.shared.results import results, run_names
-from pages.shared.rows import explaining
 
 
 def main() -> None:
@@ -29,14 +28,14 @@ def main() -> None:
     by_key, titles = {r["key"]: r for r in runs}, run_names.names(runs) | opened
     key = predictor.chosen(fingerprint, runs, opened)
     sentence = st.empty()
-    scale = st.empty()
-    left, right = st.columns(2, gap="large")
-    with left, st.container(border=True):
+    picture = st.container()
+    of_model, of_label = st.columns(2)
+    with of_model:
         predictor.choose(fingerprint, titles, key)
-        if key in by_key:
-            results.mark(by_key[key])
-        chosen = predictor.read(key, used, by_key.get(key), titles[key])
-        question = None if chosen is None else asked.ask(chosen)
+    if key in by_key:
+        results.mark(by_key[key])
+    chosen = predictor.read(key, used, by_key.get(key), titles[key])
+    question = None if chosen is None else asked.ask(chosen)
     if chosen is None:
         if key in by_key:
             begin.watch_training(fingerprint, key=results.key_now(by_key[key]))
@@ -45,18 +44,19 @@ def main() -> None:
     prediction = label = None
     if question is not None:
         prediction = answer.Answer(chosen, question, asked.count(chosen))
-        with right:
-            st.header("Predicted labels")
-            answer.labels(prediction)
         sentence.markdown(answer.sentence(prediction))
-        scale.caption(explaining.SCALE[prediction.kind])
-        label = why.why(prediction)
+        with of_label:
+            label = why.choose(prediction)
+        with picture:
+            left, right = st.columns(2, gap="medium")
+        with left:
+            why.show(prediction, label)
+        with right:
+            answer.labels(prediction)
     else:
         sentence.markdown(f"**{format.plain(chosen.title)}** predicts as soon as there is a text or a feature.")
-        with right:
-            st.header("Predicted labels")
-            st.caption("They appear here with their scores; below stands which words or features decide.")
     further = {  # the same in every case, so that the open section does not change while a text is typed
+        "Contributions": lambda: why.contributions(prediction, label),
         "What if": lambda: changed.changed(prediction, label),
         "A file": lambda: many.many(chosen),
         "Save the model": lambda: carry.take(chosen, None if used is None else used.name),

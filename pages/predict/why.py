@@ -11,28 +11,11 @@ LABEL = "predict.label"  # key of the select box
 CHOSEN = "predict.label chosen"  # key of st.session_state: (the text, the label chosen for it)
 
 
-def why(answer) -> int | None:
-    """Show why the chosen label is predicted, and return the label; None when there is none to explain."""
+def choose(answer) -> int | None:
+    """Show the choice of the label that is explained, and return it; None when there is none to explain."""
     options = explaining.label_options(answer.predictor.packed, answer.ranked, answer.question.true, answer.k)
     if not options or not explain.can_explain(answer.predictor.model):
         return None
-    st.header("Why?")
-    label = _choose(answer, options)
-    name = answer.name(label)
-    frame = explain.contributions(answer.predictor.model, answer.x, label)
-    attrs = frame.attrs
-    frame = explaining.named(frame, answer.predictor.packed, answer.kind)
-    if answer.question.text is not None:
-        explaining.show_text(answer.question.text, answer.predictor.packed.vectorizer, frame, name, answer.kind)
-    if frame.empty:
-        st.caption("There are no features, so nothing contributes: every such row gets the same answer.")
-        return label
-    file = f"{answer.predictor.files}-{answer.question.file}-label{label}"
-    explaining.show_contributions(frame, attrs, name, file, "predict.contributions")
-    return label
-
-
-def _choose(answer, options) -> int:
     predictor, row = answer.predictor, answer.question.row
     if row is None:
         text, label = st.session_state.get(CHOSEN, (None, None))
@@ -47,5 +30,40 @@ def _choose(answer, options) -> int:
         elif isinstance(picked, int):
             look(label=picked)
 
-    fields.pick("Label explained", options, LABEL, label, remember, width=480)
+    fields.pick("Label explained", options, LABEL, label, remember)
     return label
+
+
+def show(answer, label: int | None) -> None:
+    """Show the text with its words marked, or else what each feature contributes."""
+    text, predictor = answer.question.text, answer.predictor
+    if label is None:
+        return
+    if explaining.marks_words(text, answer.kind):
+        explaining.show_text(text, predictor.packed.vectorizer, _frame(answer, label), answer.name(label), answer.kind)
+    else:
+        _bars(answer, label)
+
+
+def contributions(answer, label: int | None) -> None:
+    """Draw what each feature contributes, unless that is drawn above."""
+    if label is None:
+        st.caption("There is no label to explain.")
+    elif explaining.marks_words(answer.question.text, answer.kind):
+        _bars(answer, label)
+    else:
+        st.caption("They are drawn above.")
+
+
+def _frame(answer, label):
+    frame = explain.contributions(answer.predictor.model, answer.x, label)
+    return explaining.named(frame, answer.predictor.packed, answer.kind)
+
+
+def _bars(answer, label) -> None:
+    frame = _frame(answer, label)
+    if frame.empty:
+        st.caption("There are no features, so nothing contributes: every such row gets the same answer.")
+        return
+    file = f"{answer.predictor.files}-{answer.question.file}-label{label}"
+    explaining.show_contributions(frame, frame.attrs, answer.name(label), file, "predict.contributions")

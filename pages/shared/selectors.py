@@ -16,7 +16,7 @@ LISTED_LABELS = 100  # labels in the select box at most
 def choose_test_row(data, run, key: str) -> int:
     """Let the user choose a test row, and write its name as a heading."""
     n = data.n_test
-    row = looked_at_row(data)
+    row = looked_at_row(data, run)
     st.session_state[key] = row
     # A row that wraps: on a narrow page the buttons stand below the field, in full.
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -34,7 +34,7 @@ def choose_test_row(data, run, key: str) -> int:
         st.button(
             "Next worst mistake",
             on_click=_next_mistake,
-            args=(mistakes,),
+            args=(mistakes, row),
             disabled=mistakes.size == 0,
             key=f"{key}.mistake",
             help="Shows a row whose first predicted label is wrong: the one with the highest score first. Each press "
@@ -44,8 +44,12 @@ def choose_test_row(data, run, key: str) -> int:
     return row
 
 
-def looked_at_row(data) -> int:
-    return min(now().row or 0, data.n_test - 1)
+def looked_at_row(data, run) -> int:
+    """Return the test row that is looked at: at first the worst mistake of the run, since it tells most."""
+    if now().row is not None:
+        return min(now().row, data.n_test - 1)
+    mistakes = predictions.worst_mistakes(run.ranking, data.Y_test, 1)
+    return int(mistakes[0]) if mistakes.size else 0
 
 
 def query_key(name: str, data) -> str:
@@ -112,7 +116,7 @@ def test_row_name(data, row: int) -> str:
     return f"Test row {row:,}" + (f": {format.plain(names[row])}" if names is not None else "")
 
 
-def _next_mistake(mistakes):
+def _next_mistake(mistakes, row):
     """Choose the mistake after the row shown, or the worst one when the row shown is no mistake."""
-    seen = np.flatnonzero(mistakes == (now().row or 0))
+    seen = np.flatnonzero(mistakes == row)
     look(row=mistakes[(seen[0] + 1) % mistakes.size if seen.size else 0])

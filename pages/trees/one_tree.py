@@ -10,7 +10,7 @@ from pages.trees import choices, drawing, label_rows, looked_at, one_node, test_
 def show(data, run, model, key, files) -> None:
     st.header("One tree")
     t = looked_at.tree_number(model)
-    tree, row, mode = model.trees_[t], selectors.looked_at_row(data), now().mode or looked_at.PART
+    tree, row, mode = model.trees_[t], selectors.looked_at_row(data, run), now().mode or looked_at.PART
     mode = mode if mode < len(looked_at.MODES) else looked_at.PART
     fields.pick(
         "Drawn",

@@ -67,6 +67,13 @@ def column_config(kind: str, values, title: str | None = None, width: int = 62):
     return st.column_config.NumberColumn(title or COLUMN[kind], format=form, width=width, help=SCALE[kind])
 
 
+def _bars(kind: str, values):
+    form = tables.percent_format(values)
+    return st.column_config.ProgressColumn(
+        COLUMN[kind], format=form, width=130, min_value=0, max_value=100, help=SCALE[kind]
+    )
+
+
 def signs(kind: str, *columns: str) -> dict:
     """Return the formats of columns of scores that may be negative, for :func:`pages.shared.tables.show`."""
     return dict.fromkeys(columns, "{:+.2f}") if kind == "score" else {}
@@ -80,7 +87,7 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str) -> None:
         {
             "rank": tables.number("Rank", 50, "%d"),
             "correct": tables.text("Right?", 72),
-            "score": column_config(kind, frame["score"]),
+            "score": column_config(kind, frame["score"]) if kind == "score" else _bars(kind, frame["score"]),
             "label": tables.number("Id", 60, "%d"),
         },
         key,
@@ -180,11 +187,13 @@ def round_size(value: float) -> float:
     return float(f"{value:.1g}") if value > 0 and math.isfinite(value) else 0.05
 
 
+def marks_words(text: str | None, kind: str) -> bool:
+    """Return whether words of a text can be marked: a model that scores pairs gives a single word no contribution."""
+    return text is not None and kind != "score"
+
+
 def show_text(text: str, vectorizer, frame, name: str, kind: str, title: str = "Text") -> None:
     """Show a text with the words marked that speak for and against a label; ``frame`` has their contributions."""
-    if kind == "score":
-        st.caption("This model compares the text as a whole with each label, so single words have no contributions.")
-        return
     given = dict(zip(frame["feature"].tolist(), frame["contribution"].tolist()))
     try:
         spans = vectorizer.spans(text)

@@ -17,7 +17,7 @@ _FOR, _AGAINST = "0, 114, 178", "213, 94, 0"
 _DEPTHS = (0.10, 0.18, 0.26, 0.35, 0.45)
 STYLE = "\n".join(
     [
-        ".hl-text { white-space: pre-wrap; overflow-wrap: anywhere; max-height: 26rem; overflow-y: auto;",
+        ".hl-text { white-space: pre-wrap; overflow-wrap: anywhere; max-height: 22rem; overflow-y: auto;",
         "  padding: 0.75rem 1rem; border: 1px solid rgba(128, 140, 150, 0.5); border-radius: 0.25rem;",
         "  line-height: 1.75; }",
         ".hl-text mark, .hl-legend mark { color: inherit; padding: 0.1em 0.15em; border-radius: 0.2em; }",
@@ -87,7 +87,7 @@ def page(text: str, spans, contributions: dict, label: str, unit: str, title: st
     return (
         f"<style>{STYLE}</style>"
         f'<div class="hl-text" role="region" aria-label="{about}" tabindex="0">{marked}</div>'
-        f"{_legend(listed, label, unit)}{_table(listed, label, unit, title)}"
+        f"{_legend(label)}{_table(listed, label, unit, title)}"
     )
 
 
@@ -100,18 +100,12 @@ def _marked(piece, value, most, unit):
     return f'<mark class="hl-{way} hl-{level}" title="{format.signed(value)} to {html.escape(unit)}">{shown}</mark>'
 
 
-def _legend(listed, label, unit):
+def _legend(label):
     name = html.escape(visible(label), quote=False)
     text = (
         f'<mark class="hl-for hl-3">Blue, solid line</mark>: raises the score of <strong>{name}</strong>. '
-        f'<mark class="hl-against hl-3">Orange, dashed line</mark>: lowers it. '
-        "The deeper the colour, the larger the contribution; a word that occurs several times has that of all its "
-        "places. Not marked: no influence, or not known to the model."
+        f'<mark class="hl-against hl-3">Orange, dashed line</mark>: lowers it.'
     )
-    if len(listed) and listed["contribution"].iloc[0]:
-        word = html.escape(visible(listed["word"].iloc[0]), quote=False)
-        amount = format.signed(listed["contribution"].iloc[0])
-        text += f" The strongest is <strong>{word}</strong> with {amount} to {html.escape(unit, quote=False)}."
     return f'<p class="hl-legend">{text}</p>'
 
 

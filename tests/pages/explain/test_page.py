@@ -38,8 +38,6 @@ def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     assert table["node"].tolist() == way["node"].tolist() and table["name"].iloc[-1] == f"topic *{label}*"
     assert table["product"].iloc[-1] == pytest.approx(100 * np.exp(way["log_proba"].iloc[-1]), rel=1e-6)
     assert figure(page, f"Path to topic *{label}*")
-    kinds = [block.type for block in page.at.main]
-    assert max(kinds.index("number_input"), kinds.index("selectbox")) < kinds.index("plotly_chart")
 
 
 def test_labels_and_rows_are_found_chosen_and_belong_together(page, model):

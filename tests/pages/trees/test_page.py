@@ -115,7 +115,7 @@ def rows_of(page, query):
 def test_the_path_of_a_test_row_has_its_leaves_margins_and_the_features_that_decide(page, model):
     data = grouped_data()
     leaf = int(model.apply(data.X_test[[0]]).of(0, 0).min())
-    assert f"The way to leaf {leaf} of tree 1" in page.text()
+    assert f"The way to leaf {leaf} of tree 1" in page.set("trees.row", 0).text()
     steps = page.frame("margin", "other", "features")
     expected = tree_frames.steps_frame(model, 0, data.X_test[[0]], leaf, data.feature_name, 4)
     assert len(steps) == model.trees_[0].depth[leaf]
@@ -251,4 +251,4 @@ def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     assert "No split was made" in page.text()
     assert drawing(page) == ("Tree 1 below the root: 1 of 1 node", [0])
     assert "There is no split, so there is no J" in page.text()
-    assert "Test row 0 in tree 1" in drawing(page.set("trees.mode", "Path of a test row"))[0]
+    assert "in tree 1" in drawing(page.set("trees.mode", "Path of a test row"))[0]
