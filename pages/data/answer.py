@@ -13,8 +13,7 @@ from xmlcore.datasets.statistics.description import RARE
 TAIL_LABELS, TAIL_HEAD = 50, 50
 
 
-def show(data, known) -> None:
-    """Say what is in the data set, with cards of its sizes and notes on how it was read."""
+def sentence(data, known) -> None:
     counts = np.bincount(data.Y_train.indices, minlength=data.n_labels)
     st.markdown(
         f"**{format.plain(known['name'])}**: {format.count(data.n_train + data.n_test, 'row')}, "
@@ -24,34 +23,42 @@ def show(data, known) -> None:
         st.warning(
             "No training row has a label, so no model can be trained on this data set.", icon=":material/warning:"
         )
+
+
+def cards(data) -> None:
     rows = data.n_train + data.n_test
     per_row = (data.Y_train.nnz + data.Y_test.nnz) / rows
     nonzeros = (data.X_train.nnz + data.X_test.nnz) / rows
-    cells = rows * data.n_features
-    without = int(np.count_nonzero(counts == 0))
-    cards = [
-        ("Training rows", f"{data.n_train:,}", None),
-        ("Test rows", f"{data.n_test:,}", None),
-        ("Features", f"{data.n_features:,}", "Columns of the data; most are zero in any one row."),
-        (
-            "Labels",
-            f"{data.n_labels:,}",
-            f"{format.count(without, 'label')} without a training row." if without else "Each has a training row.",
-        ),
-        ("Labels per row", f"{per_row:.2f}", "Mean over training and test rows; also called label cardinality."),
-        (
-            "Features per row",
-            f"{nonzeros:,.1f}",
-            f"Mean number of features that are not zero: {format.probability(rows * nonzeros / cells)} of all cells.",
-        ),
-    ]
-    tables.cards(cards)
+    without = data.n_labels - np.unique(data.Y_train.indices).size
+    labels = f"{format.count(without, 'label')} without a training row." if without else "Each has a training row."
+    share = format.probability(nonzeros / data.n_features)
+    tables.cards(
+        [
+            ("Training rows", f"{data.n_train:,}", None),
+            ("Features", f"{data.n_features:,}", "Columns of the data; most are zero in any one row."),
+            ("Labels", f"{data.n_labels:,}", labels),
+        ]
+    )
+    tables.cards(
+        [
+            ("Test rows", f"{data.n_test:,}", None),
+            ("Features per row", f"{nonzeros:,.1f}", f"Mean number of those that are not zero: {share} of all cells."),
+            ("Labels per row", f"{per_row:.2f}", "Mean over training and test rows; also called label cardinality."),
+        ]
+    )
+
+
+def notes(data, known) -> None:
+    """Say how the data set was read; of one of the catalog, in a menu."""
     # Another session may have uploaded the same content from other files: so take this workspace's notes.
-    notes = data.notes if known["source"] == "catalog" else known["notes"]
-    if notes:
-        st.caption(" ".join(format.plain(uploads.sentence(note)) for note in dict.fromkeys(notes)))
-    # The panel has the link, too, and who only looks can train nothing.
-    if data.Y_train.nnz and start.is_closed() and not workspace.only_looks():
+    listed = data.notes if known["source"] == "catalog" else known["notes"]
+    text = " ".join(format.plain(uploads.sentence(note)) for note in dict.fromkeys(listed))
+    if text and known["source"] == "catalog":
+        with st.popover("Where it comes from", type="tertiary", icon=":material/help:"):
+            st.markdown(text)
+    elif text:
+        st.caption(text)
+    if data.Y_train.nnz and start.is_closed() and not workspace.get("runs") and not workspace.only_looks():
         addresses.link("Train", "Train a model on this data set", "arrow_forward")
 
 

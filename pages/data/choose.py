@@ -8,6 +8,7 @@ from pages.shared import actions, fragments, jobs
 from pages.shared.workspaces import dataset_list, sources, workspace
 from xmlcore import datasets
 
+ADDING = "data.adding"  # key of st.session_state: whether the user has asked for the ways to get more
 OPENED = "data.opened"  # key of st.session_state: the data set that was in use when a form was last busy, by form
 
 
@@ -24,7 +25,7 @@ def show(fingerprint) -> None:
         "Published": (_stays_open("download", published.busy(), fingerprint), _published),
         "Synthetic": (_stays_open("synthetic", synthetic.FORM.busy(), fingerprint), lambda: form.draw(synthetic.FORM)),
     }
-    boxes.show("Add a data set", forms)
+    boxes.show("Add a data set", forms, opened=st.session_state.pop(ADDING, False))
 
 
 def _published():

@@ -17,25 +17,25 @@ def show(data, described, examination, fingerprint, name) -> None:
     st.header("How often does a label occur?")
     if data.Y_train.nnz:
         _imbalance(described.summary)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        if data.Y_train.nnz:
-            counts = described.labels["n_train"].to_numpy()
-            fit = examination.power_law if examination is not None else None
-            figure = drawn(fingerprint, fit is not None)
-            text = _about_frequency(figure.layout.meta, counts) + _about_fit(fit)
-            charts.show_figure(figure, lambda: tables.csv_safe(described.labels), f"{name}-label-frequency", text)
-        else:
-            st.markdown("**How often each label occurs**")
-            st.caption("No training row has a label, so there is nothing to draw.")
-    with right:
-        if described.labels["irlbl"].notna().any():
-            figure = drawn_ratios(fingerprint)
-            text = _about_ratios(described.labels["irlbl"], figure.layout.meta)
-            frame = described.labels[["label", "name", "irlbl"]]
-            charts.show_figure(figure, lambda: tables.csv_safe(frame), f"{name}-imbalance", text)
+    if described.labels["irlbl"].notna().any():
+        figure = drawn_ratios(fingerprint)
+        text = _about_ratios(described.labels["irlbl"], figure.layout.meta)
+        frame = described.labels[["label", "name", "irlbl"]]
+        charts.show_figure(figure, lambda: tables.csv_safe(frame), f"{name}-imbalance", text)
     if examination is not None and math.isfinite(examination.power_law.alpha):
         _power_law(examination, fingerprint)
+
+
+def curve(data, described, examination, fingerprint, name) -> None:
+    """Draw how many training rows each label has, from the most frequent one to the rarest."""
+    if not data.Y_train.nnz:
+        st.caption("No training row has a label, so there is nothing to draw.")
+        return
+    counts = described.labels["n_train"].to_numpy()
+    fit = examination.power_law if examination is not None else None
+    figure = drawn(fingerprint, fit is not None)
+    text = _about_frequency(figure.layout.meta, counts) + _about_fit(fit)
+    charts.show_figure(figure, lambda: tables.csv_safe(described.labels), f"{name}-label-frequency", text)
 
 
 @server.shared(max_entries=8)

@@ -1,12 +1,12 @@
 """The Data page: what is in the data set, and which one is in use.
 
-start.py is the panel for a first visit. answer.py has the first sentence and the cards. choose.py has the list of
-data sets and the ways to get more, change.py what can be done with one, each in a box of tabs (boxes.py). forms/ has
-the form that makes a data set, and a file for each way to make one; manage.py compares, renames, converts and removes
-them. Below, a file for each section: rows.py shows single rows, labels.py is the table of labels; frequency.py (of
-labels), sizes.py, alike.py (training and test rows), together.py (pairs of labels) and problems.py each answer a
-question; counted.py and examined.py compute what they need. label_sets.py shows which labels rows have together;
-label_rows.py shows the rows of a label, or of a set.
+start.py is the panel for a first visit. answer.py has the first sentence and the cards, frequency.py the curve.
+choose.py has the list of data sets and the ways to get more, change.py what can be done with one, each in a box of tabs
+(boxes.py). forms/ has the form that makes a data set, and a file for each way to make one; manage.py compares, renames,
+converts and removes them. Below, a file for each section: rows.py shows single rows, labels.py is the table of labels;
+frequency.py (of labels), sizes.py, alike.py (training and test rows), together.py (pairs of labels) and problems.py
+each answer a question; counted.py and examined.py compute what they need. label_sets.py shows which labels rows have
+together; label_rows.py shows the rows of a label, or of a set.
 """
 
 import streamlit as st
@@ -52,14 +52,23 @@ def main() -> None:
     with controls:
         change.show(data, fingerprint, used)
     with above:
-        answer.show(data, used)
-        described = counted.description(fingerprint)
+        answer.sentence(data, used)
+        left, right = st.columns(2, gap="medium")
+        with left:
+            described = counted.description(fingerprint)
+        with right:
+            answer.cards(data)
+            wrong = st.empty()
+            answer.notes(data, used)
         _preparing()
     if described is None:  # a worker counts
         return
     with below:
         name = format.file_name(used["name"])
         examination = examined.examination(fingerprint)
+        with left:
+            frequency.curve(data, described, examination, fingerprint, name)
+        wrong.markdown(problems.in_short(data, described, examination))
         further = {
             "Rows": lambda: rows.show(data, fingerprint),
             "All labels": lambda: labels.show(data, described.labels, examination, name),

@@ -6,6 +6,7 @@ from pages.shared import format, tables
 from pages.shared.figures import charts
 
 SHOWN = 200  # most rows in the table
+NAMED = 2  # kinds of problems that are named beside the cards
 # Key of the number, what it is a part of, noun, what it is called when there are none, what one and many do, advice.
 LOOKED_FOR = (
     (
@@ -113,6 +114,18 @@ def show(data, described, examination, name) -> None:
         st.caption(f"{'' if problems else 'Nothing is wrong here. '}Looked for and not found: {'; '.join(fine)}.")
     if not examination.duplicates.empty:
         _rows(data, examination.duplicates, name)
+
+
+def in_short(data, described, examination) -> str:
+    """Return how many rows, labels and features are wrong in which way, in one line for Markdown."""
+    if examination is None:
+        return ""
+    summary = described.summary | examination.summary
+    numbers = {absent: summary[key] for key, _, _, absent, _, _ in LOOKED_FOR if summary[key]}
+    named = [f"{absent} ({number:,})" for absent, number in list(numbers.items())[:NAMED]]
+    if len(numbers) > NAMED:
+        named.append(f"{len(numbers) - NAMED} more")
+    return f"**Problems:** {format.listed(named)}." if named else "No problems were seen in it."
 
 
 def findings(data, summary) -> tuple[list[str], list[str]]:

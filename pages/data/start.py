@@ -1,45 +1,34 @@
-"""The panel for a first visit: what this is, what the data in use predicts, and three steps."""
+"""The panel for a first visit: what this is, and what the data in use predicts."""
 
 import streamlit as st
 
+from pages.data import choose
 from pages.shared import addresses, format
 from pages.shared.workspaces import dataset_list, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
 
 CLOSED = "data.start.closed"
-INTRODUCTION = """**New here?** In extreme multi-label classification, each row of data has several labels out of very
-many. This dashboard trains models on such data, measures them, and shows why they predict what they predict."""
-API_DOCS = """**The data that comes with it**, api-docs: each row is the documentation of a Python function, and its
-labels are the names of the function’s parameters. A model learns to tell from the words which parameters a function
-has. (Some texts begin with the call of the function, which gives them away.)"""
-OTHER = """**The data in use**, {}: a model learns to tell from the features of a row which labels it has."""
-STEPS = """1. **Data**: look at rows and labels on this page, or upload your own file at *Add a data set*.
-2. **Train**: keep the settings and press Train. {}
-3. **Look into the model**: Explain shows which features speak for a label, Robustness what noise does to its
-   predictions. When you have trained a second model, Compare says which one is better.
-
-Predict labels rows of your own. Trees, Features and Sampling each show one method from the inside."""
-
-SOON = "The first result comes within seconds; on a machine that has never run this, within a minute."
-LATER = "Beside the button stands how long it takes."
+INTRODUCTION = "**New here?** Each row of data has several labels out of very many; models learn to predict them."
+API_DOCS = "In **api-docs**, a row is the documentation of a Python function, its labels are its parameters."
+OTHER = "The data in use: **{}**."
 
 
 def show(used: dict | None) -> None:
-    """Show the panel, until it is closed; ``used`` is the workspace's record of the data set in use, or None."""
+    """Show the panel until it is closed, or a model is trained; ``used`` is the record of the data set in use."""
     if is_closed():
         return
     with st.container(border=True):
-        st.markdown(INTRODUCTION)
-        st.markdown(about(used))
-        st.markdown(STEPS.format(SOON if about(used) == API_DOCS else LATER))
+        st.markdown(f"{INTRODUCTION} {about(used)}")
         with st.container(horizontal=True, vertical_alignment="center"):
             addresses.link("Train", "Go to Train", addresses.ICONS["Train"])
+            add = {"on_click": st.session_state.update, "args": ({choose.ADDING: True},)}
+            st.button("Add a data set", key="data.start.add", icon=":material/add:", type="tertiary", **add)
             close = {"key": "data.start.close", "on_click": workspace.remember, "args": (CLOSED, True)}
             st.button("Close for good", icon=":material/close:", type="tertiary", **close)
 
 
 def is_closed() -> bool:
-    return workspace.get("widgets").get(CLOSED) is True or workspace.only_looks()
+    return workspace.get("widgets").get(CLOSED) is True or bool(workspace.get("runs")) or workspace.only_looks()
 
 
 def about(used: dict | None) -> str:

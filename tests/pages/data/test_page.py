@@ -6,8 +6,9 @@ import zipfile
 
 import pytest
 
+from pages.data import start
 from pages.data.forms import formats, uploads
-from tests.pages.making import put_file
+from tests.pages.making import put_file, train
 from tests.pages.small import small_data, xmlc
 from xmlcore import datasets, experiment
 from xmlcore.datasets import DatasetFormatError, read_matrix
@@ -141,15 +142,18 @@ def test_arff_with_xml_is_uploaded_looked_at_converted_to_npz_and_read_back(read
 def test_data_without_labels_or_with_few_rows_says_so_and_draws_no_empty_figure(ready):
     upload(ready, "bare.txt", b"20 3 4\n" + b"".join(b" %d:1\n" % (i % 3) for i in range(20)))
     assert any("No training row has a label" in warning.value for warning in ready.at.warning)
-    assert len(ready.at.get("plotly_chart")) == 2  # labels and features per row
+    assert len(ready.at.get("plotly_chart")) == 2, "labels and features per row"
     upload(ready, "five.txt", b"5 3 4\n0,1 0:1\n1 1:1\n2 2:1\n\n3 0:1 1:2\n")
     assert "**five**: 5 rows, 3 features, 4 labels." in ready.text()
 
 
 def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use_and_goes_away_for_good(ready, session):
-    assert "The data that comes with it, api-docs" in ready.text().replace("*", "")
+    assert start.API_DOCS in ready.text()
     upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
-    assert "**The data in use**, fruit:" in ready.text()
+    assert start.OTHER.format("fruit") in ready.text()
+    train(ready)
+    assert "New here?" not in ready.go("data").text(), "a model is trained"
+    ready = session()
     ready.press("data.start.close")
     for token, is_there in ((ready.token, False), (ready.look_only(), False), (None, True)):
         assert ("New here?" in session(token).text()) == is_there
