@@ -11,6 +11,7 @@ import streamlit as st
 from pages.explain import answer, choices, contrast, noise, path, two_models, what_if, whole_model
 from pages.explain.view import Explained
 from pages.shared import begin, format, sections, selectors
+from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 
 
@@ -18,8 +19,8 @@ def main(used) -> None:
     data, fingerprint, name = used
     runs = results.kept("runs", fingerprint)
     if not runs:
-        text = "This page shows which features made a model predict a label, and whether the explanation is reliable."
-        begin.no_run(used, "explain", text)
+        text = "Which features made a model predict a label, and is the explanation reliable?"
+        begin.no_run(used, "explain", text, example=examples.bars)
         return
     key = results.chosen("explain.run", fingerprint, runs)
     by_key = {r["key"]: r for r in runs}

@@ -5,6 +5,7 @@ import streamlit as st
 from pages.features import words
 from pages.features.view import plan
 from pages.shared import actions, fields, format, forms, fragments, jobs, settings, tasks
+from pages.shared.figures import examples
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
@@ -16,9 +17,8 @@ def begin(data, fingerprint, name) -> None:
     left, right = st.columns([2, 1], gap="large")
     with left:
         st.markdown(
-            "This page shows which features matter for which label, which labels depend on the same features, and "
-            f"whether a model does better on the selected features alone. No features of **{format.plain(name)}** "
-            "have been selected in this workspace yet."
+            "Which features matter for which label, and which labels depend on the same? No features of "
+            f"**{format.plain(name)}** have been selected in this workspace yet."
         )
         nothing = data.Y_train.nnz == 0
         task = tasks.select_task(fingerprint, method, params=None)
@@ -32,6 +32,7 @@ def begin(data, fingerprint, name) -> None:
             disabled=nothing or bool(jobs.active("select", fingerprint=fingerprint)),
         )
         _jobs(fingerprint)
+        examples.show(examples.scores())
     with right:
         fragments.alone(_controls)(data, fingerprint, None)
 
@@ -53,6 +54,7 @@ def _controls(data, fingerprint, shown):
         "Method",
         list(methods),
         "features.method",
+        help="  \n".join(f"**{m.title}**: {m.summary} {m.paper}." for m in (i.cls.ABOUT for i in methods.values())),
         format_func=lambda m: m if m == "FALS" else methods[m].cls.ABOUT.title,
     )
     info = methods[method]
@@ -79,7 +81,6 @@ def _controls(data, fingerprint, shown):
                 st.caption("This selection is being made.")
             else:
                 _what_select_does(data, fingerprint, method, shown, pressed)
-    st.caption(format.plain(f"{info.cls.ABOUT.summary} {info.cls.ABOUT.paper}."))
 
 
 def _n_features(data):

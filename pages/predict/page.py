@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.predict import answer, asked, carry, changed, many, predictor, why
 from pages.shared import begin, format, sections
+from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 
 
@@ -21,8 +22,8 @@ def main() -> None:
     opened = predictor.opened()
     if not runs and not opened:
         if used is not None:
-            text = "This page shows which labels a model gives rows and texts that are new to it, and why."
-            begin.no_run(used, "predict", text)
+            text = "Which labels does a model give rows and texts that are new to it, and why?"
+            begin.no_run(used, "predict", text, example=examples.bars)
         carry.open_model()
         return
     by_key, titles = {r["key"]: r for r in runs}, run_names.names(runs) | opened

@@ -146,9 +146,13 @@ def watch_trainings(fingerprint: str, past: list) -> None:
 
 def choose_noise(data, fingerprint, runs) -> NoiseSettings:
     kind = fields.choice(
-        "Noise or attack", list(KINDS), "robustness.kind", "gaussian", format_func=lambda kind: KINDS[kind].title
+        "Noise or attack",
+        list(KINDS),
+        "robustness.kind",
+        "gaussian",
+        format_func=lambda kind: KINDS[kind].title,
+        help="  \n".join(f"**{kind.title}**: {kind.about}" for kind in KINDS.values()),
     )
-    st.caption(KINDS[kind].about)
     options = _options(kind)
     transferred = KINDS[kind].is_attack and _transferred(runs)
     tree = surrogate(fingerprint, results.K).key if transferred else ""
@@ -189,9 +193,6 @@ def choose_noise(data, fingerprint, runs) -> NoiseSettings:
         help="Fewer rows are drawn at random, the same for every result: measuring is quicker, and the results are "
         "less certain.",
     )
-    if runs:
-        slowest = format.roughly(max(seconds(n_rows), 1.0))
-        st.caption(f"Measuring the slowest result takes about {slowest}. What was measured is kept.")
     return settings(n_rows)
 
 

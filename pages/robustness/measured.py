@@ -4,9 +4,7 @@ import functools
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
-from pages.robustness import noise
 from pages.shared import format, tasks
 from pages.shared.results import run_names
 from pages.shared.results.measured import SHOWN_MEASURES
@@ -66,19 +64,6 @@ class UnderNoise:
         """The measures of :data:`MEASURES` that the results have."""
         present = set(self.summary["measure"])
         return [m for m in MEASURES if m in present]
-
-
-def place(runs, settings):
-    if any(settings.task(r).state() for r in runs):
-        return st.container()
-    frame = st.container(border=True, height="stretch", vertical_alignment="center", horizontal_alignment="center")
-    axis = noise.level_title(settings.kind, settings.options)
-    frame.caption(
-        f"Here will be curves of {format.count(len(runs), 'result')}, without noise and at the levels "
-        f"{noise.written(settings.levels)} ({axis[0].lower()}{axis[1:]}), on {settings.rows_text}.",
-        width="content",
-    )
-    return frame
 
 
 def waiting(runs, names, measurements) -> str:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.robustness import answer, choices, details, measured, noise, rows, training
 from pages.shared import begin, format, fragments, sections
+from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 from xmlcore.robustness.perturbations import CERTIFICATE, KINDS
 
@@ -17,11 +18,8 @@ def main(used) -> None:
     data, fingerprint, name = used
     past = results.usable("runs", fingerprint)
     if not past:
-        text = (
-            "This page shows how predictions suffer when feature values are noisy or attacked, and how much training "
-            "on noisy rows helps."
-        )
-        begin.no_run(used, "robustness", text)
+        text = "How do predictions suffer when feature values are noisy or attacked?"
+        begin.no_run(used, "robustness", text, example=examples.curves)
         return
     with st.container():
         sentence = st.empty()
@@ -43,8 +41,10 @@ def main(used) -> None:
     if not alike:
         sentence.markdown(apart)
         return
-    with left, measured.place(alike, settings):
+    with left:
         measurements = measured.measure(alike, titles, settings)
+        if measurements is None:
+            examples.show(examples.curves())
     with right:
         choices.watch_trainings(fingerprint, past)
     files = "-".join([format.file_name(name), "robustness", settings.kind, *(r["key"][:6] for r in alike)])
@@ -59,17 +59,18 @@ def main(used) -> None:
         sentence.markdown(f"{answer.sentence(name, measurements, settings)} {waiting} {apart} {milder}")
         with left:
             fragments.alone(answer.curves)(measurements, settings, files)
-    training.twins(data, fingerprint, runs, past, titles, results.K, settings.options.get("support"))
-    further = {}
-    if KINDS[settings.kind].needs == CERTIFICATE:
-        return  # no row is changed, so that there is no more to see
-    if measurements is not None:
+    further, changes_rows = {}, KINDS[settings.kind].needs != CERTIFICATE
+    if measurements is not None and changes_rows:
         further = {
             "All measures": lambda: answer.losses(measurements, settings, files),
             "Head, torso and tail": lambda: details.buckets(measurements, settings, files, data.n_labels),
             "Prediction time": lambda: details.times(measurements, settings, files),
         }
-    further["Single rows"] = lambda: rows.rows(data, fingerprint, runs, titles, settings, files)
+    if changes_rows:
+        further["Single rows"] = lambda: rows.rows(data, fingerprint, runs, titles, settings, files)
+    further["Training with noise"] = lambda: training.twins(
+        data, fingerprint, runs, past, titles, results.K, settings.options.get("support")
+    )
     sections.show("robustness", further)
 
 

@@ -23,12 +23,13 @@ def twins(data, fingerprint, runs, past, titles, k, measured) -> None:
     plain = [r for r in runs if not trained_with_noise(r) and results.can_be_made(r)]
     plain = [r for r in plain if not settings.damaged(r["model"], r["params"])]
     if not plain:
+        st.caption("There is no result without such training whose twin could be trained.")
         return
-    st.header("Training with noise")
-    st.markdown(
-        "A twin is the same model with the same settings, trained on the rows and on noisy copies of them. Date "
+    st.header(
+        "Training with noise",
+        help="A twin is the same model with the same settings, trained on the rows and on noisy copies of them. Date "
         "and Mehar (2025) call this adversarial training; a PLT trained this way is their ExtendedPLT. Once trained, "
-        "the twin is added to the figures and tables of this page."
+        "the twin is added to the figures and tables of this page.",
     )
     compared = pairs.twins(runs)
     if compared:

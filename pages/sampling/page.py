@@ -12,6 +12,7 @@ import streamlit as st
 from pages.sampling import answer, buckets, candidates, class_sizes, row, sweep, weights
 from pages.sampling.view import MODEL, SampledRun
 from pages.shared import begin, format, sections, server, settings
+from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 
 HELP = f"All results of {MODEL} in this workspace on this data set, newest first."
@@ -22,14 +23,10 @@ def main(used) -> None:
     past = results.kept("runs", fingerprint)
     runs = [r for r in past if r["model"] == MODEL]
     if not runs:
-        text = (
-            "DoubleSampling learns from a sample of rows, each compared with some other labels. This page shows "
-            "what is drawn, how the sizes of both samples (π and κ) influence the predictions, and why a row gets its "
-            "label."
-        )
+        text = "What does a model learn from a sample of rows (π), each compared with some other labels (κ)?"
         problem = settings.needs_amounts(MODEL) if server.has_negative_values(fingerprint) else ""
         words = {"train": MODEL, "others": "Other settings on the Train page", "subject": f"No {MODEL} has"}
-        begin.no_run(used, "sampling", text, **words, problem=problem, model=MODEL)
+        begin.no_run(used, "sampling", text, **words, problem=problem, model=MODEL, example=examples.candidates)
         return
     key, names = results.chosen("sampling.run", fingerprint, runs), run_names.names(past)
     record = next(r for r in runs if r["key"] == key)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.shared import actions, addresses, format, jobs, server, tasks
+from pages.shared.figures import examples
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import datasets
@@ -51,9 +52,10 @@ def no_run(
     others: str = "Other models on the Train page",
     subject: str = "No model has",
     problem: str = "",
+    example=None,
     **about,
 ) -> None:
-    """Say what the page shows when a model has been trained, and offer to train one."""
+    """Say what the page shows when a model has been trained, with an example, and offer to train one."""
     data, fingerprint, name = used
     training = jobs.active("train", fingerprint=fingerprint, **about)
     st.markdown(f"{text} {subject} been trained on **{format.plain(name)}** in this workspace yet.")
@@ -75,6 +77,8 @@ def no_run(
     elif problem:
         st.warning(problem)
     watch_training(fingerprint, **about)
+    if example is not None:
+        examples.show(example())
 
 
 def watch_training(fingerprint: str, **about) -> None:

@@ -57,7 +57,7 @@ def test_the_paper_s_noise_is_measured_and_sentence_and_table_say_what_it_does(p
 def test_before_a_measurement_a_frame_says_what_will_be_there(ready, key, monkeypatch):
     estimate(monkeypatch, "robustness", 100.0)
     page = ready.go("robustness")
-    assert "Here will be curves of 1 result, without noise" in page.text()
+    assert figure(page, "Example: P@1 under noise")
     assert "Here will be" not in page.press("robustness.start").until(measured).text()
 
 
@@ -124,6 +124,7 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
     assert "Choose at least one result" in page.set("robustness.runs", []).text()
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
     page.press("robustness.twin.train")
     page.until(lambda s: len(legend(figure(s, "P@1 under"))) == 2, seconds=300)
@@ -134,6 +135,7 @@ def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
     assert {**run.params, "noise_sigma": 0.0} == experiment.load("train", key).params
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_a_twin_of_the_quickest_model_is_offered_first_and_other_noise_than_above_is_said(ready, key, monkeypatch):
     slow = train(ready, "OneVsRest")
     seconds = {key: 1.0, slow: 9.0}

@@ -1,0 +1,42 @@
+"""What a page without a result will look like: small figures of fixed numbers, each marked as an example."""
+
+import pandas as pd
+import streamlit as st
+
+from xmlcore import figures
+
+
+def curves():
+    lines = [
+        {"run": model, "model": model, "sigma": sigma, "mean": mean, "low": mean - 0.03, "high": mean + 0.03}
+        for model, means in (("PLT", (0.8, 0.7, 0.45)), ("ExtendedPLT", (0.78, 0.75, 0.65)))
+        for sigma, mean in zip((0.0, 0.05, 0.1), means)
+    ]
+    return figures.robustness_curves(pd.DataFrame(lines).assign(k=1, bucket="all", measure="P@k", n=3))
+
+
+def bars():
+    names = ["music", "guitar", "concert", "band", "the"]
+    frame = pd.DataFrame({"feature": range(5), "name": names, "contribution": [1.6, 1.1, 0.7, 0.4, -0.3], "value": 1.0})
+    return figures.contribution_bars(frame, title="What speaks for a label")
+
+
+def scores():
+    frame = pd.DataFrame({"name": ["guitar", "concert", "band", "album", "stage"], "score": [0.9, 0.7, 0.55, 0.3, 0.2]})
+    return figures.feature_bars(frame, title="Features that matter for a label")
+
+
+def candidates():
+    frame = pd.DataFrame({"n_candidates": [10, 20, 50, 200], "predict_ms_per_row": [0.02, 0.03, 0.06, 0.2]})
+    frame = frame.assign(recall=[0.7, 0.8, 0.9, 0.97], accuracy=[0.55, 0.6, 0.64, 0.65])
+    return figures.candidate_curves(frame.assign(macro_f1=[0.4, 0.45, 0.48, 0.5]))
+
+
+def show(figure) -> None:
+    title = f"Example: {figure.layout.title.text}"
+    figure.update_layout(title_text=title, height=360, showlegend=False)
+    figure.add_annotation(
+        text="EXAMPLE", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, textangle=-20, opacity=0.35,
+        font={"size": 48, "color": "#808080"},
+    )  # fmt: skip
+    st.plotly_chart(figure, theme="streamlit", key=f"example {title}", config={"staticPlot": True})
