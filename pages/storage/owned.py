@@ -64,7 +64,7 @@ def table(own: list[store.Artifact], inventory: store.Inventory, fields: dict, b
             "bytes": artifact.bytes,
             "mb": max(LEAST_SHOWN, artifact.bytes / 1e6),
             "created": pd.Timestamp(artifact.created, unit="s", tz="UTC").tz_convert(zone),
-            "used": pd.Timestamp(artifact.used, unit="s", tz="UTC").tz_convert(zone),
+            "used": pd.Timestamp(_to_the_hour(artifact), unit="s", tz="UTC").tz_convert(zone),
             "source": _source(artifact, titles, fields),
             "users": users.get(artifact.key, 0),
             "pinned": "pinned" if by in artifact.pins else "",
@@ -76,6 +76,11 @@ def table(own: list[store.Artifact], inventory: store.Inventory, fields: dict, b
     ]
     columns = ["kind", "title", "bytes", "mb", "created", "used", "source", "users", "pinned", "again", "folder", "key"]
     return pd.DataFrame(lines, columns=columns)
+
+
+def _to_the_hour(artifact) -> float:
+    """Return when an artifact was used last, in seconds since 1970; a use is noted once an hour."""
+    return max(artifact.created, artifact.used - artifact.used % 3600)
 
 
 def kind_words(artifact: store.Artifact) -> str:

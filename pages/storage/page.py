@@ -5,10 +5,11 @@ import os
 import streamlit as st
 
 from pages.shared import actions, format, label_tables, tables
+from pages.shared.figures import charts
 from pages.shared.process import room
 from pages.shared.workspaces import workspace
 from pages.storage import carry, delete, owned, trials
-from xmlcore import store
+from xmlcore import figures, store
 from xmlcore.store.limit import BOUND_VARIABLE
 
 HEIGHT = 420  # pixels of the table
@@ -36,23 +37,24 @@ def _answer(own, inventory):
     models = sum(owned.kind_words(artifact) == "trained model" for artifact in own)
     kept = [(models, "trained model"), (len(own) - sets - models, "other result" if models else "result")]
     counts = [format.count(number, name) for number, name in [(sets, "data set"), *kept] if number]
-    st.markdown(
-        f"This workspace keeps **{format.listed(counts)}**, {format.size(mine)}."
-        if counts
-        else "This workspace keeps nothing yet."
-    )
+    st.markdown(f"This workspace keeps **{format.listed(counts)}**." if counts else "This workspace keeps nothing yet.")
     try:
         most = store.bound(inventory.bytes)
     except ValueError as error:
         st.error(format.plain(error))
         return
-    others, free = format.size(inventory.bytes - mine), format.size(store.free_on_disk())
-    text = f"All that is kept on this machine takes {format.size(inventory.bytes)} of at most {format.size(most)}."
-    st.progress(min(1.0, inventory.bytes / most) if most else 1.0, text=text)
-    st.caption(
-        f"The rest, {others}, belongs to other workspaces or to none. The disk has {free} left. When all takes more "
-        "than it may, what was used longest ago is removed first. Never removed are what is pinned, what a job needs, "
-        "and data that cannot be made again."
+    tables.cards(
+        [
+            ("This workspace", format.size(mine), None),
+            (
+                "All workspaces",
+                format.size(inventory.bytes),
+                "When all takes more than it may, what was used longest ago is removed first. Never removed are what "
+                "is pinned, what a job needs, and data that cannot be made again.",
+                f"of at most {format.size(most)}",
+            ),
+            ("Left on the disk", format.size(store.free_on_disk()), None),
+        ]
     )
     for removal in store.removals()[:REMOVALS]:
         st.caption(f":material/history: {format.since(removal.when)}: {format.plain(removal)}.")
@@ -61,6 +63,9 @@ def _answer(own, inventory):
 def _table(lines, own, inventory, fields):
     by = room.pinner(workspace.token())
     frame = owned.table(lines, inventory, fields, by)
+    sizes = frame[["title", "kind", "mb"]].set_axis(["name", "group", "size"], axis=1)
+    caption = "Each rectangle is a data set or a result, as large as its files on the disk."
+    charts.show_figure(figures.treemap(sizes, "What takes how much", unit="MB"), sizes, "storage", caption)
     column = st.column_config
     ticked = tables.show(
         frame,
@@ -72,7 +77,7 @@ def _table(lines, own, inventory, fields):
                 "On disk, MB", format="%.1f", width=95, help="Size of the files; in memory it may be another."
             ),
             "created": tables.moments("Made"),
-            "used": tables.moments("Last used", "A use is noted if the last noted one is an hour old."),
+            "used": tables.moments("Last used", "To the hour."),
             "source": column.TextColumn("Made from", width=label_tables.width(frame["source"])),
             "users": column.NumberColumn("Used by", help="Results that were computed from it.", width=65),
             "pinned": column.TextColumn("Pinned", width=60),

@@ -22,10 +22,7 @@ def main(used) -> None:
     every = results.kept("runs", fingerprint)
     runs, titles = [r for r in every if r["model"] in words.SHOWN], run_names.names(every)
     if not runs:
-        text = (
-            "This page shows the trees of a model. A PLT has a label tree: how are labels grouped, and how well does "
-            "each node decide? An LdSM has decision trees: how are rows divided, and how small is their objective J?"
-        )
+        text = "How does a PLT group labels in its tree, and how does an LdSM divide rows, with which objective J?"
         link = "Other settings on the Train page"
         begin.no_run(used, "trees", text, train="PLT, LdSM", others=link, subject="Neither has")
         return

@@ -26,7 +26,8 @@ MEANINGS = {
 OF_QUALITY = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "base_rate": "Base rate"}
 
 
-def show(view, label: int) -> None:
+def show(view, label: int, place) -> None:
+    """Draw the tree in a place above the fields that say what is drawn."""
     part, value, depths = _choose(view)
     top = view.node if part == BELOW else 0
     path = frames.path_to(view.tree, int(view.tree.leaf_of_label[label]))
@@ -46,7 +47,7 @@ def show(view, label: int) -> None:
             "places of the others are empty. Other depths, or the part below a node, show more."
         )
     cut = " or have children that are not drawn" if left_out or depths[1] < int(view.tree.depth[-1]) else ""
-    with st.container(key="label-tree"):
+    with place, st.container(key="label-tree"):
         charts.show_figure(
             figures.label_tree(
                 frame,
@@ -79,7 +80,7 @@ def choose_value(view, title: str, widget: str) -> str:
         columns,
         widget,
         "rows",
-        help=None if view.quality is not None else "More can be shown when the nodes are measured: see below.",
+        help=None if view.quality is not None else "The nodes can be measured, too: see *How well nodes decide*.",
     )
 
 

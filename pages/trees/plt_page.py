@@ -6,12 +6,14 @@ plt_quality.py how well nodes decide on test rows; plt_row.py the path of a test
 what the user looks at.
 """
 
+import contextlib
+
 import streamlit as st
 
-from pages.shared import format, fragments, sections, tables, tasks
+from pages.shared import format, sections, server, tables, tasks
 from pages.trees import looked_at, plt_quality, plt_row, plt_walk
 from pages.trees.plt_view import WalkedTree
-from xmlcore import experiment
+from xmlcore import experiment, store
 
 
 def answer(name, model) -> None:
@@ -24,18 +26,16 @@ def answer(name, model) -> None:
         text += ", all of them children of the root: each label has its own classifier, and all are tried for each row."
     else:
         text += (
-            f" and {format.count(inner, 'inner node')}. A row starts at the root, and only nodes that are probable for "
-            f"it are opened; the deepest label is at depth **{deepest}**."
+            f" and {format.count(inner, 'inner node')}. A row opens only nodes that are probable for it; the deepest "
+            f"label is at depth **{deepest}**."
         )
     st.markdown(text)
     children, size = tree.n_children, plain.size()
     tables.cards(
         [
-            ("Labels", f"{tree.n_labels:,}", "Each label is a leaf of each tree."),
             ("Inner nodes", f"{inner:,}", "Nodes with children, the root included" + _of_first(several)),
             ("Deepest label", f"{deepest:,}", "Steps from the root" + _of_first(several)),
             ("Children of the root", f"{int(children[0]):,}", "Classifiers tried for every row" + _of_first(several)),
-            ("Most children", f"{int(children.max()):,}", "Of one node" + _of_first(several)),
             (
                 "Weights per node",
                 f"{size['n_weights'] / max(size['n_nodes'] - len(plain.trees_), 1):,.0f}",
@@ -50,28 +50,25 @@ def _of_first(several):
 
 
 def show(data, run, model, key, files) -> None:
+    tree = looked_at.tree_number(experiment.label_tree_model(model))
+    task = experiment.task("node_quality", {"run": key}, {"tree": tree})
+    measured = None
+    with contextlib.suppress(store.StoreError):  # it is not made, or damaged: "How well nodes decide" says so
+        measured = server.loaded(task)
     further = {
-        "The tree": lambda: _tree(data, run, model, key, files),
+        "The tree": lambda: plt_walk.show(key, data, run, model, files, measured),
         "Path of a test row": lambda: plt_row.show(key, data, run, model, files),
+        "How well nodes decide": lambda: _quality(task, key, data, run, model, files),
     }
     sections.show("trees.plt", further)
 
 
-def _tree(data, run, model, key, files):
-    plain = experiment.label_tree_model(model)
-    tree = looked_at.tree_number(plain)
-    above, quality = st.container(), st.container()
-    with quality:
-        st.header("How well nodes decide")
-        task = experiment.task("node_quality", {"run": key}, {"tree": tree})
-        if not task.exists():
-            st.markdown(
-                "Each node has a classifier that says whether a row has a label below the node. It can be measured on "
-                "the test rows that have a label below the node’s parent."
-            )
-        found = tasks.ready(task, button="Measure all nodes", key="trees.measure.nodes")
-        if found is not None:
-            # No fragment of its own: a tick there changes the node that is shown above.
-            plt_quality.show(WalkedTree(key, data, run, model, files, found))
-    with above:  # a fragment: a click on a child does not draw what is below again
-        fragments.alone(plt_walk.show)(key, data, run, model, files, found)
+def _quality(task, key, data, run, model, files):
+    st.header(
+        "How well nodes decide",
+        help="Each node has a classifier that says whether a row has a label below the node. It can be measured on the "
+        "test rows that have a label below the node’s parent.",
+    )
+    found = tasks.ready(task, button="Measure all nodes", key="trees.measure.nodes")
+    if found is not None:
+        plt_quality.show(WalkedTree(key, data, run, model, files, found))

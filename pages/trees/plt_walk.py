@@ -29,7 +29,7 @@ ORDERS = {"most": "Largest first", "least": "Smallest first", "node": "By number
 
 def show(key, data, run, model, files, quality) -> None:
     view = WalkedTree(key, data, run, model, files, quality)
-    st.header("The tree")
+    picture = st.container()
     left, right = st.columns([2 if view.several else 1, 3], vertical_alignment="bottom")
     with left:
         _choose_tree_and_node(view)
@@ -38,7 +38,7 @@ def show(key, data, run, model, files, quality) -> None:
         label = selectors.choose_label(view.data, names, "of", "trees.label", "trees.query")
     leaf = int(view.tree.leaf_of_label[label])
     crumbs(view, leaf, "trees.label.path", f"Path to {format.plain(view.data.label_name(label))}:")
-    plt_drawing.show(view, label)
+    plt_drawing.show(view, label, picture)
     st.header("Walk through the tree")
     crumbs(view, view.node, "trees.crumb", "You are at:")
     plt_node.facts(view)
@@ -90,21 +90,19 @@ def crumbs(view, end: int, key: str, before: str) -> None:
 def _children(view):
     children = frames.children_of(view.tree, view.node)
     columns = OF_NODES | OF_QUALITY
-    first, second, third = st.columns(3, vertical_alignment="bottom")
-    with first:
+    with st.popover("What is drawn", icon=":material/tune:", type="tertiary"):
         value = plt_drawing.choose_value(view, "What is drawn", "trees.children.value")
-    order = fields.choice("Order", ORDERS, "trees.children.order", "most", place=second)
-    most = min(max(now().children or CHILDREN, 1), MOST_CHILDREN)
-    fields.number(
-        f"Children drawn, 1 to {MOST_CHILDREN}",
-        1,
-        MOST_CHILDREN,
-        "trees.children",
-        most,
-        lambda number: look(children=number),
-        place=third,
-        step=20,
-    )
+        order = fields.choice("Order", ORDERS, "trees.children.order", "most")
+        most = min(max(now().children or CHILDREN, 1), MOST_CHILDREN)
+        fields.number(
+            f"Children drawn, 1 to {MOST_CHILDREN}",
+            1,
+            MOST_CHILDREN,
+            "trees.children",
+            most,
+            lambda number: look(children=number),
+            step=20,
+        )
     every = view.with_quality().iloc[children]
     by = "node" if order == "node" else value
     ordered = every.sort_values(by, ascending=order != "most", kind="stable", na_position="last")

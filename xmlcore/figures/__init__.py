@@ -41,6 +41,7 @@ from xmlcore.figures._style import (
 from xmlcore.figures._sweeps import sweep_values
 from xmlcore.figures._together import cooccurrence_heat, label_network
 from xmlcore.figures._tree import tree
+from xmlcore.figures._treemap import treemap
 
 __all__ = [
     "BUCKET_COLORS",
@@ -103,4 +104,5 @@ __all__ = [
     "template",
     "tree",
     "trials",
+    "treemap",
 ]

@@ -52,7 +52,7 @@ def test_what_is_kept_is_listed_without_other_workspaces_and_who_only_looks_chan
     assert frame.loc["words", ["users", "source"]].tolist() == [2, "uploaded here"]
     assert frame.loc["PLT", ["users", "source"]].tolist() == [1, "words"]
     assert frame.loc["robustness of PLT", "source"] == "PLT, words"
-    assert "2 data sets, 1 trained model" in page.text() and "of at most" in page.text()
+    assert "2 data sets, 1 trained model" in page.text() and "All workspaces" in page.metrics()
     assert hidden not in set(frame["key"]) and "secret" not in page.text()
     assert "Tick some to delete or pin them" in page.text() and page.at.toggle
     looking = session(page.look_only()).go("storage")
@@ -141,7 +141,7 @@ def test_the_bound_is_set_on_the_page_unless_the_variable_has_it(ready, monkeypa
     field.set_value(3.5)
     ready.run().press("storage.set")
     assert store.bound() == 3_500_000_000
-    assert "of at most 3.5 GB" in ready.run().text()
+    assert "3.5\u00a0GB" in next(card.delta for card in ready.run().at.metric if card.label == "All workspaces")
     monkeypatch.setenv("XMLCORE_STORE_SIZE", "7 GB")
     ready.run()
     assert "set it to 7 GB" in ready.text() and not [one for one in ready.at.number_input if "GB" in one.label]
@@ -170,6 +170,12 @@ def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, s
     page.until(lambda s: any(label.startswith("workspace.zip") for label in s.downloads()))
     page.run().run()
     assert any(label.startswith("workspace.zip") for label in page.downloads()), "the file is no part of what it holds"
+    looking = page.look_only()
+    assert "workspace.zip" not in str(session(looking).go("storage").downloads()), "the owner has not allowed it"
+    page.go("storage").set("storage.shared", True)
+    assert "workspace.zip" in str(session(looking).go("storage").downloads())
+    train(page, random_state=5)
+    assert "workspace.zip of before" in str(page.go("storage").downloads()), "a job has ended since"
     (entry,) = store.entries("workspace-files")
     content = (store.folder("workspace-files", entry["key"]) / "workspace.zip").read_bytes()
     for one in list(store.inventory().artifacts.values()):

@@ -128,6 +128,7 @@ def test_a_label_and_a_node_are_found_and_have_paths_labels_and_features(page, t
     assert {bars["name"] for bars in drawn["data"]} == {"more probably has a label below the node", "less probably"}
 
 
+@pytest.mark.usefixtures("all_sections_open")
 def test_nodes_are_measured_when_asked_and_the_worst_come_first(session, key, ready):
     page = ready.set("preferences.automatic", False).go("trees")
     assert "What is drawn" in [box.label for box in page.at.selectbox]

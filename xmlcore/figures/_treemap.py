@@ -1,0 +1,43 @@
+"""Figure of sizes: rectangles in groups, as large as what they stand for."""
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from xmlcore.figures._style import PALETTE, need_columns, new_figure, whole
+
+
+def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200) -> go.Figure:
+    """Draw sizes as areas, in groups.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``name``, ``group`` (text) and ``size`` (above 0), and perhaps ``id``, what a click on the figure gives.
+    title : str
+    unit : str
+        What sizes are counted in.
+    most : int
+        Number of rectangles; the largest are drawn.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    need_columns(frame, ["name", "group", "size"], "treemap")
+    drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(most)
+    sizes = drawn.groupby("group", sort=False)["size"].sum()
+    colors = {group: PALETTE[number % len(PALETTE)] for number, group in enumerate(sizes.index)}
+    figure = new_figure(title, shown=len(drawn), total=len(frame))
+    figure.add_treemap(
+        ids=[*(f"group {group}" for group in sizes.index), *(f"part {number}" for number in range(len(drawn)))],
+        labels=[whole(name) for name in (*sizes.index, *drawn["name"])],
+        parents=[""] * len(sizes) + [f"group {group}" for group in drawn["group"]],
+        values=[*sizes, *drawn["size"]],
+        customdata=[[None]] * len(sizes) + [[value] for value in drawn["id" if "id" in drawn else "name"]],
+        branchvalues="total",
+        marker={"colors": [colors[group] for group in (*sizes.index, *drawn["group"])], "line": {"width": 1}},
+        hovertemplate=f"<b>%{{label}}</b><br>%{{value:,.4~g}} {unit}<extra></extra>",
+        tiling={"pad": 2},
+    )
+    figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, height=320)
+    return figure
