@@ -1,0 +1,73 @@
+"""The first screen of every page has a picture or large numbers, and few words; the whole page has few controls."""
+
+import re
+
+import pytest
+from browsing import PAGES
+
+from xmlcore import datasets
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+MOST_WORDS, MOST_ON_PAGE, MOST_CONTROLS = 120, 300, 25
+SCREENS = ((1440, 900, "light"), (400, 850, "dark"))
+BARE = ("Jobs",)  # has nothing to draw while nothing runs
+# Counts words outside titles, tables and figures, and controls; what is hidden does not count.
+MEASURE = """() => {
+  const main = document.querySelector("[data-testid=stMain]"), fold = window.innerHeight;
+  const drawn = ".js-plotly-plot, .hl-text", help = "[data-testid=stTooltipIcon], [data-testid=stElementToolbar]";
+  const apart = `h1, table, style, [data-testid=stDataFrame], [data-testid=stIconMaterial], ${drawn}, ${help}`;
+  const isSeen = element => {
+    const box = element.getBoundingClientRect();
+    const hidden = {opacityProperty: true, visibilityProperty: true};
+    return box.width > 1 && box.height > 1 && element.checkVisibility(hidden);
+  };
+  const top = element => element.getBoundingClientRect().top;
+  const words = [], walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, range = document.createRange();
+    if (node.parentElement.closest(apart) || !isSeen(node.parentElement)) continue;
+    range.selectNodeContents(node);
+    words.push(...(node.textContent.match(/\\S*[\\p{L}\\p{N}]\\S*/gu) || []).map(() => top(range)));
+  }
+  const fields = "button, input, textarea, select, a[href], [role=combobox], [role=tab], [role=slider], [role=switch]";
+  const controls = [...main.querySelectorAll(fields)].filter(one => isSeen(one) && !one.closest(apart));
+  const seen = what => [...main.querySelectorAll(what)].filter(one => isSeen(one) && top(one) < fold - 100).length;
+  return {
+    first: words.filter(place => place < fold).length,
+    words: words.length,
+    controls: controls.filter(one => !controls.some(other => other !== one && other.contains(one))).length,
+    figures: seen(drawn),
+    cards: seen("[data-testid=stMetric]"),
+    wide: document.documentElement.scrollWidth - window.innerWidth,
+  };
+}"""
+
+
+def measured(tab):
+    """What a page has once it does not change any more."""
+    found, before = None, ()
+    while found != before:
+        tab.page.wait_for_timeout(500)
+        tab.idle()
+        found, before = tab.page.evaluate(MEASURE), found
+    return found
+
+
+def test_every_page_is_looked_at_before_it_is_read(tab, prepared):
+    one = tab(f"/train{prepared(datasets.load('api-docs'), trained=1)}")
+    one.text("ranks a true label first")
+    wrong = []
+    for width, height, scheme in SCREENS:
+        one.page.set_viewport_size({"width": width, "height": height})
+        one.page.emulate_media(color_scheme=scheme)
+        for page in PAGES:
+            name = "" if page == "Data" else page.lower()
+            one.page.goto(re.sub(r"/\w*\?", f"/{name}?", one.page.url, count=1))
+            one.page.get_by_role("heading", name=page, exact=True).wait_for()
+            found = measured(one)
+            is_right = found["first"] <= MOST_WORDS and found["words"] <= MOST_ON_PAGE and found["wide"] <= 0
+            if width == SCREENS[0][0]:
+                has_picture = found["figures"] or found["cards"] >= 3 or page in BARE
+                is_right = is_right and has_picture and found["controls"] <= MOST_CONTROLS
+            wrong += [] if is_right else [f"{page}, {width} pixels: {found}"]
+    assert wrong == []
