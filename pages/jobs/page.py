@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.jobs import ended, interrupted, live
-from pages.shared import format, jobs
+from pages.shared import format, jobs, sweeping
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 
@@ -27,7 +27,7 @@ def main() -> None:
 
 def _answer(own, queue):
     running = sum(job.state == "running" or job.starting for job in own if job.active)
-    waits = sum(job.active for job in own) - running
+    waits = sum(job.active for job in own) - running + sweeping.not_begun()
     text = f"{format.count(running, 'job runs', 'jobs run')} and {format.count(waits, 'waits', 'wait')}"
     if not running and not waits:
         text = "No job runs or waits"

@@ -121,6 +121,13 @@ def running() -> list:
     return [record for record in workspace.get("sweeps") if state(record) == "running"]
 
 
+def not_begun() -> int:
+    """Return how many trainings of this workspace's sweeps are to come that are no jobs yet."""
+    drivers = [(task_of(record), driver_of(record)) for record in running()]
+    plans = [(task.plan(driver.failures), list(driver.jobs.values())) for task, driver in drivers]
+    return sum(max(0, plan.total - plan.done - sum(job.active for job in own)) for plan, own in plans)
+
+
 def interrupted() -> list:
     """Return the records of this workspace's sweeps that the end of the app has interrupted."""
     known = workspace.get("known")
