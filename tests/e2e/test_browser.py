@@ -295,7 +295,7 @@ def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one.upload(Training_file=("groups.txt", easy_file(400)), Label_names=("labels.txt", names("fruit", 12)))
     one.text("400 rows, 24 features, 12 labels")
     one.go("Trees")
-    one.text("This page shows the trees of a model")
+    one.text("How does a PLT group labels in its tree")
     one.page.get_by_role("button", name="Train LdSM with its default settings").click()
     one.text("LdSM has grown")
     one.idle()

@@ -9,7 +9,6 @@ from xmlcore import datasets
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MOST_WORDS, MOST_ON_PAGE, MOST_CONTROLS = 120, 300, 25
-SCREENS = ((1440, 900, "light"), (400, 850, "dark"))
 BARE = ("Jobs",)  # has nothing to draw while nothing runs
 # Counts words outside titles, tables and figures, and controls; what is hidden does not count.
 MEASURE = """() => {
@@ -57,17 +56,19 @@ def test_every_page_is_looked_at_before_it_is_read(tab, prepared):
     one = tab(f"/train{prepared(datasets.load('api-docs'), trained=1)}")
     one.text("ranks a true label first")
     wrong = []
-    for width, height, scheme in SCREENS:
-        one.page.set_viewport_size({"width": width, "height": height})
-        one.page.emulate_media(color_scheme=scheme)
-        for page in PAGES:
-            name = "" if page == "Data" else page.lower()
-            one.page.goto(re.sub(r"/\w*\?", f"/{name}?", one.page.url, count=1))
-            one.page.get_by_role("heading", name=page, exact=True).wait_for()
-            found = measured(one)
-            is_right = found["first"] <= MOST_WORDS and found["words"] <= MOST_ON_PAGE and found["wide"] <= 0
-            if width == SCREENS[0][0]:
-                has_picture = found["figures"] or found["cards"] >= 3 or page in BARE
-                is_right = is_right and has_picture and found["controls"] <= MOST_CONTROLS
-            wrong += [] if is_right else [f"{page}, {width} pixels: {found}"]
+    for page in PAGES:
+        name = "" if page == "Data" else page.lower()
+        one.page.set_viewport_size({"width": 1440, "height": 900})
+        one.page.emulate_media(color_scheme="light")
+        one.page.goto(re.sub(r"/\w*\?", f"/{name}?", one.page.url, count=1))
+        one.page.get_by_role("heading", name=page, exact=True).wait_for()
+        desk = measured(one)
+        one.page.set_viewport_size({"width": 400, "height": 850})
+        one.page.emulate_media(color_scheme="dark")
+        phone = measured(one)
+        is_right = (desk["figures"] or desk["cards"] >= 3 or page in BARE) and desk["controls"] <= MOST_CONTROLS
+        for found in (desk, phone):
+            few = found["first"] <= MOST_WORDS and found["words"] <= MOST_ON_PAGE
+            is_right = is_right and few and found["wide"] <= 0
+        wrong += [] if is_right else [f"{page}: {desk}, on a phone {phone}"]
     assert wrong == []
