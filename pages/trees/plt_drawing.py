@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import fields, format
+from pages.shared import fields, format, server
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from pages.trees.plt_view import share
 from xmlcore import figures
+from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.models.plt import frames
 
 MOST_NODES = 270  # nodes drawn at most: a browser takes about a millisecond for each
@@ -27,7 +28,11 @@ OF_QUALITY = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "base_
 
 
 def show(view, label: int, place) -> None:
-    """Draw the tree in a place above the fields that say what is drawn."""
+    """Draw the tree in a place above the fields that say what is drawn; a flat one as a map of its labels."""
+    if int(view.tree.depth[-1]) == 1:
+        with place:
+            _map(view)
+        return
     part, value, depths = _choose(view)
     top = view.node if part == BELOW else 0
     path = frames.path_to(view.tree, int(view.tree.leaf_of_label[label]))
@@ -70,6 +75,20 @@ def show(view, label: int, place) -> None:
             key=chart,
             on_click=view.walk,
         )
+
+
+def _map(view) -> None:
+    counts = np.bincount(view.data.Y_train.indices, minlength=view.data.n_labels)
+    frame = server.label_names(view.run.fingerprint)[["label", "name"]]
+    frame = frame.assign(size=counts[frame["label"]], group=label_buckets(counts)[frame["label"]])
+    charts.show_figure(
+        figures.treemap(frame, "Labels, all children of the root", unit="training rows"),
+        frame,
+        f"{view.files}-labels",
+        "Each rectangle is a label, as large as it has training rows. Head labels are the most frequent, tail labels "
+        "the rarest.",
+        key=f"trees.map.{view.key[:8]}",
+    )
 
 
 def choose_value(view, title: str, widget: str) -> str:
