@@ -158,8 +158,10 @@ def _warn_of_ids_from_one(parts, first_index):
     has_no_ids = INT32_MAX < max(least_feature, least_label)  # the files have no features or no labels
     if first_index or has_no_ids or any(part.header_line is not None for part in parts):
         return
-    if least_feature >= 1 and least_label >= 1:
-        sources = " and ".join(part.source for part in parts)
+    sources = " and ".join(part.source for part in parts)
+    if least_feature == 1 and least_label == 0:  # as tools for svmlight number them
+        warn(f"{sources}: the smallest feature id is 1, so there is a feature 0 that no row has.")
+    elif least_feature >= 1 and least_label >= 1:
         warn(
             f"{sources}: the smallest feature id is {least_feature} and the smallest label id is {least_label}, so "
             "feature 0 and label 0 stay unused. If ids start at 1, pass first_index=1."
