@@ -5,9 +5,10 @@ import streamlit as st
 
 from pages.jobs import log
 from pages.shared import actions, format, jobs, tables, tasks
+from pages.shared.figures import charts
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
-from xmlcore import experiment, store
+from xmlcore import experiment, figures, store
 from xmlcore.jobs import parts
 from xmlcore.jobs.job import WORDS
 
@@ -29,6 +30,7 @@ def show() -> None:
     if not pairs:
         return
     st.header("Ended")
+    _timeline(pairs)
     frame = pd.DataFrame(
         {
             "Job": [job_title for job_title, _ in pairs],
@@ -54,6 +56,22 @@ def show() -> None:
     )
     if chosen in by_id:
         _details(*by_id[chosen])
+
+
+def _timeline(pairs) -> None:
+    """Draw when the jobs ran that a worker has begun."""
+    lines = [(title, WORDS[job.state], job.started, job.ended) for title, job in pairs if job.started and job.ended]
+    frame = pd.DataFrame(lines, columns=["name", "state", "start", "end"])
+    if frame.empty:
+        return
+    frame[["start", "end"]] = frame[["start", "end"]].apply(_local)
+    caption = "Each bar is a job, from its start to its end; the newest is on top."
+    charts.show_figure(figures.timeline(frame), frame, "jobs", caption)
+
+
+def _local(times: pd.Series) -> pd.Series:
+    """Return times as clocks of the browser's zone show them: figures know no zones."""
+    return pd.to_datetime(times).dt.tz_convert(format.zone()).dt.tz_localize(None)
 
 
 def _expected(job):

@@ -46,7 +46,7 @@ def measured(tab):
     """What a page has once it does not change any more."""
     found, before = None, ()
     while found != before:
-        tab.page.wait_for_timeout(500)
+        tab.page.wait_for_timeout(300)
         tab.idle()
         found, before = tab.page.evaluate(MEASURE), found
     return found

@@ -270,3 +270,19 @@ def test_the_fit_is_drawn_over_the_frequencies_of_labels():
     line = figures.label_frequency(frame, fit).data[-1]
     assert (list(line.x), list(line.y), line.name) == ([1.0, 4.0], [100.0, 4.0], "fit")
     assert len(figures.label_frequency(frame, fit[:0]).data) == 1
+
+
+def test_bars_of_jobs_begin_and_end_with_them_and_have_the_colour_of_their_state():
+    start = pd.Timestamp("2026-01-01 10:00")
+    ends = [start + pd.Timedelta(seconds=seconds) for seconds in (5, 70, 9)]
+    frame = pd.DataFrame({"name": ["a", "b", "c"], "state": ["Done", "Failed", "Done"], "start": start, "end": ends})
+    done, failed = figures.timeline(frame).data
+    assert list(done.x) == [5000.0, 9000.0] and list(done.y) == [0, 2] and list(failed.x) == [70000.0]
+    assert done.marker.color != failed.marker.color and figures.timeline(frame, most=2).layout.meta["shown"] == 2
+
+
+def test_a_map_of_sizes_has_groups_of_their_sum_and_nothing_of_size_0():
+    frame = pd.DataFrame({"name": ["a", "<b>", "c", "d"], "group": ["x", "y", "x", "y"], "size": [3.0, 2.0, 4.0, 0.0]})
+    (trace,) = figures.treemap(frame, "Sizes").data
+    assert list(trace.labels) == ["x", "y", "c", "a", "&lt;b&gt;"] and list(trace.values) == [7.0, 2.0, 4.0, 3.0, 2.0]
+    assert list(trace.parents) == ["", "", "group x", "group x", "group y"]

@@ -39,6 +39,7 @@ from xmlcore.figures._style import (
     template,
 )
 from xmlcore.figures._sweeps import sweep_values
+from xmlcore.figures._timeline import timeline
 from xmlcore.figures._together import cooccurrence_heat, label_network
 from xmlcore.figures._tree import tree
 from xmlcore.figures._treemap import treemap
@@ -104,5 +105,6 @@ __all__ = [
     "template",
     "tree",
     "trials",
+    "timeline",
     "treemap",
 ]

@@ -9,7 +9,7 @@ import pytest
 
 from pages.jobs import live
 from pages.shared.process import job_queue
-from tests.pages.making import fields_of, workspace_row
+from tests.pages.making import fields_of, figure, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, jobs
 from xmlcore.experiment.kinds.train import Train
@@ -226,7 +226,7 @@ def test_jobs_of_an_earlier_server_are_listed(ready, server, session, monkeypatc
     later = jobs.Queue(executor=server._here._executor)
     monkeypatch.setattr("pages.shared.process.job_queue.queue", lambda: later)
     page = session(ready.token).go("jobs")
-    assert page.frame("State")["Job"].tolist()[0] == "Training *0*"
+    assert page.frame("State")["Job"].tolist()[0] == "Training *0*" and figure(page, "What ran when")
 
 
 def test_the_page_looks_less_often_while_nothing_changes(monkeypatch):
