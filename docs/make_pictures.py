@@ -15,11 +15,7 @@ IMAGES = Path(__file__).parent / "images"
 SIZE = {"width": 1440, "height": 900}
 MODELS = ("LdSM", "OneVsRest", "DoubleSampling", "PLT")  # the last one is shown
 LONGEST = 900_000  # milliseconds for what one button starts
-MADE = {  # page -> the button that makes what it shows, and a text that is there then
-    "robustness": ("Measure", "takes P@1"),
-    "sampling": ("Measure", "How to read this"),
-    "features": ("Select features by FALS", "Features of"),
-}
+MADE = {"robustness": "Measure", "sampling": "Measure", "features": "Select features by FALS"}  # page -> its button
 PAGES = ("data", "train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling")
 
 
@@ -33,7 +29,7 @@ def train(page, address, model):
     page.goto(address("train"))
     rest(page)
     page.get_by_role("combobox", name="Model").last.click()
-    page.get_by_role("option", name=model, exact=True).click()
+    page.get_by_role("option", name=model).first.click()
     rest(page)
     page.get_by_role("button", name="Train", exact=True).click()
     page.get_by_text(f"{model} ranks a true label first").wait_for(timeout=LONGEST)
@@ -65,10 +61,11 @@ def main():
             for name in PAGES:
                 page.goto(address(name))
                 rest(page)
-                button, text = MADE.get(name, (None, None))
-                if button and (found := page.get_by_role("button", name=button)).count():
-                    found.first.click()
-                    page.get_by_text(text).first.wait_for(timeout=LONGEST)
+                if name in MADE:
+                    page.get_by_role("button", name=MADE[name]).first.click()
+                    page.wait_for_timeout(5000)
+                    page.get_by_role("button", name="Stop", exact=True).first.wait_for(state="detached")
+                    page.goto(address(name))
                     rest(page)
                 page.screenshot(path=IMAGES / f"page-{name}.png")
                 print(f"images/page-{name}.png")
