@@ -2,19 +2,17 @@
 
 import streamlit as st
 
-from pages.sampling import values, words
+from pages.sampling import values
 from pages.sampling.measured import if_kept, measured
-from pages.shared import format
-from pages.shared.figures import charts
+from pages.shared.figures import charts, examples
 from xmlcore import experiment, figures
 
 
 def candidates(view):
     """Show accuracy and candidate recall with other q; return the measurements of this result, or None."""
-    st.header("Candidates")
     place = st.container()
     typed = values.field(
-        f"Numbers of candidates, q, up to {view.n_present:,}",
+        f"Other q, candidates, up to {view.n_present:,}",
         f"sampling.candidates {view.key[:8]}",
         view.first_candidates,
         "Numbers with commas between them; the result’s own number is always measured. Nothing is trained for this.",
@@ -33,18 +31,14 @@ def candidates(view):
         task = view.task(candidates=numbers)
         study = measured(task, needed, remedy, "Measure other numbers of candidates", "candidates")
         if study is None:
-            st.caption(
-                "This shows how often the true label is among the q candidates, for other q. It needs predictions, no "
-                f"training, and about {format.size(needed)} of memory."
-            )
+            examples.show(examples.candidates())
             return study_of_own_q
         table = study.candidates
         charts.show_figure(
             figures.candidate_curves(table, view.q),
             table,
             f"{view.files}-candidates",
-            f"{words.candidates_sentence(table, view.q)} The gap between candidate recall and accuracy is what f gets "
-            "wrong. Times were taken on this machine, with whatever else was running.",
+            "The gap between candidate recall and accuracy is what f gets wrong. Choose q on held-out rows, not here.",
             key="sampling.candidates",
         )
     return study_of_own_q or study

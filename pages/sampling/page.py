@@ -1,10 +1,10 @@
 """Sampling: what does double sampling learn from so few examples, and how does it pick a class?
 
-This file says what is where. Files beside it: ``view`` (the result shown), ``answer`` (sentence and cards),
-``class_sizes`` (what is drawn of each class), ``candidates`` (other numbers of candidates), ``sweep`` (other numbers of
-adversaries and of examples), ``buckets`` (head, torso and tail classes), ``weights`` (what f has learned), ``row`` (why
-a row gets its class), ``measured`` (tasks that need much memory), ``values`` (numbers as they are typed, and those to
-start with), ``words`` (sentences about what was measured).
+This file says what is where. Files beside it: ``view`` (the result shown), ``answer`` (cards), ``sweep`` (accuracy
+against seconds with other numbers of adversaries and of examples), ``candidates`` (other numbers of candidates),
+``buckets`` (head, torso and tail classes), ``row`` (why a row gets its class), ``weights`` (what f has learned),
+``class_sizes`` (what is drawn of each class), ``measured`` (tasks that need much memory), ``values`` (numbers as they
+are typed, and those to start with).
 """
 
 import streamlit as st
@@ -36,26 +36,24 @@ def main(used) -> None:
         begin.watch_training(fingerprint, model=MODEL)
         return
     view = SampledRun(data, name, *both, record)
-    sentence, cards = st.empty(), st.container()
+    cards = st.container()
     results.choose("sampling.run", fingerprint, runs, names, key, HELP)
     results.mark(record)
-    st.caption(answer.about_model(view, named=len(runs) == 1))
     for warning in dict.fromkeys(view.run.warnings):
         st.warning(format.plain(settings.sentence(MODEL, warning)))
     begin.watch_training(fingerprint, model=MODEL)
     left, right = st.columns(2, gap="large")
     with left:
-        class_sizes.class_sizes(view)
+        sweep.sweep(view)
     with right:
         study = candidates.candidates(view)
-    sentence.markdown(answer.sentence(view, study))
     with cards:
         answer.cards(view, study)
     further = {
         "Head, torso and tail": lambda: buckets.buckets(view, study, past, names),
         "A test row": lambda: row.row(view),
         "What f has learned": lambda: weights.weights(view),
-        "More or less sampling": lambda: sweep.sweep(view),
+        "What is drawn": lambda: class_sizes.class_sizes(view),
     }
     sections.show("sampling", further)
 

@@ -93,21 +93,16 @@ def test_candidates_are_in_order_in_percent_and_the_own_q_is_marked():
     assert list(figure.layout.xaxis2.ticktext) == ["1", "10", "100"]
 
 
-def test_a_sweep_has_means_over_seeds_and_their_intervals_and_one_training_has_no_band():
-    figure = figures.sampling_sweep(sweep(), "n_adversarial", 10)
-    accuracy = trace(figure, "accuracy")
-    assert list(accuracy.x) == [1, 10, 100] and list(accuracy.y) == pytest.approx([41, 41, 41])
-    (band,) = bands(figure)  # nothing else differs between seeds
+def test_a_sweep_has_means_over_seeds_their_intervals_and_a_mark_at_the_trained_model():
+    figure = figures.sampling_sweep(sweep(), (10, 2))
+    kappa, pi, own = figure.data
+    assert list(kappa.text) == ["1", "10", "100"] and list(kappa.y) == pytest.approx([41, 41, 41])
+    assert list(kappa.x) == pytest.approx([0.2, 2, 20]) and list(pi.text) == ["0.5", "2"]
     reach = 4.302653 * 1.0 / np.sqrt(3)  # Student's t, two degrees of freedom
-    np.testing.assert_allclose(band.y, 41 - reach, rtol=1e-6)
-    assert list(trace(figure, "training").y) == pytest.approx([0.2, 2, 20]) and figure.layout.meta["seeds"] == 3
-    assert list(trace(figure, "memory").y) == pytest.approx([1.5, 10.5, 100.5])
-    assert figure.layout.yaxis3.title.text == "Memory, MB"
-    figure = figures.sampling_sweep(sweep(1), "examples_per_class")
-    assert not bands(figure) and list(trace(figure, "accuracy").x) == [0.5, 2.0]
-    assert not figure.layout.shapes and figure.layout.xaxis3.title.text == "Examples per label (log)"
-    with pytest.raises(ValueError, match="n_adversarial or examples_per_class"):
-        figures.sampling_sweep(sweep(1), "q")
+    np.testing.assert_allclose(kappa.error_y.array, reach, rtol=1e-6)
+    assert (own.name, list(own.x)) == ("as trained: κ = 10, π = 2", pytest.approx([0.4]))
+    assert figure.layout.meta["seeds"] == 3 and figure.layout.meta["total"] == 5
+    assert not figures.sampling_sweep(sweep(1)).data[0].error_y.visible
 
 
 def test_trainings_that_failed_are_not_drawn_and_the_others_are():
@@ -115,11 +110,10 @@ def test_trainings_that_failed_are_not_drawn_and_the_others_are():
     frame.loc[frame["n_adversarial"] == 100, "failed"] = "too large"
     measures = ["accuracy", "macro_f1", "fit_s", "pair_bytes", "model_bytes"]
     frame.loc[frame["failed"] != "", measures] = np.nan
-    figure = figures.sampling_sweep(frame, "n_adversarial", 10)
-    assert list(trace(figure, "accuracy").x) == [1, 10] and list(trace(figure, "training").y) == pytest.approx([0.2, 2])
-    assert figure.layout.meta["failed"] == 3 and figure.layout.meta["total"] == 2
-    none = figures.sampling_sweep(frame.assign(failed="too large"), "n_adversarial", 10)
-    assert none.layout.meta["total"] == 0 and none.layout.meta["failed"] == 9
+    figure = figures.sampling_sweep(frame, (10, 2))
+    assert list(figure.data[0].text) == ["1", "10"] and figure.layout.meta["failed"] == 3
+    none = figures.sampling_sweep(frame.assign(failed="too large"), (10, 2))
+    assert none.layout.meta["total"] == 0 and none.layout.meta["failed"] == 15
 
 
 def test_bars_of_buckets_have_the_colours_of_models_and_a_second_run_is_hatched():

@@ -29,8 +29,7 @@ SHARES = {
     "accuracy": ("accuracy", BLUE, "circle"),
     "macro_f1": ("F1 of means", ORANGE, "diamond"),
 }
-AXES = {"n_adversarial": "Adversarial labels, κ", "examples_per_class": "Examples per label"}
-SIGNS = {"n_adversarial": "κ", "examples_per_class": "examples per label", "n_candidates": "q"}
+SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
 STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
 LEVEL = 0.95  # confidence level of intervals over seeds
@@ -140,62 +139,71 @@ def candidate_curves(
 
 @documented
 def sampling_sweep(
-    frame: pd.DataFrame, axis: str = "n_adversarial", own: float | None = None, *, title: str | None = None
+    frame: pd.DataFrame,
+    own: tuple[float, float] | None = None,
+    *,
+    title: str = "Accuracy and time over κ and π",
 ) -> go.Figure:
-    """Draw accuracy, macro-F1, training time and memory against κ, or against the examples per label.
+    """Draw accuracy against training time: a line over κ and a line over π, the examples per label.
 
-    Points are means over seeds; bands are their 95 % intervals (Student's t).
+    Points are means over seeds; bars are 95 % intervals (Student's t) of the accuracy.
 
     Parameters
     ----------
     frame : DataFrame, a row per training
-        Columns ``axis`` (which of the next two is varied), ``n_adversarial``, ``examples_per_class``, ``seed``,
-        ``accuracy``, ``macro_f1`` (in [0, 1]), ``fit_s`` (seconds), ``pair_bytes``, ``model_bytes``. Optional:
-        ``failed`` (why the training failed, or an empty text); failed trainings are not drawn.
-    axis : {"n_adversarial", "examples_per_class"}
-    own : float, optional
-        The value of the trained model, which is marked.
+        Columns ``axis`` ("n_adversarial" or "examples_per_class": which of the next two is varied), ``n_adversarial``,
+        ``examples_per_class``, ``seed``, ``accuracy``, ``macro_f1`` (in [0, 1]), ``fit_s`` (seconds), ``pair_bytes``,
+        ``model_bytes``. Optional: ``failed`` (why the training failed, or an empty text); failed trainings are not
+        drawn.
+    own : tuple of float, optional
+        κ and π of the trained model, which has a mark of its own.
     {titled_figure}
         ``layout.meta`` adds ``seeds`` (largest number of trainings per point) and ``failed`` (number of failed
-        trainings of this axis).
+        trainings).
     """
-    if axis not in AXES:
-        raise ValueError(f"axis must be {' or '.join(AXES)}, not {axis!r}")
-    columns = ["axis", axis, "seed", "accuracy", "macro_f1", "fit_s", "pair_bytes", "model_bytes"]
-    need_columns(frame, columns, "sampling_sweep")
-    rows = frame[frame["axis"] == axis].sort_values(axis)
-    failed = (rows["failed"] != "").to_numpy() if "failed" in frame.columns else np.zeros(len(rows), bool)
-    rows = rows[~failed]
-    rows = rows.assign(bytes=rows["pair_bytes"] + rows["model_bytes"])
-    x = np.sort(rows[axis].unique())
-    figure = _panels(new_figure(title or f"More {_plural(axis)}", shown=x.size, total=x.size), 3)
-    seeds = int(rows.groupby(axis)["seed"].nunique().max()) if x.size else 0
-    facts = {"seeds": seeds, "failed": int(failed.sum())}
-    figure.update_layout(meta={**figure.layout.meta, **facts}, showlegend=True, height=620)
-    sign = SIGNS[axis]
-    seconds, time_unit = _time_unit(rows["fit_s"].max() if x.size else 0.0)
-    size, size_unit = _size_unit(rows["bytes"].max() if x.size else 0.0)
-    for column, wording, color, mark, factor, unit, panel in (
-        ("accuracy", *SHARES["accuracy"], 100.0, "%", 1),
-        ("macro_f1", *SHARES["macro_f1"], 100.0, "%", 1),
-        ("fit_s", "training", GREY, "x", seconds, time_unit, 2),
-        ("bytes", "memory", GREY, "square", size, size_unit, 3),
-    ):
-        mean, low, high = (factor * part for part in _over_seeds(rows, axis, column))
-        if (high > low).any():
-            low = np.maximum(low, 0.0)
-            add_band(figure, x, low, high, color, column, xaxis=_name("x", panel), yaxis=_name("y", panel))
-        digits = ".2f" if unit == "%" else ".3~g"
-        ranges = [
-            f" ({a:{digits.replace('~', '')}} to {b:{digits.replace('~', '')}})" if b > a else ""
-            for a, b in zip(low, high)
-        ]
-        hover = f"{sign} = %{{x:~g}}: {wording} %{{y:{digits}}} {unit}%{{customdata}}<extra></extra>"
-        _points(figure, x, mean, wording, color, mark, hover, panel, customdata=ranges, legendgroup=column)
-    figure.update_yaxes(title_text="Percent", row=1, col=1)
-    figure.update_yaxes(title_text=f"Training, {time_unit}", rangemode="tozero", row=2, col=1)
-    figure.update_yaxes(title_text=f"Memory, {size_unit}", rangemode="tozero", row=3, col=1)
-    _swept_axis(figure, x, f"{AXES[axis]} (log)", axis, own, 3)
+    measures = ["accuracy", "macro_f1", "fit_s", "bytes"]
+    need_columns(frame, ["axis", *SIGNS, "seed", *measures[:3], "pair_bytes", "model_bytes"], "sampling_sweep")
+    failed = (frame["failed"] != "").to_numpy() if "failed" in frame.columns else np.zeros(len(frame), bool)
+    rows = frame[~failed].assign(bytes=lambda rows: rows["pair_bytes"] + rows["model_bytes"])
+    points = rows.groupby(["axis", *SIGNS])[measures].mean().reset_index()
+    figure = new_figure(title, shown=len(points), total=len(points))
+    seeds = int(rows.groupby(["axis", *SIGNS])["seed"].nunique().max()) if len(rows) else 0
+    figure.update_layout(meta={**figure.layout.meta, "seeds": seeds, "failed": int(failed.sum())}, showlegend=True)
+    figure.update_xaxes(title_text="Training, seconds (log)")
+    figure.update_yaxes(title_text="Accuracy, %")
+    for (axis, sign), color, symbol in zip(SIGNS.items(), (BLUE, ORANGE), ("circle", "diamond")):
+        line = points[points["axis"] == axis].sort_values(axis)
+        if line.empty:
+            continue
+        mean, low, high = (100 * part for part in _over_seeds(rows[rows["axis"] == axis], axis, "accuracy"))
+        figure.add_scatter(
+            x=line["fit_s"],
+            y=mean,
+            error_y={"array": high - mean, "visible": bool((high > low).any()), "thickness": 1, "width": 3},
+            mode="lines+markers+text",
+            text=[f"{value:g}" for value in line[axis]],
+            textposition="top right" if axis == "n_adversarial" else "bottom right",
+            customdata=np.column_stack([line[axis], 100 * line["macro_f1"], line["bytes"] / 1e6, low, high]),
+            line={"color": color, "width": 2},
+            marker={"symbol": symbol, "size": 8, "color": color},
+            name=f"other {sign}",
+            hovertemplate=f"<b>{sign} = %{{customdata[0]:~g}}</b><br>accuracy %{{y:.2f}} % (%{{customdata[3]:.2f}} to "
+            "%{customdata[4]:.2f})<br>F1 of means %{customdata[1]:.2f} %<br>%{x:.3~g} s, "
+            "%{customdata[2]:.3~g} MB<extra></extra>",
+        )
+    if own is not None:
+        mine = points[np.isclose(points[list(SIGNS)], own).all(axis=1)].head(1)
+        figure.add_scatter(
+            x=mine["fit_s"],
+            y=100 * mine["accuracy"],
+            mode="markers",
+            marker={"symbol": "circle-open", "size": 18, "color": VERMILION, "line": {"width": 2.5}},
+            name=f"as trained: κ = {own[0]:g}, π = {own[1]:g}",
+            hoverinfo="skip",
+        )
+    if len(points):
+        figure.update_xaxes(**log_axis(points["fit_s"].min(), points["fit_s"].max()), tickvals=None)
+        figure.update_xaxes(tickformat=",~r")
     return figure
 
 
@@ -333,19 +341,6 @@ def _swept_axis(figure, x, title, name, own, n):
     )
 
 
-def _name(axis, panel):
-    return axis if panel == 1 else f"{axis}{panel}"
-
-
-def _plural(axis):
-    return "adversarial labels" if axis == "n_adversarial" else "examples per label"
-
-
 def _time_unit(seconds):
     """Return the factor and the name of the unit in which to show a time."""
     return (1e6, "µs") if seconds < 1e-3 else (1e3, "ms") if seconds < 1.0 else (1.0, "s")
-
-
-def _size_unit(n_bytes):
-    """Return the factor and the name of the unit in which to show a number of bytes."""
-    return (1e-3, "kB") if n_bytes < 1e6 else (1e-6, "MB") if n_bytes < 1e9 else (1e-9, "GB")

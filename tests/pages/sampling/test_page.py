@@ -18,6 +18,7 @@ from xmlcore.models.double_sampling import MEANINGS
 pytestmark = pytest.mark.usefixtures("all_sections_open")
 
 MODEL = "DoubleSampling"
+SWEEP = "Accuracy and time over κ and π"
 
 
 def tailed_data(several=False):
@@ -65,7 +66,7 @@ def measured(page):
 
 
 def everything(page):
-    return {"What more candidates bring", "More adversarial labels", "Accuracy by label frequency"} <= set(titles(page))
+    return {"What more candidates bring", SWEEP, "Accuracy by label frequency"} <= set(titles(page))
 
 
 def line(page, title, name):
@@ -74,6 +75,14 @@ def line(page, title, name):
     spec = next(spec for spec in specs if spec["layout"]["title"]["text"] == title)
     found = next(t for t in spec["data"] if t.get("name") == name)
     return numbers(found["x"]), numbers(found["y"])
+
+
+def swept(page, sign):
+    """The values of κ or π that were measured, in order, and their accuracy."""
+    specs = (json.loads(chart.proto.spec) for chart in page.at.get("plotly_chart"))
+    spec = next(spec for spec in specs if spec["layout"]["title"]["text"] == SWEEP)
+    found = next(t for t in spec["data"] if t.get("name") == f"other {sign}")
+    return [float(value) for value in found["text"]], numbers(found["y"])
 
 
 def percent(value):
@@ -99,13 +108,12 @@ def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(m
     accuracy, macro = metrics.accuracy(data.Y_test, ranking), metrics.macro_f1(data.Y_test, ranking)
     among = np.mean((model.candidates(data.X_test) == data.Y_test.indices[:, None]).any(axis=1))
     said = measured.text()
-    assert "every test row has one label" in said
-    assert f"**{model.sampled_size_.sum()}** sampled copies of 400 training examples" in said
-    assert "each against 10 other labels" in said
+    assert f"{model.sampled_size_.sum()} copies of 400 examples" in said
     cards = measured.metrics()
     assert cards["Accuracy"] == cards["P@1"] == percent(accuracy) and cards["True label among 10"] == percent(among)
     assert cards["F1 of means"] == percent(macro)
-    assert cards["Pairs"] == f"{model.n_pairs_:,}"
+    about = measured.at.metric[4].help
+    assert f"From {model.n_pairs_:,} pairs" in about and "each against 10 other labels" in about
     assert all(f"| **{name}** | {MEANINGS[name]} |" in said for name in model.feature_names_)
     scaled = model.weights_ * model.feature_scale_
     x = [line(page, "Weights of the features", f"larger {way} the score") for way in ("raises", "lowers")]
@@ -120,12 +128,12 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_a
     n = data.Y_test.nnz
     assert n > 110 and accuracy == pytest.approx(100 * p / n) and accuracy < p
     assert page.metrics()["P@1"] == percent(p) and page.metrics()["Accuracy"] == percent(accuracy)
-    assert f"at most {percent(100 / n)}" in page.text()
+    assert f"at most {percent(100 / n)}" in said_plainly(page.at.metric[1].help)
     page.until(everything)
     model = experiment.load_run_model(key)
-    assert f"sampled copies of {data.Y_train.nnz} training examples" in page.text()
+    assert f"copies of {data.Y_train.nnz} examples" in page.text()
     assert model.n_pairs_ < 10 * model.sampled_size_.sum()  # none of a row's classes among each other
-    assert f"(about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
+    assert f"(about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.at.metric[4].help
     nearest = model.candidates(data.X_test)
     counts = np.diff(data.Y_test.indptr)
     lost = [i for i in range(100) if counts[i] == 2 and not np.isin(data.Y_test[[i]].indices, nearest[i]).all()]
@@ -137,7 +145,7 @@ def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy()
     Y = data.Y_test.toarray()
     Y[:7] = False
     said = answer.counted(datasets.Dataset("rest", data.X_train, data.Y_train, data.X_test, Y))
-    assert "counts the 93 test rows" in said and "leaves out the 7 rows" in said
+    assert "The 7 rows without a label are left out" in said
 
 
 def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(measured, key, monkeypatch):
@@ -147,13 +155,13 @@ def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(meas
     assert q == [1, 5, 10] and values[2] == pytest.approx(accuracy)
     recall = line(measured, "What more candidates bring", "candidate recall")[1]
     assert recall == sorted(recall) and all(a >= b for a, b in zip(recall, values))
-    kappa, values = line(measured, "More adversarial labels", "accuracy")
+    kappa, values = swept(measured, "κ")
     assert kappa == [2, 10]
     own = study(key, n_adversarial=(2, 10), examples_per_class=(1, 2), n_repeats=2).sweep
     seeds = own[(own["axis"] == "n_adversarial") & (own["n_adversarial"] == 10)]
     assert len(seeds) == 2 and values[1] == pytest.approx(100 * seeds["accuracy"].mean())
     assert 100 * seeds["accuracy"].iloc[0] == pytest.approx(accuracy)
-    assert line(measured, "More examples per label", "memory")[0] == [1, 2]
+    assert swept(measured, "π")[0] == [1, 2]
     files = []
     monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: files.append(make))
     measured.run()
@@ -165,7 +173,7 @@ def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(meas
     assert sizes["class_size"].sum() == 400 and sizes["sampled_size"].sum() == model.sampled_size_.sum()
     assert sizes["name"].str.startswith("label").all() and len(sizes) == 30
     assert len(weights) == len(model.feature_names_) and weights["meaning"].notna().all()
-    assert sum("pair_bytes" in frame for frame in frames) == 2
+    assert sum("pair_bytes" in frame for frame in frames) == 1
     assert len(pairs) % len(model.feature_names_) == 0 and pairs["name"].notna().all()
 
 
@@ -176,12 +184,12 @@ def test_values_that_are_typed_are_measured_outlive_a_page_switch_and_are_refuse
     measured.at.text_input(key=f"sampling.examples {short}").set_value("0.25")
 
     def there(page):
-        return everything(page) and line(page, "More adversarial labels", "accuracy")[0] == [4, 10]
+        return everything(page) and swept(page, "κ")[0] == [4, 10]
 
     measured.set(f"sampling.repeats {short}", 1).until(there)
     assert line(measured, "What more candidates bring", "accuracy")[0] == [3, 7, 10]
-    assert line(measured, "More examples per label", "accuracy")[0] == [0.25, 2]
-    assert "no intervals" in measured.text()
+    assert swept(measured, "π")[0] == [0.25, 2]
+    assert "intervals over seeds" not in measured.text()
     again = measured.go("data").go("sampling")
     assert again.at.text_input(key=f"sampling.candidates {short}").value == "3; 7, 3" and there(again)
     shown = set(titles(measured))
@@ -246,37 +254,29 @@ def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
     assert ("its f would have won." in page.text()) == (f > table["f"].iloc[0])
 
 
-def figure_caption(page, start):
-    return next(caption.value for caption in page.at.markdown if caption.value.startswith(start))
-
-
 def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     key = train(ready, adversaries="candidates")
     model, page = experiment.load_run_model(key), ready.go("sampling").until(everything)
     assert model.n_pairs_ == 9 * model.sampled_size_.sum()
-    assert "each against 9 other labels" in page.text() and "against 10 other" not in page.text()
-    assert "was requested with κ = 10, so κ = 9 was used" in page.text()
-    assert line(page, "More adversarial labels", "accuracy")[0] == [2, 9]
+    assert "each against 9 other labels" in page.at.metric[4].help
     field = f"sampling.kappa {key[:8]}"
+    assert "was requested with κ = 10, so κ = 9 was used" in page.at.text_input(key=field).help
+    assert swept(page, "κ")[0] == [2, 9]
     assert page.at.text_input(key=field).label.endswith("up to 9")
     assert "cannot be 10" in page.set(field, "2, 10").at.error[0].value
 
 
 @pytest.mark.parametrize(
-    ("params", "said", "missing"),
+    ("params", "said"),
     [
-        ({"examples_per_class": 0.3}, "draws 0.3 of each label", "left out"),
-        ({"leave_one_out": True}, "labels of one row have no copies", "be no candidate"),
-        ({"adversaries": "candidates"}, "if its label would be no candidate", "labels of one row"),
-        # 2 for each of 30 labels are expected, and fewer are drawn.
-        ({"balanced": False, "adversaries": "candidates"}, "{copies} copies of 400 examples; about 60 if none", "{60}"),
-        ({"balanced": False}, "every example equally often", "left out"),
+        ({"examples_per_class": 0.3}, "0.3 of each label on average"),
+        ({"leave_one_out": True}, "labels of one row left out"),
+        ({"balanced": False}, "{copies} copies of 400 examples; every example equally often"),
     ],
 )
-def test_what_is_drawn_of_each_class_is_said_as_it_was_drawn(ready, params, said, missing):
+def test_what_is_drawn_of_each_class_is_said_as_it_was_drawn(ready, params, said):
     model = experiment.load_run_model(train(ready, **params))
-    caption = figure_caption(ready.go("sampling"), "Training rows of each label")
-    assert said.format(copies=model.sampled_size_.sum()) in caption and missing not in caption
+    assert said.format(copies=model.sampled_size_.sum()) in ready.go("sampling").text()
 
 
 def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, monkeypatch, server):
@@ -284,10 +284,10 @@ def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, mo
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 50_000)
     page = ready.go("sampling")
     said = [said_plainly(error.value) for error in page.at.error]
-    assert ["train with fewer candidates" in said[0], "smaller values of κ" in said[1]] == [True, True]
+    assert "smaller values of κ" in said[0] and "train with fewer candidates" in said[1]
     assert len(said) == 2 and all("50.0 kB" in error for error in said)
     assert not any(b.key and b.key.startswith("sampling.measure") for b in page.at.button)
-    error = said_plainly(page.set(f"sampling.candidates {key[:8]}", "30").at.error[0].value)
+    error = said_plainly(page.set(f"sampling.candidates {key[:8]}", "30").at.error[1].value)
     assert "120 kB" in error and "fewer than 30 candidates" in error
     assert not [job for job in server.jobs() if "other" in job.title.lower()]
 
@@ -306,15 +306,14 @@ def test_a_value_that_cannot_be_trained_with_is_named_and_the_others_are_shown(m
     measured.until(lambda page: everything(page) and len(page.at.warning) == 2)
     assert [warning.value.replace("\\", "") for warning in measured.at.warning] == [
         "No result with κ = 4 (1 of 2 trainings): make it larger.",
-        "No result with 0.25 examples per label: make it larger.",
+        "No result with π = 0.25: make it larger.",
     ]
-    assert line(measured, "More adversarial labels", "accuracy")[0] == [4, 10]
-    assert line(measured, "More examples per label", "accuracy")[0] == [1, 2]
+    assert swept(measured, "κ")[0] == [4, 10] and swept(measured, "π")[0] == [1, 2]
 
 
 def test_more_than_there_are_is_as_many_as_there_are(ready):
     train(ready, n_adversarial=100, n_candidates=100)
     page = ready.go("sampling").until(everything)
-    assert "each against 29 other labels" in page.text() and "True label among 30" in page.metrics()
-    assert line(page, "More adversarial labels", "accuracy")[0] == [2, 29]
+    assert "each against 29 other labels" in page.at.metric[4].help
+    assert swept(page, "κ")[0] == [2, 29]
     assert page.metrics()["True label among 30"] == "100.0 %"

@@ -1,10 +1,8 @@
-"""Values as they are typed, those to begin with, memory that is too much, and what is said of them."""
+"""Values as they are typed, those to begin with, and memory that is too much."""
 
-import pandas as pd
 import pytest
 
-from pages.sampling import measured, values, words
-from tests.pages.making import said_plainly
+from pages.sampling import measured, values
 
 
 @pytest.mark.parametrize(
@@ -46,25 +44,3 @@ def test_candidates_and_values_tried_first_fit_into_the_time_and_memory_there_is
     assert measured.too_large(50) is None and measured.too_large(51) == 100
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: None)
     assert measured.too_large(1e18) is None
-
-
-@pytest.mark.parametrize(
-    ("axes", "kappas", "said"),
-    [
-        (["n_adversarial", "examples_per_class"], [1, 1], ["With κ = 1 accuracy is", "With 2 examples per label"]),
-        (["n_adversarial"] * 2, [1, 3], ["With κ from 1 to 3 accuracy is **50.0 %**, for 2.0 s of training."]),
-    ],
-)
-def test_one_value_is_no_range(axes, kappas, said):
-    lines = {"axis": axes, "n_adversarial": kappas, "examples_per_class": 2.0, "fit_s": [2.0, 2.01]}
-    sentence = said_plainly(words.sweep_sentence(pd.DataFrame({**lines, "accuracy": 0.5, "macro_f1": 0.4})))
-    assert all(part in sentence for part in said)
-
-
-def test_a_better_q_is_one_of_these_rows():
-    table = pd.DataFrame({"n_candidates": [5, 10], "recall": [0.6, 0.7], "accuracy": [0.42, 0.4]})
-    said = said_plainly(words.candidates_sentence(table, 10))
-    assert "q = 5 had the best accuracy, 42.0 % instead of 40.0 %" in said and "on held-out rows" in said
-    said = said_plainly(words.candidates_sentence(table, 5))
-    assert "From q = 5 to 10" in said and "better" not in said and "q = 5 is 42.0 %, the best of these." in said
-    assert "With q = 10 the true label" in words.candidates_sentence(table.tail(1), 10)
