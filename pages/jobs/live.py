@@ -1,7 +1,5 @@
 """Jobs that run or wait, with their progress, and buttons that stop, pause and move them."""
 
-import time
-
 import streamlit as st
 
 from pages.jobs import log
@@ -9,45 +7,42 @@ from pages.shared import actions, format, fragments, jobs, sweeping
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 
-CALM = 15.0  # seconds without a change after which the page looks less often
-SLOW = 4.0  # seconds between two looks while nothing changes
 MOST = 20  # waiting jobs that are shown with their buttons, unless all are asked for
 ALL = "jobs.all"
 
 
 def show() -> None:
-    own = [job for job in jobs.own() if job.active]
+    own, sweeps = _active(), sweeping.running()
+    if not own and not sweeps:
+        return
+    before = _seen(own)
+    fragments.redraw_once(lambda: _seen(_active()) != before or sweeping.running() != sweeps)
     if not own:
-        st.session_state.pop("jobs.changed", None)
-        if sweeping.running():  # between two of its trainings, or before the first
-            about = "The next training of several settings is about to begin."
-            fragments.polled(lambda: st.caption(about), jobs.EVERY, _has_begun)
+        st.caption("The next training of several settings is about to begin.")
         return
     st.session_state[workspace.WATCHED] |= {job.id for job in own}
     _pause_all(own)
-    ids, calm = [job.id for job in own], _is_calm(own)
-
-    def over():
-        """Return whether one has ended, or the page should look more or less often."""
-        queue = job_queue.queue()
-        return not all(map(jobs.goes_on, ids)) or _is_calm([queue.get(job_id) for job_id in ids]) != calm
-
-    fragments.polled(lambda: _live(ids), SLOW if calm else jobs.EVERY, over)
-
-
-def _has_begun() -> bool:
-    """Return whether the next training of a sweep has a job, or the sweep has ended."""
-    return any(job.active for job in jobs.own()) or not sweeping.running()
+    records = {record["id"]: record for record in workspace.get("jobs")}
+    line = job_queue.queue().waiting()
+    waiting = [job for job in line if job in own]
+    for job in own:
+        if job not in waiting:
+            _running(job, records.get(job.id, {}))
+    for place, job in enumerate(waiting if st.session_state.get(ALL) else waiting[:MOST]):
+        _waiting(job, records.get(job.id, {}), place, len(waiting))
+    if len(waiting) > MOST:
+        st.toggle(f"Show all {len(waiting)} waiting jobs, not the first {MOST} only", key=ALL)
 
 
-def _is_calm(own):
-    """Return whether nothing has changed for a while in what the page shows of jobs."""
-    seen = [(job.id, job.state, job.phase, round(100 * job.fraction), job.words) for job in own]
-    before, since = st.session_state.get("jobs.changed", (None, 0.0))
-    if seen != before:
-        before, since = seen, time.time()
-        st.session_state["jobs.changed"] = before, since
-    return time.time() - since > CALM
+def _active() -> list:
+    return [job for job in jobs.own() if job.active]
+
+
+def _seen(own) -> list:
+    """Return what decides which jobs are shown where, and with which buttons."""
+    places = {job.id: place for place, job in enumerate(job_queue.queue().waiting())}
+    facts = [(job.id, places.get(job.id), job.paused, job.cancelling, job.fits, job.waits_for) for job in own]
+    return [job_queue.queue().paused(workspace.token()), *facts]
 
 
 def _pause_all(own):
@@ -74,34 +69,22 @@ def _pause(paused, job_id=None):
     change(job_id) if job_id else change(owner=workspace.token())
 
 
-def _live(ids):
-    queue = job_queue.queue()
-    own = [queue.get(job_id) for job_id in ids]
-    records = {record["id"]: record for record in workspace.get("jobs")}
-    line = queue.waiting()
-    waiting = [job for job in line if job in own]
-    running = [job for job in own if job is not None and job not in waiting]
-    for job in running:
-        _running(job, records.get(job.id, {}))
-    for place, job in enumerate(waiting if st.session_state.get(ALL) else waiting[:MOST]):
-        _waiting(job, records.get(job.id, {}), place, len(waiting))
-    if len(waiting) > MOST:
-        st.toggle(f"Show all {len(waiting)} waiting jobs, not the first {MOST} only", key=ALL)
-
-
 def _running(job, record):
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
         st.markdown(f"**{format.plain(jobs.title(job, record))}**")
-        fraction = min(max(job.fraction, 0.0), 1.0)
-        doing = job.words if job.cancelling or not job.phase else f"{job.phase}: {100 * fraction:.0f}\u00a0%"
-        if job.detail and not job.cancelling:
-            doing += f" ({job.detail})"
-        st.progress(fraction, text=format.plain(doing))
-        st.caption(format.plain(", ".join(_facts(job, record))))
+        fragments.live(lambda place: place.progress(jobs.share(job), text=format.plain(_doing(job))))
+        fragments.live(lambda place: place.caption(format.plain(", ".join(_facts(job, record)))))
         with st.container(horizontal=True):
             _button("Stop", "stop", job, jobs.stop, job.id, disabled=job.cancelling)
             log.button(job)
-        log.show(job)
+        if log.is_shown(job):
+            fragments.live(lambda place: log.lines(job.log, place))
+
+
+def _doing(job) -> str:
+    if job.cancelling or not job.phase:
+        return job.words
+    return f"{job.phase}: {100 * jobs.share(job):.0f}\u00a0%" + (f" ({job.detail})" if job.detail else "")
 
 
 def _facts(job, record):
@@ -122,12 +105,11 @@ def _facts(job, record):
 def _waiting(job, record, place, count):
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
         st.markdown(f"**{format.plain(jobs.title(job, record))}**")
-        about = jobs.waiting(job)
-        if record.get("seconds") is not None:
-            about += f", expected {format.seconds(max(record['seconds'], 1.0))}"
-        st.caption(format.plain(about))
+        expected = record.get("seconds")
+        more = "" if expected is None else f", expected {format.seconds(max(expected, 1.0))}"
+        fragments.live(lambda place: place.caption(format.plain(jobs.waiting(job) + more)))
         if job.plan.after:
-            st.progress(job.fraction)
+            fragments.live(lambda place: place.progress(jobs.share(job)))
         if not job.fits:
             st.warning(
                 "This job does not fit into the memory of this machine, so it does not start. Choose a smaller sample "

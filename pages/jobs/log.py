@@ -12,13 +12,8 @@ def is_shown(job) -> bool:
     return st.session_state.get("jobs.log") == job.id
 
 
-def show(job) -> None:
-    if is_shown(job):
-        lines(job.log)
-
-
-def lines(log: list) -> None:
-    st.code("\n".join(log) or "Nothing was written yet.", language=None, height=min(300, 60 + 24 * len(log)))
+def lines(log: list, place=st) -> None:
+    place.code("\n".join(log) or "Nothing was written yet.", language=None, height=min(300, 60 + 24 * len(log)))
 
 
 def _toggle(job_id, shown):

@@ -1,4 +1,4 @@
-"""Parts of a page that are run alone."""
+"""Parts of a page that are drawn alone, and what changes on it by itself while jobs go on."""
 
 import functools
 
@@ -6,42 +6,56 @@ import streamlit as st
 
 from pages.shared import view
 from pages.shared.process import garbage
-from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import workspace
 
+_LIVE, _OVER = "fragments.live", "fragments.over"  # keys of st.session_state: lists of functions, of this drawing
 
-def polled(draw, every: float, over) -> None:
-    """Draw a part of a page, again and again while jobs go on; once ``over()``, draw the whole page instead."""
-    looks = []
 
-    @functools.wraps(draw)
-    def look():
-        looks.append(None)
-        polling = len(looks) > 1  # the first time is a part of the page's own run, which must not be cut short
-        if polling and over():
-            downloads.wait()
-            st.rerun()
-        draw()
-        if polling:
-            downloads.wait()  # the end of this run may delete a file that was made for a download
+def begin() -> None:
+    """Forget what the drawing before had that changes by itself; called before a page is drawn."""
+    st.session_state[_LIVE], st.session_state[_OVER] = [], []
 
-    st.fragment(look, run_every=every)()
+
+def live(draw) -> None:
+    """Have ``draw(place)`` show one element, which can be no widget, at the end of the page, and while jobs go on."""
+    st.session_state[_LIVE].append(functools.partial(draw, st.empty()))
+
+
+def redraw_once(over) -> None:
+    """Have the whole page drawn anew as soon as ``over()`` is true."""
+    st.session_state[_OVER].append(over)
+
+
+def followed() -> tuple[list, list]:
+    """Return what keeps the live elements of this drawing up to date, and what says that it is over."""
+    return st.session_state[_LIVE], st.session_state[_OVER]
 
 
 def alone(draw):
-    """Return a part of a page that is run alone, as by ``st.fragment``."""
+    """Return a part of a page that is run alone, as by ``st.fragment``, unless it shows what changes by itself."""
+    n_shown = None  # functions that the part has added to those of the page
 
     @functools.wraps(draw)
     def drawn(*args, **named):
+        nonlocal n_shown
+        by_itself = n_shown is not None
         try:
-            if _of_page() != drawn_for:
+            if _of_page() != drawn_for or n_shown:
                 st.rerun()
+            before = _n_followed()
             draw(*args, **named)
+            n_shown = _n_followed() - before
+            if by_itself and n_shown:  # frame.py follows what the drawing of a whole page has
+                st.rerun()
         finally:
             garbage.tidy_later()
 
     drawn_for = _of_page()
     return st.fragment(drawn)
+
+
+def _n_followed() -> int:
+    return sum(map(len, followed()))
 
 
 def _of_page() -> tuple:

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from pages.shared import addresses, format, keeping, sidebar, tasks, view
+from pages.shared import addresses, format, fragments, jobs, keeping, sidebar, tasks, view
 from pages.shared.operator import accounts, guard
 from pages.shared.process import garbage, reading
 from pages.shared.process.serving import serving
-from pages.shared.streamlit_fixes import address_fields
+from pages.shared.streamlit_fixes import address_fields, downloads
 from pages.shared.workspaces import removed, workspace
 from xmlcore import store
 from xmlcore.state import StateError
@@ -92,6 +92,7 @@ def _draw(page, compare):
     guard.let_in(workspace.token())
     tasks.collect()
     view.follow()
+    fragments.begin()
     with st.container(key="in-address"):  # hidden: see STYLE
         address_fields.keep(workspace.QUERY, workspace.address())
         view.keep()
@@ -102,8 +103,29 @@ def _draw(page, compare):
         removed.offer()
     keeping.run(page)
     sidebar.show_jobs(place_for_jobs)
+    _follow_jobs()
     _ready_for_figures()
     _read_ahead(compare)
+
+
+def _follow_jobs():
+    """Keep what shows progress up to date, and draw the whole page once something has begun or ended."""
+    live, over = fragments.followed()
+    looks = []
+
+    def look():
+        looks.append(None)
+        by_itself = len(looks) > 1  # the first time is a part of the page's own run
+        if by_itself and any(is_over() for is_over in over):
+            downloads.wait()  # the end of this run may delete a file that was made for a download
+            st.rerun()
+        for draw in live:
+            draw()
+        if by_itself:
+            downloads.wait()
+
+    if live or over:
+        st.fragment(look, run_every=jobs.seconds_between_looks())()
 
 
 def _ready_for_figures():

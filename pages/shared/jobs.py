@@ -72,14 +72,14 @@ def watch(jobs: list, *, compact: bool = False) -> None:
     jobs = [job for job in jobs if (job.id, compact) not in shown]
     if jobs:
         shown |= {job.id for job in jobs} | {(job.id, compact) for job in jobs}
-        ids, every = [job.id for job in jobs], min(MOST_SECONDS, EVERY * crowding())
-        fragments.polled(lambda: _show_jobs(ids, compact), every, lambda: not all(goes_on(job_id) for job_id in ids))
+        fragments.redraw_once(lambda: not all(goes_on(job.id) for job in jobs))
+        _show_jobs(jobs, compact)
 
 
-def crowding() -> float:
-    """Return by how much longer each session waits between two updates when many have jobs: 1.0 for few."""
+def seconds_between_looks() -> float:
+    """Return after how many seconds a session looks again how far jobs are: more when many sessions have jobs."""
     owners = {owner for job in job_queue.queue().jobs() if job.active for owner in job.owners}
-    return max(1.0, len(owners) / FEW)
+    return min(MOST_SECONDS, EVERY * max(1.0, len(owners) / FEW))
 
 
 def is_watched(job) -> bool:
@@ -130,10 +130,9 @@ def goes_on(job_id: str) -> bool:
     return job is not None and job.state in ACTIVE and not {workspace.token(), job_queue.SERVER}.isdisjoint(job.owners)
 
 
-def _show_jobs(ids, compact):
-    jobs = [job_queue.queue().get(job_id) for job_id in ids]
+def _show_jobs(jobs, compact):
     records = {record["id"]: record for record in workspace.get("jobs")}
-    known = [(job, records.get(job.id, {})) for job in jobs if job is not None]
+    known = [(job, records.get(job.id, {})) for job in jobs]
     for job, record in known:
         _show_job(job, title(job, record), compact, record)
     own = [(job, record) for job, record in known if workspace.token() in job.owners]
@@ -180,32 +179,42 @@ def time_left(job, expected: float | None, kind: str = "") -> str:
     return f"longer than expected ({format.seconds(expected)})" if over else ""
 
 
-def _show_job(job, name, compact, record):
-    note = record.get("note", "")
-    fraction = min(max(job.fraction, 0.0), 1.0)
-    percent = f"{100 * fraction:.0f}\u00a0%"
+def share(job) -> float:
+    """Return how far a job is, from 0 to 1."""
+    return min(max(job.fraction, 0.0), 1.0)
+
+
+def _doing(job, record, compact) -> str:
     if job.cancelling:
-        doing = "Stopping"
-    elif job.state == "queued":
-        doing = waiting(job)
-    else:
-        doing = f"{job.phase}: {percent}" if job.phase else "Starting: loading the program"
-        doing += f" ({job.detail})" if job.detail and not compact else ""
-        if job.elapsed >= 1 and not compact:
-            left = time_left(job, record.get("seconds"), record.get("kind", ""))
-            doing += f", {format.seconds(job.elapsed)} so far" + (f", {left}" if left else "")
+        return "Stopping"
+    if job.state == "queued":
+        return waiting(job)
+    text = f"{job.phase}: {100 * share(job):.0f}\u00a0%" if job.phase else "Starting: loading the program"
+    if compact:
+        return text
+    text += f" ({job.detail})" if job.detail else ""
+    if job.elapsed >= 1:
+        left = time_left(job, record.get("seconds"), record.get("kind", ""))
+        text += f", {format.seconds(job.elapsed)} so far" + (f", {left}" if left else "")
+    return text
+
+
+def _show_job(job, name, compact, record):
+    def caption(place):
+        doing = _doing(job, record, compact)
+        title = "" if doing.startswith(name) else f"{format.plain(name)}  \n"
+        place.caption(title + format.plain(doing))
+
     with st.container(key=f"job-{'side' if compact else 'main'}-{job.id}", gap="small"):
         if compact:
-            st.caption(
-                format.plain(doing) if doing.startswith(name) else f"{format.plain(name)}  \n{format.plain(doing)}"
-            )
-            st.progress(fraction)
-        else:
-            st.markdown(f"**{format.plain(name)}**")
-            if note:
-                st.caption(format.plain(note))
-            st.progress(fraction, text=format.plain(doing))
-        if workspace.token() in job.owners and not compact:
+            fragments.live(caption)
+            fragments.live(lambda place: place.progress(share(job)))
+            return
+        st.markdown(f"**{format.plain(name)}**")
+        if note := record.get("note"):
+            st.caption(format.plain(note))
+        fragments.live(lambda place: place.progress(share(job), text=format.plain(_doing(job, record, compact))))
+        if workspace.token() in job.owners:
             _stop_button(job, "Stop", compact)
 
 

@@ -4,6 +4,7 @@ A record has ``key`` (of the sweep's task), ``fingerprint`` (of the data set), `
 it was started, in seconds since 1970) and ``stopped`` (whether the user stopped it).
 """
 
+import functools
 import json
 import threading
 import time
@@ -18,7 +19,6 @@ from xmlcore import experiment, store
 from xmlcore.experiment.engine.sweep_drive import Driver, let_go
 from xmlcore.jobs import default_workers
 
-EVERY = 1.5  # seconds between two updates of a sweep's progress
 _changing = threading.Lock()  # sessions, which start and stop sweeps, have threads of their own
 MOST_LISTED = 20  # sweeps of one data set that the workspace remembers
 
@@ -105,6 +105,12 @@ def driver_of(record: dict) -> Driver | None:
     return job_queue.drivers().get(record["key"])
 
 
+def plan(record: dict):
+    """Return the trials of a sweep, and how many are done."""
+    driver = driver_of(record)
+    return task_of(record).plan(None if driver is None else driver.failures)
+
+
 def state(record: dict) -> str:
     """Return "done", "running", "stopping", "stopped", "failed", or "interrupted" if the app has ended meanwhile."""
     driver = driver_of(record)
@@ -123,9 +129,8 @@ def running() -> list:
 
 def not_begun() -> int:
     """Return how many trainings of this workspace's sweeps are to come that are no jobs yet."""
-    drivers = [(task_of(record), driver_of(record)) for record in running()]
-    plans = [(task.plan(driver.failures), list(driver.jobs.values())) for task, driver in drivers]
-    return sum(max(0, plan.total - plan.done - sum(job.active for job in own)) for plan, own in plans)
+    plans = [(plan(record), list(driver_of(record).jobs.values())) for record in running()]
+    return sum(max(0, trials.total - trials.done - sum(job.active for job in own)) for trials, own in plans)
 
 
 def interrupted() -> list:
@@ -149,14 +154,15 @@ def waits(driver) -> str:
 
 def watch_all() -> None:
     """Show how far the sweeps of this workspace are, in few lines, for the sidebar."""
-    if running():
-        fragments.polled(_few_lines, EVERY, lambda: False)
-
-
-def _few_lines() -> None:
-    for record in running():
-        task = task_of(record)
-        plan = task.plan(driver_of(record).failures)
-        st.caption(f"{format.plain(name(record))}  \n{plan.done:,} of {plan.total:,} trainings")
-        st.progress(plan.done / plan.total)
+    records = running()
+    if records:
+        fragments.redraw_once(lambda: running() != records)
+    for record in records:
+        st.caption(format.plain(name(record)))
+        fragments.live(functools.partial(_progress, record))
         actions.button("Stop", key=f"stop-sweep-side-{record['key']}", on_click=stop, args=(record,))
+
+
+def _progress(record, place) -> None:
+    trials = plan(record)
+    place.progress(trials.done / trials.total, text=f"{trials.done:,} of {trials.total:,} trainings")

@@ -20,14 +20,18 @@ def show(fingerprint: str, file_name: str) -> None:
     records = sweeping.kept(fingerprint)
     st.header(trying.TRIED)
     record = _choose(fingerprint, records)
-    if _is_active(record):
-        fragments.polled(lambda: _section(record, file_name), sweeping.EVERY, lambda: not _is_active(record))
-    else:
-        fragments.alone(_section)(record, file_name)
+    before = _seen(record)
+    if before:
+        fragments.redraw_once(lambda: _seen(record) != before)
+    fragments.alone(_section)(record, file_name)
 
 
-def _is_active(record) -> bool:
-    return sweeping.state(record) in ("running", "stopping")
+def _seen(record):
+    """Return what decides what is shown of a sweep that goes on; None of one that has ended."""
+    state = sweeping.state(record)
+    if state not in ("running", "stopping"):
+        return None
+    return state, sweeping.plan(record).done, sweeping.waits(sweeping.driver_of(record))
 
 
 def _choose(fingerprint, records):
@@ -62,8 +66,7 @@ def _section(record, file_name):
         trials, table = result.trials, result.table
         _say_best(task, result)
     else:
-        driver = sweeping.driver_of(record)
-        plan = task.plan(driver.failures if driver is not None else None)
+        plan = sweeping.plan(record)
         trials, table = pd.DataFrame(plan.trials), settings_table(plan.trials, task.settings)
         _say_progress(record, task, plan, state)
     _buttons(record, task, result, state)

@@ -2,9 +2,9 @@
 
 When a download button is pressed, Streamlit makes the file and tells the browser its address. No session owns the
 file: when any run of a script or fragment ends, in any session, the file is marked for deletion, and when the next one
-ends, it is deleted. The browser has enough time only while every run is started by the user. But panels that show jobs
-are run by a timer, two on a page and all the time, so the browser would often be too late. Such runs wait here before
-they end. Seen with Streamlit 1.67.0.
+ends, it is deleted. The browser has enough time only while every run is started by the user. But what shows how far
+jobs are is drawn by a timer, all the time and in all tabs, so the browser would often be too late. Such runs wait here
+before they end. Seen with Streamlit 1.67.0.
 """
 
 import time

@@ -3,11 +3,9 @@
 import errno
 import re
 import time
-from types import SimpleNamespace
 
 import pytest
 
-from pages.jobs import live
 from pages.shared.process import job_queue
 from tests.pages.making import fields_of, figure, workspace_row
 from tests.pages.small import small_data
@@ -227,15 +225,3 @@ def test_jobs_of_an_earlier_server_are_listed(ready, server, session, monkeypatc
     monkeypatch.setattr("pages.shared.process.job_queue.queue", lambda: later)
     page = session(ready.token).go("jobs")
     assert page.frame("State")["Job"].tolist()[0] == "Training *0*" and figure(page, "What ran when")
-
-
-def test_the_page_looks_less_often_while_nothing_changes(monkeypatch):
-    clock, state = [1000.0], {}
-    monkeypatch.setattr(live.time, "time", lambda: clock[0])
-    monkeypatch.setattr(live.st, "session_state", state)
-    job = SimpleNamespace(id="a", state="running", phase="Training", words="Running", fraction=0.25, paused=False)
-    assert not live._is_calm([job])
-    clock[0] += live.CALM + 1
-    assert live._is_calm([job])
-    job.fraction = 0.5
-    assert not live._is_calm([job]) and state["jobs.changed"][1] == clock[0]

@@ -166,6 +166,7 @@ def test_garbage_is_collected_after_pages_that_fail_and_parts_that_run_alone(mon
     monkeypatch.setattr(frame, "_draw", lambda page, compare: 1 / 0)
     monkeypatch.setattr(fragments.st, "fragment", lambda draw: draw)
     monkeypatch.setattr(fragments, "_of_page", lambda: 1)
+    monkeypatch.setattr(fragments, "followed", lambda: ([], []))
     with pytest.raises(ZeroDivisionError):
         frame.around(None, None)
     fragments.alone(lambda *args, **named: drawn.append((args, named)))(1, two=2)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.runtime.scriptrunner import StopException
 
-from pages.shared import fragments, jobs, tasks
+from pages.shared import fragments, frame, jobs, tasks
 from pages.shared.process import job_queue
 from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import result_list, workspace
@@ -156,18 +156,47 @@ def test_a_job_that_ends_while_the_page_is_drawn_is_watched_until_its_result_is_
 def test_only_looks_that_come_by_themselves_wait_and_before_they_end(monkeypatch, is_over):
     happened, looks = [], []
     monkeypatch.setattr(downloads, "wait", lambda: happened.append("waited"))
-    monkeypatch.setattr(fragments.st, "fragment", lambda look, run_every: looks.append(look) or look)
+    monkeypatch.setattr(jobs, "seconds_between_looks", lambda: 1.0)
+    monkeypatch.setattr(frame.st, "fragment", lambda look, run_every: looks.append(look) or look)
+    monkeypatch.setattr(frame.st, "session_state", {})
+    monkeypatch.setattr(frame.st, "empty", lambda: "place")
 
     def rerun():
         happened.append("page")
         raise StopIteration
 
-    monkeypatch.setattr(fragments.st, "rerun", rerun)
-    fragments.polled(lambda: happened.append("drawn"), 1.0, lambda: is_over)
-    assert happened == ["drawn"], "a part of the page's own run"
+    monkeypatch.setattr(frame.st, "rerun", rerun)
+    fragments.begin()
+    frame._follow_jobs()
+    assert not looks, "nothing changes by itself"
+    fragments.live(lambda place: happened.append(f"drawn in its {place}"))
+    fragments.redraw_once(lambda: is_over)
+    frame._follow_jobs()
+    assert happened == ["drawn in its place"], "a part of the page's own run"
     with contextlib.suppress(StopIteration):
         looks[0]()
-    assert happened[1:] == (["waited", "page"] if is_over else ["drawn", "waited"])
+    assert happened[1:] == (["waited", "page"] if is_over else ["drawn in its place", "waited"])
+
+
+@pytest.mark.parametrize("shows_progress", [False, True])
+def test_a_part_that_shows_progress_is_drawn_with_its_page(monkeypatch, shows_progress):
+    drawn = []
+    monkeypatch.setattr(fragments, "_of_page", lambda: 1)
+    monkeypatch.setattr(fragments.st, "fragment", lambda draw: draw)
+    monkeypatch.setattr(fragments.st, "session_state", {})
+    monkeypatch.setattr(fragments.st, "rerun", lambda: drawn.append("page"))
+
+    def draw():
+        drawn.append("part")
+        if shows_progress:
+            fragments.redraw_once(lambda: False)
+
+    fragments.begin()
+    part = fragments.alone(draw)
+    part()
+    shows_progress = not shows_progress  # it begins, or has ended
+    part()
+    assert drawn == ["part", "part", "page"] if shows_progress else drawn[:2] == ["part", "page"]
 
 
 @pytest.mark.parametrize(
@@ -205,9 +234,5 @@ def test_progress_is_looked_up_less_often_by_each_session_when_many_have_jobs(mo
         [SimpleNamespace(id=f"{active} {i}", active=active, owners={f"{active} {i}"}) for i in range(n)]
         for active, n in ((True, sessions), (False, 50))
     )
-    asked = []
     monkeypatch.setattr(job_queue, "queue", lambda: SimpleNamespace(jobs=lambda: running + ended))
-    monkeypatch.setattr(jobs.st, "session_state", {workspace.WATCHED: set()})
-    monkeypatch.setattr(fragments.st, "fragment", lambda draw, run_every: asked.append(run_every) or (lambda *_: None))
-    jobs.watch(running[:1])
-    assert asked == [seconds]
+    assert jobs.seconds_between_looks() == seconds
