@@ -38,16 +38,7 @@ class RowPerturbation:
         raise NotImplementedError
 
     def entries(self, X: sp.csr_array) -> float:
-        """Return how many entries a changed row has, in the mean or at most.
-
-        Parameters
-        ----------
-        X : csr_array (N, D)
-
-        Returns
-        -------
-        float
-        """
+        """Return how many entries a changed row has, in the mean or at most."""
         raise NotImplementedError
 
     @documented

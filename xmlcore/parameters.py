@@ -241,17 +241,7 @@ class HasParameters:
         return set(cls._param_names())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name.
-
-        Parameters
-        ----------
-        deep : bool
-            Whether to return the parameters of a model that is a parameter too, as ``model__name``.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the parameters by name; ``deep``: also those of a parameter that is a model, as ``model__name``."""
         params = {name: getattr(self, name) for name in self._param_names()}
         for part in self._PARTS if deep else ():
             if hasattr(params[part], "get_params"):
@@ -259,22 +249,9 @@ class HasParameters:
         return params | (getattr(self, self._further_params) if self._further_params else {})
 
     def set_params(self, **params: object) -> Self:
-        """Set parameters by name.
+        """Set parameters by name, ``model__name`` for one of the model that is a parameter, and return the estimator.
 
-        Parameters
-        ----------
-        **params : object
-            New values by name; ``model__name`` is a parameter of the model that is a parameter.
-
-        Returns
-        -------
-        Estimator
-            The estimator.
-
-        Raises
-        ------
-        ValueError
-            There is no parameter of that name; the message lists the valid names. No parameter is changed.
+        ValueError for a name that there is not; then no parameter is changed.
         """
         names = self._param_names()
         of_parts = {}

@@ -226,31 +226,11 @@ class Dataset:
         return digest.hexdigest()
 
     def label_name(self, j: int) -> str:
-        """Return the name of a label, or ``"label j"`` when there are no names.
-
-        Parameters
-        ----------
-        j : int
-            Id of the label.
-
-        Returns
-        -------
-        str
-        """
+        """Return the name of a label, or ``"label j"`` when there are no names."""
         return name_of(self.label_names, j, self.n_labels, "label")
 
     def feature_name(self, j: int) -> str:
-        """Return the name of a feature, or ``"feature j"`` when there are no names.
-
-        Parameters
-        ----------
-        j : int
-            Id of the feature.
-
-        Returns
-        -------
-        str
-        """
+        """Return the name of a feature, or ``"feature j"`` when there are no names."""
         return name_of(self.feature_names, j, self.n_features, "feature")
 
 

@@ -4,20 +4,7 @@ import math
 
 
 def probability(kind: str, score: float) -> float | None:
-    """Return the probability that a score stands for.
-
-    Parameters
-    ----------
-    kind : {"log_proba", "margin", "share", "score"}
-        As in ``attrs["kind"]`` of :func:`xmlcore.explain.contributions`.
-    score : float
-        A baseline or a total.
-
-    Returns
-    -------
-    float or None
-        In [0, 1]; None for "score", which is no probability.
-    """
+    """Return the probability that a score of a kind, as in ``attrs["kind"]``, stands for; None for "score"."""
     if kind == "log_proba":
         return math.exp(score)
     if kind == "margin":

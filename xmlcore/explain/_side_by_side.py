@@ -6,20 +6,10 @@ from xmlcore.typing import DataFrame
 
 
 def side_by_side(first: "DataFrame", second: "DataFrame", top: int | None = None) -> "DataFrame":
-    """Return the contributions of two explanations beside each other.
+    """Return two explanations (with names) beside each other: ``feature``, ``name``, ``first``, ``second``.
 
-    Parameters
-    ----------
-    first, second : DataFrame
-        Of :func:`xmlcore.explain.contributions`, with names.
-    top : int, optional
-        Only features that are among the first ``top`` of at least one of the two; by default all.
-
-    Returns
-    -------
-    DataFrame
-        ``feature``, ``name``, ``first``, ``second``, sorted by the larger of the two |contributions|, largest first;
-        equal ones by feature id. A feature that is not in an explanation has the contribution 0 there.
+    The features are those among the first ``top`` of at least one of the two, by default all, sorted by the larger of
+    the two |contributions|, equal ones by feature id. A feature that is not in an explanation has the contribution 0.
     """
     import pandas as pd
 

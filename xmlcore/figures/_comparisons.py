@@ -69,16 +69,8 @@ def _intervals(own, ks, shift, style, name) -> dict:
 def differences(frame: pd.DataFrame, title: str = "Better or worse than the first") -> go.Figure:
     """Draw by how much runs differ from another one, with intervals, a panel per measure.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of 1) and ``p_value``: see
-        ``xmlcore.experiment.side_by_side.differences``. Where ``p_value`` is 0.05 or more, the point is hollow.
-    title : str
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    The columns are ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of 1) and ``p_value``:
+    see ``xmlcore.experiment.side_by_side.differences``. Where ``p_value`` is 0.05 or more, the point is hollow.
     """
     need_columns(frame, ["run", "model", "measure", "difference", "low", "high", "p_value"], "differences")
     measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))

@@ -39,28 +39,12 @@ def frontier(
 ) -> go.Figure:
     """Draw measures of runs against what they cost, with a line through the runs that no other run beats.
 
-    The legend names up to 15 runs. Of more, it names those that are compared and the models of the others, which are
-    named when one points at them.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``run`` (name in the legend), ``model``, and those named in ``costs`` and ``measures``. Measures are in
-        percent.
-    costs : dict
-        Column -> title of the axis; a column of panels for each, on a logarithmic axis. A run without a cost, or with
-        0, is left out of its panels.
-    measures : sequence of str
-        Columns; a row of panels for each.
-    title : str
-    compared : DataFrame, optional
-        Columns ``run`` and ``model``: the runs of figures such as :func:`measures_compared`, in the same order. They
-        have the same colours and marks here.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        ``layout.meta`` adds ``frontier``: for each measure and cost, the names of the runs on the line.
+    The columns are ``run`` (name in the legend), ``model``, those of ``costs`` (column -> title of the axis: a column
+    of panels each, on a logarithmic axis; a run without a cost, or with 0, is left out there) and those of
+    ``measures``, in percent: a row of panels each. Runs of ``compared``, in the same order, have the colours and marks
+    that they have in figures such as :func:`measures_compared`. The legend names up to 15 runs. Of more, it names those
+    that are compared and the models of the others, which are named when one points at them. ``layout.meta`` adds
+    ``frontier``: for each measure and cost, the names of the runs on the line.
     """
     need_columns(frame, ["run", "model", *costs, *measures], "frontier")
     drawn = frame[(frame[list(costs)] > 0).any(axis=1)]

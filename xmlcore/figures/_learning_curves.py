@@ -18,19 +18,8 @@ def learning_curve(
 ) -> go.Figure:
     """Draw a measure against the number of training rows, and what the fitted curve forecasts.
 
-    Parameters
-    ----------
-    frame, forecasts : DataFrame
-        As :class:`xmlcore.experiment.LearningCurve` has them.
-    measure : str
-        Such as "P@1" or "Recall@5".
-    buckets : sequence of {"all", "head", "torso", "tail"}
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        A point for each training, a line through the means over seeds, the fitted curve (dotted), and the forecast
-        with its interval.
+    ``frame`` and ``forecasts`` are those of :class:`xmlcore.experiment.LearningCurve`. There is a point for each
+    training, a line through the means over seeds, the fitted curve (dotted), and the forecast with its interval.
     """
     need_columns(frame, ["rows", "seed", "bucket", "measure", "k", "value"], "learning_curve")
     name, _, k = measure.partition("@")

@@ -74,18 +74,8 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
     return figure
 
 
-@documented
 def trials(frame: pd.DataFrame) -> go.Figure:
-    """Draw the precision of the trials by which a model chose its settings, in percent.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        :attr:`xmlcore.PLT.chosen_`: columns ``arity``, ``max_leaf_labels``, ``loss``, ``C``, ``P@1``, ``P@3``, ``P@5``;
-        or :attr:`xmlcore.OneVsRest.chosen_`, which has only ``C`` of the settings.
-
-    {figure}
-    """
+    """Draw the precision of the trials by which a model chose its settings, in percent: its ``chosen_``."""
     measures = ["P@1", "P@3", "P@5"]
     of_trees = "arity" in frame
     need_columns(frame, [*(("arity", "max_leaf_labels", "loss") if of_trees else ()), "C", *measures], "trials")

@@ -11,17 +11,8 @@ LETTERS = 32  # of a name beside its bar
 def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 30) -> go.Figure:
     """Draw jobs as bars over time, the newest on top, in a colour for each state.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name``, ``state`` (text), ``start`` and ``end`` (times); the newest first.
-    title : str
-    most : int
-        Number of jobs that are drawn at most.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    The columns are ``name``, ``state`` (text), ``start`` and ``end`` (times); the newest first. The first ``most`` are
+    drawn.
     """
     need_columns(frame, ["name", "state", "start", "end"], "timeline")
     drawn = frame.head(most)

@@ -7,21 +7,9 @@ from xmlcore.figures._style import PALETTE, need_columns, new_figure, whole
 
 
 def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200) -> go.Figure:
-    """Draw sizes as areas, in groups.
+    """Draw sizes as areas, in groups, the ``most`` largest of them.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name``, ``group`` (text) and ``size`` (above 0), and perhaps ``id``, what a click on the figure gives.
-    title : str
-    unit : str
-        What sizes are counted in.
-    most : int
-        Number of rectangles; the largest are drawn.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    The columns are ``name``, ``group`` (text) and ``size`` (above 0, in units), and perhaps ``id``: what a click gives.
     """
     need_columns(frame, ["name", "group", "size"], "treemap")
     drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(most)

@@ -66,28 +66,13 @@ def wilcoxon(frame: "DataFrame | npt.ArrayLike") -> "DataFrame":
 
 
 class Friedman(NamedTuple):
-    """Mean ranks of methods over data sets, and which of them differ.
+    """Mean ranks of methods over data sets, and which of them differ."""
 
-    Attributes
-    ----------
-    ranks : DataFrame
-        ``method`` and ``rank``, mean over data sets, best first.
-    statistic : float
-        Friedman's chi-squared.
-    p_value : float
-        Of Friedman's test.
-    critical_difference : float
-        Least difference of two mean ranks that Nemenyi's test finds, at the level given.
-    p_values : DataFrame
-        Methods by methods: Nemenyi's test of each pair.
-    n_data_sets : int
-    """
-
-    ranks: object
-    statistic: float
-    p_value: float
-    critical_difference: float
-    p_values: object
+    ranks: object  # DataFrame: ``method`` and ``rank``, mean over data sets, best first
+    statistic: float  # Friedman's chi-squared
+    p_value: float  # of Friedman's test
+    critical_difference: float  # least difference of two mean ranks that Nemenyi's test finds, at the level given
+    p_values: object  # DataFrame, methods by methods: Nemenyi's test of each pair
     n_data_sets: int
 
 

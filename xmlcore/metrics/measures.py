@@ -17,37 +17,19 @@ ALWAYS, IN_RUNS, ON_DEMAND = "always", "in runs", "on demand"
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of predictions.
+    """A measure of predictions."""
 
-    Attributes
-    ----------
-    name : str
-        "P@k", where k is a number of first labels, or "one-error" without a k.
-    kind : str
-        :data:`MEAN` or :data:`QUOTIENT` over rows, :data:`LABELS` (a mean over labels), :data:`SCORES` (of all labels).
-    meaning : str
-        What it says, in words that follow a colon.
-    compute : callable
-        MEAN: ``(rows, k)`` to a number of each row; QUOTIENT: to two of each row, which are added up and divided.
-        ``rows`` are :class:`xmlcore.metrics._row_counts.RowCounts`. LABELS: ``(right, predicted, true)``, counts of
-        each label of shape (labels, b), to b values. SCORES: ``(Y_true, scores)`` to the value.
-    smaller_is_better : bool
-    needs : str
-        "inv_ps" (weights of labels), "n_labels" (their number), or nothing.
-    of_some_labels : bool
-        Whether it can be taken over some labels alone, such as tail labels.
-    taken : str
-        :data:`ALWAYS`, where nothing else is asked for; :data:`IN_RUNS`, for every result; or :data:`ON_DEMAND`.
-    """
-
-    name: str
-    kind: str
-    meaning: str
+    name: str  # "P@k", where k is a number of first labels, or "one-error" without a k
+    kind: str  # MEAN or QUOTIENT over rows, LABELS (a mean over labels), SCORES (of all labels)
+    meaning: str  # what it says, in words that follow a colon
+    # MEAN: ``(rows, k)`` to a number of each row, with ``rows`` of :class:`xmlcore.metrics._row_counts.RowCounts`.
+    # QUOTIENT: to two of each row, which are added up and divided. LABELS: ``(right, predicted, true)``, counts of each
+    # label of shape (labels, b), to b values. SCORES: ``(Y_true, scores)`` to the value.
     compute: Callable[..., Any]
     smaller_is_better: bool = False
-    needs: str = ""
-    of_some_labels: bool = False
-    taken: str = ON_DEMAND
+    needs: str = ""  # "inv_ps" (weights of labels), "n_labels" (their number), or nothing
+    of_some_labels: bool = False  # whether it can be taken over some labels alone, such as tail labels
+    taken: str = ON_DEMAND  # or ALWAYS, where nothing else is asked for; or IN_RUNS, for every result
 
     @property
     def explained(self) -> str:

@@ -108,13 +108,9 @@ class Estimator(HasParameters):
 
     @classmethod
     def presets(cls) -> dict[str, dict[str, Any]]:
-        """Return the settings that :meth:`preset` knows: the recommended ones (the defaults) and published ones.
+        """Return the settings that :meth:`preset` knows, by name: the recommended (the defaults) and published ones.
 
-        Returns
-        -------
-        dict of str -> dict
-            The values of parameters, by the names of the settings. A parameter that no published settings name, such as
-            ``random_state``, is in none of them.
+        A parameter that no published settings name, such as ``random_state``, is in none of them.
         """
         named = {name for preset in cls.PRESETS.values() for name in preset.values}
         recommended = {parameter.name: parameter.default for parameter in cls.PARAMETERS if parameter.name in named}
@@ -323,13 +319,7 @@ class MultiLabelModel(Estimator):
         raise NotImplementedError(f"{type(self).__name__} has no method predict_proba")
 
     def size(self) -> dict[str, Any]:
-        """Return the size of the fitted model.
-
-        Returns
-        -------
-        dict of str to int
-            "n_nodes", "depth", "n_weights" and "model_bytes" (of its arrays), and what else the model has much of.
-        """
+        """Return "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays), and what else it has much of."""
         raise NotImplementedError(f"{type(self).__name__} has no method size")
 
     @property

@@ -144,50 +144,18 @@ class PackedModel:
         )
 
     def label_name(self, j: int) -> str:
-        """Return the name of a label, or ``"label j"`` if there are no names.
-
-        Parameters
-        ----------
-        j : int
-
-        Returns
-        -------
-        str
-        """
+        """Return the name of a label, or ``"label j"`` if there are no names."""
         return name_of(self.label_names, j, self.n_labels, "label")
 
     def feature_name(self, j: int) -> str:
-        """Return the name of a feature, or ``"feature j"`` if there are no names.
-
-        Parameters
-        ----------
-        j : int
-
-        Returns
-        -------
-        str
-        """
+        """Return the name of a feature, or ``"feature j"`` if there are no names."""
         return name_of(self.feature_names, j, self.n_features, "feature")
 
     def rows(self, rows_or_texts: Matrix | Sequence[str]) -> Matrix:
-        """Return rows of features for the model: texts are vectorised, rows are returned as they are.
+        """Return rows of features for the model: texts (a list of str) are vectorised, rows are returned as they are.
 
-        Parameters
-        ----------
-        rows_or_texts : sparse or dense, shape (n, D), or list of str
-            A DataFrame has columns with the names of the features, in their order. If the model was fitted without
-            names, the rows are returned without them.
-
-        Returns
-        -------
-        sparse or dense, shape (n, D)
-
-        Raises
-        ------
-        TypeError
-            A single text is given instead of a list, or the model does not take texts.
-        ValueError
-            The columns of a DataFrame have other names than the features, or are in another order.
+        A DataFrame has columns with the names of the features, in their order (ValueError otherwise). If the model was
+        fitted without names, the rows are returned without them. A model that does not take texts raises TypeError.
         """
         if isinstance(rows_or_texts, (str, bytes)):
             raise TypeError("one text is given: give a list of texts")
@@ -265,12 +233,7 @@ class PackedModel:
         return target
 
     def to_bytes(self) -> bytes:
-        """Return the content of the file that :meth:`save` writes.
-
-        Returns
-        -------
-        bytes
-        """
+        """Return the content of the file that :meth:`save` writes."""
         made = io.BytesIO()
         self._write(made)
         return made.getvalue()

@@ -78,25 +78,10 @@ class TextClassifier(Estimator):
 
     @classmethod
     def from_parts(cls, model: Ranker, vectorizer: TextVectorizer, labels: list[str]) -> "TextClassifier":
-        """Return a fitted classifier made of a fitted model and a fitted vectoriser; nothing is trained.
+        """Return a fitted classifier made of a fitted model and a fitted vectoriser, which are not copied.
 
-        Parameters
-        ----------
-        model : fitted model
-            It is not copied.
-        vectorizer : fitted TextVectorizer
-            It is not copied.
-        labels : list of str
-            Names in the order of the model's ids, which they keep.
-
-        Returns
-        -------
-        TextClassifier
-
-        Raises
-        ------
-        ValueError
-            The parts do not fit together.
+        ``labels`` are names in the order of the model's ids, which they keep. ValueError if the parts do not fit
+        together.
         """
         if vectorizer.n_features_ != model.n_features_in_ or len(labels) != model.n_labels_:
             raise ValueError(
@@ -258,26 +243,12 @@ class TextClassifier(Estimator):
         return float(precision_at_k(self.label_ids(label_lists), self.predict_topk(texts, 1), 1)[0])
 
     def label_ids(self, label_lists: Iterable[Collection[str]]) -> list[list[int]]:
-        """Return the ids of labels: places in ``labels_``. Names that are not there get the ids after the last.
-
-        Parameters
-        ----------
-        label_lists : list or pandas Series of lists of str
-
-        Returns
-        -------
-        list of list of int
-        """
+        """Return the ids of labels: places in ``labels_``. Names that are not there get the ids after the last."""
         self._check_fitted()
         return ids_of_names(check_label_lists(label_lists), self.labels_, name="label_lists")
 
     def size(self) -> dict[str, Any]:
-        """Return the size of the model, with the arrays of the vectoriser in "model_bytes".
-
-        Returns
-        -------
-        dict of str to int
-        """
+        """Return the size of the model, with the arrays of the vectoriser in "model_bytes"."""
         self._check_fitted()
         _, arrays = self.vectorizer_.to_plain()
         size = self.model_.size()

@@ -98,22 +98,10 @@ ATTACKS = tuple(kind for kind, row in KINDS.items() if row.is_attack)
 
 
 def perturbation(kind: str, level: float, **options: object) -> GaussianNoise | WordNoise | FGSM | PGD:
-    """Make a perturbation of the named kind.
+    """Make the perturbation of a kind of :data:`KINDS`: "gaussian", "words", "fgsm" or "pgd".
 
-    Parameters
-    ----------
-    kind : {"gaussian", "words", "fgsm", "pgd"}
-        :class:`GaussianNoise`, :class:`WordNoise`, :class:`~xmlcore.robustness.FGSM` or
-        :class:`~xmlcore.robustness.PGD`.
-    level : float
-        How strong it is: sigma of "gaussian", rate of "words", epsilon of an attack. 0 leaves rows as they are.
-    **options
-        The other arguments of the class.
-
-    Returns
-    -------
-    GaussianNoise, WordNoise, FGSM or PGD
-        It has ``.apply(X, rows, seed, *, model, Y, n_jobs)``, ``.level`` and ``.name``.
+    ``level`` says how strong it is: sigma of "gaussian", rate of "words", epsilon of an attack. 0 leaves rows as they
+    are. ``options`` are the other arguments of its class.
     """
     check_options(kind, options)
     cls = KINDS[kind].cls

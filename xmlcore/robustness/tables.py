@@ -77,20 +77,7 @@ def _at(wanted, columns, values) -> np.ndarray:
 
 
 def lengths(X: Matrix, noisy: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Return the Euclidean lengths of rows, and the lengths of the changes that noise has made to them.
-
-    Parameters
-    ----------
-    X : csr_array, shape (n, D)
-        Clean rows.
-    noisy : csr_array, shape (n, D)
-        The same rows with noise.
-
-    Returns
-    -------
-    of_rows : ndarray of float64, shape (n,)
-    of_changes : ndarray of float64, shape (n,)
-    """
+    """Return the Euclidean lengths of rows, and of the changes that noise has made to them: float64, shape (n,)."""
     return _lengths(X), _lengths(noisy - X)
 
 

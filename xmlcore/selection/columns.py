@@ -24,17 +24,7 @@ class KeepsColumns(Estimator):
     selected_: np.ndarray
 
     def get_support(self, indices: bool = False) -> np.ndarray:
-        """Return which features are selected for at least one label.
-
-        Parameters
-        ----------
-        indices : bool
-            Whether to return the ids of the features, in ascending order.
-
-        Returns
-        -------
-        ndarray of bool, shape (D,), or of int64, shape (number of kept features,)
-        """
+        """Return whether each feature is selected for any label; with ``indices`` their ids, ascending."""
         self._check_fitted()
         mask = np.zeros(self.n_features_in_, bool)
         mask[self.selected_] = True
@@ -117,16 +107,9 @@ class KeepsColumns(Estimator):
         return self.fit(X, labels_given(Y, y), progress).transform(X)
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose what ``transform`` and ``fit_transform`` return, as scikit-learn's transformers do.
+        """Choose what ``transform`` and ``fit_transform`` return: "default", "pandas" or "polars", as in scikit-learn.
 
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, optional
-            A DataFrame has the names of :meth:`get_feature_names_out`; it is for dense rows. None changes nothing.
-
-        Returns
-        -------
-        Estimator
+        A DataFrame has the names of :meth:`get_feature_names_out`; it is for dense rows. None changes nothing.
         """
         if transform is not None:
             if transform not in ("default", "pandas", "polars"):

@@ -16,30 +16,14 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of each request and of all together.
+    """Bounds of each request and of all together."""
 
-    Parameters
-    ----------
-    bytes : int
-        Most bytes of the body of a request; a larger one is refused before it is read (status 413).
-    rows : int
-        Most rows or texts in a request.
-    k : int
-        Most labels that are returned for each.
-    seconds : int
-        Time for sending the body, and then for waiting and predicting; a request that takes longer is given up.
-    at_once : int, optional
-        Requests that are worked on at the same time; by default one per core.
-    waiting : int
-        Requests that wait for a turn; one more is refused (status 503), so that the answer comes at once.
-    """
-
-    bytes: int = 16 << 20
-    rows: int = 1000
-    k: int = 1000
-    seconds: int = 30
-    at_once: int | None = None
-    waiting: int = 100
+    bytes: int = 16 << 20  # of the body of a request; a larger one is refused before it is read (status 413)
+    rows: int = 1000  # rows or texts in a request
+    k: int = 1000  # labels that are returned for each
+    seconds: int = 30  # for sending the body, and then for waiting and predicting; longer ones are given up
+    at_once: int | None = None  # requests that are worked on at the same time; by default one per core
+    waiting: int = 100  # requests that wait for a turn; one more is refused (status 503): the answer comes at once
 
     def __post_init__(self):
         object.__setattr__(self, "at_once", effective_jobs(self.at_once))

@@ -44,22 +44,7 @@ def is_local(host: str) -> bool:
 def run(
     app: Callable[..., object], host: str = "127.0.0.1", port: int = 8000, *, listening: socket.socket | None = None
 ) -> None:
-    """Answer requests until the process is interrupted, as by Ctrl+C.
-
-    Parameters
-    ----------
-    app : ASGI application
-        What :func:`xmlcore.serve.make_app` returned.
-    host, port : str and int
-        See :func:`listen`.
-    listening : socket, optional
-        What :func:`listen` returned; ``host`` and ``port`` are then not used.
-
-    Raises
-    ------
-    OSError
-        See :func:`listen`.
-    """
+    """Answer requests of an ASGI application until the process is interrupted, on what :func:`listen` returned."""
     require("serve", "uvicorn")
     import uvicorn
 

@@ -20,32 +20,16 @@ METHODS = ("random", "stratified")
 
 
 def stratified_parts(Y: Labels, shares: Sequence[float], random_state: int = 0) -> np.ndarray:
-    """Distribute rows over parts so that each part has its share of the rows of each label, as far as possible.
+    """Return the part of each row: each part gets its share of the rows of each label, as far as possible.
 
-    This is the iterative stratification of Sechidis, Tsoumakas and Vlahavas (2011), "On the stratification of
-    multi-label data", ECML PKDD. The label with the fewest rows left is next. Each of its rows goes to the part that
-    lacks most rows of this label, then to the one that lacks most rows in all; ties are broken at random.
-    So even the rows of rare labels are spread, which a random split leaves to chance.
+    This is the iterative stratification of Sechidis, Tsoumakas and Vlahavas (2011), "On the stratification of multi-
+    label data", ECML PKDD. The label with the fewest rows left is next. Each of its rows goes to the part that lacks
+    most rows of this label, then to the one that lacks most rows in all; ties are broken at random. So even the rows of
+    rare labels are spread, which a random split leaves to chance.
 
     Parts made in this way have about their share of the rows. In a last step, as few rows as possible move from parts
-    that are too large to parts that are too small: those whose labels suffer least (see :func:`move_to_sizes`).
-
-    Parameters
-    ----------
-    Y : sparse, array_like of 0 and 1, or lists of label ids, shape (N, L)
-    shares : sequence of float
-        The share of the rows for each part, above 0; they sum to 1. Each part has its share, to less than one row.
-    random_state : int
-        Seed. The same value gives the same parts.
-
-    Returns
-    -------
-    ndarray of int32, shape (N,)
-        The part of each row.
-
-    Notes
-    -----
-    O(label occurrences x (parts + log label occurrences)) time.
+    that are too large to parts that are too small: those whose labels suffer least (see :func:`move_to_sizes`). Shares
+    sum to 1. It takes O(label occurrences x (parts + log label occurrences)) time.
     """
     from xmlcore._kernels.stratify import distribute
 

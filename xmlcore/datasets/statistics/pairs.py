@@ -83,19 +83,10 @@ def cooccurrence(Y: sp.csr_array, labels) -> np.ndarray:
 
 
 def together(Y: sp.csr_array, labels: Sequence[int]) -> "DataFrame":
-    """Return how often each pair of some labels occurs, with labels that go together beside each other.
+    """Return how often each pair of some labels occurs, in the columns of :func:`label_pairs`, also each with itself.
 
-    Parameters
-    ----------
-    Y : scipy.sparse.csr_array of bool, shape (N, L)
-    labels : sequence of int
-
-    Returns
-    -------
-    DataFrame
-        A row per ordered pair, also of a label and itself: ``first``, ``second``, ``n_first``, ``n_second``,
-        ``n_both``, ``expected`` and ``phi``, see :func:`label_pairs`. Labels are ordered by a hierarchical clustering
-        (average linkage of 1 - phi) whose leaves are in the best order.
+    Labels are ordered by a hierarchical clustering (average linkage of 1 - phi) whose leaves are in the best order, so
+    that labels that go together are beside each other.
     """
     import pandas as pd
     from scipy.cluster.hierarchy import leaves_list, linkage

@@ -316,13 +316,7 @@ class TextVectorizer(HasParameters):
         return starts[order], ends[order], features[order]
 
     def to_plain(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the fitted vectoriser as settings for JSON, and arrays, for :meth:`from_plain`; no pickle is needed.
-
-        Returns
-        -------
-        settings : dict
-        arrays : dict of str to ndarray
-        """
+        """Return the fitted vectoriser as settings for JSON and arrays, for :meth:`from_plain`; no pickle is needed."""
         check_fitted(self)
         names, name_ends = packed(self.names_)
         stop, stop_ends = packed(self.stop_words_)
@@ -332,22 +326,7 @@ class TextVectorizer(HasParameters):
 
     @classmethod
     def from_plain(cls, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> "TextVectorizer":
-        """Return the vectoriser whose :meth:`to_plain` is given; it gives exactly the same numbers.
-
-        Parameters
-        ----------
-        settings : dict
-        arrays : dict of str to ndarray
-
-        Returns
-        -------
-        TextVectorizer
-
-        Raises
-        ------
-        ValueError
-            The parts do not fit together, or another version of the program wrote them.
-        """
+        """Return the vectoriser whose :meth:`to_plain` is given; ValueError if the parts do not fit together."""
         if settings.get("format") != FORMAT:
             raise ValueError(refusal("the vectoriser", settings.get("format"), FORMAT))
         try:
@@ -364,13 +343,7 @@ class TextVectorizer(HasParameters):
         return made
 
     def check(self) -> None:
-        """Raise an error if ``fit`` would refuse the parameters.
-
-        Raises
-        ------
-        ValueError, TypeError
-            The message names the first parameter whose value cannot be used.
-        """
+        """Raise ValueError or TypeError for the first parameter that ``fit`` would refuse."""
         self._check_params()
 
     def _check_params(self) -> None:

@@ -31,29 +31,11 @@ def write_arff(
 ) -> None:
     """Write features and labels as a sparse ARFF file, so that :func:`read_matrix` gives the same back.
 
-    Parameters
-    ----------
-    path : str or path
-        The file is compressed if the name ends in .gz, .bz2 or .xz. It is written completely or not at all.
-    X : sparse or array_like, shape (N, D)
-        Features: numeric attributes, the first of the file. Values are written with as few digits as needed to read the
-        same float32 again.
-    Y : sparse, array_like of 0 and 1, or lists of label ids, shape (N, L)
-        Labels: the last attributes, with the values {0,1}.
-    feature_names, label_names : sequence of str, optional
-        All different, as ARFF requires. By default ``feature0``, ``feature1``, ... and ``label0``, ``label1``, ...
-    relation : str, optional
-        Name of the relation; by default that of the file.
-    xml : str or path, optional
-        A Mulan XML file of the labels, written as well. By default the relation ends with MEKA's option ``-C``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        The matrices have different numbers of rows, :mod:`xmlcore.validation` rejects one, the number of names is
-        wrong, two names are the same, XML cannot hold a name, or the relation has an option ``-C`` itself.
-    OSError
-        A file cannot be written.
+    Features are numeric attributes, the first of the file, with as few digits as needed to read the same float32 again.
+    Labels are the last attributes, with the values {0,1}. Names are all different, as ARFF requires: by default
+    ``feature0``, ``feature1``, ... and ``label0``, ``label1``, ... The relation has the name of the file by default. A
+    Mulan XML file of the labels is written to ``xml``; without it the relation ends with MEKA's option ``-C``. What
+    ARFF or XML cannot hold is a ValueError. Files are written completely or not at all.
     """
     path = Path(path)
     X = check_features(X)

@@ -36,53 +36,24 @@ LEAST_RANKED = 5  # least number of labels that are kept for each test row
 
 @dataclass(frozen=True)
 class Run:
-    """The result of training a model and measuring it on the test rows.
+    """The result of training a model and measuring it on the test rows."""
 
-    Attributes
-    ----------
-    model : str
-        A key of :data:`MODELS`.
-    params : dict
-        All parameters, also those left at their defaults.
-    dataset_name, fingerprint : str
-        Name and fingerprint of the data set.
-    k : int
-        Largest k of the measures.
-    measures : DataFrame
-        Columns ``measure``, ``k`` (1 to ``k``), ``value`` (in [0, 1]), with the measures of :func:`evaluate`.
-    times : dict
-        "fit_s", "predict_s" and "compile_s" (compiling kernels, which the other times do not include), in seconds, and
-        "predict_ms_per_row", in milliseconds.
-    size : dict
-        "n_nodes", "depth", "n_weights" (over all trees; depth of the deepest) and "model_bytes" (in memory).
-    ranking : Ranking
-        The first max(k, 5) labels of each test row.
-    warnings : list of str
-        Warnings of the training.
-    created : str
-        Time at which the run was made: ISO 8601, UTC.
-    chosen : dict
-        The values that the model chose for parameters that are "auto".
-    trials : list of dict
-        The trials by which it chose them, as the lines of :attr:`xmlcore.PLT.chosen_`.
-    memory : dict
-        "peak_bytes": the most memory that the process had while it trained, with the program and the data;
-        "before_bytes": what it had when the training began. Empty where the system does not tell.
-    """
-
-    model: str
-    params: dict
+    model: str  # a key of :data:`MODELS`
+    params: dict  # all parameters, also those left at their defaults
     dataset_name: str
-    fingerprint: str
-    k: int
-    measures: "DataFrame"
+    fingerprint: str  # of the data set
+    k: int  # largest k of the measures
+    measures: "DataFrame"  # ``measure``, ``k`` (1 to ``k``), ``value`` (in [0, 1]), as :func:`evaluate` has them
+    # "fit_s", "predict_s", "compile_s" (of kernels, not in the others) in seconds, "predict_ms_per_row" in milliseconds
     times: dict
-    size: dict
-    ranking: Ranking
-    warnings: list[str] = field(default_factory=list)
-    created: str = ""
-    chosen: dict = field(default_factory=dict)
-    trials: list[dict] = field(default_factory=list)
+    size: dict  # "n_nodes", "depth", "n_weights" (over all trees; depth of the deepest) and "model_bytes" (in memory)
+    ranking: Ranking  # the first max(k, 5) labels of each test row
+    warnings: list[str] = field(default_factory=list)  # of the training
+    created: str = ""  # when the run was made: ISO 8601, UTC
+    chosen: dict = field(default_factory=dict)  # the values that the model chose for parameters that are "auto"
+    trials: list[dict] = field(default_factory=list)  # by which it chose them, as lines of :attr:`xmlcore.PLT.chosen_`
+    # "peak_bytes": the most memory of the process in training, with the program and the data; "before_bytes": what it
+    # had when the training began. Empty where the system does not tell.
     memory: dict = field(default_factory=dict)
 
 

@@ -290,24 +290,11 @@ class DoubleSampling(LearnsMore):
         return label_matrix(labels, np.ones(labels.shape, bool), self.n_labels_)
 
     def pair_features(self, X: Matrix, classes: npt.ArrayLike) -> np.ndarray:
-        """Compute the features of each row with some classes.
+        """Return the features of each row with some classes: float64, shape (n, q, p), as ``feature_names_``.
 
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        classes : ndarray of int, shape (n, q)
-            Class ids; -1 where there is none, as in a ranking. A class without training rows has the features of an
-            empty one.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, q, p)
-            In the order of ``feature_names_``, not scaled; nan for -1. Their product with ``weights_`` is f.
-
-        Raises
-        ------
-        ValueError, TypeError
-            When ``classes`` does not hold class ids, or has not one row for each row of X.
+        ``classes`` are class ids of shape (n, q), -1 where there is none, as in a ranking, whose features are nan. A
+        class without training rows has the features of an empty one. The features are not scaled; their product with
+        ``weights_`` is f.
         """
         x = self._rows(self._check_input(X))
         classes = check_class_ids(classes, x[0].size - 1, self.n_labels_)

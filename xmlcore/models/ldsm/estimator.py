@@ -220,18 +220,7 @@ class LdSM(LearnsMore):
         return stacked(run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs), self.n_labels_)
 
     def apply(self, X: Matrix, n_trees: int | None = None, max_nodes: int | None = None) -> Leaves:
-        """Return the leaves that rows reach.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        n_trees, max_nodes : int, optional
-            As for :meth:`predict_topk`.
-
-        Returns
-        -------
-        Leaves
-        """
+        """Return the leaves that rows reach; ``n_trees`` and ``max_nodes`` as for :meth:`predict_topk`."""
         X = self._check_input(X)
         scorer = self._scorer(n_trees, max_nodes)
         ptr, leaves = scorer.reach(self._rows(csr_parts(X), (0, X.shape[0])))
@@ -241,19 +230,8 @@ class LdSM(LearnsMore):
     def in_columns(self, X: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Express rows in the model's columns: the features that occurred in training, numbered by frequency.
 
-        Parameters
-        ----------
-        X : scipy.sparse.csr_array, shape (n, D)
-            Canonical: what :func:`xmlcore.validation.check_features` returns.
-
-        Returns
-        -------
-        ptr : ndarray of int64, shape (n + 1,)
-            Where each row's entries begin, and where those of the last row end.
-        columns : ndarray of int32
-            The column of each entry. Entries of features that did not occur in training are left out.
-        places : ndarray of int64
-            The position of each entry in ``X.data``.
+        Returns where each row's entries begin (int64, one more than rows), and of each entry the column (int32) and its
+        position in ``X.data``. Entries of features that did not occur in training are left out.
         """
         self._check_fitted()
         indptr, indices, _ = csr_parts(X)

@@ -215,15 +215,7 @@ class OneVsRest(LinearModel):
     def linear_margins(self, labels: npt.ArrayLike) -> tuple[sp.csr_array, np.ndarray]:
         """Return the weights and biases of some labels: the margin of a row x is ``weights @ (x / |x|) + bias``.
 
-        Parameters
-        ----------
-        labels : array of int, shape (n,)
-
-        Returns
-        -------
-        weights : csr_array of float32, shape (n, D)
-        bias : ndarray of float32, shape (n,)
-            inf for labels that all training rows have, -inf for labels that no training row has.
+        A bias is inf for labels that all training rows have, -inf for labels that no training row has.
         """
         self._check_fitted()
         labels = np.asarray(labels)

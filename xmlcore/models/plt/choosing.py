@@ -107,22 +107,9 @@ class LinearModel(MultiLabelModel):
         return pd.DataFrame(self._trials, columns=columns)
 
     def label_probabilities(self, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
-        """Return the probabilities of requested labels for each row, before they are rounded to float32.
+        """Return the probabilities of requested labels for each row: float64, before they are rounded to float32.
 
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        labels : array_like of int, shape (n,)
-            The label of each row; a label tree also takes q labels of each row, shape (n, q).
-
-        Returns
-        -------
-        ndarray of float64, as ``labels``
-
-        Raises
-        ------
-        ValueError, TypeError
-            X does not fit the model, or labels are not ids below L, one or q for each row.
+        ``labels`` has the label of each row; a label tree also takes q labels of each row, shape (n, q).
         """
         raise NotImplementedError
 

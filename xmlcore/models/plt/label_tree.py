@@ -267,21 +267,11 @@ class LabelTree:
         return out
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays by which a tree is saved: "parent" and "label".
-
-        Returns
-        -------
-        dict of str to ndarray
-        """
+        """Return the arrays by which a tree is saved: "parent" and "label"."""
         return {"parent": self.parent, "label": self.label}
 
     def copy(self) -> "LabelTree":
-        """Return an equal tree with arrays of its own.
-
-        Returns
-        -------
-        LabelTree
-        """
+        """Return an equal tree with arrays of its own."""
         return LabelTree(self.parent.copy(), self.label.copy())
 
     def __eq__(self, other):

@@ -217,21 +217,10 @@ class FALS(KeepsColumns, MultiLabelModel):
         return mask
 
     def attributions(self, X: Matrix, method: str | None = None, n_steps: int = IG_STEPS) -> np.ndarray:
-        """Compute the attributions of every feature to every label in single rows, not squared.
+        """Return the attributions of every feature to every label in a few rows, not squared: float32, shape (n, L, D).
 
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-            A few rows.
-        method : {"gradient", "integrated_gradients", "deeplift", "lrp"}, optional
-            The estimator's own when None.
-        n_steps : int
-            Number of points of the integral of integrated gradients. Scores use the paper's 50.
-
-        Returns
-        -------
-        ndarray of float32, shape (n, L, D)
-            These are 4 n L D bytes.
+        ``method`` is the estimator's own when None. Integrated gradients take ``n_steps`` points of the integral;
+        scores use the paper's 50.
         """
         method = self.attribution if method is None else method
         if method not in METHODS:
