@@ -3,10 +3,11 @@
 The public names load on first use, so that ``import xmlcore`` stays quick.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # what __getattr__ imports on first use, for editors and type checkers
+from xmlcore.first_use import on_first_use
+
+if TYPE_CHECKING:  # what is imported on first use, for editors and type checkers
     from xmlcore.experiment import evaluate
     from xmlcore.models import PLT, DoubleSampling, ExtendedPLT, LabelTree, LdSM, OneVsRest, TextClassifier, load_model
     from xmlcore.ranking import Ranking
@@ -16,68 +17,25 @@ if TYPE_CHECKING:  # what __getattr__ imports on first use, for editors and type
 
 __version__ = "0.1.0"
 
-_NAMES = {
-    "PLT": "xmlcore.models",
-    "ExtendedPLT": "xmlcore.models",
-    "LdSM": "xmlcore.models",
-    "DoubleSampling": "xmlcore.models",
-    "OneVsRest": "xmlcore.models",
-    "TextClassifier": "xmlcore.models",
-    "FALS": "xmlcore.selection",
-    "LabelTree": "xmlcore.models",
-    "load_model": "xmlcore.models",
-    "Ranking": "xmlcore.ranking",
-    "evaluate": "xmlcore.experiment",
-}
-_MODULES = (
-    "datasets",
-    "metrics",
-    "models",
-    "selection",
-    "robustness",
-    "explain",
-    "figures",
-    "experiment",
-    "store",
-    "jobs",
-    "serve",
-)
-
 __all__ = [
-    "DoubleSampling",
-    "ExtendedPLT",
-    "FALS",
-    "PLT",
-    "LabelTree",
-    "LdSM",
-    "OneVsRest",
-    "Ranking",
-    "TextClassifier",
-    "evaluate",
-    "datasets",
-    "experiment",
-    "explain",
-    "figures",
-    "jobs",
-    "load_model",
-    "metrics",
-    "models",
-    "robustness",
-    "selection",
-    "serve",
-    "store",
-]
-
+    "DoubleSampling", "ExtendedPLT", "FALS", "PLT", "LabelTree", "LdSM", "OneVsRest", "Ranking", "TextClassifier",
+    "evaluate", "datasets", "experiment", "explain", "figures", "jobs", "load_model", "metrics", "models", "robustness",
+    "selection", "serve", "store",
+]  # fmt: skip
 
 if not TYPE_CHECKING:  # type checkers report a name that does not exist
-
-    def __getattr__(name):
-        if name in _NAMES:
-            return getattr(import_module(_NAMES[name]), name)
-        if name in _MODULES:
-            return import_module(f"xmlcore.{name}")
-        raise AttributeError(f"module 'xmlcore' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    _MODULES = (
+        "datasets", "experiment", "explain", "figures", "jobs", "metrics", "models", "robustness", "selection", "serve",
+        "store",
+    )  # fmt: skip
+    _MODELS = ("DoubleSampling", "ExtendedPLT", "LabelTree", "LdSM", "OneVsRest", "PLT", "TextClassifier", "load_model")
+    __getattr__, __dir__ = on_first_use(
+        __name__,
+        {
+            "xmlcore": _MODULES,
+            "xmlcore.experiment": ("evaluate",),
+            "xmlcore.models": _MODELS,
+            "xmlcore.ranking": ("Ranking",),
+            "xmlcore.selection": ("FALS",),
+        },
+    )

@@ -22,24 +22,7 @@ from xmlcore.explain._stability import agreement, stability
 from xmlcore.explain._what_if import label_values, what_if
 
 __all__ = [
-    "Attributions",
-    "LabelImportance",
-    "agreement",
-    "attributions",
-    "can_explain",
-    "contrast",
-    "contributions",
-    "deletion_curve",
-    "explains_features",
-    "importance",
-    "kind_of",
-    "label_importance",
-    "label_scores",
-    "label_values",
-    "magnitude",
-    "path",
-    "probability",
-    "side_by_side",
-    "stability",
-    "what_if",
-]
+    "Attributions", "LabelImportance", "agreement", "attributions", "can_explain", "contrast", "contributions",
+    "deletion_curve", "explains_features", "importance", "kind_of", "label_importance", "label_scores", "label_values",
+    "magnitude", "path", "probability", "side_by_side", "stability", "what_if",
+]  # fmt: skip

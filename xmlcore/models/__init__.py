@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from xmlcore.first_use import on_first_use
 from xmlcore.models.dense import DenseOutput
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
@@ -15,30 +16,10 @@ if TYPE_CHECKING:
     from sklearn.exceptions import NotFittedError
 
 __all__ = [
-    "DenseOutput",
-    "DoubleSampling",
-    "ExtendedPLT",
-    "PLT",
-    "LabelTree",
-    "LdSM",
-    "ModelFormatError",
-    "ModelNotFoundError",
-    "NotFittedError",
-    "OneVsRest",
-    "PackedModel",
-    "TextClassifier",
-    "load_model",
-    "looks_packed",
+    "DenseOutput", "DoubleSampling", "ExtendedPLT", "PLT", "LabelTree", "LdSM", "ModelFormatError",
+    "ModelNotFoundError", "NotFittedError", "OneVsRest", "PackedModel", "TextClassifier", "load_model", "looks_packed",
     "read_packed",
-]
+]  # fmt: skip
 
-
-if not TYPE_CHECKING:  # type checkers report a name that does not exist
-
-    def __getattr__(name):
-        """Import scikit-learn's NotFittedError on first use, because importing scikit-learn is slow."""
-        if name == "NotFittedError":
-            from sklearn.exceptions import NotFittedError
-
-            return NotFittedError
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # importing scikit-learn is slow
+    __getattr__, __dir__ = on_first_use(__name__, {"sklearn.exceptions": ("NotFittedError",)})

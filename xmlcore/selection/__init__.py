@@ -3,10 +3,11 @@
 A selection is an int32 array of feature ids, best first: (L, k) with one row per label, or (1, k) for all labels.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # what __getattr__ imports on first use, for editors and type checkers
+from xmlcore.first_use import on_first_use
+
+if TYPE_CHECKING:  # what is imported on first use, for editors and type checkers
     from xmlcore.metrics.data_sets import wilcoxon
     from xmlcore.selection.decision_trees import BRDT
     from xmlcore.selection.fals import FALS
@@ -18,42 +19,19 @@ if TYPE_CHECKING:  # what __getattr__ imports on first use, for editors and type
     )
     from xmlcore.selection.similarity import agreement, jaccard, significance_graph, spearman
 
-_NAMES = {
-    "BRDT": "xmlcore.selection.decision_trees",
-    "ChiSquaredSelection": "xmlcore.selection.rivals",
-    "FALS": "xmlcore.selection.fals",
-    "LassoSelection": "xmlcore.selection.rivals",
-    "MutualInformationSelection": "xmlcore.selection.rivals",
-    "RandomForestSelection": "xmlcore.selection.rivals",
-    "jaccard": "xmlcore.selection.similarity",
-    "agreement": "xmlcore.selection.similarity",
-    "significance_graph": "xmlcore.selection.similarity",
-    "spearman": "xmlcore.selection.similarity",
-    "wilcoxon": "xmlcore.metrics.data_sets",
-}
-
 __all__ = [
-    "BRDT",
-    "FALS",
-    "ChiSquaredSelection",
-    "LassoSelection",
-    "MutualInformationSelection",
-    "RandomForestSelection",
-    "agreement",
-    "jaccard",
-    "significance_graph",
-    "spearman",
-    "wilcoxon",
-]
-
+    "BRDT", "FALS", "ChiSquaredSelection", "LassoSelection", "MutualInformationSelection", "RandomForestSelection",
+    "agreement", "jaccard", "significance_graph", "spearman", "wilcoxon",
+]  # fmt: skip
 
 if not TYPE_CHECKING:  # type checkers report a name that does not exist
-
-    def __getattr__(name):
-        if name in _NAMES:
-            return getattr(import_module(_NAMES[name]), name)
-        raise AttributeError(f"module 'xmlcore.selection' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    __getattr__, __dir__ = on_first_use(
+        __name__,
+        {
+            "xmlcore.metrics.data_sets": ("wilcoxon",),
+            "xmlcore.selection.decision_trees": ("BRDT",),
+            "xmlcore.selection.fals": ("FALS",),
+            "xmlcore.selection.rivals": tuple(name for name in __all__ if name.endswith("Selection")),
+            "xmlcore.selection.similarity": ("agreement", "jaccard", "significance_graph", "spearman"),
+        },
+    )
