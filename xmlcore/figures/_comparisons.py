@@ -130,7 +130,8 @@ def parameters_compared(
     """Draw parallel coordinates: a line per run through its parameters and its measure, which gives the colour."""
     need_columns(frame, [measure, *parameters], "parameters_compared")
     drawn = frame.dropna(subset=[measure, *parameters])
-    figure = new_figure(title or f"{measure} by settings", shown=len(drawn), total=len(frame))
+    left_out = len(frame) - len(drawn)
+    figure = new_figure(title or f"{measure} by settings", shown=len(drawn), total=len(frame), left_out=left_out)
     titles = apart(parameters.values(), 24)
     dimensions = [_dimension(drawn[name], titles[str(label)]) for name, label in parameters.items()]
     values = drawn[measure].astype(float)
@@ -145,7 +146,6 @@ def parameters_compared(
         unselected={"line": {"color": QUIET, "opacity": 0.15}},
     )
     figure.update_layout(height=380, margin={"t": 110, "l": 70, "r": 60, "b": 40})
-    figure.update_layout(meta={**figure.layout.meta, "left_out": len(frame) - len(drawn)})
     return figure
 
 

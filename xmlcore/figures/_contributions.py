@@ -49,8 +49,6 @@ def contribution_bars(
     need_columns(frame, ["name", "value", "contribution"], "contribution_bars")
     shown = frame.head(n) if len(frame) > n + 1 else frame  # "1 other" would be no shorter than the feature itself
     rest = frame.iloc[len(shown) :]
-    figure = new_figure(title, shown=len(shown), total=len(frame))
-    figure.update_layout(meta={**figure.layout.meta, "others": len(rest)})
     names = list(shown["name"])
     texts = [f"{short(name)} <i>{_number(value)}</i>" for name, value in zip(names, shown["value"])]
     hovers = [
@@ -64,9 +62,8 @@ def contribution_bars(
         values.append(float(rest["contribution"].sum()))
     values = np.array(values, dtype=np.float64)
     n_named, values_and_zero = len(shown), [0.0, *values]
-    figure.update_layout(
-        meta={**figure.layout.meta, "ends": [float(min(values_and_zero)), float(max(values_and_zero))]}
-    )
+    reached = [float(min(values_and_zero)), float(max(values_and_zero))]
+    figure = new_figure(title, shown=len(shown), total=len(frame), others=len(rest), ends=reached)
     for name, mine, color in (
         (wording[0], values > 0, FOR),
         (wording[1], values < 0, AGAINST),
@@ -102,9 +99,8 @@ def magnitude_bars(
     """
     need_columns(frame, ["feature", "name", "value"], "magnitude_bars")
     shown = frame.head(n)
-    figure = new_figure(title, shown=len(shown), total=len(frame))
     inside = shown["feature"].isin(list(marked)).to_numpy()
-    figure.update_layout(meta={**figure.layout.meta, "marked": int(inside.sum())})
+    figure = new_figure(title, shown=len(shown), total=len(frame), marked=int(inside.sum()))
     values = shown["value"].to_numpy(dtype=np.float64)
     texts = [short(name) for name in shown["name"]]
     hovers = [f"<b>{short(name, 80)}</b>" for name in shown["name"]]

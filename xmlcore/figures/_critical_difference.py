@@ -37,8 +37,7 @@ def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Me
     frame = frame.sort_values("rank", kind="stable")
     n = len(frame)
     groups = rank_groups(frame["rank"].tolist(), difference)
-    figure = new_figure(title, shown=n, total=n)
-    figure.update_layout(meta={**figure.layout.meta, "groups": groups})
+    figure = new_figure(title, shown=n, total=n, groups=groups)
     # Above the names: a scale of the critical difference, then the bars, from the best ranks to the worst.
     top = n + len(groups)
     figure.add_scatter(

@@ -24,14 +24,13 @@ def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.
     order = order[counts[order] > 0]
     n = order.size
     kept = curve_points(counts[order])
-    figure = new_figure("How often each label occurs", shown=kept.size, total=n)
     buckets = {}
     if "bucket" in frame.columns:
         buckets = {bucket: int(np.count_nonzero(frame["bucket"] == bucket)) for bucket in BUCKETS}
     least, most = (int(counts[order[-1]]), int(counts[order[0]])) if n else (0, 0)
     flat = most < FLAT * least
     facts = {"without_rows": int(len(frame) - n), "buckets": buckets, "least": least, "most": most, "flat": flat}
-    figure.update_layout(meta={**figure.layout.meta, **facts})
+    figure = new_figure("How often each label occurs", shown=kept.size, total=n, **facts)
     if n == 0:
         figure.update_xaxes(title_text="Rank of the label", showticklabels=False, ticks="", showgrid=False)
         figure.update_yaxes(title_text="Training rows", showticklabels=False, ticks="", showgrid=False)
@@ -105,8 +104,8 @@ def imbalance_ratios(frame: pd.DataFrame) -> go.Figure:
     """Draw how many labels have an imbalance ratio (IRLbl) within each range: 1 to 2, 2 to 5, 5 to 10, and so on."""
     need_columns(frame, ["irlbl"], "imbalance_ratios")
     ratios = frame["irlbl"].dropna().to_numpy()
-    figure = new_figure("How rare the labels are", shown=ratios.size, total=len(frame))
-    figure.update_layout(meta={**figure.layout.meta, "without_rows": len(frame) - ratios.size})
+    without_rows = len(frame) - ratios.size
+    figure = new_figure("How rare the labels are", shown=ratios.size, total=len(frame), without_rows=without_rows)
     most = ratios.max(initial=1.0)
     starts = [factor * 10**power for power in range(20) for factor in (1, 2, 5)]
     starts = starts[: 1 + sum(start <= most for start in starts)]
@@ -144,8 +143,7 @@ def _short(number):
 def _per_row(frame, noun):
     """Draw the share of rows with each number in the column ``labels``; ``noun`` is counted: labels or features."""
     width, last = _groups(frame)
-    figure = new_figure(f"{noun.capitalize()} per row", shown=len(frame), total=len(frame))
-    figure.update_layout(meta={**figure.layout.meta, "width": width, "last": last})
+    figure = new_figure(f"{noun.capitalize()} per row", shown=len(frame), total=len(frame), width=width, last=last)
     parts = frame["part"] if "part" in frame.columns else pd.Series("training", index=frame.index)
     starts = frame["labels"] // width * width
     starts = starts if last is None else starts.clip(upper=last)

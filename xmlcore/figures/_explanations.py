@@ -13,6 +13,7 @@ from xmlcore.figures._style import (
     RANKING_MARKS,
     VERMILION,
     add_band,
+    add_line,
     need_columns,
     new_figure,
 )
@@ -46,17 +47,9 @@ def deletion_curves(
         color = RANKING_COLORS.get(method, GREY)
         add_band(figure, means.index, 100 * means["low"], 100 * means["high"], color, method)
         wording = [f"{100 * a:.2f} to {100 * b:.2f} %" for a, b in zip(means["low"], means["high"])]
-        figure.add_scatter(
-            x=means.index,
-            y=100 * means["mean"],
-            name=method,
-            mode="lines+markers",
-            legendgroup=method,
-            line={"color": color, "width": 2.5},
-            marker={"symbol": RANKING_MARKS.get(method, "circle"), "size": 9, "color": color},
-            customdata=wording,
-            hovertemplate=f"<b>{method}</b><br>%{{x}} removed: %{{y:.2f}} %, %{{customdata}}<extra></extra>",
-        )
+        hover = f"<b>{method}</b><br>%{{x}} removed: %{{y:.2f}} %, %{{customdata}}"
+        look = {"mark": RANKING_MARKS.get(method, "circle"), "size": 9, "width": 2.5, "legendgroup": method}
+        add_line(figure, means.index, 100 * means["mean"], method, color, hover, customdata=wording, **look)
         whole = float(means["mean"].iloc[0])
         left[method] = float(means["mean"].iloc[-1]) / whole if whole > 0 else float("nan")
     figure.update_layout(showlegend=True, meta={**figure.layout.meta, "left": left})
@@ -87,16 +80,9 @@ def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay 
     ):
         means = _intervals(per_row.groupby("sigma")[column])
         add_band(figure, means.index, means["low"], means["high"], color, column)
-        figure.add_scatter(
-            x=means.index,
-            y=means["mean"],
-            name=wording,
-            mode="lines+markers",
-            legendgroup=column,
-            line={"color": color, "width": 2.5},
-            marker={"symbol": symbol, "size": 9, "color": color},
-            hovertemplate=f"{wording} %{{y:.3f}} at σ = %{{x:~g}}<extra></extra>",
-        )
+        hover = f"{wording} %{{y:.3f}} at σ = %{{x:~g}}"
+        look = {"mark": symbol, "size": 9, "width": 2.5, "legendgroup": column}
+        add_line(figure, means.index, means["mean"], wording, color, hover, **look)
     figure.update_layout(showlegend=True)
     levels = np.sort(frame["sigma"].unique())
     figure.update_xaxes(title_text="Noise σ, as a share of the mean size of a value", **spaced_axis(levels))

@@ -72,8 +72,8 @@ def frontier(
             if row == len(measures):
                 figure.update_xaxes(title_text=costs[cost], row=row, col=column)
         figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=1)
-    figure.update_layout(height=PANEL * len(measures) + 130, showlegend=True)
-    figure.update_layout(meta={**figure.layout.meta, "frontier": best})
+    meta = {**figure.layout.meta, "frontier": best}
+    figure.update_layout(height=PANEL * len(measures) + 130, showlegend=True, meta=meta)
     return figure
 
 

@@ -18,8 +18,10 @@ from xmlcore.figures._style import (
     MEASURE_MARKS,
     PURPLE,
     VERMILION,
+    add_line,
     need_columns,
     new_figure,
+    shade,
 )
 
 OBJECTIVE_COLORS = {"J": BLUE, "balance": VERMILION, "class integrity": GREEN, "multi-way": PURPLE}
@@ -43,10 +45,9 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
     """
     need_columns(frame, ["depth", "leaves", "rows"], "leaf_depths")
     sums = frame.groupby("depth")[["leaves", "rows"]].sum()
-    figure = new_figure(title, shown=len(sums), total=len(sums))
     log = math.log(max(n_labels, 1)) / math.log(arity)
     deepest = int(sums.index.max())
-    figure.update_layout(meta={**figure.layout.meta, "deepest": deepest, "log": log})
+    figure = new_figure(title, shown=len(sums), total=len(sums), deepest=deepest, log=log)
     for column, color, name in (("leaves", BLUE, "of the leaves"), ("rows", VERMILION, "of the training rows")):
         figure.add_bar(
             x=sums.index,
@@ -91,24 +92,15 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
     rows = frame[frame["part"] == part].sort_values("depth")
     figure = new_figure(title or f"{_title(part)} of the splits by depth", shown=len(rows), total=len(rows))
     color = OBJECTIVE_COLORS.get(part, GREY)
-    band = f"rgba({int(color[1:3], 16)}, {int(color[3:5], 16)}, {int(color[5:7], 16)}, 0.18)"
+    band = shade(color)
     for name, dash, width, fill in (
         ("greatest", "dot", 1.5, None),
         ("least", "dash", 1.5, "tonexty"),
         ("mean", "solid", 2.5, None),
     ):
-        figure.add_scatter(
-            x=rows["depth"],
-            y=rows[name],
-            customdata=rows["nodes"],
-            name=name,
-            mode="lines+markers",
-            line={"color": color, "width": width, "dash": dash},
-            marker={"size": 7 if name == "mean" else 4, "color": color},
-            fill=fill,
-            fillcolor=band,
-            hovertemplate=f"depth %{{x}}: {name} %{{y:.3f}}, of %{{customdata:,}} splits<extra></extra>",
-        )
+        hover = f"depth %{{x}}: {name} %{{y:.3f}}, of %{{customdata:,}} splits"
+        look = {"size": 7 if name == "mean" else 4, "width": width, "dash": dash, "fill": fill, "fillcolor": band}
+        add_line(figure, rows["depth"], rows[name], name, color, hover, customdata=rows["nodes"], **look)
     figure.update_layout(showlegend=True, legend={"traceorder": "normal"})
     figure.update_xaxes(title_text="Depth", tickformat="d", **_whole(rows["depth"]))
     figure.update_yaxes(title_text=_title(part))
@@ -132,17 +124,11 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
         mine = frame[frame["part"] == part]
         color, mark = OBJECTIVE_COLORS.get(part, GREY), OBJECTIVE_MARKS.get(part, "circle")
         during, split = mine[mine["stage"] == "training"], mine[mine["stage"] == "split"]
-        figure.add_scatter(
-            x=during["epoch"],
-            y=during["value"],
-            name=_title(part),
-            mode="lines+markers",
-            # J is thick and below its parts, because it equals one of them where the others are near 0.
-            line={"color": color, "width": 5 if part == "J" else 1.5},
-            marker={"symbol": mark, "size": 10 if part == "J" else 5, "color": color},
-            legendgroup=part,
-            hovertemplate=f"after epoch %{{x}}: {part} %{{y:.3f}}<extra></extra>",
-        )
+        # J is thick and below its parts, because it equals one of them where the others are near 0.
+        size, width = (10, 5) if part == "J" else (5, 1.5)
+        look = {"mark": mark, "size": size, "width": width, "legendgroup": part}
+        hover = f"after epoch %{{x}}: {part} %{{y:.3f}}"
+        add_line(figure, during["epoch"], during["value"], _title(part), color, hover, **look)
         figure.add_scatter(
             x=split["epoch"],
             y=split["value"],
@@ -196,16 +182,9 @@ def measures_of_prefixes(
             if mine.empty or (measure == "nDCG@k" and k == 1 and "P@k" in measures):
                 continue
             color, name = MEASURE_COLORS.get(measure, GREY), measure.replace("@k", f"@{k}")
-            figure.add_scatter(
-                x=mine[axis],
-                y=100 * mine["value"],
-                customdata=mine["depth"],
-                name=name,
-                mode="lines+markers",
-                line={"color": color, "width": 2, "dash": DASHES.get(k, "dashdot")},
-                marker={"symbol": MEASURE_MARKS.get(measure, "circle"), "size": 7, "color": color},
-                hovertemplate=f"{name} = %{{y:.2f}} %, {unit}, depth %{{customdata}}<extra></extra>",
-            )
+            look = {"mark": MEASURE_MARKS.get(measure, "circle"), "size": 7, "dash": DASHES.get(k, "dashdot")}
+            hover = f"{name} = %{{y:.2f}} %, {unit}, depth %{{customdata}}"
+            add_line(figure, mine[axis], 100 * mine["value"], name, color, hover, customdata=mine["depth"], **look)
     if axis == "max_nodes":
         depth = rows.drop_duplicates(axis).sort_values(axis)
         figure.add_scatter(

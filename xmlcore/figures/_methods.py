@@ -64,11 +64,11 @@ def patterns_compared(
     rows = frame[frame["measure"] == measure]
     if share is not None:
         rows = rows[np.isclose(rows["share"], share) | (rows["method"] == ALL)]
-    figure = new_figure(title or f"{measure[:1].upper()}{measure[1:]} by method", shown=len(rows), total=len(rows))
     methods = list(dict.fromkeys(rows["method"]))
     means = rows.groupby("method")["value"].mean()
     best = None if means.dropna().empty else means.idxmin() if is_smaller_better(measure) else means.idxmax()
-    figure.update_layout(meta={**figure.layout.meta, "best": best})
+    title = title or f"{measure[:1].upper()}{measure[1:]} by method"
+    figure = new_figure(title, shown=len(rows), total=len(rows), best=best)
     for place, method in enumerate(methods[::-1]):
         mine = rows[rows["method"] == method]
         color, mark, _ = method_style(method)

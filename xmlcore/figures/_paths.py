@@ -12,6 +12,7 @@ from xmlcore.figures._style import (
     PALETTE,
     RUN_DASHES,
     VERMILION,
+    add_line,
     need_columns,
     new_figure,
     short,
@@ -87,34 +88,20 @@ def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along 
     many = len(ways) > 1
     for place, way in enumerate(ways[:MOST_PATHS]):
         way = way.sort_values("depth")
-        figure.add_scatter(
-            x=way["depth"],
-            y=100 * way["share"],
-            name="one way to a leaf",
-            mode="lines+markers",
-            legendgroup="ways",
-            showlegend=many and place == 0,
-            opacity=0.45 if many else 1.0,
-            line={"color": BLUE, "width": 1.2 if many else 2.5},
-            marker={"size": 4 if many else 8, "color": BLUE},
-            customdata=[f"tree {t + 1}, node {v:,}" for t, v in zip(way["tree"], way["node"])],
-            hovertemplate="%{customdata}<br>share %{y:.2f} %<extra></extra>",
-        )
+        look = {"size": 4, "width": 1.2, "opacity": 0.45} if many else {"size": 8, "width": 2.5, "opacity": 1.0}
+        look |= {"legendgroup": "ways", "showlegend": many and place == 0}
+        look["customdata"] = [f"tree {t + 1}, node {v:,}" for t, v in zip(way["tree"], way["node"])]
+        hover = "%{customdata}<br>share %{y:.2f} %"
+        add_line(figure, way["depth"], 100 * way["share"], "one way to a leaf", BLUE, hover, **look)
     if many:
         # A way that has ended keeps its last share, so that the last point is the mean over leaves.
         deepest = int(frame["depth"].max())
         all_depths = np.arange(int(frame["depth"].min()), deepest + 1)
         share_at_depth = [way.set_index("depth")["share"].sort_index().reindex(all_depths).ffill() for way in ways]
         weights = [way["weight"].iloc[0] if "weight" in frame.columns else 1.0 for way in ways]
-        figure.add_scatter(
-            x=all_depths,
-            y=100 * np.average(np.column_stack(share_at_depth), axis=1, weights=weights),
-            name=f"mean of all {len(ways):,}",
-            mode="lines+markers",
-            line={"color": VERMILION, "width": 3},
-            marker={"symbol": "square", "size": 7, "color": VERMILION},
-            hovertemplate="depth %{x}: mean %{y:.2f} %<extra></extra>",
-        )
+        means, name = 100 * np.average(np.column_stack(share_at_depth), axis=1, weights=weights), "mean of all"
+        look = {"mark": "square", "size": 7, "width": 3}
+        add_line(figure, all_depths, means, f"{name} {len(ways):,}", VERMILION, "depth %{x}: mean %{y:.2f} %", **look)
     figure.update_layout(showlegend=many)
     depths = frame["depth"]
     figure.update_xaxes(title_text="Depth in the tree", **_depths(depths.min(), depths.max()))

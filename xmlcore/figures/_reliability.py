@@ -3,7 +3,7 @@
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import BLUE, MARK, need_columns, new_figure, shade
+from xmlcore.figures._style import BLUE, MARK, add_line, need_columns, new_figure, shade
 
 
 def reliability_curve(frame: pd.DataFrame, title: str = "Are probabilities right?") -> go.Figure:
@@ -30,18 +30,12 @@ def reliability_curve(frame: pd.DataFrame, title: str = "Are probabilities right
             "thickness": 1.2,
             "width": 4,
         }
-    figure.add_scatter(
-        x=100 * rows["predicted"],
-        y=100 * rows["observed"],
-        mode="lines+markers",
-        line={"color": BLUE, "width": 2},
-        marker={"color": BLUE, "size": 8},
-        error_y=error,
-        name="predictions",
-        customdata=about,
-        hovertemplate="<b>%{y:.1f} % right</b><br>mean probability %{x:.1f} %<br>"
-        "%{customdata[2]:,} predictions with %{customdata[0]:.3g} to %{customdata[1]:.3g} %<extra></extra>",
+    hover = (
+        "<b>%{y:.1f} % right</b><br>mean probability %{x:.1f} %<br>"
+        "%{customdata[2]:,} predictions with %{customdata[0]:.3g} to %{customdata[1]:.3g} %"
     )
+    shares = 100 * rows["predicted"], 100 * rows["observed"]
+    add_line(figure, *shares, "predictions", BLUE, hover, error_y=error, customdata=about)
     figure.add_bar(
         x=50 * (rows["low"] + rows["high"]),
         y=rows["n"],

@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.documented import documented
-from xmlcore.figures._style import GREY, MEASURE_COLORS, MEASURE_MARKS, PALETTE, need_columns, new_figure
+from xmlcore.figures._style import GREY, MEASURE_COLORS, MEASURE_MARKS, PALETTE, add_line, need_columns, new_figure
 from xmlcore.metrics.measures import MORE_MEASURES
 
 
@@ -20,16 +20,9 @@ def measures_at_k(frame: pd.DataFrame, shown: Sequence[str] = ("P@k", "nDCG@k", 
     for measure in [*known, *(m for m in present if m not in MEASURE_COLORS)]:
         rows = frame[frame["measure"] == measure].sort_values("k")
         color = MEASURE_COLORS.get(measure, GREY)
-        figure.add_scatter(
-            x=rows["k"],
-            y=100 * rows["value"],
-            name=measure,
-            mode="lines+markers",
-            line={"color": color, "width": 2},
-            marker={"symbol": MEASURE_MARKS.get(measure, "circle"), "size": 9, "color": color},
-            visible=True if measure in shown else "legendonly",
-            hovertemplate=measure.replace("@k", "@%{x}") + " = %{y:.2f} %<extra></extra>",
-        )
+        visible, mark = True if measure in shown else "legendonly", MEASURE_MARKS.get(measure, "circle")
+        hover = measure.replace("@k", "@%{x}") + " = %{y:.2f} %"
+        add_line(figure, rows["k"], 100 * rows["value"], measure, color, hover, mark=mark, size=9, visible=visible)
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text="k, labels predicted per row", dtick=1, tickformat="d")
     figure.update_yaxes(title_text="Percent", rangemode="tozero")

@@ -9,6 +9,7 @@ from xmlcore.figures._style import (
     BUCKET_COLORS,
     BUCKET_MARKS,
     add_band,
+    add_line,
     need_columns,
     new_figure,
     run_style,
@@ -128,17 +129,8 @@ def buckets_under_noise(
             style = {"color": color, "mark": mark, "dash": "solid"}
             _line(figure, mine, ["mean", "low", "high"], 100.0, bucket, style, hover, floor=0.0)
             continue
-        figure.add_scatter(
-            x=mine["sigma"],
-            y=100 * mine["mean"],
-            name=bucket,
-            mode="lines+markers",
-            stackgroup="parts",
-            line={"color": color, "width": 1.5},
-            marker={"symbol": mark, "size": 7, "color": color},
-            fillcolor=shade(color, 0.35),
-            hovertemplate=f"{hover}<extra></extra>",
-        )
+        look = {"mark": mark, "size": 7, "width": 1.5, "stackgroup": "parts", "fillcolor": shade(color, 0.35)}
+        add_line(figure, mine["sigma"], 100 * mine["mean"], bucket, color, hover, **look)
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text=level, **_levels(rows["sigma"]))
     figure.update_yaxes(title_text=f"{wording}{' by bucket' if stacked else ' of the bucket'}, %", rangemode="tozero")
@@ -164,18 +156,10 @@ def _line(figure, rows, columns, factor, name, style, hover, floor=None):
     if (high > low).any():
         add_band(figure, rows["sigma"], low, high, color, named)
     wording = [f", {a:.2f} to {b:.2f}" if b > a else "" for a, b in zip(low, high)]
-    figure.add_scatter(
-        x=rows["sigma"],
-        y=mean,
-        name=short(named, 60),
-        mode="lines+markers",
-        legendgroup=named,
-        line={"color": color, "width": 2.5, "dash": style["dash"]},
-        marker={"symbol": style["mark"], "size": 9, "color": color},
-        customdata=np.array([wording, rows["n"]], dtype=object).T,
-        hovertemplate=f"<b>{short(named, 60)}</b><br>level %{{x:~g}}: {hover}%{{customdata[0]}}"
-        "<br>repeats: %{customdata[1]}<extra></extra>",
-    )
+    hover = f"<b>{short(named, 60)}</b><br>level %{{x:~g}}: {hover}%{{customdata[0]}}<br>repeats: %{{customdata[1]}}"
+    look = {"mark": style["mark"], "dash": style["dash"], "size": 9, "width": 2.5, "legendgroup": named}
+    about = np.array([wording, rows["n"]], dtype=object).T
+    add_line(figure, rows["sigma"], mean, short(named, 60), color, hover, customdata=about, **look)
 
 
 def _levels(sigma):

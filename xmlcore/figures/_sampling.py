@@ -14,6 +14,7 @@ from xmlcore.figures._style import (
     PURPLE,
     VERMILION,
     add_band,
+    add_line,
     need_columns,
     new_figure,
     run_style,
@@ -57,10 +58,10 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and
     order = order[size[order] > 0]
     n, before, after = order.size, size[order], frame["sampled_size"].to_numpy(np.int64)[order]
     kept = curve_points(before)
-    figure = new_figure(title, shown=kept.size, total=n)
     start, place, mean, low, high = _stretches(after)
     facts = {"without_rows": int(size.size - n), "without_copies": int((after == 0).sum()), "stretches": place.size}
-    figure.update_layout(meta={**figure.layout.meta, **facts}, showlegend=True)
+    figure = new_figure(title, shown=kept.size, total=n, **facts)
+    figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text="Rank of the label by training rows (log)")
     figure.update_yaxes(title_text="Rows or copies (log)")
     if n == 0:
@@ -71,30 +72,14 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and
         floor = np.maximum(low, least)
         add_band(figure, place, floor, np.maximum(high, floor), VERMILION, "after")
     names = frame["name"].to_numpy()[order][kept] if "name" in frame.columns else None
-    figure.add_scatter(
-        x=kept + 1,
-        y=before[kept],
-        customdata=None if names is None else [short(name, 60) for name in names],
-        mode="lines+markers",
-        line={"color": BLUE, "width": 2},
-        marker={"size": 4, "color": BLUE},
-        name="training rows",
-        hovertemplate=("" if names is None else "<b>%{customdata}</b><br>")
-        + "rank %{x:,}<br>%{y:,} training rows<extra></extra>",
-    )
+    hover = ("" if names is None else "<b>%{customdata}</b><br>") + "rank %{x:,}<br>%{y:,} training rows"
+    names = None if names is None else [short(name, 60) for name in names]
+    add_line(figure, kept + 1, before[kept], "training rows", BLUE, hover, size=4, customdata=names)
     ends = np.append(start[1:], n)
     ranks = [f"rank {a + 1:,}" if b == a + 1 else f"ranks {a + 1:,} to {b:,}" for a, b in zip(start, ends)]
-    figure.add_scatter(
-        x=place,
-        y=np.where(mean > 0, mean, np.nan),
-        customdata=ranks,
-        mode="lines+markers",
-        legendgroup="after",
-        line={"color": VERMILION, "width": 2},
-        marker={"size": 6, "color": VERMILION, "symbol": "square"},
-        name="sampled copies, mean",
-        hovertemplate="%{customdata}<br>%{y:.3~g} copies per label<extra></extra>",
-    )
+    hover, means = "%{customdata}<br>%{y:.3~g} copies per label", np.where(mean > 0, mean, np.nan)
+    look = {"mark": "square", "size": 6, "legendgroup": "after", "customdata": ranks}
+    add_line(figure, place, means, "sampled copies, mean", VERMILION, hover, **look)
     figure.update_xaxes(**log_axis(1, n))
     figure.update_yaxes(**log_axis(least, max(before.max(), high.max())), tickvals=None)
     if least < 1:
@@ -124,12 +109,12 @@ def candidate_curves(
     x = rows["n_candidates"].to_numpy()
     for column in ("recall", "accuracy", "macro_f1"):
         wording, color, mark = SHARES[column]
-        hover = f"q = %{{x:,}}: {wording} %{{y:.2f}} %<extra></extra>"
-        _points(figure, x, 100 * rows[column], wording, color, mark, hover, 1)
+        hover = f"q = %{{x:,}}: {wording} %{{y:.2f}} %"
+        add_line(figure, x, 100 * rows[column], wording, color, hover, mark=mark, row=1, col=1)
     factor, unit = _time_unit(rows["predict_ms_per_row"].max() / 1000 if len(rows) else 0.0)
     times = rows["predict_ms_per_row"] / 1000 * factor
-    hover = f"q = %{{x:,}}: %{{y:.3~g}} {unit} per row<extra></extra>"
-    _points(figure, x, times, "time per row", GREY, "x", hover, 2)
+    hover = f"q = %{{x:,}}: %{{y:.3~g}} {unit} per row"
+    add_line(figure, x, times, "time per row", GREY, hover, mark="x", row=2, col=1)
     figure.update_yaxes(title_text="Percent", rangemode="tozero", row=1, col=1)
     figure.update_yaxes(title_text=f"{unit} per row", rangemode="tozero", row=2, col=1)
     _swept_axis(figure, x, "Candidates, q (log)", "n_candidates", own, 2)
@@ -166,9 +151,9 @@ def sampling_sweep(
     failed = (frame["failed"] != "").to_numpy() if "failed" in frame.columns else np.zeros(len(frame), bool)
     rows = frame[~failed].assign(bytes=lambda rows: rows["pair_bytes"] + rows["model_bytes"])
     points = rows.groupby(["axis", *SIGNS])[measures].mean().reset_index()
-    figure = new_figure(title, shown=len(points), total=len(points))
     seeds = int(rows.groupby(["axis", *SIGNS])["seed"].nunique().max()) if len(rows) else 0
-    figure.update_layout(meta={**figure.layout.meta, "seeds": seeds, "failed": int(failed.sum())}, showlegend=True)
+    figure = new_figure(title, shown=len(points), total=len(points), seeds=seeds, failed=int(failed.sum()))
+    figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text="Training, seconds (log)")
     figure.update_yaxes(title_text="Accuracy, %")
     for (axis, sign), color, symbol in zip(SIGNS.items(), (BLUE, ORANGE), ("circle", "diamond")):
@@ -289,21 +274,6 @@ def _panels(figure, n):
 
     heights = [2.0, *([1.0] * (n - 1))]
     return make_subplots(rows=n, cols=1, shared_xaxes=True, row_heights=heights, vertical_spacing=0.06, figure=figure)
-
-
-def _points(figure, x, y, name, color, mark, hover, panel, **trace):
-    figure.add_scatter(
-        x=x,
-        y=y,
-        name=name,
-        mode="lines+markers",
-        line={"color": color, "width": 2},
-        marker={"symbol": mark, "size": 8, "color": color},
-        hovertemplate=hover,
-        row=panel,
-        col=1,
-        **trace,
-    )
 
 
 def _swept_axis(figure, x, title, name, own, n):

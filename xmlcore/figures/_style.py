@@ -95,13 +95,13 @@ def _template() -> dict:
     }
 
 
-def new_figure(title: str, *, shown: int, total: int) -> go.Figure:
-    """Return an empty figure with the template, and with the number of points drawn and in total in its ``meta``."""
+def new_figure(title: str, *, shown: int, total: int, **facts: object) -> go.Figure:
+    """Return an empty figure with the template, and with points drawn, points in total, and facts in its ``meta``."""
     font = {"font": {"family": FONT}}  # set on the figure itself, because the dashboard's theme replaces the template
     # Below the buttons that the dashboard and notebooks show at the top right, which would lie on a long title.
     place = {"y": 1, "yref": "container", "yanchor": "top", "pad": {"t": BUTTONS}}
     layout = {"template": _template(), "title": {"text": title, **font, **place}, "hoverlabel": font, **font}
-    return go.Figure(layout=layout | {"meta": {"shown": int(shown), "total": int(total)}})
+    return go.Figure(layout=layout | {"meta": {"shown": int(shown), "total": int(total), **facts}})
 
 
 @cache
@@ -144,6 +144,22 @@ def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dic
 def shade(color: str, opacity: float = 0.18) -> str:
     """Return the colour ``#rrggbb`` with an opacity, for areas that do not hide what is below them."""
     return f"rgba({int(color[1:3], 16)}, {int(color[3:5], 16)}, {int(color[5:7], 16)}, {opacity})"
+
+
+def add_line(
+    figure: go.Figure, x, y, name: str, color: str, hover: str, *, mark=None, size=8.0, width=2.0, dash=None, **trace
+) -> None:
+    """Draw points with a line through them, all in one colour; ``hover`` is what is said where one points at them."""
+    figure.add_scatter(
+        x=x,
+        y=y,
+        name=name,
+        mode="lines+markers",
+        line={"color": color, "width": width, "dash": dash},
+        marker={"symbol": mark, "size": size, "color": color},
+        hovertemplate=f"{hover}<extra></extra>",
+        **trace,
+    )
 
 
 def add_band(figure: go.Figure, x, low, high, color: str, group: str, **trace) -> None:
