@@ -5,7 +5,7 @@ import math
 import numpy as np
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import shade
+from xmlcore.figures._style import add_note, shade
 
 MOST_POINTS = 5000  # largest number of points that are drawn of a curve
 LINE = 24  # height of a bar, in pixels
@@ -103,16 +103,5 @@ def show_color_bar(figure: go.Figure, title: str, scale: dict, bar: dict, *, sho
     figure.update_layout(coloraxis={**scale, "showscale": shown, "colorbar": place | bar})
     if shown:
         # The title is an annotation, because the dashboard's theme would put a title of the bar on top of the bar.
-        figure.add_annotation(
-            text=title,
-            showarrow=False,
-            x=0,
-            xref="paper",
-            xanchor="left",
-            xshift=LENGTH + 8,
-            y=0,
-            yref="paper",
-            yanchor="middle",
-            yshift=-21,
-            font={"size": 12},
-        )
+        beside = {"xref": "paper", "xanchor": "left", "xshift": LENGTH + 8, "y": 0, "yanchor": "middle", "yshift": -21}
+        add_note(figure, title, 0, **beside)

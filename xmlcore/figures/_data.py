@@ -5,7 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._axes import curve_points, log_axis
-from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, VERMILION, need_columns, new_figure
+from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, VERMILION, add_note, need_columns, new_figure
 from xmlcore.metrics.buckets import BUCKETS
 
 FLAT = 4  # counts have a linear axis if the largest is less than this many times the smallest
@@ -34,9 +34,8 @@ def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.
     if n == 0:
         figure.update_xaxes(title_text="Rank of the label", showticklabels=False, ticks="", showgrid=False)
         figure.update_yaxes(title_text="Training rows", showticklabels=False, ticks="", showgrid=False)
-        figure.add_annotation(
-            text="No label has a training row.", showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper"
-        )
+        nothing = "No label has a training row."
+        figure.add_annotation(text=nothing, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
         return figure
     rank, count = kept + 1, counts[order][kept]
     hover = "rank %{x:,}<br>%{y:,} training rows<extra></extra>"
@@ -74,17 +73,8 @@ def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.
     else:
         figure.update_yaxes(title_text="Training rows (log)", **log_axis(least, most))
     if kept.size < n:
-        figure.add_annotation(
-            text=f"{kept.size:,} of {n:,} labels are points of the line",
-            showarrow=False,
-            x=0.01,
-            y=0.01,
-            xref="paper",
-            yref="paper",
-            xanchor="left",
-            yanchor="bottom",
-            font={"size": 12},
-        )
+        drawn = f"{kept.size:,} of {n:,} labels are points of the line"
+        add_note(figure, drawn, 0.01, y=0.01, xref="paper", xanchor="left")
     return figure
 
 
@@ -215,17 +205,7 @@ def _mark_buckets(figure, buckets):
         first, last = (np.log10(start + 0.5) if start else low), (np.log10(start + size + 0.5))
         last = high if start + size == n else min(last, high)  # the last one has the space at the end of the axis, too
         if (last - first) / (high - low) * NARROWEST >= 7 * len(bucket):
-            figure.add_annotation(
-                text=bucket,
-                hovertext=f"{size:,} labels",
-                showarrow=False,
-                x=(first + last) / 2,
-                y=1,
-                xref="x",
-                yref="paper",
-                yanchor="bottom",
-                font={"size": 12},
-            )
+            add_note(figure, bucket, (first + last) / 2, hovertext=f"{size:,} labels", xref="x")
         start += size
         if start < n:
             figure.add_vline(x=start + 0.5, line={"color": MARK, "width": 1, "dash": "dot"})

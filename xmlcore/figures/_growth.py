@@ -19,6 +19,7 @@ from xmlcore.figures._style import (
     PURPLE,
     VERMILION,
     add_line,
+    add_note,
     need_columns,
     new_figure,
     shade,
@@ -59,16 +60,8 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
         )
     for place, wording in ((log, "log"), (3 * log, "3 log")):
         figure.add_vline(x=place, line={"color": EDGE, "width": 1.5, "dash": "dot"})
-        figure.add_annotation(
-            text=f"{wording}<sub>{arity}</sub> L = {place:.1f}",
-            showarrow=False,
-            x=place,
-            y=1,
-            xanchor="center" if place == log else "right",
-            yref="paper",
-            yanchor="bottom",
-            font={"size": 12},
-        )
+        text = f"{wording}<sub>{arity}</sub> L = {place:.1f}"
+        add_note(figure, text, place, xanchor="center" if place == log else "right")
     figure.update_layout(barmode="group", showlegend=True)
     figure.update_xaxes(title_text="Depth", range=[-0.6, max(deepest, 3 * log) + 1.5], tickformat="d", showgrid=False)
     figure.update_yaxes(title_text="Share, %", rangemode="tozero")

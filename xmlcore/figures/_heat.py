@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xmlcore.figures._style import short
+from xmlcore.figures._style import add_note, short
 
 # From small to large: blue, grey, gold. Each has a contrast of at least 3 on a white and on a dark page.
 SCALE = ((0.0, "#3F6CB5"), (0.5, "#80787F"), (1.0, "#B8860B"))
@@ -51,18 +51,7 @@ def heat_map(figure, values, labels, names, wording, title, scale, ends):
         },
     )
     # The title is an annotation, because the dashboard's theme would put a title of the colour bar on top of the bar.
-    figure.add_annotation(
-        text=title[:1].upper() + title[1:],
-        showarrow=False,
-        x=0,
-        xref="paper",
-        xanchor="left",
-        y=1,
-        yref="paper",
-        yanchor="bottom",
-        yshift=42,
-        font={"size": 12},
-    )
+    add_note(figure, title[:1].upper() + title[1:], 0, xref="paper", xanchor="left", yshift=42)
     axis = {"type": "category", "tickfont": {"size": 11}, "showgrid": False, "ticks": "", "showline": False}
     figure.update_xaxes(tickangle=90, showticklabels=names is not None, **axis)
     figure.update_yaxes(autorange="reversed", **axis)

@@ -19,6 +19,7 @@ from xmlcore.figures._style import (
     VERMILION,
     VIOLET,
     add_band,
+    add_note,
     need_columns,
     new_figure,
     shade,
@@ -163,17 +164,7 @@ def stability_boxes(
         figure.data[-1].boxpoints = "outliers" if len(frame) > 300 else "all"
     if chance is not None:
         figure.add_vline(x=chance, line={"color": MARK, "width": 1.5, "dash": "dot"}, layer="below")
-        figure.add_annotation(
-            text="Jaccard by chance",
-            showarrow=False,
-            x=chance,
-            xanchor="left",
-            xshift=-4,
-            y=1,
-            yref="paper",
-            yanchor="bottom",
-            font={"size": 12},
-        )
+        add_note(figure, "Jaccard by chance", chance, xanchor="left", xshift=-4)
     figure.update_layout(height=110 * len(shown) + 150, showlegend=False, margin={"l": 16})
     figure.update_yaxes(
         tickvals=np.arange(len(shown)),

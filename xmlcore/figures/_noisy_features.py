@@ -5,7 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.documented import documented
-from xmlcore.figures._style import BLUE, MARK, VERMILION, need_columns, new_figure, short
+from xmlcore.figures._style import BLUE, MARK, VERMILION, add_note, need_columns, new_figure, short
 
 LINE = 22  # height of a feature's row, in pixels
 GAP = 30  # additional height between two panels, in pixels
@@ -85,15 +85,5 @@ def _panel(grid, part, place):
         **where,
     )
     grid.update_xaxes(zeroline=True, zerolinecolor=MARK, **where)
-    axis = "" if place == 1 else str(place)
-    grid.add_annotation(
-        text=f"<b>{short(part['row_name'].iloc[0], 44)}</b>",
-        showarrow=False,
-        x=0,
-        xref="paper",
-        xanchor="left",
-        y=1,
-        yref=f"y{axis} domain",
-        yanchor="bottom",
-        font={"size": 13},
-    )
+    panel = {"yref": f"y{'' if place == 1 else place} domain", "font": {"size": 13}}
+    add_note(grid, f"<b>{short(part['row_name'].iloc[0], 44)}</b>", 0, xref="paper", xanchor="left", **panel)

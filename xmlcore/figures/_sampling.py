@@ -15,6 +15,7 @@ from xmlcore.figures._style import (
     VERMILION,
     add_band,
     add_line,
+    add_note,
     need_columns,
     new_figure,
     run_style,
@@ -298,17 +299,8 @@ def _swept_axis(figure, x, title, name, own, n):
         return
     figure.add_vline(x=float(own), line={"color": MARK, "width": 1.5, "dash": "dot"}, row="all", col=1)
     at = float(np.log10(own))
-    figure.add_annotation(
-        text=f"as trained: {own:g}",
-        showarrow=False,
-        x=at,
-        xref="x",
-        xanchor="left" if at < logs[0] + 0.5 * span else "right",
-        y=1,
-        yref="paper",
-        yanchor="bottom",
-        font={"size": 12},
-    )
+    side = "left" if at < logs[0] + 0.5 * span else "right"
+    add_note(figure, f"as trained: {own:g}", at, xref="x", xanchor=side)
 
 
 def _time_unit(seconds):

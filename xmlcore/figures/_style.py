@@ -162,6 +162,12 @@ def add_line(
     )
 
 
+def add_note(figure: go.Figure, text: str, x, **place: object) -> None:
+    """Write a small text above the plot at a place of its horizontal axis, or where ``place`` says."""
+    above = {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {"size": 12}}
+    figure.add_annotation(text=text, x=x, showarrow=False, **above | place)
+
+
 def add_band(figure: go.Figure, x, low, high, color: str, group: str, **trace) -> None:
     """Fill the area between two lines; a click on its ``group`` in the legend hides it with the group's lines."""
     edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False, "legendgroup": group}
