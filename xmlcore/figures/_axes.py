@@ -5,12 +5,14 @@ import math
 import numpy as np
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import add_note, shade
+from xmlcore.figures._style import BLUE, MARK, VERMILION, add_note, shade, short
 
 MOST_POINTS = 5000  # largest number of points that are drawn of a curve
 LINE = 24  # height of a bar, in pixels
 AROUND = 150  # height of the space above and below the bars, in pixels
-LENGTH = 150  # in pixels
+LENGTH = 150  # of a colour bar, in pixels
+COLOR_BAR = {"orientation": "h", "thickness": 10, "len": LENGTH, "lenmode": "pixels", "x": 0, "xpad": 0,
+             "xanchor": "left", "tickangle": 0, "tickfont": {"size": 11}}  # fmt: skip
 TICKS = 4  # numbers below a bar in percent: for more, there is no room
 
 
@@ -77,6 +79,31 @@ def bars(figure, values, mine, hovers, color, name, hover, opacity=1.0, solid=No
     )
 
 
+def add_pairs(figure, frame, y, columns, names, hover, **trace):
+    """Draw two numbers of each line of a frame as points that are joined, with the names that the legend has."""
+    gap = np.full(len(frame), np.nan)
+    figure.add_scatter(
+        x=np.column_stack([*(frame[column] for column in columns), gap]).ravel(),
+        y=np.column_stack([y, y, gap]).ravel(),
+        mode="lines",
+        line={"color": MARK, "width": 2},
+        hoverinfo="skip",
+        **trace | {"showlegend": False},
+    )
+    for column, name, color, symbol in zip(columns, names, (BLUE, VERMILION), ("circle-open", "circle")):
+        figure.add_scatter(
+            x=frame[column],
+            y=y,
+            name=name,
+            mode="markers",
+            marker={"symbol": symbol, "size": 10, "color": color, "line": {"color": color, "width": 2}},
+            customdata=[short(text, 80) for text in frame["name"]],
+            hovertemplate=f"<b>%{{customdata}}</b><br>{name} {hover}<extra></extra>",
+            legendgroup=column,
+            **trace,
+        )
+
+
 def bar_axes(figure, texts, count):
     """Set the height of a figure of ``count`` horizontal bars, and write a text beside each bar."""
     figure.update_layout(height=max(LINE * count + AROUND, 220), barmode="overlay")
@@ -98,9 +125,8 @@ def percent_ticks(low: float, high: float) -> dict:
 
 def show_color_bar(figure: go.Figure, title: str, scale: dict, bar: dict, *, shown: bool) -> None:
     """Set the colour scale of a figure and, if ``shown``, a bar below the figure with its title beside it."""
-    place = {"orientation": "h", "thickness": 10, "len": LENGTH, "lenmode": "pixels", "x": 0, "xpad": 0}
-    place |= {"xanchor": "left", "y": 0, "yanchor": "top", "ypad": 16, "tickangle": 0, "tickfont": {"size": 11}}
-    figure.update_layout(coloraxis={**scale, "showscale": shown, "colorbar": place | bar})
+    bar = COLOR_BAR | {"y": 0, "yanchor": "top", "ypad": 16} | bar
+    figure.update_layout(coloraxis={**scale, "showscale": shown, "colorbar": bar})
     if shown:
         # The title is an annotation, because the dashboard's theme would put a title of the bar on top of the bar.
         beside = {"xref": "paper", "xanchor": "left", "xshift": LENGTH + 8, "y": 0, "yanchor": "middle", "yshift": -21}

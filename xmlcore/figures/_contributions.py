@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.documented import documented
-from xmlcore.figures._axes import bar_axes, bars
+from xmlcore.figures._axes import add_pairs, bar_axes, bars
 from xmlcore.figures._style import AGAINST, BLUE, FOR, GREY, MARK, ORANGE, VERMILION, need_columns, new_figure, short
 
 OTHERS = "others"  # name of the bar of all features that have no bar of their own
@@ -177,30 +177,8 @@ def contributions_compared(
     need_columns(frame, ["name", "first", "second"], "contributions_compared")
     figure = new_figure(title, shown=len(frame), total=len(frame))
     y = np.arange(len(frame))[::-1]
-    gap = np.full(len(frame), np.nan)
-    figure.add_scatter(
-        x=np.column_stack([frame["first"], frame["second"], gap]).ravel(),
-        y=np.column_stack([y, y, gap]).ravel(),
-        mode="lines",
-        line={"color": MARK, "width": 2},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    texts = [short(name) for name in frame["name"]]
-    for column, wording, color, symbol in (
-        ("first", first, BLUE, "circle-open"),
-        ("second", second, VERMILION, "circle"),
-    ):
-        figure.add_scatter(
-            x=frame[column],
-            y=y,
-            name=short(wording, 60),
-            mode="markers",
-            marker={"symbol": symbol, "size": 10, "color": color, "line": {"color": color, "width": 2}},
-            customdata=[short(name, 80) for name in frame["name"]],
-            hovertemplate=f"<b>%{{customdata}}</b><br>{short(wording, 60)} %{{x:+.4~f}}<extra></extra>",
-        )
-    bar_axes(figure, texts, len(frame))
+    add_pairs(figure, frame, y, ("first", "second"), (short(first, 60), short(second, 60)), "%{x:+.4~f}")
+    bar_axes(figure, [short(name) for name in frame["name"]], len(frame))
     figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
     figure.update_layout(showlegend=True)
     return figure

@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from xmlcore.figures._style import add_note, short
+from xmlcore.figures._axes import COLOR_BAR
+from xmlcore.figures._style import SCALE, add_note, short
 
-# From small to large: blue, grey, gold. Each has a contrast of at least 3 on a white and on a dark page.
-SCALE = ((0.0, "#3F6CB5"), (0.5, "#80787F"), (1.0, "#B8860B"))
 CELL = 17  # height of a row of the map, in pixels
-BAR = 150  # length of the colour bar, in pixels
 LETTERS = 18  # most letters of a name beside the map
 
 
@@ -32,22 +30,7 @@ def heat_map(figure, values, labels, names, wording, title, scale, ends):
             "colorscale": SCALE,
             "cmin": ends[0],
             "cmax": ends[1],
-            "colorbar": {
-                "orientation": "h",
-                "thickness": 10,
-                "len": BAR,
-                "lenmode": "pixels",
-                "x": 0,
-                "xpad": 0,
-                "xanchor": "left",
-                "y": 1,
-                "yanchor": "bottom",
-                "ypad": 8,
-                "nticks": 4,
-                "tickangle": 0,
-                "tickfont": {"size": 11},
-                **scale,
-            },
+            "colorbar": COLOR_BAR | {"y": 1, "yanchor": "bottom", "ypad": 8, "nticks": 4} | scale,
         },
     )
     # The title is an annotation, because the dashboard's theme would put a title of the colour bar on top of the bar.

@@ -11,6 +11,7 @@ from xmlcore.figures._style import (
     EDGE,
     GREEN,
     GREY,
+    NOT_PALE,
     PURPLE,
     VERMILION,
     VIOLET,
@@ -89,9 +90,7 @@ def node_bars(
             cliponaxis=False,
             customdata=np.array([frame["node"][mine], np.array(hovers, dtype=object)[mine]], dtype=object).T,
             hovertemplate="%{customdata[1]}<extra></extra>",
-            # A click selects a node. Plotly would make all other bars pale.
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": 1}},
+            **NOT_PALE,
         )
     names = [f"<b>{short(n)}</b>" if v == chosen else short(n) for v, n in zip(frame["node"], frame["name"])]
     bar_axes(figure, names, len(frame))

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._axes import percent_ticks, show_color_bar
-from xmlcore.figures._style import EDGE, GREEN, VERMILION, need_columns, new_figure, short
+from xmlcore.figures._style import EDGE, GREEN, NOT_PALE, VERMILION, need_columns, new_figure, short
 
 # From small to large: blue, grey, gold. A white text has a contrast of at least 4.5 on each, and each has a contrast of
 # at least 3 on a white and on a dark page.
@@ -97,8 +97,7 @@ def label_tree(
                 customdata=np.array([frame["node"][mine], hovers[mine]], dtype=object).T,
                 hovertemplate="%{customdata[1]}<extra></extra>",
                 showlegend=False,
-                selected={"marker": {"opacity": 1}},
-                unselected={"marker": {"opacity": 1}},
+                **NOT_PALE,
             )
     found = _point_at(figure, frame, path[-1] if len(path) else -1)
     _color_bar(figure, low, high, axis, percent, log, shown=known.any())
@@ -186,8 +185,7 @@ def _point_at(figure, frame, node) -> bool:
             hovertemplate=f"<b>{short(line['name'], 60)}</b><extra></extra>",
             showlegend=False,
             cliponaxis=False,
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": 1}},
+            **NOT_PALE,
         )
     return bool(found)
 

@@ -5,7 +5,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.documented import documented
-from xmlcore.figures._style import BLUE, MARK, VERMILION, add_note, need_columns, new_figure, short
+from xmlcore.figures._axes import add_pairs
+from xmlcore.figures._style import MARK, add_note, need_columns, new_figure, short
 
 LINE = 22  # height of a feature's row, in pixels
 GAP = 30  # additional height between two panels, in pixels
@@ -49,34 +50,8 @@ def noisy_features(frame: pd.DataFrame, *, title: str = "Feature values without 
 def _panel(grid, part, place):
     """Draw the feature values of one row of the data into the panel with the number ``place``, from 1."""
     y = np.arange(len(part))[::-1]
-    lines_x = np.column_stack([part["clean"], part["noisy"], np.full(len(part), np.nan)]).ravel()
-    lines_y = np.column_stack([y, y, np.full(len(part), np.nan)]).ravel()
-    where = {"row": place, "col": 1}
-    grid.add_scatter(
-        x=lines_x,
-        y=lines_y,
-        mode="lines",
-        line={"color": MARK, "width": 2},
-        hoverinfo="skip",
-        showlegend=False,
-        **where,
-    )
-    for column, wording, color, symbol in (
-        ("clean", "without noise", BLUE, "circle-open"),
-        ("noisy", "with noise", VERMILION, "circle"),
-    ):
-        grid.add_scatter(
-            x=part[column],
-            y=y,
-            name=wording,
-            mode="markers",
-            marker={"symbol": symbol, "size": 10, "color": color, "line": {"color": color, "width": 2}},
-            customdata=[short(name, 60) for name in part["name"]],
-            hovertemplate=f"<b>%{{customdata}}</b><br>{wording} %{{x:.4~g}}<extra></extra>",
-            legendgroup=column,
-            showlegend=place == 1,
-            **where,
-        )
+    where, names = {"row": place, "col": 1}, ("without noise", "with noise")
+    add_pairs(grid, part, y, ("clean", "noisy"), names, "%{x:.4~g}", showlegend=place == 1, **where)
     grid.update_yaxes(
         tickvals=y,
         ticktext=[short(name) for name in part["name"]],

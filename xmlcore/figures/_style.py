@@ -35,6 +35,12 @@ GRID = "#E3E8EC"
 EDGE = "#7A858E"  # lines between nodes: a contrast of 3.7 on a white page and 4.7 on a dark one
 MARK = "rgba(128, 140, 150, 0.8)"  # reference lines in a plot, visible on a white and on a dark page
 
+# From small to large, or bad to good: blue, grey, gold. People with every common colour vision tell them apart. Each
+# has a contrast of at least 3 on a white and on a dark page.
+SCALE = ((0.0, "#3F6CB5"), (0.5, "#80787F"), (1.0, "#B8860B"))
+# A click selects a node. Plotly would make all other marks pale.
+NOT_PALE = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
+
 HEIGHT = 380
 BUTTONS = 33  # space for the buttons at the top of a figure, in pixels
 # Fonts of the system: an exported image is drawn without the fonts of the page, and with another font texts would be

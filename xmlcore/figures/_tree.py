@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._axes import percent_ticks, show_color_bar
-from xmlcore.figures._style import EDGE, GREY, VERMILION, need_columns, new_figure, short
+from xmlcore.figures._style import EDGE, GREY, NOT_PALE, SCALE, VERMILION, need_columns, new_figure, short
 
 COLOR_TITLES = {
     "purity": "Purity",
@@ -21,9 +21,6 @@ COLOR_TITLES = {
 SHARES = ("purity", "share_with_label")  # columns that are shown in percent
 # Columns of which small values are good.
 LESS_IS_BETTER = ("objective", "balance", "multiway")
-# From bad to good: blue, grey, gold. People with every common colour vision tell them apart, and each has a contrast of
-# at least 3 on a white and on a dark page.
-SCALE = ((0.0, "#3F6CB5"), (0.5, "#80787F"), (1.0, "#B8860B"))
 LINE = 24  # height of a row of the drawing, in pixels
 TIGHT = 15  # height of a row of a drawing with more than 40 rows, in pixels
 NAME = 20  # most letters of a name beside a node: there is room for them on a phone
@@ -141,9 +138,7 @@ def _nodes(figure, frame, sizes, values):
                 customdata=np.array([frame["node"][mine], hovers[mine]], dtype=object).T,
                 hovertemplate="%{customdata[1]}<extra></extra>",
                 showlegend=False,
-                # A click selects a node. Plotly would make all other nodes pale.
-                selected={"marker": {"opacity": 1}},
-                unselected={"marker": {"opacity": 1}},
+                **NOT_PALE,
             )
 
 
