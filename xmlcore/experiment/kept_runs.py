@@ -13,6 +13,7 @@ from xmlcore.experiment.engine.task import as_plain, load
 from xmlcore.experiment.kinds.train import FOLDER, Train
 from xmlcore.metrics.measures import MORE_MEASURES as MORE
 from xmlcore.metrics.measures import USUAL_MEASURES
+from xmlcore.metrics.statistics import student_reach
 from xmlcore.ranking import KS
 from xmlcore.typing import DataFrame
 
@@ -22,7 +23,6 @@ TIMES = ("fit_s", "predict_s", "predict_ms_per_row", "compile_s")
 SIZES = ("model_bytes", "n_nodes", "depth", "n_weights")
 MEMORY = {"training_bytes": "peak_bytes"}  # columns, and their names in a run
 SEED = "random_state"
-CONFIDENCE = 0.95
 
 
 def runs(keys: Iterable[str] | None = None) -> "DataFrame":
@@ -112,7 +112,6 @@ def seeds_grouped(frame: "DataFrame") -> "DataFrame":
         Lines are in the order of their first runs.
     """
     import pandas as pd
-    from scipy.special import stdtrit
 
     if frame.empty:
         added = [f"{measure} {end}" for measure in MEASURES for end in ("low", "high")]
@@ -131,9 +130,7 @@ def seeds_grouped(frame: "DataFrame") -> "DataFrame":
             lists[setting].append(value)
         made[name] = list(lists.values())
     made["n"] = n
-    with np.errstate(invalid="ignore", divide="ignore"):
-        spread = groups[list(MEASURES)].std().to_numpy() / np.sqrt(n)[:, None]
-        reach = spread * np.where(n > 1, stdtrit(np.maximum(n - 1, 1), 0.5 + CONFIDENCE / 2), np.nan)[:, None]
+    reach = student_reach(n[:, None], groups[list(MEASURES)].std())
     middle = made[list(MEASURES)].to_numpy(dtype=float)
     ends = {f"{m} low": np.maximum(0, middle[:, i] - reach[:, i]) for i, m in enumerate(MEASURES)}
     ends |= {f"{m} high": np.minimum(1, middle[:, i] + reach[:, i]) for i, m in enumerate(MEASURES)}

@@ -12,14 +12,11 @@
 from xmlcore.explain._attribution import Attributions, attributions, can_explain, explains_features, kind_of
 from xmlcore.explain._contrast import contrast
 from xmlcore.explain._contributions import contributions, magnitude
-from xmlcore.explain._importance import importance
-from xmlcore.explain._one_label import LabelImportance, label_importance
+from xmlcore.explain._importance import LabelImportance, importance, label_importance
 from xmlcore.explain._paths import path
 from xmlcore.explain._removal import deletion_curve, label_scores
-from xmlcore.explain._scores import probability
-from xmlcore.explain._side_by_side import side_by_side
-from xmlcore.explain._stability import agreement, stability
-from xmlcore.explain._what_if import label_values, what_if
+from xmlcore.explain._stability import agreement, side_by_side, stability
+from xmlcore.explain._what_if import label_values, probability, what_if
 
 __all__ = [
     "Attributions", "LabelImportance", "agreement", "attributions", "can_explain", "contrast", "contributions",

@@ -1,4 +1,4 @@
-"""Agreement of two explanations, and stability of an explanation under noise."""
+"""Two explanations: their agreement, also under noise, and both side by side."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import Explainer
+from xmlcore.metrics.statistics import rank_correlation
 from xmlcore.typing import DataFrame, Matrix, Perturbation, Ranker
 from xmlcore.validation import check_count, check_features, check_row, csr_parts
 
@@ -44,18 +45,7 @@ def _agreement(ids_a, parts_a, ids_b, parts_b, n):
         sizes[side, np.searchsorted(union, ids)] = parts
     top_a, top_b = (set(np.lexsort((union, -side))[:n][np.sort(-side)[:n] < 0].tolist()) for side in sizes)
     overlap = len(top_a & top_b) / len(top_a | top_b) if top_a | top_b else 1.0
-    ranks = np.stack([_mean_ranks(side) for side in sizes])
-    ranks -= ranks.mean(axis=1, keepdims=True) if union.size else 0.0
-    spread = np.sqrt((ranks**2).sum(axis=1)).prod()
-    spearman = float((ranks[0] * ranks[1]).sum() / spread) if spread > 0 else float("nan")
-    return {"spearman": spearman, "overlap": float(overlap)}
-
-
-def _mean_ranks(values):
-    """Return the rank of each value, from 1 for the smallest; equal values share their mean rank."""
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return (ends - (counts - 1) / 2)[which]
+    return {"spearman": rank_correlation(*sizes), "overlap": float(overlap)}
 
 
 def stability(
@@ -120,3 +110,26 @@ def stability(
     frame["total"] = attributed.total
     frame.attrs = {"total": float(clean.total[0]), "kind": clean.kind}
     return frame
+
+
+def side_by_side(first: "DataFrame", second: "DataFrame", top: int | None = None) -> "DataFrame":
+    """Return two explanations (with names) beside each other: ``feature``, ``name``, ``first``, ``second``.
+
+    The features are those among the first ``top`` of at least one of the two, by default all, sorted by the larger of
+    the two |contributions|, equal ones by feature id. A feature that is not in an explanation has the contribution 0.
+    """
+    import pandas as pd
+
+    a, b = (frame.set_index("feature") for frame in (first, second))
+    ids = pd.Index(a.index if top is None else a.index[:top])
+    ids = ids.union(b.index if top is None else b.index[:top], sort=False)
+    both = pd.DataFrame(
+        {
+            "feature": ids,
+            "name": a["name"].reindex(ids).fillna(b["name"].reindex(ids)).to_numpy(),
+            "first": a["contribution"].reindex(ids).fillna(0.0).to_numpy(),
+            "second": b["contribution"].reindex(ids).fillna(0.0).to_numpy(),
+        }
+    )
+    size = both[["first", "second"]].abs().max(axis=1)
+    return both.iloc[np.lexsort((both["feature"], -size))].reset_index(drop=True)

@@ -1,4 +1,6 @@
-"""A row's labels on the scale of its explanations, and what changes when the row does."""
+"""A row's labels on the scale of its explanations, as probabilities, and what changes when the row does."""
+
+import math
 
 import numpy as np
 import numpy.typing as npt
@@ -59,3 +61,12 @@ def what_if(model: Ranker, before: Matrix, after: Matrix, k: int = 5) -> "DataFr
             "after": label_values(model, after, labels),
         }
     )
+
+
+def probability(kind: str, score: float) -> float | None:
+    """Return the probability that a score of a kind, as in ``attrs["kind"]``, stands for; None for "score"."""
+    if kind == "log_proba":
+        return math.exp(score)
+    if kind == "margin":
+        return 1 / (1 + math.exp(-score)) if score > -700 else 0.0
+    return score if kind == "share" else None

@@ -17,6 +17,7 @@ from xmlcore.figures._style import (
     need_columns,
     new_figure,
 )
+from xmlcore.metrics.statistics import student_reach
 
 
 def deletion_curves(
@@ -92,14 +93,8 @@ def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay 
 
 def _intervals(groups) -> pd.DataFrame:
     """Return the mean of each group and its 95 % interval; an interval of one value has no width."""
-    from scipy import stats
-
     statistics = groups.agg(["mean", "std", "count"])
-    has_interval = statistics["count"] > 1
-    half_width = (
-        stats.t.ppf(0.975, np.maximum(statistics["count"] - 1, 1)) * statistics["std"] / np.sqrt(statistics["count"])
-    )
-    half_width = np.where(has_interval, half_width, 0.0)
+    half_width = np.nan_to_num(student_reach(statistics["count"], statistics["std"]))
     return statistics.assign(low=statistics["mean"] - half_width, high=statistics["mean"] + half_width)[
         ["mean", "low", "high"]
     ]

@@ -22,6 +22,7 @@ from xmlcore.figures._style import (
     short,
 )
 from xmlcore.metrics.buckets import BUCKETS
+from xmlcore.metrics.statistics import student_reach
 
 # Column of the frame -> name, colour and mark of the measure. Accuracy has the colour of P@1, to which it is equal for
 # rows with one class. Candidate recall has the colour of R@k.
@@ -34,7 +35,6 @@ SHARES = {
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
 STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
-LEVEL = 0.95  # confidence level of intervals over seeds
 
 
 @documented
@@ -258,15 +258,9 @@ def _stretches(counts):
 
 def _over_seeds(rows, axis, column):
     """Return the mean over seeds and the ends of its interval for each value of ``axis``; one seed has no interval."""
-    from scipy import stats
-
     statistics = rows.groupby(axis, sort=True)[column].agg(["count", "mean", "std"])
-    n, mean = statistics["count"].to_numpy(), statistics["mean"].to_numpy(np.float64)
-    half_width = np.zeros(n.size)
-    several = n > 1
-    half_width[several] = (
-        stats.t.ppf(0.5 + LEVEL / 2, n[several] - 1) * statistics["std"].to_numpy()[several] / np.sqrt(n[several])
-    )
+    mean = statistics["mean"].to_numpy(np.float64)
+    half_width = np.nan_to_num(student_reach(statistics["count"], statistics["std"]))
     return mean, mean - half_width, mean + half_width
 
 

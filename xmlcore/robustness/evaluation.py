@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from xmlcore.metrics.statistics import student_reach
 from xmlcore.noise import LARGEST_SIGMA, blocks_of_noisy_rows, check_level, check_support
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -169,8 +170,6 @@ def summarise(frame: "DataFrame", level: float = 0.95) -> "DataFrame":
         the value; ``drop_mean``, ``drop_low`` and ``drop_high`` of the drop. The ends of an interval are nan for fewer
         than two repeats.
     """
-    from scipy import stats
-
     missing = set(COLUMNS) - set(frame.columns)
     if missing:
         raise ValueError(f"frame has no column {', '.join(sorted(missing))}: it must be one that evaluate returned")
@@ -182,10 +181,7 @@ def summarise(frame: "DataFrame", level: float = 0.95) -> "DataFrame":
     for column, prefix in (("value", ""), ("drop", "drop_")):
         statistics = groups[column].agg(["count", "mean", "std"])
         n = statistics["count"].to_numpy()
-        half_width = np.full(n.size, np.nan)
-        several = n > 1
-        t = stats.t.ppf(0.5 + level / 2, n[several] - 1)
-        half_width[several] = t * statistics["std"].to_numpy()[several] / np.sqrt(n[several])
+        half_width = student_reach(n, statistics["std"], level)
         if not prefix:
             result["n"] = n
         result |= {f"{prefix}mean": statistics["mean"], f"{prefix}low": statistics["mean"] - half_width}

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from xmlcore.metrics.statistics import rank_correlation
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame
 
@@ -31,7 +32,7 @@ def spearman(scores_a: npt.ArrayLike, a: npt.ArrayLike, scores_b: npt.ArrayLike,
     correlations = np.empty(a.shape[0])
     for label in range(a.shape[0]):
         union = np.union1d(a[label], b[label])
-        correlations[label] = _rank_correlation(scores_a[label, union], scores_b[label, union])
+        correlations[label] = rank_correlation(scores_a[label, union], scores_b[label, union])
     return correlations
 
 
@@ -152,12 +153,3 @@ def _scores(scores, ids, name):
     if ids.max() >= scores.shape[1]:
         raise ValueError(f"{name} has {scores.shape[1]} features, but feature {ids.max()} is selected")
     return np.broadcast_to(scores, (ids.shape[0], scores.shape[1]))
-
-
-def _rank_correlation(a, b):
-    from scipy.stats import rankdata
-
-    a, b = rankdata(a), rankdata(b)
-    a, b = a - a.mean(), b - b.mean()
-    length = np.sqrt((a @ a) * (b @ b))
-    return float(np.clip(a @ b / length, -1.0, 1.0)) if length > 0 else float("nan")
