@@ -102,7 +102,7 @@ def _compare(opened):
             placeholder="Choose data sets",
         )
     asked = {
-        opened[fp]["name"]: experiment.task("statistics", {"dataset": fp}, {}) for fp in chosen
+        opened[fp]["name"]: experiment.task("description", {"dataset": fp}) for fp in chosen
     }  # names are different: dataset_list.free_name
     if not asked:
         st.caption("Choose data sets to see their statistics beside each other.")
@@ -110,7 +110,7 @@ def _compare(opened):
     found = tasks.ready_all(asked, button="Compute the statistics of", key="manage.statistics", of="data set")
     if not found:
         return
-    values = {name: result.summary for name, result in found.items()}
+    values = {name: result.fields["summary"] for name, result in found.items()}
     frame = pd.DataFrame(
         {"Statistic": [words for words, _ in STATISTICS.values()]}
         | {

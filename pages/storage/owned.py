@@ -27,7 +27,6 @@ KIND_WORDS = {
     "learning_curve": "learning curve",
     "description": "description of data",
     "power_law": "test of frequencies",
-    "statistics": "statistics",
     "examine": "examination of data",
     "export": "file of a data set",
     "export_workspace": "file of the workspace",
@@ -37,7 +36,7 @@ KIND_WORDS = {
     "predict_opened": "predictions for a file",
 }
 # Of each data set, whoever has it: these say nothing about what another workspace has done.
-OF_EVERY_DATASET = ("statistics", "description", "examine", "power_law", "export")
+OF_EVERY_DATASET = ("description", "examine", "power_law", "export")
 LEAST_SHOWN = 0.1  # MB: what is smaller is shown as this
 FIELDS = ("known", *LISTS, "made")  # fields of a workspace that say what belongs to it
 

@@ -91,7 +91,6 @@ def some_of_each(easy, classes, monkeypatch):
         kept("prepare", {}, name="api-docs"),
         kept("synthetic", {}, n_train=60, n_test=20),
         kept("export", of),
-        kept("statistics", of),
         kept("description", of),
         run,
         selection,

@@ -71,6 +71,6 @@ def test_stopping_keeps_nothing(easy):
     assert not task.exists() and not store.exists("exports", task.key)
 
 
-def test_kept_statistics_are_those_of_describe(easy):
-    summary = kept("statistics", {"dataset": save_dataset(easy)}).load().summary
+def test_a_kept_description_is_that_of_describe(easy):
+    summary = kept("description", {"dataset": save_dataset(easy)}).load().description.summary
     assert summary == describe(easy).summary and summary["n_train"] == 200

@@ -44,7 +44,6 @@ from xmlcore.experiment.kinds import (  # noqa: F401
     read_texts,
     robustness,
     split,
-    statistics,
     synthetic,
     trees,
     words,
