@@ -5,7 +5,7 @@ import math
 import numbers
 import re
 import textwrap
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -337,6 +337,7 @@ class About:
     color: str | None = None  # "#rrggbb" in every figure; None: purple
     mark: str | None = None  # a symbol of Plotly; None: a star
     scores: str = ""  # a sentence on what its scores are; "" if they are probabilities
+    scores_by_loss: dict[str, str] = field(default_factory=dict)  # the same with such a value of the parameter loss
 
 
 def in_form(parameters: "tuple[Parameter, ...]") -> "tuple[Parameter, ...]":

@@ -15,8 +15,8 @@ def size(n_bytes: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent with one decimal, ``12.3 %``; ``–`` for NaN."""
-    return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
+    """Return a share in percent with one decimal, ``12.3 %``; ``–`` for NaN. Only 1 itself is ``100.0 %``."""
+    return "–" if not math.isfinite(share) else "above 99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.1f} %"
 
 
 def probability(share: float) -> str:
@@ -26,6 +26,11 @@ def probability(share: float) -> str:
     if 0 < share < 1e-5:
         return "below 0.001 %"
     return "above 99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.3g} %"
+
+
+def score(value: float) -> str:
+    """Return a score between 0 and 1 with three significant digits, ``0.0123``; only 1 itself is ``1``."""
+    return "–" if not math.isfinite(value) else "above 0.999" if 0.9995 <= value < 1 else f"{value:.3g}"
 
 
 def rounded(share: float) -> str:
@@ -39,7 +44,11 @@ def rounded(share: float) -> str:
 
 def hundredths(share: float | None, undefined: str = "–") -> str:
     """Return a measure in percent with two decimals and without the sign, for columns: ``12.34``."""
-    return f"{100 * share:.2f}" if share is not None and math.isfinite(share) else undefined
+    return (
+        f"{min(100 * share, 99.99 if share < 1 else 100):.2f}"
+        if share is not None and math.isfinite(share)
+        else undefined
+    )
 
 
 def plain(value: Any, leaf=lambda value: value) -> Any:

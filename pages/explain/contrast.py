@@ -13,7 +13,9 @@ from xmlcore import explain, figures
 
 DIFFERENCE = {  # what contributions add up to, by the kind of score
     "log_proba": "the log of the ratio of P",
+    "log_score": "the log of the ratio of scores",
     "margin": "the difference of the margins",
+    "margin_score": "the difference of the margins",
     "share": "the P difference, points",  # percentage points; short, for a phone
     "score": "the difference of f",
 }
@@ -78,8 +80,9 @@ def _reading(attrs, meta, n_features) -> str:
     if attrs["kind"] == "score":
         return f"The bars add up to {unit}, {format.signed(attrs['total'])}. Values are differences, too.{others}"
     ratio = ""
-    if attrs["kind"] == "log_proba":
-        ratio = f": P of the first is {math.exp(min(attrs['total'], 700)):.3g} times that of the second"
+    if attrs["kind"] in ("log_proba", "log_score"):
+        name = "P" if attrs["kind"] == "log_proba" else "the score"
+        ratio = f": {name} of the first is {math.exp(min(attrs['total'], 700)):.3g} times that of the second"
     return (
         f"For a row without features, {unit} is {format.signed(attrs['baseline'])}. The bars are added to that, which "
         f"gives {format.signed(attrs['total'])}{ratio}.{others}"

@@ -62,8 +62,9 @@ def _results(view, explained):
     with left:
         is_score = view.kind == "score"
         named = "of largest value" if is_score else "that are named"  # methods that the model has
-        curve = "share of its first label among the candidates" if is_score else "probability of its first label"
-        axis = "Label’s share of the candidates" if is_score else "Probability of the label"
+        noun = "probability" if view.kind in explaining.PERCENT else "score"
+        curve = "share of its first label among the candidates" if is_score else f"{noun} of its first label"
+        axis = "Label’s share of the candidates" if is_score else f"{noun.capitalize()} of the label"
         figure = figures.deletion_curves(explained.deletion, title=f"Do the features {named} matter?", score=axis)
         left_over = ", ".join(
             f"{explaining.share(value)} ({method})" for method, value in figure.layout.meta["left"].items()

@@ -63,12 +63,11 @@ def show(predictor, predicted, name: str, look) -> None:
 def _table(predictor, predicted, by, look) -> None:
     sure = certainty(predicted.ranking, by)
     rows = np.argsort(sure, kind="stable")[:LISTED]
-    model = type(predictor.model).__name__
-    percent = predictions.are_probabilities(model)
+    percent = predictions.are_probabilities(predictor.model)
     lines = pd.DataFrame(
         {
             "row": rows,
-            "sure": predictions.scores(model, sure[rows]),
+            "sure": predictions.scores(predictor.model, sure[rows]),
             "labels": [_labels(predictor, predicted.ranking, i, percent) for i in rows.tolist()],
         }
     )
@@ -89,7 +88,7 @@ def _table(predictor, predicted, by, look) -> None:
             "sure": tables.number(
                 WAYS[by][1] + (", %" if percent else ""),
                 100,
-                (tables.percent_format if percent else tables.value_format)(lines["sure"]),
+                (tables.percent_format if percent else tables.score_format)(lines["sure"]),
                 f"The {WAYS[by][0]}.",
             ),
             "text": tables.text("Beginning of the text", 260),
@@ -110,9 +109,7 @@ def _table(predictor, predicted, by, look) -> None:
 def _labels(predictor, ranking, row, percent) -> str:
     pairs = zip(ranking.labels[row].tolist(), ranking.scores[row].tolist())
     return ", ".join(
-        f"{predictor.packed.label_name(label)} ({format.probability(score) if percent else format.value(score)})"
-        for label, score in pairs
-        if label >= 0
+        f"{predictor.packed.label_name(label)} ({format.score(score, percent)})" for label, score in pairs if label >= 0
     )
 
 

@@ -49,6 +49,11 @@ def probability(value: float) -> str:
     return _unbroken(wording.probability(value))
 
 
+def score(value: float, percent: bool) -> str:
+    """Return a score between 0 and 1, in percent if it is a probability: ``12.3 %``, ``0.123``."""
+    return probability(value) if percent else wording.score(value)
+
+
 def signed(value: float) -> str:
     """Return a number with its sign and at least two decimals, more for small numbers: ``+1.23``, ``−0.0045``."""
     if not math.isfinite(value):

@@ -126,6 +126,11 @@ def percent_format(values) -> str:
     return f"%.{next((more for more in range(digits, 7) if gap > 0.5 / 10**more), 7)}f"
 
 
+def score_format(values) -> str:
+    """Return a printf format for a column of scores between 0 and 1: as for percentages, and two decimals more."""
+    return f"%.{int(percent_format(100 * np.asarray(values, dtype=np.float64))[2:-1]) + 2}f"
+
+
 def moments(label: str, help: str = ""):
     """Return the column of a table with times, which are those of :func:`pages.shared.format.moment`."""
     about = f"In the time zone {format.zone()}. {help}".strip()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.shared import fields, tables
 from pages.shared.figures import charts
-from pages.shared.results import measured, results
+from pages.shared.results import measured, predictions, results
 from xmlcore import figures, metrics
 
 BINS = {"equal width": "of equal width", "equal count": "of equal count"}
@@ -12,8 +12,11 @@ RIGHT = 0.02  # mean error of probabilities that are called right
 LEAST = 20  # predictions in a bin that a sentence is about
 
 
-def show(key: str, file_name: str) -> None:
-    st.header("Are its probabilities right?")
+def show(run, key: str, file_name: str) -> None:
+    meaning = predictions.meaning(run)
+    st.header(
+        "Are its scores right as probabilities?" if meaning else "Are its probabilities right?", help=meaning or None
+    )
     left, right = st.columns([2, 3], gap="large")
     with left:
         k = fields.radio("Labels predicted for a row", results.KS, "train.calibration.k", results.KS[-1])

@@ -117,7 +117,7 @@ def _rows_of_label(data, run, key, k, label):
         return
     listed = frame.head(LISTED_ROWS)
     named = tables.rows(data, "test", listed["row"])
-    score = predictions.scores(run.model, listed["score"])
+    score = predictions.scores(run, listed["score"])
     shown = listed.assign(how=listed["how"].map(HOW), score=score, labels=named["labels"])
     if "name" in named:
         shown.insert(1, "name", named["name"])
@@ -139,7 +139,7 @@ def _rows_of_label(data, run, key, k, label):
             "text": tables.text("Text", 300),
             "how": tables.text("The label is", 120),
             "rank": tables.number("Rank", 55, "%d"),
-            "score": tables.number(**predictions.score_column(run.model, score), width=70),
+            "score": tables.number(**predictions.score_column(run, score), width=70),
             "labels": tables.text("True labels", 320),
         },
         most=300,

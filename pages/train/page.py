@@ -9,7 +9,7 @@ probabilities are right) and about.py (its size and settings). trying.py tries s
 import streamlit as st
 
 from pages.shared import actions, begin, format, fragments, jobs, sections, sweeping
-from pages.shared.results import predictions, results
+from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from pages.train import about, answer, calibration, controls, every, labels, listed, more_data, rows, tried, trying
 from xmlcore import experiment
@@ -68,8 +68,8 @@ def _of_result(data, run, record, data_file, file_name):
         "All measures": lambda: every.show(run, key, file_name),
         "More data": lambda: more_data.show(run, file_name),
     }
-    if predictions.are_probabilities(run.model):
-        sections_of_result["Calibration"] = lambda: calibration.show(key, file_name)
+    if run.model in experiment.MODELS and not experiment.MODELS[run.model].cls.ABOUT.scores:
+        sections_of_result["Calibration"] = lambda: calibration.show(run, key, file_name)
     return sections_of_result | {"About this result": lambda: about.show(run, record, file_name)}
 
 

@@ -14,8 +14,8 @@ def show(data, run, key, name) -> None:
     with left:
         row_text.show(data, "test", row)
         predictions.show(data, run, row, results.K, key="train.predicted")
-        if predictions.meaning(run.model):
-            st.caption(predictions.meaning(run.model))
+        if predictions.meaning(run):
+            st.caption(predictions.meaning(run))
     with right:
         frame = tables.features(data, data.X_test, row)
         if frame.empty:

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import format, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
-from pages.shared.rows import row_text
+from pages.shared.rows import path_table, row_text
 from pages.shared.view import look, now
 from pages.trees.plt_view import WalkedTree
 from xmlcore import figures
@@ -74,18 +74,20 @@ def _sentence(view, lines):
     worst = missed.loc[missed["probability"].idxmin()]
     node = int(worst["node"])
     at = "its own leaf" if view.is_leaf(node) else f"the node “{format.plain(view.short_name(node, 40))}”"
+    reached, there = (format.score(worst[column], view.are_probabilities) for column in ("probability", "factor"))
     return text + (
-        f" **{format.plain(worst['name'])}** gets {format.probability(worst['probability'])}. Most is lost at depth "
-        f"{int(view.tree.depth[node])}, {at}: its classifier gives it {format.probability(worst['factor'])}."
+        f" **{format.plain(worst['name'])}** gets {reached}. Most is lost at depth "
+        f"{int(view.tree.depth[node])}, {at}: its classifier gives it {there}."
     )
 
 
 def _labels(view, lines, row, label):
     key = f"trees.plt.row.{view.key[:8]}.{view.t}.{row}"
+    percent, full = view.are_probabilities, 100 if view.are_probabilities else 1
     shown = lines.assign(
         state=[_state(line) for line in lines.itertuples()],
-        probability=100 * lines["probability"],
-        factor=100 * lines["factor"],
+        probability=full * lines["probability"],
+        factor=full * lines["factor"],
         at=[view.short_name(v, 40) for v in lines["node"]],
     )
     nothing_lost = (lines["factor"] > LOST).to_numpy()
@@ -98,13 +100,13 @@ def _labels(view, lines, row, label):
             "name": tables.text("Label", 220),
             "state": tables.text("Right?", 75),
             "place": tables.number("Rank", 55, "%d", "Rank among the predicted labels."),
-            "probability": tables.number(
-                "P, %", 65, tables.percent_format(shown["probability"]), "Probability of the label in this tree."
+            "probability": path_table.score_column(
+                "{}", shown["probability"], percent, 65, "Of the label in this tree."
             ),
-            "at": tables.text("Lost most at", 250, "The node at which the probability drops most."),
+            "at": tables.text("Lost most at", 250, "The node on the label’s path that gets least."),
             "depth": tables.number("Depth", 58, "%d", "Depth of that node; the root has 0."),
-            "factor": tables.number(
-                "P there, %", 85, tables.percent_format(shown["factor"]), "Probability of that node given its parent."
+            "factor": path_table.score_column(
+                "{} there", shown["factor"], percent, 85, "What its classifier gives that node, given its parent."
             ),
         },
         most=360,
@@ -114,8 +116,7 @@ def _labels(view, lines, row, label):
     left_out = f" {missing:,} more true labels are not listed." if missing else ""
     st.caption(
         f"{format.count(int(lines['true'].sum()), 'true label')} and the {int(lines['place'].notna().sum())} predicted "
-        f"ones; true labels that are not predicted come first.{left_out} “Lost most at” is the node on the label’s "
-        "path with the smallest probability, “P there”. Tick a label to see its path. Shown: "
+        f"ones; true labels that are not predicted come first.{left_out} Tick a label to see its path. Shown: "
         f"**{format.plain(view.data.label_name(label))}**."
     )
 
@@ -129,38 +130,21 @@ def _state(line):
 def _path(view, path, row, label):
     title = f"Path to {format.in_title(view.data.label_name(label))}"
     several = f" This is tree {view.t + 1}; the prediction is the mean of all trees." if view.several else ""
+    noun = "probability" if view.are_probabilities else "score"
     charts.show_figure(
-        figures.path_products(path, title=title),
+        figures.path_products(path, title=title, percent=view.are_probabilities),
         path,
         f"{view.files}-row{row}-label{label}-path",
-        "The number beside a node is its probability given its parent. The height is the product so far: at the "
-        f"label’s own leaf, the label’s probability.{several}",
+        f"The number beside a node is its {noun} given its parent. The height is the product so far: at the label’s "
+        f"own leaf, the label’s {noun}.{several}",
         key=f"trees.plt.path.{view.key[:8]}",
     )
 
 
 def _steps(view, path) -> None:
-    shown = path.assign(
-        factor=100 * path["factor"], product=100 * path["product"], name=[view.short_name(v, 40) for v in path["node"]]
-    )
-    tables.show(
-        shown[["depth", "name", "factor", "product", "margin", "node"]],
-        f"trees.plt.steps.{view.key[:8]}",
-        {
-            "depth": tables.number("Depth", 50, "%d"),
-            "name": tables.text("Node", 115),
-            "factor": tables.number(
-                "P of node, %", 86, tables.percent_format(shown["factor"]), "Probability of the node given its parent."
-            ),
-            "product": tables.number(
-                "P so far, %", 78, tables.percent_format(shown["product"]), "Product of the probabilities so far."
-            ),
-            "margin": tables.number("Margin", 60, help="Output of the node’s classifier for the row."),
-            "node": tables.number("Number", 60, "%d", "“Node” on the tab “The tree” takes this number."),
-        },
-        signs={"margin": "{:+.3f}"},
-        most=360,
-    )
+    named = path.assign(name=[view.short_name(v, 40) for v in path["node"]])
+    shown, config, signs = path_table.table(named, view.are_probabilities)
+    tables.show(shown, f"trees.plt.steps.{view.key[:8]}", config, signs=signs, most=360)
 
 
 def _choose_step(view, path, row, label) -> int:

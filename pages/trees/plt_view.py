@@ -3,6 +3,7 @@
 import pandas as pd
 
 from pages.shared import format, label_trees, server
+from pages.shared.results import predictions
 from pages.shared.view import look, now
 from pages.trees import looked_at
 from xmlcore import experiment
@@ -30,6 +31,10 @@ class WalkedTree:
     @property
     def classifiers(self):
         return self.model.linear_nodes(self.t)
+
+    @property
+    def are_probabilities(self) -> bool:
+        return predictions.are_probabilities(self.model)
 
     @property
     def several(self) -> bool:

@@ -30,7 +30,7 @@ def test_contributions_of_a_label_tree_add_up_to_the_log_probability(loss, n_est
             logs = [log_proba(model, tree, unit(X, i), label) for tree in range(n_estimators)]
             empty = [log_proba(model, tree, np.zeros(D), label) for tree in range(n_estimators)]
             total, baseline = np.log(np.mean(np.exp(logs))), np.log(np.mean(np.exp(empty)))
-            assert frame.attrs["kind"] == "log_proba"
+            assert frame.attrs["kind"] == explain.kind_of(model) == ("log_proba" if loss == "logistic" else "log_score")
             assert frame.attrs["total"] == pytest.approx(total, rel=1e-9)
             assert frame.attrs["baseline"] == pytest.approx(baseline, rel=1e-9)
             assert frame.attrs["baseline"] + frame["contribution"].sum() == pytest.approx(total, rel=1e-9, abs=1e-12)
@@ -148,7 +148,7 @@ def test_features_that_no_training_row_has_contribute_nothing(models):
     wider = sp.csr_array(sp.hstack([X, sp.csr_array((80, 2))]))
     row = np.zeros(D + 2, np.float32)
     row[[0, 3, D]] = 1.0, 2.0, 2.0
-    for model in (PLT(n_jobs=1), OneVsRest(n_jobs=1), LdSM(n_estimators=2, n_jobs=1)):
+    for model in (PLT(loss="logistic", n_jobs=1), OneVsRest(n_jobs=1), LdSM(n_estimators=2, n_jobs=1)):
         frame = explain.contributions(model.fit(wider, Y), row, 0)
         assert sorted(frame["feature"]) == [0, 3, D]
         assert frame.set_index("feature")["contribution"][D] == 0

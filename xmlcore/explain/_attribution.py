@@ -12,6 +12,8 @@ a model with                is explained as                                    t
 ``pair_features``           a linear function of pairs (``DoubleSampling``)    "score"
 ==========================  =================================================  =========================
 
+With the squared hinge as ``loss_``, the first two are "log_score" and "margin_score": no log or logit of a probability.
+
 A wrapper that keeps the fitted model as ``model_``, such as :class:`xmlcore.robustness.AdversarialTraining`, is
 explained as that model.
 """
@@ -28,7 +30,8 @@ from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_features, check_fitted, check_label_ids, csr_parts
 
-KINDS = ("log_proba", "margin", "share", "score")
+HINGED = {"log_proba": "log_score", "margin": "margin_score"}  # kinds of score with the squared hinge
+KINDS = ("log_proba", "margin", "share", "score", *HINGED.values())
 
 
 class Attributions(NamedTuple):
@@ -61,13 +64,14 @@ def _kind(model):
 
 def kind_of(model: Ranker) -> str:
     """Return how a model is explained."""
-    kind = _kind(unwrapped(model))
+    inner = unwrapped(model)
+    kind = _kind(inner)
     if kind is None:
         raise TypeError(
             f"{type(model).__name__} cannot be explained: it has no linear_nodes (as PLT), linear_margins (OneVsRest), "
             "forest_ and apply (LdSM, once fitted) or pair_features (DoubleSampling)"
         )
-    return kind
+    return HINGED.get(kind, kind) if getattr(inner, "loss_", None) == "squared_hinge" else kind
 
 
 def can_explain(model: Ranker) -> bool:
@@ -141,7 +145,7 @@ class Explainer:
         check_fitted(model)
         self.kind = kind_of(model)
         self.model = model = unwrapped(model)
-        if self.kind == "log_proba":
+        if hasattr(model, "linear_nodes"):
             trees = [model.linear_nodes(t) for t in range(len(model.trees_))]
             self.trees = [(tree, csr_parts(tree.weights)) for tree in trees]
 
@@ -149,7 +153,7 @@ class Explainer:
         """Return the attributions of rows, see :func:`attributions`."""
         X = check_features(X, self.model.n_features_in_)
         labels = check_label_ids(labels, X.shape[0], self.model.n_labels_)
-        return getattr(self, "_" + self.kind)(X, labels)
+        return getattr(self, f"_{_kind(self.model)}")(X, labels)
 
     def _log_proba(self, X, labels):
         """Return the attributions of label trees, whose contributions are weighted as in :func:`attributions`."""

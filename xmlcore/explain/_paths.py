@@ -71,7 +71,7 @@ def _linear_path(model, x, label, kind):
     unit = x.astype(np.float64)
     length = np.sqrt((unit.data**2).sum())
     unit.data /= length if length else 1.0
-    if kind == "margin":
+    if kind in ("margin", "margin_score"):
         weights, bias = model.linear_margins(np.array([label]))
         parts = [(0, np.array([0]), np.array([0]), np.array([1]), np.array([label]), weights, bias)]
         losses = ["logistic"]

@@ -64,9 +64,22 @@ def what_if(model: Ranker, before: Matrix, after: Matrix, k: int = 5) -> "DataFr
 
 
 def probability(kind: str, score: float) -> float | None:
-    """Return the probability that a score of a kind, as in ``attrs["kind"]``, stands for; None for "score"."""
-    if kind == "log_proba":
+    """Return the probability, or the score of ``predict_proba``, that a sum of contributions stands for.
+
+    Parameters
+    ----------
+    kind : {"log_proba", "log_score", "margin", "margin_score", "share", "score"}
+        As in ``attrs["kind"]`` of :func:`xmlcore.explain.contributions`.
+    score : float
+        A baseline or a total.
+
+    Returns
+    -------
+    float or None
+        In [0, 1]; None for "score".
+    """
+    if kind in ("log_proba", "log_score"):
         return math.exp(score)
-    if kind == "margin":
+    if kind in ("margin", "margin_score"):
         return 1 / (1 + math.exp(-score)) if score > -700 else 0.0
     return score if kind == "share" else None

@@ -18,13 +18,15 @@ from xmlcore.figures._style import (
     short,
     signed,
 )
-from xmlcore.wording import probability
+from xmlcore.wording import probability, score
 
 MOST_PATHS = 30  # largest number of paths (from roots to leaves) that are drawn
 
 
 @documented
-def path_products(frame: pd.DataFrame, *, title: str = "The probability along the path") -> go.Figure:
+def path_products(
+    frame: pd.DataFrame, *, title: str = "The probability along the path", percent: bool = True
+) -> go.Figure:
     """Draw how a label's probability decreases from the root of a label tree to the label's leaf.
 
     Parameters
@@ -33,23 +35,26 @@ def path_products(frame: pd.DataFrame, *, title: str = "The probability along th
         Columns ``tree``, ``depth``, ``node``, ``margin``, ``factor`` (the probability of the node given its parent).
         :func:`xmlcore.explain.path` gives them. Optional: ``name`` (of the node).
     {titled_figure}
+    percent : bool
+        False for factors that are no probabilities, as those of the squared hinge: they are scores between 0 and 1.
         A line per tree. ``shown`` and ``total`` in ``layout.meta`` count trees.
     """
     need_columns(frame, ["tree", "depth", "node", "margin", "factor"], "path_products")
     trees = list(frame["tree"].unique())
     figure = new_figure(title, shown=min(len(trees), MOST_PATHS), total=len(trees))
+    written, full, unit = (probability, 100, " %") if percent else (score, 1, "")
     for place, tree in enumerate(trees[:MOST_PATHS]):
         mine = frame[frame["tree"] == tree].sort_values("depth")
         product = np.cumprod(mine["factor"].to_numpy(dtype=np.float64))
         start = float(mine["depth"].min()) - 1
         hovers = [
-            f"{_named(row)}: {probability(row['factor'])} of its parent’s, margin {signed(row['margin'], 3)}"
+            f"{_named(row)}: {written(row['factor'])} of its parent’s, margin {signed(row['margin'], 3)}"
             for row in mine.to_dict("records")
         ]
         color = PALETTE[place % len(PALETTE)]
         figure.add_scatter(
             x=np.concatenate([[start], mine["depth"]]),
-            y=100 * np.concatenate([[1.0], product]),
+            y=full * np.concatenate([[1.0], product]),
             name=f"tree {tree + 1}",
             mode="lines+markers+text" if len(trees) == 1 and len(mine) <= 12 else "lines+markers",
             text=["", *(f"×{factor:.2f}" for factor in mine["factor"])],
@@ -59,14 +64,14 @@ def path_products(frame: pd.DataFrame, *, title: str = "The probability along th
             marker={"size": 9, "color": color},
             cliponaxis=False,
             customdata=["the start: every row", *hovers],
-            hovertemplate="%{customdata}<br>product so far %{y:.3~g} %<extra></extra>",
+            hovertemplate=f"%{{customdata}}<br>product so far %{{y:.3~g}}{unit}<extra></extra>",
         )
     depths = frame["depth"].to_numpy()
     figure.update_layout(showlegend=len(trees) > 1)
     axis = _depths(depths.min() - 1, depths.max())
     axis["ticktext"][0] = "start"
     figure.update_xaxes(title_text="Depth in the tree", **axis)
-    figure.update_yaxes(title_text="Probability so far, %", rangemode="tozero")
+    figure.update_yaxes(title_text="Probability so far, %" if percent else "Score so far", rangemode="tozero")
     return figure
 
 

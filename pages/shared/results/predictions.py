@@ -67,7 +67,7 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
     if frame.empty:
         st.caption("The model predicts no label for this row.")
     else:
-        frame = frame.assign(score=scores(run.model, frame["score"]))
+        frame = frame.assign(score=scores(run, frame["score"]))
         tables.show(
             frame if extra is None else extra(frame),
             key,
@@ -93,32 +93,36 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
         st.markdown(f"Nothing missed: {are} among the predictions.")
 
 
-def meaning(model: str) -> str:
-    """Return a sentence on what the scores of a model are; "" for probabilities, and for a model of another version."""
-    return experiment.MODELS[model].cls.ABOUT.scores if model in experiment.MODELS else ""
+def meaning(of) -> str | None:
+    """Return what the scores of a run or of a fitted model are; "" for probabilities, None if it is not known."""
+    is_run = isinstance(of, experiment.Run)
+    name = of.model if is_run else type(of).__name__
+    loss = (of.params | of.chosen).get("loss") if is_run else getattr(of, "loss_", None)
+    about = experiment.MODELS[name].cls.ABOUT if name in experiment.MODELS else None
+    return None if about is None else about.scores_by_loss.get(loss, about.scores)
 
 
-def are_probabilities(model: str) -> bool:
-    """Return whether the scores of a model are probabilities, which pages write in percent."""
-    return model in experiment.MODELS and not meaning(model)
+def are_probabilities(of) -> bool:
+    """Return whether the scores of a run or of a fitted model are probabilities, which pages write in percent."""
+    return meaning(of) == ""
 
 
-def scores(model: str, values):
-    """Return scores of a model as pages show them: probabilities in percent, others as they are."""
-    return values * 100 if are_probabilities(model) else values
+def scores(of, values):
+    """Return scores as pages show them: probabilities in percent, others as they are."""
+    return values * 100 if are_probabilities(of) else values
 
 
-def score_column(model: str, values) -> dict:
+def score_column(of, values) -> dict:
     """Return the title, the number format and the help text of a column of :func:`scores` with these values."""
-    if are_probabilities(model):
+    if are_probabilities(of):
         help = "Probability of the label, as on the Explain page."
         return {"label": "P, %", "format": tables.percent_format(values), "help": help}
-    return {"label": "Score", "format": "%.3f", "help": meaning(model) or None}
+    return {"label": "Score", "format": tables.score_format(values), "help": meaning(of)}
 
 
 def _score_bar(run, values):
     """Return the column of scores: bars up to 100 % or 1; for LdSM, whose scores are far below 1, up to the largest."""
     full = float(values.max()) if run.model == "LdSM" and values.max() > 0 else 1.0
-    full = 100.0 if are_probabilities(run.model) else full
-    column = score_column(run.model, values)
+    full = 100.0 if are_probabilities(run) else full
+    column = score_column(run, values)
     return st.column_config.ProgressColumn(**column, min_value=0.0, max_value=full, width=105)

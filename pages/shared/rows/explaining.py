@@ -10,16 +10,20 @@ import streamlit as st
 from pages.shared import format, label_tables, tables
 from pages.shared.figures import charts
 from pages.shared.rows import highlight
-from xmlcore import explain, figures
+from xmlcore import experiment, explain, figures
 
 BARS = 10  # features drawn
 TITLE_LETTERS = 22  # longest name in the title of a figure
 # Title of an axis of contributions: what they add up to, by the kind of score.
-UNITS = {"log_proba": "log P", "margin": "the margin", "share": "P, percentage points", "score": "f"}
+UNITS = {"log_proba": "log P", "log_score": "log score", "margin": "the margin", "margin_score": "the margin",
+         "share": "P, percentage points", "score": "f"}  # fmt: skip
 # The same in a sentence on what raises and lowers it.
-RAISED = {"log_proba": "log P", "margin": "the margin", "share": "P, in percentage points,", "score": "f"}
-# The scale of all scores on the page, by the kind of score: how a column is called, and a sentence on what it is.
-COLUMN = {"log_proba": "P, %", "margin": "P, %", "share": "P, %", "score": "f"}
+RAISED = UNITS | {"share": "P, in percentage points,"}
+PERCENT = ("log_proba", "margin", "share")  # kinds of score that are probabilities, in percent
+# The scale of all scores on the page, by the kind of score: how it is called, and a sentence on what it is.
+NAMES = {"log_proba": "P", "log_score": "score", "margin": "P", "margin_score": "score", "share": "P", "score": "f"}
+COLUMN = {kind: {"P": "P, %", "score": "Score"}.get(name, name) for kind, name in NAMES.items()}
+HINGE = experiment.MODELS["PLT"].cls.ABOUT.scores_by_loss["squared_hinge"]
 SCALE = {
     "log_proba": "Scores on this page are probabilities P, in percent: the product along the label’s path in the tree, "
     "mean over trees. Contributions add up to log P, its natural logarithm.",
@@ -28,6 +32,10 @@ SCALE = {
     "share": "Scores on this page are probabilities P, in percent: the share of training rows that have the label, in "
     "the leaves that the row reaches. The ranks are by LdSM’s own score, in which a training row with many labels "
     "counts less for each, so a label of higher rank can have a lower P.",
+    "log_score": f"{HINGE} Here it is the product along the label’s path in the tree, mean over trees. Contributions "
+    "add up to its natural logarithm.",
+    "margin_score": f"{HINGE} Here it is the sigmoid of the margin of the label’s classifier. Contributions add up to "
+    "the margin.",
     "score": "Scores on this page are values of f, the function that ranks the candidates of a row. Only differences "
     "matter: a label whose f is larger by 1 has 2.7 times the other’s share when the candidates divide the row.",
 }
@@ -47,30 +55,37 @@ def named(frame: pd.DataFrame, data, kind: str | None = None) -> pd.DataFrame:
 
 def score(kind: str, value: float) -> str:
     """Return a label’s score on the scale of the page with the name of the scale: ``P = 12.3 %``, ``f = +1.23``."""
-    written = f"f = {format.signed(value)}" if kind == "score" else f"P = {format.probability(value)}"
-    return written.replace(" = ", "\u00a0=\u00a0")
+    return f"{NAMES[kind]}\u00a0=\u00a0{_written(kind, value)}"
+
+
+def _written(kind, value) -> str:
+    return format.signed(value) if kind == "score" else format.score(value, kind in PERCENT)
 
 
 def total(kind: str, value: float) -> str:
     """Return what contributions add up to, as :func:`score` does for a label’s score."""
-    return score(kind, value if kind == "score" else explain.probability(kind, value))
+    return f"{NAMES[kind]}\u00a0=\u00a0{_of_sum(kind, value)}"
 
 
 def column(kind: str, values) -> np.ndarray:
     """Return scores as a column called :data:`COLUMN` shows them."""
-    return np.asarray(values, np.float64) * (1.0 if kind == "score" else 100.0)
+    return np.asarray(values, np.float64) * (100.0 if kind in PERCENT else 1.0)
 
 
 def column_config(kind: str, values, title: str | None = None, width: int = 62):
     """Return the settings of a column of scores, given all that stand in it or beside it; see :func:`signs`."""
-    form = None if kind == "score" else tables.percent_format(values)
+    form = None if kind == "score" else _form(kind, values)
     return st.column_config.NumberColumn(title or COLUMN[kind], format=form, width=width, help=SCALE[kind])
 
 
+def _form(kind, values) -> str:
+    return (tables.percent_format if kind in PERCENT else tables.score_format)(values)
+
+
 def _bars(kind: str, values):
-    form = tables.percent_format(values)
+    full = 100 if kind in PERCENT else 1
     return st.column_config.ProgressColumn(
-        COLUMN[kind], format=form, width=130, min_value=0, max_value=100, help=SCALE[kind]
+        COLUMN[kind], format=_form(kind, values), width=130, min_value=0, max_value=full, help=SCALE[kind]
     )
 
 
@@ -145,41 +160,37 @@ def adds_up(attrs: dict) -> str:
     if kind == "score":
         return f"The bars add up to f = {format.signed(total)} of the row and this label."
     before, after = (
-        _probability(kind, score) for score in (max(baseline, 0.0) if kind == "share" else baseline, total)
+        f"{NAMES[kind]} = {_of_sum(kind, score)}"
+        for score in (max(baseline, 0.0) if kind == "share" else baseline, total)
     )
     if kind == "share":
         return (
-            f"The bars add up, in percentage points, from P = {before} of a row without features to P = {after} in the "
+            f"The bars add up, in percentage points, from {before} of a row without features to {after} in the "
             "leaves that the row reaches."
         )
-    name = "log P" if kind == "log_proba" else "the margin"
     return (
-        f"The bars add up from {name} = {format.signed(baseline)} of a row without features (P = {before}) to "
-        f"{format.signed(total)} (P = {after})."
+        f"The bars add up from {UNITS[kind]} = {format.signed(baseline)} of a row without features ({before}) to "
+        f"{format.signed(total)} ({after})."
     )
 
 
 def totals(before: dict, after: dict) -> str:
     """Return a sentence on what noise does to the score as a whole."""
     kind = before["kind"]
-    if kind == "score":
-        return f"f goes from {format.signed(before['total'])} to {format.signed(after['total'])}."
-    before_text, other = (_probability(kind, attrs["total"]) for attrs in (before, after))
-    return f"The label’s P goes from {before_text} to {other}."
+    before_text, other = (_of_sum(kind, attrs["total"]) for attrs in (before, after))
+    return f"{'f' if kind == 'score' else f'The label’s {NAMES[kind]}'} goes from {before_text} to {other}."
 
 
 def range_of_totals(attrs: dict, found) -> str:
     """Return a clause on the values between which a score lies over noisy copies, and what it is without noise."""
     kind, low, high = attrs["kind"], float(found.min()), float(found.max())
-    noun = "f" if kind == "score" else "the label’s P"
-    low, high, without = (
-        format.signed(score) if kind == "score" else _probability(kind, score) for score in (low, high, attrs["total"])
-    )
+    noun = "f" if kind == "score" else f"the label’s {NAMES[kind]}"
+    low, high, without = (_of_sum(kind, score) for score in (low, high, attrs["total"]))
     return f"{noun} lies between {low} and {high}; without noise it is {without}"
 
 
-def _probability(kind, score) -> str:
-    return format.probability(explain.probability(kind, score))
+def _of_sum(kind, score) -> str:
+    return _written(kind, score if kind == "score" else explain.probability(kind, score))
 
 
 def round_size(value: float) -> float:

@@ -36,7 +36,7 @@ def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     table = page.frame("depth", "name", "factor", "product")
     way = explain.path(model, x, label)
     assert table["node"].tolist() == way["node"].tolist() and table["name"].iloc[-1] == f"topic *{label}*"
-    assert table["product"].iloc[-1] == pytest.approx(100 * np.exp(way["log_proba"].iloc[-1]), rel=1e-6)
+    assert table["product"].iloc[-1] == pytest.approx(np.exp(way["log_proba"].iloc[-1]), rel=1e-6)
     assert figure(page, f"Path to topic *{label}*")
 
 
@@ -60,18 +60,25 @@ def test_labels_and_rows_are_found_chosen_and_belong_together(page, model):
     assert "No label has" in page.search("explain.label.query", "no such thing").text()
 
 
-@pytest.mark.parametrize("model", experiment.MODELS)
-def test_every_model_is_explained_with_all_scores_of_a_label_on_one_scale(ready, model):
-    key = train(ready, model)
+HINGE = {"loss": "squared_hinge"}
+
+
+@pytest.mark.parametrize(
+    ("model", "params", "name"),
+    [("PLT", HINGE, "score"), ("PLT", {"loss": "logistic"}, "P"), ("LdSM", {}, "P"),
+     ("OneVsRest", {}, "P"), ("OneVsRest", HINGE, "score"), ("DoubleSampling", {}, "f")],
+)  # fmt: skip
+def test_every_model_is_explained_with_all_scores_of_a_label_on_one_scale(ready, model, params, name):
+    key = train(ready, model, **params)
     page = ready.go("explain").until(whole_model)
     fitted, x = experiment.load_run_model(key), word_data().X_test[[0]]
     label = int(fitted.predict_topk(x, 1).labels[0, 0])
     attrs = explain.contributions(fitted, x, label).attrs
     chance = explain.probability(attrs["kind"], attrs["total"])
-    score = f"f = {attrs['total']:+.2f}" if chance is None else f"P = {100 * chance:.3g} %"
-    assert f"1st for test row 0 with {score}" in page.text().replace("−", "-")
+    score = {"f": f"{attrs['total']:+.2f}", "P": f"{100 * (chance or 0):.3g} %", "score": f"{chance or 0:.3g}"}[name]
+    assert f"1st for test row 0 with {name} = {score}" in page.text().replace("−", "-")
     assert f"**{model}** ranks" in page.text() and "Features that decide most" in str(titles(page))
-    wanted = attrs["total"] if chance is None else 100 * chance
+    wanted = {"f": attrs["total"], "P": 100 * (chance or 0), "score": chance}[name]
     for columns in (("correct", "score"), ("before", "score before")):  # predicted labels, and these under noise
         assert page.frame(*columns)[columns[1]].iloc[0] == pytest.approx(wanted, rel=1e-4)
     page.go("robustness").until(lambda s: figure(s, "P@1 under"))
@@ -89,7 +96,7 @@ def test_a_second_label_is_compared_with_the_first_also_one_that_was_missed(page
     assert sum(bars(spec)) == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
     assert {t["name"] for t in spec["data"]} <= {f"for topic *{label}*", f"for topic *{second}*", "no influence"}
     other = next(j for j in range(8) if j not in (label, second))
-    assert f"**topic *{other}*** has P = " in page.set("explain.other", other).text()
+    assert f"**topic *{other}*** has score = " in page.set("explain.other", other).text()
     page.set("explain.row", 4)
     again, first = (page.at.selectbox(key=f"explain.{which}").value for which in ("label", "other"))
     true = set(data.Y_test[[4]].indices.tolist())
@@ -116,7 +123,7 @@ def test_a_feature_is_added_and_every_model_predicts_again(ready):
     wanted = explain.what_if(experiment.load_run_model(key), x, after)
     tables = [e.value for e in page.at.dataframe if {"rank_after", "rank_before"} <= set(e.value.columns)]
     assert len(tables) == 4  # one for each model
-    np.testing.assert_allclose(tables[0]["after"], 100 * wanted["after"], rtol=1e-6)
+    np.testing.assert_allclose(tables[0]["after"], wanted["after"], rtol=1e-6)
     assert tables[0]["rank_before"].tolist() == wanted["rank_before"].tolist()
     assert not page.at.button(key="explain.whatif.reset").disabled
     assert "added with" not in page.press("explain.whatif.reset").text()
@@ -130,8 +137,8 @@ SIGMOID = "the sigmoid of the margin of its classifier"
     ("model", "params", "said"),
     [
         ("PLT", {"loss": "logistic"}, SIGMOID),
-        ("PLT", {"loss": "squared_hinge"}, "exp(−max(0, 1 − margin)²) for the margin of its classifier"),
-        ("OneVsRest", {"loss": "squared_hinge"}, SIGMOID),
+        ("PLT", HINGE, "exp(−max(0, 1 − margin)²) for the margin of its classifier"),
+        ("OneVsRest", HINGE, SIGMOID),
         ("OneVsRest", {"noise_sigma": 0.1}, SIGMOID),  # a model within one that makes the noise
     ],
 )
@@ -142,7 +149,8 @@ def test_the_path_says_how_this_model_makes_margins_probabilities(ready, model, 
     margin = way["margin"].to_numpy(np.float64)
     shown = 1 / (1 + np.exp(-margin)) if said == SIGMOID else np.exp(-(np.maximum(0, 1 - margin) ** 2))
     np.testing.assert_allclose(way["factor"], shown, rtol=1e-5)
-    where = "its probability given its parent" if model == "PLT" else "so the path has one point"
+    noun = "score" if params == HINGE else "probability"
+    where = f"its {noun} given its parent" if model == "PLT" else "so the path has one point"
     shown = ready.go("explain").text()
     assert where in shown and said in shown
 

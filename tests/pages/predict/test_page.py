@@ -72,7 +72,7 @@ def test_a_test_row_gets_labels_with_scores_and_bars_that_add_up_to_them(page, m
     labels = model.predict_topk(x, 5).labels[0]
     frame = page.set("predict.row", 3).frame("rank", "name", "score")
     assert frame["label"].tolist() == labels.tolist()
-    np.testing.assert_allclose(frame["score"], 100 * explain.label_values(model, x, labels.astype(np.int64)), rtol=1e-6)
+    np.testing.assert_allclose(frame["score"], explain.label_values(model, x, labels.astype(np.int64)), rtol=1e-6)
     true = set(data.Y_test[[3]].indices.tolist())
     assert [line.startswith("✓") for line in frame["correct"]] == [int(j) in true for j in labels]
     assert f"first for test row 3: **topic *{labels[0]}***" in page.text()
@@ -100,7 +100,7 @@ def test_features_of_a_row_are_typed_or_changed_and_outlive_a_page_switch(page, 
     after[0, new] = np.median(np.abs(x.data))
     expected = explain.what_if(model, x, after)
     frame = add_feature(page, "changed", new).frame("before", "after")
-    np.testing.assert_allclose(frame["after"], 100 * expected["after"], rtol=1e-5)
+    np.testing.assert_allclose(frame["after"], expected["after"], rtol=1e-5)
     assert NOTHING_YET in page.set("predict.way", "Features").text()
     for feature in (4, 7):
         add_feature(page, "features", feature)
@@ -175,7 +175,7 @@ def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_lo
     top, margin = ranking.scores[:, 0], (ranking.scores[:, 0] - ranking.scores[:, 1]).astype(float)
     frame = page.frame("row", "sure", "labels")
     assert frame["row"].tolist() == np.argsort(top, kind="stable").tolist()
-    np.testing.assert_allclose(frame["sure"], 100 * np.sort(top), atol=1e-4)
+    np.testing.assert_allclose(frame["sure"], np.sort(top), atol=1e-6)
     assert "The labels in the file are not used" in page.text()
     assert {"All predictions, CSV", "All predictions, JSON lines"} <= page.downloads()
     frame = page.set("predict.certainty", "margin").frame("row", "sure", "labels")

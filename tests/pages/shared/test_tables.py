@@ -85,6 +85,7 @@ def test_numbers_have_their_minus_and_names_that_a_spreadsheet_would_run_an_apos
         (tables.percent_format, [100 * float(np.nextafter(np.float32(1), np.float32(0))), 1], ["99.99999", "1.00000"]),
         (tables.percent_format, [0, 100], ["0.0", "100.0"]),
         (tables.percent_format, [[60, 5], [0.01, np.nan]], ["60.00", "5.00", "0.01", "nan"]),  # of two columns
+        (tables.score_format, [0.99996, 0.5, 1], ["0.99996", "0.50000", "1.00000"]),
         (tables.time_format, [0.14, 12.3], ["0.14", "12.30"]),
         (tables.time_format, [7.1, 80], ["7.1", "80.0"]),
         (tables.time_format, [44], ["44"]),

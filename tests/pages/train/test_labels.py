@@ -11,7 +11,7 @@ from pages.train import labels
 from pages.train.labels import rows_of_label
 from tests.pages.small import small_data
 from tests.pages.train.test_page import trained
-from xmlcore import Ranking
+from xmlcore import PLT, LdSM, Ranking
 
 
 @pytest.fixture(scope="module")
@@ -89,10 +89,16 @@ def test_a_row_of_a_label_that_is_ticked_is_the_row_looked_at(monkeypatch):
 
 @pytest.mark.usefixtures("all_sections_open")
 def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):
-    assert {predictions.score_column(model, [50])["label"] for model in ("PLT", "OneVsRest")} == {"P, %"}
-    assert predictions.score_column("LdSM", [1])["label"] == "Score" and "Explain page has P" in str(
-        predictions.score_column("LdSM", [1])["help"]
-    )
+    columns = {
+        model: predictions.score_column(model, [0.9])
+        for model in (
+            *(PLT(loss=loss).fit([[1.0], [0.0]], [[0], [1]]) for loss in ("logistic", "squared_hinge")),
+            LdSM(),
+        )
+    }
+    assert [column["label"] for column in columns.values()] == ["P, %", "Score", "Score"]
+    assert ["no calibrated" in str(c["help"]) for c in columns.values()] == [False, True, False]
+    assert "Explain page has P" in list(columns.values())[-1]["help"]
     page = two_runs(ready)
     shown = page.frame("rank", "name", "correct", "score")["score"].tolist()
     assert page.go("explain").frame("rank", "name", "score")["score"].tolist() == pytest.approx(shown)

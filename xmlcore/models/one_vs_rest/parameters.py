@@ -1,5 +1,6 @@
 """The parameters of OneVsRest: the only place where they are described."""
 
+from xmlcore.models.plt.parameters import HINGE_SCORES
 from xmlcore.parameters import AUTO, N_JOBS, About, Parameter
 from xmlcore.validation import INT32_MAX
 
@@ -15,6 +16,7 @@ ABOUT = About(
     paper="Fan et al., JMLR 2008 (liblinear); Babbar and Schölkopf, WSDM 2017",
     color="#8C8C8C",
     mark="cross",
+    scores_by_loss=HINGE_SCORES,
 )
 
 PARAMETERS = (

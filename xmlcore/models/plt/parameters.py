@@ -5,6 +5,10 @@ from xmlcore.validation import INT32_MAX
 
 LARGEST = 1e30  # Largest value of tol, weight_threshold and sigma: float32 ends at 3e38.
 
+HINGE_SCORES = {
+    "squared_hinge": "A score between 0 and 1 that the squared hinge makes. It ranks labels and is no calibrated "
+    "probability: a label with a score of 1 can be wrong. The logistic loss makes probabilities."
+}
 ABOUT = About(
     title="Probabilistic label tree",
     summary=(
@@ -15,6 +19,7 @@ ABOUT = About(
     paper="Jasinska et al., ICML 2016; Prabhu et al., WWW 2018",
     color="#0072B2",
     mark="circle",
+    scores_by_loss=HINGE_SCORES,
 )
 
 PARAMETERS = (
