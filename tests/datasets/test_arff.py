@@ -168,6 +168,14 @@ def test_names_are_read_with_quotation_marks_escapes_and_blanks():
         assert read(content, labels=given)[3] == ["TAG_m'usica", "naïve", "it's"]
 
 
+def test_a_data_set_says_which_nominal_attributes_became_several_features():
+    rows = ROWS * 5
+    said = read_dataset((HEAD + rows).encode(), test=(HEAD + rows).encode()).notes
+    assert said == ("1 nominal attribute became 3 features, one for each value: 'colour'.",)
+    binary = head("f {a,b}", "g {0,1}", "l {0,1}", relation="'r: -C -1'") + "a,0,1\nb,1,0\n" * 5
+    assert len(read_dataset(binary.encode()).notes) == 1, "it says how the rows were split, and no more"
+
+
 def test_nominal_values_are_compared_as_weka_writes_them():
     values = [r"it's", r'say "x"', "50%", "a\\b", "tab\tx", "ü", "?", ""]
     written = [r"'it\'s'", r"'say \"x\"'", r"'50\%'", r"'a\\b'", r"'tab\tx'", "ü", "'?'", "''"]

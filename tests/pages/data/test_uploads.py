@@ -110,6 +110,8 @@ def test_refusals_speak_of_the_controls_and_never_of_arguments(train, options, s
 def test_warnings_speak_of_the_controls_and_refusals_not_of_folders(monkeypatch):
     notes = uploads.read(file("mine.arff", ARFF), None, test_size=0.5)[1]
     assert any(note.endswith("say so at “Labels are”.") for note in notes)
+    notes = uploads.read(file("mine.arff", ARFF.replace(b"a numeric", b"a {1,2,3}")), None, test_size=0.5)[1]
+    assert "1 nominal attribute became 3 features, one for each value: 'a'." in notes
     notes = uploads.read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), None, test_size=0.5)[1]
     assert any("choose 1 at “Ids start at”" in note and "first_index" not in note for note in notes)
     monkeypatch.setattr(given, "MAX_TEXT", 20)

@@ -74,9 +74,8 @@ def parse(
     if doubt:
         last = chosen[0] > 0
         warn(f"{source}: the {_end(len(chosen), last)} {'is' if len(chosen) == 1 else 'are'} read as labels. {doubt}")
-    return Rows(
-        source, "arff", X, Y, header.data_line, feature_names=_feature_names(header, columns), label_names=label_names
-    )
+    names = {"feature_names": _feature_names(header, columns), "label_names": label_names}
+    return Rows(source, "arff", X, Y, header.data_line, **names, notes=_note_on_nominal(header, columns))
 
 
 def _label_attributes(header: Header, labels, source) -> list[int]:
@@ -341,6 +340,17 @@ def _feature_names(header, columns) -> list[str]:
         return list(compress(header.names, (~columns.is_label).tolist()))
     found = zip(header.names, header.type_of.tolist(), columns.is_label.tolist())
     return [name + suffix for name, number, is_label in found if not is_label for suffix in suffixes[number]]
+
+
+def _note_on_nominal(header, columns) -> tuple[str, ...]:
+    """Return a sentence on the nominal attributes that have several columns; nothing if there are none."""
+    width = np.array([_width(type, code) for type, code in zip(header.types, columns.codes)])[header.type_of]
+    several = np.flatnonzero((width > 1) & ~columns.is_label)
+    if not several.size:
+        return ()
+    names = _some([header.names[a] for a in several])
+    became = f"nominal attribute{'' if several.size == 1 else 's'} became {int(width[several].sum()):,} features"
+    return (f"{several.size:,} {became}, one for each value: {names}.",)
 
 
 def _counted(number, noun) -> str:

@@ -332,7 +332,8 @@ def read_dataset(
             raise DatasetFormatError(part.source, "it holds no rows", "Give a file with at least one row.")
     plain = {field: None if given is None else given[0] for field, given in names.items()}
     remark(parts, **plain)
-    return Dataset(name, *matrices, **plain, notes=notes)
+    notes = dict.fromkeys([*notes, *(note for part in parts for note in part.notes)])
+    return Dataset(name, *matrices, **plain, notes=list(notes))
 
 
 def _split(part, split, files_of_split, test_size, random_state):
