@@ -6,17 +6,18 @@ from pages.predict import predictor
 from pages.shared import actions, format, jobs, sending, server, tasks
 from pages.shared.figures import charts
 from pages.shared.streamlit_fixes import reconnected
-from xmlcore import experiment, store
+from xmlcore import experiment, serve, store
 
 ROUND = "predict.open round"  # key of st.session_state: a new number makes an empty field
 OPENING = "predict.opening"  # likewise: the key of the task that opens a file, until the model can be chosen
 
 
-def take(chosen, dataset_name: str | None) -> None:
+def take(chosen, dataset_name: str | None, question) -> None:
     st.header("Take the model with you")
     if chosen.run is None:
         st.caption("This model was opened from a file, which you have.")
         _card(server.loaded_by_key("open_model", chosen.key).text)
+        _lines(chosen, question, "model.zip")
         return
     st.caption(
         "One zip file has the model, the names of its labels and features, and a card: what it was trained on, its "
@@ -31,6 +32,7 @@ def take(chosen, dataset_name: str | None) -> None:
             label, path.read_bytes, f"{chosen.files}.zip", "Model, names and card; nothing in it is executed"
         )
         _card(result.text)
+        _lines(chosen, question, f"{chosen.files}.zip")
 
     tasks.shown(task, draw, automatic_below=0, button="Pack the model", key="predict.pack")
 
@@ -38,6 +40,13 @@ def take(chosen, dataset_name: str | None) -> None:
 def _card(text: str) -> None:
     with st.expander("Model card"):
         st.markdown(text.replace("\n# ", "\n#### ").replace("\n## ", "\n##### ").removeprefix("# "))
+
+
+def _lines(chosen, question, file_name: str) -> None:
+    """Show the lines that serve the model, and ask it what is asked above."""
+    asked = None if question is None else question.x if question.text is None else question.text
+    with st.popover("Serve it", icon=":material/terminal:", type="tertiary", key="predict.serve"):
+        st.code(serve.commands(chosen.packed, asked, file_name), language="sh", wrap_lines=True)
 
 
 def open_model() -> None:

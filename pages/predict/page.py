@@ -60,7 +60,7 @@ def main() -> None:
         "Contributions": lambda: why.contributions(prediction, label),
         "What if": lambda: changed.changed(prediction, label),
         "A file": lambda: many.many(chosen),
-        "Save the model": lambda: carry.take(chosen, None if used is None else used.name),
+        "Save the model": lambda: carry.take(chosen, None if used is None else used.name, question),
         "Open a model": carry.open_model,
     }
     sections.show("predict", further)

@@ -9,8 +9,9 @@ On the command line: ``xmlcore serve m.zip``. docs/serving.md describes the addr
 
 from xmlcore.serve import _needs  # noqa: F401  # isort: split
 from xmlcore.serve.app import make_app
+from xmlcore.serve.asking import commands
 from xmlcore.serve.limits import Limits
 from xmlcore.serve.running import listen, run
 from xmlcore.serve.served import Served
 
-__all__ = ["Limits", "Served", "listen", "make_app", "run"]
+__all__ = ["Limits", "Served", "commands", "listen", "make_app", "run"]

@@ -1,6 +1,8 @@
 """The Predict page, opened and used through app.py."""
 
 import io
+import json
+import shlex
 
 import numpy as np
 import pytest
@@ -218,6 +220,12 @@ def test_files_that_do_not_fit_say_why_with_their_names(page, monkeypatch):
 
 def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model, monkeypatch):
     page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
+    lines = next(code.value for code in page.at.code if code.language == "sh").split("\n")
+    assert lines[0].startswith("xmlcore serve words-PLT-") and lines[0].endswith(".zip")
+    x = word_data().X_test[[0]]
+    values = {word_data().feature_name(j): value for j, value in zip(x.indices, x.data)}
+    sent = json.loads(shlex.split(lines[1])[-1])
+    assert lines[1].startswith("curl ") and sent["row"] == pytest.approx(values)
     task = experiment.task("pack_model", {"run": key}, {"dataset_name": "words"})
     upload(page, "predict.open", "model.zip", task.file().read_bytes(), monkeypatch)
     page.until(lambda s: "(from a file)" in str(s.at.selectbox(key="predict.model").options))

@@ -1,0 +1,62 @@
+"""The command lines that serve a model and ask it, run as they are written."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from serve.running import served
+
+from xmlcore import PLT
+from xmlcore.models import PackedModel
+from xmlcore.serve import commands
+
+HEADER = "curl http://127.0.0.1:8000/"
+
+
+def answer(lines, url):
+    """What the second line prints, as a shell runs it."""
+    serve, *cut, ask = lines.split("\n")
+    assert all(line.startswith("# its ") for line in cut)
+    assert serve == "xmlcore serve model.zip" and ask.startswith(HEADER)
+    ask = ask.replace(HEADER, f"curl -sS {url}/")
+    found = subprocess.run(["sh", "-c", ask], capture_output=True, text=True, timeout=30, check=True)
+    return json.loads(found.stdout)["predictions"][0]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None or sys.platform == "win32", reason="needs curl and a POSIX shell")
+def test_the_lines_get_what_the_model_predicts_whatever_is_in_the_text(tmp_path, of_texts):
+    of_texts.save(tmp_path / "model.zip")
+    with served(tmp_path / "model.zip") as url:
+        for text in ('a red cat\'s "dog"', "@red `cat` $(dog) \\ !\nblue\u202e é", "red cat " * 500, "", "\ud800 bird"):
+            labels, scores = of_texts.predict_topk([text[:1000]], 3)
+            found = answer(commands(of_texts, text, k=3), url)
+            assert [one["id"] for one in found] == labels[0].tolist()
+            np.testing.assert_allclose([one["score"] for one in found], scores[0], rtol=1e-6)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None or sys.platform == "win32", reason="needs curl and a POSIX shell")
+def test_a_row_is_sent_by_the_names_of_features_or_their_ids_and_a_long_one_in_part(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.random((40, 80), np.float32)
+    names = [*(f"it's {j}" for j in range(78)), "same", "same"]
+    packed = PackedModel(PLT(n_jobs=1).fit(X, [[i % 3] for i in range(40)]), ["a", "b", "c"], names)
+    packed.save(tmp_path / "model.zip")
+    x = sp.csr_array(X[[0]] * (np.arange(80) >= 40))
+    kept = X[[1]].copy()
+    kept[0, np.argsort(-kept[0])[50:]] = 0
+    with served(tmp_path / "model.zip") as url:
+        for row, sent in ((x, x), (X[[1]], kept)):
+            labels, scores = packed.predict_topk(sent, 3)
+            found = answer(commands(packed, row, k=3), url)
+            assert [one["id"] for one in found] == labels[0].tolist()
+            np.testing.assert_allclose([one["score"] for one in found], scores[0], rtol=1e-5)
+
+
+def test_nothing_is_asked_without_a_question_and_no_text_of_a_model_of_rows(of_rows):
+    assert commands(of_rows, None, "my model.zip") == "xmlcore serve 'my model.zip'"
+    with pytest.raises(ValueError, match="rows of features, not texts"):
+        commands(of_rows, "a text")

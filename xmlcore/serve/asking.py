@@ -1,0 +1,64 @@
+"""The command lines that serve a model and ask it."""
+
+import json
+import shlex
+
+import numpy as np
+
+from xmlcore.models import PackedModel
+from xmlcore.typing import Matrix
+from xmlcore.validation import check_features
+
+LONGEST_TEXT = 1000  # characters of a text in a command line
+MOST_VALUES = 50  # features of a row in a command line: those of the largest absolute values
+
+
+def commands(packed: PackedModel, asked: str | Matrix | None, path: str = "model.zip", k: int = 5) -> str:
+    """Return the lines for a shell that serve a packed model, and ask it for the labels of a text or a row.
+
+    Parameters
+    ----------
+    packed : PackedModel
+    asked : str, or a row of shape (1, D), or None
+        A text is cut after 1,000 characters, and of a row the 50 largest values are sent: a comment says so. None leaves
+        out the line that asks.
+    path : str
+        The file of the model.
+    k : int
+        Labels to ask for.
+
+    Returns
+    -------
+    str
+        For a POSIX shell, with ``curl``.
+
+    Raises
+    ------
+    ValueError
+        A text is asked of a model that takes rows only, or the row has another number of features.
+    """
+    serve = f"xmlcore serve {shlex.quote(path)}"
+    if asked is None:
+        return serve
+    if isinstance(asked, str):
+        if not packed.is_text:
+            raise ValueError("the model takes rows of features, not texts")
+        body: dict[str, object] = {"text": asked[:LONGEST_TEXT]}
+        cut = f"\n# its first {LONGEST_TEXT:,} characters" if len(asked) > LONGEST_TEXT else ""
+    else:
+        row = check_features(asked, packed.n_features)[[0]]
+        body = {"row": _values(packed, row)}
+        cut = f"\n# its {MOST_VALUES} largest of {row.nnz:,} values" if row.nnz > MOST_VALUES else ""
+    sent = json.dumps(body | {"k": k}, ensure_ascii=False)
+    sent = sent if sent.isprintable() else json.dumps(body | {"k": k})
+    header = "-H 'Content-Type: application/json'"
+    return f"{serve}{cut}\ncurl http://127.0.0.1:8000/predict {header} -d {shlex.quote(sent)}"
+
+
+def _values(packed, row) -> dict[str, float]:
+    """Return the largest values of a row by the names of features; by ids where names are not unique."""
+    largest = np.sort(np.argsort(-np.abs(row.data), kind="stable")[:MOST_VALUES])
+    ids, names = row.indices[largest].tolist(), packed.feature_names
+    last = {} if names is None else {name: j for j, name in enumerate(names)}
+    keys = [names[j] if names is not None and last[names[j]] == j else str(j) for j in ids]
+    return {key: float(str(value)) for key, value in zip(keys, row.data[largest])}
