@@ -22,7 +22,8 @@ class Answer:
         self.kind, self.x = predictor.kind, question.x
         self.problem, self.ranked = "", np.empty(0, np.int64)
         try:
-            labels = predictor.model.predict_topk(question.x, k).labels[0]
+            self.ranking = predictor.model.predict_topk(question.x, k)
+            labels = self.ranking.labels[0]
             self.ranked = labels[labels >= 0].astype(np.int64)  # best first
         except ValueError as error:  # such as a negative value, which not every model takes
             self.problem = str(error)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.predict import unlike
 from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
@@ -23,6 +24,8 @@ def show(predictor, predicted, name: str, look) -> None:
     n_rows, k = predicted.ranking.labels.shape
     rows = format.count(n_rows, "row" if predicted.beginnings is None else "text")
     st.markdown(f"**{rows}** of {format.plain(name)}: up to {format.count(k, 'label')} for each.")
+    if predicted.unlike is not None:
+        unlike.line(predicted.unlike, n_rows, predictor.packed.is_text)
     for note in predicted.notes:
         st.caption(format.plain(made.with_names(note, {"rows": name})))
     by = fields.radio(

@@ -2,12 +2,13 @@
 
 This file says what is where. Files beside it: ``predictor`` (the model that predicts), ``asked`` (the row or text that
 is predicted), ``answer`` (sentence and table of labels), ``why`` (the words or features that decide), ``changed`` (the
-row or text, changed), ``many`` (the rows of a file) with ``listed`` (their table), ``carry`` (models as files).
+row or text, changed), ``many`` (the rows of a file) with ``listed`` (their table), ``unlike`` (whether new rows are
+like the test rows), ``carry`` (models as files).
 """
 
 import streamlit as st
 
-from pages.predict import answer, asked, carry, changed, many, predictor, why
+from pages.predict import answer, asked, carry, changed, many, predictor, unlike, why
 from pages.shared import begin, format, sections
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
@@ -45,7 +46,9 @@ def main() -> None:
     prediction = label = None
     if question is not None:
         prediction = answer.Answer(chosen, question, asked.count(chosen))
-        sentence.markdown(answer.sentence(prediction))
+        with sentence.container():
+            st.markdown(answer.sentence(prediction))
+            unlike.of_question(prediction)
         with of_label:
             label = why.choose(prediction)
         with picture:

@@ -23,6 +23,7 @@ from xmlcore.datasets.splits.splitting import (
 from xmlcore.datasets.statistics.description import Description, all_labels, describe
 from xmlcore.datasets.statistics.examination import Examination, examine
 from xmlcore.datasets.statistics.label_sets import label_sets, rows_of_label_set
+from xmlcore.datasets.statistics.new_rows import facts_of_rows, unlike_test_rows
 from xmlcore.datasets.statistics.pairs import LabelPairs, label_pairs, together
 from xmlcore.datasets.statistics.power_law import (
     Goodness,
@@ -40,10 +41,10 @@ from xmlcore.datasets.writers.matrices import write_matrix
 __all__ = [
     "SYNTHETIC_SHAPES", "CatalogEntry", "Dataset", "DatasetFormatError", "DatasetWarning", "Description",
     "DownloadError", "Examination", "Goodness", "Guess", "LabelPairs", "NewRows", "PowerLaw", "TextVectorizer",
-    "all_labels", "catalog", "compare_with_power_law", "describe", "examine", "fit_power_law", "folds", "guess_columns",
+    "all_labels", "catalog", "compare_with_power_law", "describe", "examine", "facts_of_rows", "fit_power_law", "folds", "guess_columns",
     "goodness_of_fit", "in_use_or_saved", "label_pairs", "label_sets", "load", "load_saved", "make_synthetic",
     "power_law_curve", "prepare", "read_dataset", "read_matrix", "read_new_rows", "read_row_numbers",
     "read_text_dataset", "read_texts", "read_vocabulary", "resplit", "rows_of_file", "rows_of_label_set",
     "save_dataset", "split_again", "split_rows", "stratified_parts", "stratified_split", "synthetic_sizes", "together",
-    "warm_up", "with_words", "without_leaks", "write_arff", "write_matrix",
+    "unlike_test_rows", "warm_up", "with_words", "without_leaks", "write_arff", "write_matrix",
 ]  # fmt: skip

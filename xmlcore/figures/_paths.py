@@ -34,9 +34,9 @@ def path_products(
     frame : DataFrame, a row per node of the path
         Columns ``tree``, ``depth``, ``node``, ``margin``, ``factor`` (the probability of the node given its parent).
         :func:`xmlcore.explain.path` gives them. Optional: ``name`` (of the node).
-    {titled_figure}
     percent : bool
         False for factors that are no probabilities, as those of the squared hinge: they are scores between 0 and 1.
+    {titled_figure}
         A line per tree. ``shown`` and ``total`` in ``layout.meta`` count trees.
     """
     need_columns(frame, ["tree", "depth", "node", "margin", "factor"], "path_products")

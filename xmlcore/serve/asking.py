@@ -20,8 +20,8 @@ def commands(packed: PackedModel, asked: str | Matrix | None, path: str = "model
     ----------
     packed : PackedModel
     asked : str, or a row of shape (1, D), or None
-        A text is cut after 1,000 characters, and of a row the 50 largest values are sent: a comment says so. None leaves
-        out the line that asks.
+        A text is cut after 1,000 characters, and of a row the 50 largest values are sent: a comment says so. None
+        leaves out the line that asks.
     path : str
         The file of the model.
     k : int

@@ -127,6 +127,15 @@ def test_spans_are_in_the_text_as_it_was_given(strip_accents, hashing_bits):
     assert sorted(features) == sorted(finder.transform([text]).indices)
 
 
+def test_words_that_are_no_features_are_counted_and_stop_words_are_not():
+    for bits in (None, 16):
+        vectorizer = TextVectorizer(ngrams=(1, 2), min_df=2, stop_words=["the"], hashing_bits=bits)
+        vectorizer.fit(["the cat sat", "the cat ran", "a dog"])
+        terms, unknown = vectorizer.count_unknown(["the cat sat", "", "cat cat the"])
+        assert terms.tolist() == [3, 0, 3] and unknown.tolist() == [2, 0, 1]
+    assert [part.tolist() for part in vectorizer.count_unknown([])] == [[], []]
+
+
 def test_spans_of_an_empty_text_are_empty():
     assert [part.size for part in TextVectorizer(min_df=1).fit(["one two"]).spans("")] == [0, 0, 0]
 

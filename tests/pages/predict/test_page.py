@@ -5,8 +5,10 @@ import json
 import shlex
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from tests.pages.making import figure, numbers, train, word_data
 from tests.pages.small import xmlc
@@ -201,6 +203,35 @@ def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts, 
     assert ["apple", "comet"][row] in html(texts) and "What if the text were different?" in said
     assert not texts.at.warning
     assert "ranks these labels first for test row 0" in texts.set("predict.way", "A test row").text()
+
+
+@pytest.mark.parametrize(
+    ("lines", "unlike"), [(text_data().texts_test, False), (["Der Mond und ein apple"] * 15, True)]
+)
+def test_a_file_of_another_language_is_said_to_be_unlike_the_test_rows_and_these_are_not(
+    texts, monkeypatch, lines, unlike
+):
+    upload(texts, "predict.file", "new.csv", ("text\n" + "\n".join(lines)).encode(), monkeypatch)
+    texts.until(lambda s: "of new.csv" in s.text())
+    said = "Unlike the test rows: **80.0\u00a0%** of their words are unknown"
+    assert [("999 times" in m.help) for m in texts.at.markdown if said in m.value] == [True] * unlike
+
+
+def test_a_typed_text_is_compared_with_the_test_rows_if_these_are_many_enough():
+    test = pd.DataFrame({"terms": 5, "unknown": 0, "empty": False, "label": 1, "score": np.linspace(0.5, 1, 150)})
+    one = pd.DataFrame({"terms": [5], "unknown": [5], "empty": [True], "label": [1], "score": [0.7]})
+
+    def script(test, one):
+        from pages.predict import unlike
+        from xmlcore import datasets
+
+        unlike.line(datasets.unlike_test_rows(one, test), 1, True)
+
+    said = [
+        [m.value for m in AppTest.from_function(script, args=(part, one)).run().markdown] for part in (test, test[:50])
+    ]
+    text = "Unlike the test rows: **100.0 %** of their words are unknown (test rows: 0.0 %)."
+    assert [line.replace("\u00a0", " ").endswith(text) for line in said[0]] == [True] and said[1] == []
 
 
 def tick(page, line):

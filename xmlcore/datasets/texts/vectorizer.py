@@ -268,6 +268,26 @@ class TextVectorizer(HasParameters):
         words = _words(texts, self._finder, self._stop, progress)
         return self._weighted(_counts(words, self._fitted["ngrams"], self._fitted["hashing_bits"], self._numbers))
 
+    def count_unknown(self, texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Count the words, or n-grams, of texts, and those that are no features.
+
+        Parameters
+        ----------
+        texts : list, pandas Series or other iterable of str
+
+        Returns
+        -------
+        terms, unknown : ndarray of int64, shape (number of texts,)
+            Stop words are not counted.
+        """
+        check_fitted(self)
+        number, counts = _number_of(self._fitted["hashing_bits"], self._numbers), []
+        for words in _words(check_texts(texts), self._finder, self._stop, silent):
+            features = [number(gram) for gram in _grams(words, self._fitted["ngrams"])]
+            counts.append((len(features), sum(j is None or self.idf_[j] == 0 for j in features)))
+        terms, unknown = np.array(counts, np.int64).reshape(-1, 2).T
+        return terms, unknown
+
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Return the words of each feature: ndarray of str objects, shape (D,). Hashed features are "hash 17".
 

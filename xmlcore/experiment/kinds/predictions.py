@@ -40,6 +40,7 @@ class Predictions:
     unknown: list  # names of columns that are no features of the model
     notes: list  # how the file was read. They name the file as :data:`xmlcore.experiment.engine.given.NAME` does.
     beginnings: list | None = None  # the first characters of each text, if the file has texts
+    unlike: Any = None  # see :func:`xmlcore.datasets.unlike_test_rows`; None if the test rows are not here
 
 
 def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
@@ -111,6 +112,10 @@ class _OfFile(Task):
     def model(self, progress) -> PackedModel:
         raise NotImplementedError
 
+    def unlike(self, X, ranking, texts):
+        """Return in what the rows are unlike the test rows of the model; None if these are not here."""
+        return None
+
     def run(self, progress=silent, files=None):
         progress("Reading the model", 0.0)
         model = self.model(progress)
@@ -121,7 +126,8 @@ class _OfFile(Task):
         ranking = model.model.predict_topk(X, self.params["k"], progress=of_rows)
         if files is not None:
             files[GIVEN] = lambda path: _write_given(path, X, texts)
-        return {"ranking": {"labels": ranking.labels, "scores": ranking.scores}, "notes": notes} | kept
+        kept |= {"notes": notes, "unlike": self.unlike(X, ranking, texts) if X.shape[0] else None}
+        return {"ranking": {"labels": ranking.labels, "scores": ranking.scores}} | kept
 
     def _rows(self, path, model, progress):
         from xmlcore.datasets import read_new_rows
@@ -214,6 +220,17 @@ class PredictFile(_OfFile):
 
         run, model = kept_run_and_model(self.inputs["run"], progress)
         return with_names(model, in_use_or_saved(run.fingerprint))
+
+    def unlike(self, X, ranking, texts):
+        from xmlcore.datasets import facts_of_rows, in_use_or_saved, unlike_test_rows
+
+        run = load("train", self.inputs["run"])
+        data = in_use_or_saved(run.fingerprint)
+        if not data.n_test:
+            return None
+        texts = texts if data.texts_test is not None else None  # else test rows have features only
+        test = facts_of_rows(data, data.X_test, run.ranking, None if texts is None else data.texts_test)
+        return unlike_test_rows(facts_of_rows(data, X, ranking, texts), test)
 
 
 @register
